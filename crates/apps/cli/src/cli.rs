@@ -1,0 +1,123 @@
+//! The command line: options that hold everywhere, and the verbs.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+use crate::exit::{Exit, Failure};
+use crate::logs::Areas;
+use crate::verbs::{
+    call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
+    doctor::Doctor, prompt::Prompt, read_resource::ReadResource, serve::Serve, servers::Servers,
+};
+
+/// One gate between AI agents and MCP servers
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolgate",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Exit codes: 0 done, 1 the thing asked for failed, 2 bad usage or bad config, \
+                  3 refused by policy.\n\
+                  `toolgate mcp VERB` is the same as `toolgate VERB`.\n\n\
+                  Example: toolgate serve"
+)]
+pub struct Cli {
+    /// What holds for every verb.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl Cli {
+    /// What to do, whichever way it was written.
+    pub fn verb(&self) -> &Verb {
+        match &self.command {
+            Command::Verb(verb) | Command::Mcp { verb } => verb,
+        }
+    }
+}
+
+/// Options of every verb.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Globals {
+    /// Keep config, state, cache and logs in this folder and nowhere else
+    #[arg(long, value_name = "DIR", env = "TOOLGATE_HOME", hide_env_values = true, global = true)]
+    pub home: Option<PathBuf>,
+    /// Read this file, in whatever dialect, and no other; naming it is consent to what it starts
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// Print the same data as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Log in detail on stderr, all areas or some: config, launch, transport, session, fleet,
+    /// gate, gateway
+    #[arg(
+        long,
+        value_name = "AREA,…",
+        env = "TOOLGATE_LOG",
+        hide_env_values = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all",
+        global = true
+    )]
+    pub debug: Option<Areas>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Verb(Verb),
+    /// The same verbs, for people who paste such lines
+    #[command(hide = true)]
+    Mcp {
+        #[command(subcommand)]
+        verb: Verb,
+    },
+}
+
+/// Everything that can be asked for.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Serve every server through one MCP endpoint
+    Serve(Serve),
+    /// Show how every server stands
+    Servers(Servers),
+    /// Show what a server offers
+    Discover(Discover),
+    /// Call a tool
+    Call(Call),
+    /// Read a resource
+    ReadResource(ReadResource),
+    /// Fill in a prompt
+    Prompt(Prompt),
+    /// Bring servers up step by step and say what is wrong
+    Doctor(Doctor),
+    /// See and allow what a project's files would start
+    Consent(Consent),
+    /// Be a small MCP server on stdin and stdout, to try things with
+    #[command(after_help = "Example: toolgate sample-server")]
+    SampleServer,
+    /// Play the client of the official conformance suite
+    #[command(hide = true)]
+    ConformanceClient(ConformanceClient),
+}
+
+/// What becomes of a command line that names no work: help is no failure.
+pub fn refused(error: &clap::Error) -> Result<Exit, Failure> {
+    // Whoever closed the stream does not want to read it.
+    let _ = error.print();
+    Ok(match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done,
+        _ => Exit::Usage,
+    })
+}

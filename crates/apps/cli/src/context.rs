@@ -1,0 +1,64 @@
+//! What every verb starts from: the home, the files to read, and how to answer.
+
+use std::path::{Path, PathBuf};
+
+use toolgate_host::{Home, Setup, SetupOptions, ensure_user_config};
+
+use crate::cli::Globals;
+use crate::exit::{Failure, chain};
+
+/// The options of this run, resolved.
+#[derive(Debug)]
+pub struct Context {
+    /// Where config and state lie.
+    pub home: Home,
+    /// The one file to read, as an absolute path.
+    pub config: Option<PathBuf>,
+    /// Whether data is printed as JSON.
+    pub json: bool,
+    /// Whether to say more on stderr.
+    pub verbose: bool,
+}
+
+impl Context {
+    /// Finds the home and the files.
+    pub fn new(globals: &Globals) -> Result<Self, Failure> {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = Home::find(globals.home.clone(), &env)
+            .map_err(|error| Failure::usage(chain(&error)))?;
+        let config = globals.config.as_deref().map(absolute).transpose()?;
+        Ok(Self { home, config, json: globals.json, verbose: globals.verbose })
+    }
+
+    /// Where to look for servers: the named file alone, or the user's and this project's.
+    pub fn options(&self) -> Result<SetupOptions, Failure> {
+        let project_dir = match self.config {
+            Some(_) => None,
+            None => Some(std::env::current_dir().map_err(|error| {
+                Failure::failed(format!("find the current folder: {error}"))
+                    .hint("change into a folder that exists")
+            })?),
+        };
+        Ok(SetupOptions { home: self.home.clone(), config: self.config.clone(), project_dir })
+    }
+
+    /// Reads the files and opens the state.
+    pub async fn setup(&self) -> Result<Setup, Failure> {
+        Ok(Setup::load(self.options()?).await?)
+    }
+
+    /// Gives a user who has no config one to begin with; where he wrote it, if he has none.
+    pub fn first_run(&self) -> Result<Option<PathBuf>, Failure> {
+        if self.config.is_some() {
+            return Ok(None);
+        }
+        let created = ensure_user_config(&self.home);
+        let created = created.map_err(|error| Failure::usage(chain(&error)))?;
+        Ok(created.then(|| self.home.config_file()))
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    let failed = |error| Failure::usage(format!("find {}: {error}", path.display()));
+    std::path::absolute(path).map_err(failed)
+}

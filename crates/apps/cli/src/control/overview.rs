@@ -1,0 +1,68 @@
+//! How all servers stand: the stable shape of `servers --json`.
+
+use serde::{Deserialize, Serialize};
+use toolgate_host::{CapabilityKind, Discovery, ServerStatus};
+
+/// All servers.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Overview {
+    /// How far the first look at all of them has come.
+    pub discovery: String,
+    /// Each of them, by name.
+    pub servers: Vec<Server>,
+}
+
+/// One server.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Server {
+    /// Its declared name.
+    pub name: String,
+    /// How it stands.
+    pub state: String,
+    /// Why, where there is something to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How it is reached.
+    pub transport: String,
+    /// The revision both sides agreed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// Where it is declared.
+    pub origin: String,
+    /// How many tools it has.
+    pub tools: usize,
+    /// How many resources.
+    pub resources: usize,
+    /// How many prompts.
+    pub prompts: usize,
+}
+
+impl Overview {
+    pub(super) fn of(overview: &toolgate_host::Overview) -> Self {
+        let discovery = match overview.discovery {
+            Discovery::NotStarted => "not-started",
+            Discovery::InProgress => "in-progress",
+            Discovery::Completed => "completed",
+        };
+        let servers = overview.servers.iter().map(Server::of).collect();
+        Self { discovery: discovery.to_owned(), servers }
+    }
+}
+
+impl Server {
+    fn of(status: &ServerStatus) -> Self {
+        let catalog = status.catalog.as_ref();
+        let count = |kind| catalog.map_or(0, |catalog| catalog.of(kind).len());
+        Self {
+            name: status.spec.name.to_string(),
+            state: status.state.as_str().to_owned(),
+            reason: status.state.reason(),
+            transport: status.spec.transport.as_str().to_owned(),
+            protocol: catalog.map(|catalog| catalog.protocol.to_string()),
+            origin: status.origin.to_string(),
+            tools: count(CapabilityKind::Tool),
+            resources: count(CapabilityKind::Resource),
+            prompts: count(CapabilityKind::Prompt),
+        }
+    }
+}

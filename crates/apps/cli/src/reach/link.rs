@@ -1,0 +1,129 @@
+//! An MCP session with a gateway: the living owner's, or our own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, duplex};
+use toolgate_host::{CapabilityKind, ServerName, Timeouts};
+use toolgate_session::{Interactor, Opening, Outbound, Owner, Session, SessionError};
+use toolgate_wire::{Frame, Kind, Limits, build, view::RpcError};
+
+use super::Living;
+use crate::ending::{self, Ending, Stop};
+use crate::exit::Failure;
+use crate::station::Station;
+
+/// What the terminal can be asked; whether somebody sits there is decided when it is.
+const CAPABILITIES: &[u8] = br#"{"elicitation":{"form":{},"url":{}}}"#;
+/// How long a call may take is the gateway's decision; we wait for it.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long the last words may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+/// How much may be on its way inside this process.
+const PIPE: usize = 256 * 1024;
+
+/// One session.
+pub struct Link {
+    session: Session,
+    port: Arc<dyn Interactor>,
+    over: Ending,
+}
+
+impl Link {
+    /// A session with another process.
+    pub async fn to(living: &Living, port: Arc<dyn Interactor>) -> Result<Self, Failure> {
+        let (reader, writer) = living.converse(None).await?;
+        Self::open(reader, writer, port).await
+    }
+
+    /// A session inside this process. Each direction is a pipe of its own, so that closing one is
+    /// seen at its other end.
+    pub async fn within(
+        station: &Arc<Station>,
+        port: Arc<dyn Interactor>,
+    ) -> Result<Self, Failure> {
+        let (to_gateway, from_client) = duplex(PIPE);
+        let (to_client, from_gateway) = duplex(PIPE);
+        let gateway = station.gateway(None);
+        tokio::spawn(async move {
+            let never = std::future::pending();
+            if let Err(error) = gateway.serve_lines(from_client, to_client, never).await {
+                tracing::debug!(target: "toolgate::gateway", %error, "session of this process");
+            }
+        });
+        Self::open(from_gateway, to_gateway, port).await
+    }
+
+    async fn open<R, W>(reader: R, writer: W, port: Arc<dyn Interactor>) -> Result<Self, Failure>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (stop, over) = ending::pair();
+        let name =
+            ServerName::new("toolgate").map_err(|error| Failure::failed(error.to_string()))?;
+        let opening = Opening {
+            server: name,
+            timeouts: Timeouts { start: Duration::from_secs(30), call: FOREVER, max: FOREVER },
+            capabilities: CAPABILITIES.into(),
+            ambient: port.clone(),
+            owner: Arc::new(Watch(stop)),
+        };
+        let session = Session::on_lines(reader, writer, opening).await.map_err(failure)?;
+        Ok(Self { session, port, over })
+    }
+
+    /// Sends a request and waits for its result. Dropping the future cancels it.
+    pub async fn request(&self, method: &str, params: &str) -> Result<Frame, Failure> {
+        let request = build::request("0", method, Some(params.as_bytes()));
+        let frame = Frame::parse(request, &Limits::default())
+            .map_err(|error| Failure::usage(format!("send this: {error}")))?;
+        let outbound = Outbound { frame, rename: None, port: self.port.clone() };
+        let answer = self.session.call(&outbound).await.map_err(failure)?;
+        match (answer.kind(), answer.error().and_then(RpcError::of)) {
+            (Kind::Failure, Some(error)) => Err(told(&error)),
+            _ => Ok(answer),
+        }
+    }
+
+    /// Says goodbye and waits until everything that was said is heard.
+    pub async fn close(&self) {
+        self.session.close().await;
+        // An owner that no longer answers does not keep us.
+        let _ = tokio::time::timeout(GOODBYE, self.over.clone().reached()).await;
+    }
+}
+
+/// An error answer, with the hint the gate may have put into it.
+fn told(error: &RpcError<'_>) -> Failure {
+    let message = error.message.as_deref().unwrap_or("it gives no reason");
+    let (message, hint) = match message.split_once("; hint: ") {
+        Some((message, hint)) => (message, Some(hint.to_owned())),
+        None => (message, None),
+    };
+    let code = error.code.unwrap_or_default();
+    let what = match message.strip_prefix("failed to ") {
+        Some(what) => what.to_owned(),
+        None => format!("get what was asked for: {message} ({code})"),
+    };
+    Failure { hint, ..Failure::failed(what) }
+}
+
+fn failure(error: SessionError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+/// Tells when the session is over, by being dropped with it.
+struct Watch(Stop);
+
+impl Owner for Watch {
+    fn list_changed(&self, _kind: CapabilityKind) {}
+
+    fn notified(&self, frame: Frame) {
+        tracing::debug!(target: "toolgate::session", method = ?frame.method(), "outside any call");
+    }
+
+    fn ended(&self, _reason: &str) {
+        self.0.now();
+    }
+}

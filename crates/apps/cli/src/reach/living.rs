@@ -1,0 +1,77 @@
+//! The living owner of a home, seen from outside.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use toolgate_host::Home;
+
+use crate::context::Context;
+use crate::control::{Opening, Owner, Question, Reply};
+use crate::exit::Failure;
+use crate::platform::{Reader, Writer, connect};
+
+/// How long an owner may take to say who he is.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// An owner that answers.
+#[derive(Debug)]
+pub struct Living {
+    socket: PathBuf,
+    /// Who it is.
+    pub owner: Owner,
+}
+
+impl Living {
+    /// The owner this run should attach to. One that was told to read another file than we were
+    /// serves other servers, and is not.
+    pub async fn of(context: &Context) -> Option<Self> {
+        let living = Self::at(&context.home).await?;
+        let same = context.config.is_none() || context.config == living.owner.config;
+        same.then_some(living)
+    }
+
+    /// Whoever owns the home.
+    pub async fn at(home: &Home) -> Option<Self> {
+        let socket = home.control_socket();
+        let asked = tokio::time::timeout(PATIENCE, ask(&socket, &Question::Owner)).await;
+        let answer = asked.ok()?.ok()?;
+        let owner = serde_json::from_str(answer.get()).ok()?;
+        Some(Self { socket, owner })
+    }
+
+    /// Asks it something.
+    pub async fn ask(&self, question: &Question) -> Result<Box<RawValue>, Failure> {
+        ask(&self.socket, question).await
+    }
+
+    /// Begins an MCP conversation with it, strict about the revision or not.
+    pub async fn converse(&self, protocol: Option<String>) -> Result<(Reader, Writer), Failure> {
+        let (reader, mut writer) = connect(&self.socket).await.map_err(lost)?;
+        say(&mut writer, &Opening::Mcp { protocol }).await?;
+        Ok((reader, writer))
+    }
+}
+
+async fn ask(socket: &std::path::Path, question: &Question) -> Result<Box<RawValue>, Failure> {
+    let (reader, mut writer) = connect(socket).await.map_err(lost)?;
+    say(&mut writer, &Opening::Ask(question.clone())).await?;
+    let mut line = String::new();
+    BufReader::new(reader).read_line(&mut line).await.map_err(lost)?;
+    let unread = |error| Failure::failed(format!("understand the gateway: {error}"));
+    serde_json::from_str::<Reply>(&line).map_err(unread)?.outcome()
+}
+
+async fn say(writer: &mut Writer, opening: &Opening) -> Result<(), Failure> {
+    let mut line = serde_json::to_vec(opening)
+        .map_err(|error| Failure::failed(format!("write a question: {error}")))?;
+    line.push(b'\n');
+    writer.write_all(&line).await.map_err(lost)
+}
+
+fn lost(error: io::Error) -> Failure {
+    Failure::failed(format!("reach the gateway that owns this home: {error}"))
+        .hint("it may just be ending: try again")
+}

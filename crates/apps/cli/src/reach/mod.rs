@@ -1,0 +1,66 @@
+//! How a verb reaches the servers: through the living owner of the home, or through a host of its
+//! own. What it does with them is the same either way.
+
+mod link;
+mod living;
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use toolgate_session::Interactor;
+
+use crate::context::Context;
+use crate::control::Question;
+use crate::exit::Failure;
+use crate::out;
+use crate::station::{Station, Terms};
+
+pub use link::Link;
+pub use living::Living;
+
+/// The way to the servers.
+pub enum Reach {
+    /// Another process has them.
+    Attached(Living),
+    /// This one has.
+    Own(Arc<Station>),
+}
+
+impl Reach {
+    /// Attaches to whoever owns the home, or starts a host: with `only` that server, or with all.
+    pub async fn find(context: &Context, only: Option<&str>) -> Result<Self, Failure> {
+        if let Some(living) = Living::of(context).await {
+            return Ok(Self::Attached(living));
+        }
+        let station = Station::open(context, Terms { only, ..Terms::default() }).await?;
+        for finding in station.desk().findings() {
+            out::note(finding);
+        }
+        Ok(Self::Own(station))
+    }
+
+    /// Asks a question about the servers.
+    pub async fn ask<T: DeserializeOwned>(&self, question: &Question) -> Result<T, Failure> {
+        let answer = match self {
+            Self::Attached(living) => living.ask(question).await?,
+            Self::Own(station) => station.desk().answer(question).await?,
+        };
+        let unread = |error| Failure::failed(format!("understand the gateway: {error}"));
+        serde_json::from_str(answer.get()).map_err(unread)
+    }
+
+    /// Opens an MCP session.
+    pub async fn link(&self, port: Arc<dyn Interactor>) -> Result<Link, Failure> {
+        match self {
+            Self::Attached(living) => Link::to(living, port).await,
+            Self::Own(station) => Link::within(station, port).await,
+        }
+    }
+
+    /// Leaves: servers of our own are ended.
+    pub async fn close(&self) {
+        if let Self::Own(station) = self {
+            station.close().await;
+        }
+    }
+}

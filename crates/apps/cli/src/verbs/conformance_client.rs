@@ -1,0 +1,104 @@
+//! `conformance-client`: the client the official suite asks for, on the upstream code of the
+//! gateway. The suite names the scenario in the environment and plays the server.
+
+use std::sync::Arc;
+
+use clap::Args;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use toolgate_host::{
+    Host, HttpSpec, Prefix, ServerName, ServerSpec, ServerState, Timeouts, TransportSpec,
+};
+use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
+use toolgate_wire::Frame;
+
+use crate::ask::filled_in;
+use crate::exit::{Exit, Failure};
+
+const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
+
+#[derive(Debug, Args)]
+pub struct ConformanceClient {
+    /// The endpoint of the suite's server
+    url: String,
+}
+
+pub async fn run(options: &ConformanceClient) -> Result<Exit, Failure> {
+    let scenario = std::env::var(SCENARIO)
+        .map_err(|_| Failure::usage(format!("find the scenario: {SCENARIO} is not set")))?;
+    let host = connect(&options.url).await?;
+    let played = play(&scenario, &host).await;
+    host.close().await;
+    played.map(|()| Exit::Done)
+}
+
+async fn connect(url: &str) -> Result<Host, Failure> {
+    let name = ServerName::new("suite").map_err(|error| Failure::failed(error.to_string()))?;
+    let spec = ServerSpec {
+        name,
+        transport: TransportSpec::Http(HttpSpec { url: url.to_owned(), ..HttpSpec::default() }),
+        enabled: true,
+        timeouts: Timeouts::default(),
+        pool: Default::default(),
+    };
+    let builder = Host::builder().server(spec).prefix(Prefix::Never);
+    let host = builder.interactor(Arc::new(Agreeable)).start().await?;
+    let status = host.settled_one("suite").await?;
+    match &status.state {
+        ServerState::Connected => Ok(host),
+        state => Err(Failure::failed(format!(
+            "connect: {}",
+            state.reason().unwrap_or_else(|| state.as_str().to_owned())
+        ))),
+    }
+}
+
+async fn play(scenario: &str, host: &Host) -> Result<(), Failure> {
+    let (tool, arguments) = match scenario {
+        "initialize" => return Ok(()),
+        "tools_call" => ("add_numbers", json!({ "a": 2, "b": 3 })),
+        "elicitation-sep1034-client-defaults" => ("test_client_elicitation_defaults", json!({})),
+        "sse-retry" => ("test_reconnection", json!({})),
+        "json-schema-2020-12-preservation" => {
+            let schema = input_schema(host, "json_schema_2020_12_tool").await?;
+            ("json_schema_echo", json!({ "schema": schema }))
+        }
+        other => return Err(Failure::usage(format!("play `{other}`: no such scenario"))),
+    };
+    host.call(tool, &arguments).await?;
+    Ok(())
+}
+
+async fn input_schema(host: &Host, tool: &str) -> Result<Value, Failure> {
+    let tools = host.tools().await;
+    let found = tools.into_iter().find(|exposure| exposure.name == tool);
+    let found = found.ok_or_else(|| Failure::failed(format!("find the tool `{tool}`")))?;
+    let definition: Value = serde_json::from_slice(&found.definition)
+        .map_err(|error| Failure::failed(format!("read a definition: {error}")))?;
+    Ok(definition["inputSchema"].clone())
+}
+
+/// A person who leaves every form as it is filled in.
+struct Agreeable;
+
+impl Interactor for Agreeable {
+    fn scope(&self) -> Scope {
+        Scope(1)
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        let answer = match question.kind {
+            AskKind::Form => {
+                let params = question.frame.params().unwrap_or(b"{}");
+                let params: Value = serde_json::from_slice(params).unwrap_or_default();
+                let content = filled_in(&params["requestedSchema"]);
+                let accepted = json!({ "action": "accept", "content": content });
+                Answer::Result(accepted.to_string().into())
+            }
+            kind => Answer::declined(kind),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

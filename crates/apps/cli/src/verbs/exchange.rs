@@ -1,0 +1,71 @@
+//! One MCP request of a verb, from finding the server to its answer. Ctrl-C cancels it, and only
+//! it.
+
+use std::sync::Arc;
+
+use toolgate_wire::Frame;
+
+use crate::ask::Person;
+use crate::context::Context;
+use crate::control::{Inventory, Question};
+use crate::exit::Failure;
+use crate::out::Spinner;
+use crate::platform::Signals;
+use crate::reach::Reach;
+
+/// A request once it is known what the server offers.
+pub struct Request {
+    /// The method.
+    pub method: &'static str,
+    /// Its params, without `_meta`, as the members of a JSON object.
+    pub members: String,
+}
+
+/// Finds the server, makes the request of what it offers, and waits for the answer.
+pub async fn run(
+    context: &Context,
+    server: &str,
+    request: impl FnOnce(&Inventory) -> Result<Request, Failure>,
+) -> Result<Frame, Failure> {
+    let spinner = Spinner::new(&format!("waiting for {server}"));
+    let failed = |error| Failure::failed(format!("listen for signals: {error}"));
+    let mut signals = Signals::new().map_err(failed)?;
+    let reach = Reach::find(context, Some(server)).await?;
+    let person = Arc::new(Person::new(server, spinner, context.verbose));
+    let outcome = ask(&reach, server, person, request, &mut signals).await;
+    tokio::select! {
+        () = reach.close() => {}
+        () = signals.next() => {}
+    }
+    outcome
+}
+
+async fn ask(
+    reach: &Reach,
+    server: &str,
+    person: Arc<Person>,
+    request: impl FnOnce(&Inventory) -> Result<Request, Failure>,
+    signals: &mut Signals,
+) -> Result<Frame, Failure> {
+    let question = Question::Discover { server: server.to_owned() };
+    let inventory: Inventory = unless_interrupted(signals, reach.ask(&question)).await?;
+    inventory.usable()?;
+    let Request { method, members } = request(&inventory)?;
+    let link = reach.link(person).await?;
+    // A server that may report how far it is keeps the call from looking dead.
+    let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);
+    let answer = unless_interrupted(signals, link.request(method, &params)).await;
+    // An interrupted request is cancelled at the server; that must be heard before we go.
+    link.close().await;
+    answer
+}
+
+async fn unless_interrupted<T>(
+    signals: &mut Signals,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        outcome = work => outcome,
+        () = signals.next() => Err(Failure::failed("finish: it was interrupted")),
+    }
+}

@@ -1,0 +1,80 @@
+//! `read-resource`: reads one resource of one server.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::Value;
+use toolgate_wire::{method, string};
+
+use super::exchange::{self, Request};
+use crate::context::Context;
+use crate::control::Inventory;
+use crate::exit::{Exit, Failure};
+use crate::{base64, content, out};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: toolgate read-resource sample toolgate://sample/help")]
+pub struct ReadResource {
+    /// Which server
+    server: String,
+    /// The resource's URI
+    uri: String,
+    /// Write the contents, binary ones too, to this file
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
+    output: Option<PathBuf>,
+}
+
+pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Failure> {
+    let answer = exchange::run(context, &options.server, |inventory| {
+        let uri = string::encode(exposed(inventory, &options.uri)?);
+        Ok(Request { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
+    });
+    let answer = answer.await?;
+    let raw = answer.result().unwrap_or_default();
+    if context.json {
+        out::data(&[raw, b"\n"].concat())?;
+        return Ok(Exit::Done);
+    }
+    let result: Value = serde_json::from_slice(raw).unwrap_or_default();
+    let contents = result["contents"].as_array().map(Vec::as_slice).unwrap_or_default();
+    match &options.output {
+        Some(file) => write(file, contents)?,
+        None => show(contents)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// A listed resource by the URI clients know it by; any other may still fit a template.
+fn exposed<'a>(inventory: &'a Inventory, uri: &'a str) -> Result<&'a str, Failure> {
+    match inventory.find(&inventory.resources, "resource", uri) {
+        Ok(listed) => listed.exposed(),
+        Err(_) => Ok(uri),
+    }
+}
+
+fn show(contents: &[Value]) -> Result<(), Failure> {
+    for part in contents {
+        out::text(&content::resource(part))?;
+        if part["blob"].is_string() {
+            out::note(&format!("{} write it to a file with --output FILE", out::cyan("hint:")));
+        }
+    }
+    Ok(())
+}
+
+fn write(file: &std::path::Path, contents: &[Value]) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    for part in contents {
+        match (part["text"].as_str(), part["blob"].as_str()) {
+            (Some(text), _) => bytes.extend_from_slice(text.as_bytes()),
+            (None, Some(blob)) => bytes.extend(base64::decode(blob).ok_or_else(|| {
+                Failure::failed("read the resource: its binary contents are no base64")
+            })?),
+            (None, None) => {}
+        }
+    }
+    let failed = |error| Failure::failed(format!("write {}: {error}", file.display()));
+    std::fs::write(file, &bytes).map_err(failed)?;
+    out::note(&format!("wrote {} to {}", out::size(bytes.len()), file.display()));
+    Ok(())
+}

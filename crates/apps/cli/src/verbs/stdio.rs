@@ -1,0 +1,45 @@
+//! `serve --stdio`: for clients that start their servers. It relays to the living owner of the
+//! home, and is the gateway itself where there is none.
+
+use tokio::io::{stdin, stdout};
+use toolgate_wire::Revision;
+
+use super::relay;
+use crate::context::Context;
+use crate::ending;
+use crate::exit::{Exit, Failure, chain};
+use crate::reach::Living;
+use crate::station::{Station, Terms};
+use crate::{out, owner};
+
+pub async fn run(context: &Context, strict: Option<Revision>) -> Result<Exit, Failure> {
+    if let Some(living) = Living::of(context).await {
+        let protocol = strict.map(|revision| revision.as_str().to_owned());
+        return relay::run(living.converse(protocol).await?).await;
+    }
+    // A client wants to be served even where the home cannot be owned.
+    let claim = owner::claim(&context.home).unwrap_or_else(|failure| {
+        tracing::warn!(target: "toolgate::gateway", "{failure}");
+        None
+    });
+    let station = Station::open(context, Terms { strict, ..Terms::default() }).await?;
+    for finding in station.desk().findings() {
+        out::note(finding);
+    }
+    let (stop, ending) = ending::on_signal()?;
+    let client = async {
+        let gateway = station.gateway(None);
+        let served = gateway.serve_lines(stdin(), stdout(), ending.clone().reached()).await;
+        stop.now();
+        served
+    };
+    let attached = async {
+        if let Some(claim) = &claim {
+            owner::serve(claim, &station, &ending).await;
+        }
+    };
+    let (served, ()) = tokio::join!(client, attached);
+    station.close().await;
+    served.map_err(|error| Failure::failed(chain(&error)))?;
+    Ok(Exit::Done)
+}

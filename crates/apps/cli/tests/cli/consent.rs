@@ -1,0 +1,97 @@
+//! `consent`: what a project proposes starts only once the user has said so.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::support::{Place, Running, TOOLGATE, run};
+
+fn propose(folder: &Path, args: &[&str]) {
+    let file = json!({ "mcpServers": { "p": { "command": TOOLGATE, "args": args } } });
+    std::fs::write(folder.join(".mcp.json"), file.to_string()).unwrap();
+}
+
+fn proposed() -> Place {
+    let place = Place::new();
+    propose(&place.work(), &["sample-server"]);
+    place
+}
+
+#[test]
+fn a_proposed_server_is_blocked_until_consent_and_again_after_a_change() {
+    let place = proposed();
+    let call = ["call", "p", "echo", "text=hi"];
+    let said = run(&mut place.verb(&call));
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.err.contains("toolgate consent p"), "{said:?}");
+
+    let said = run(&mut place.verb(&["consent", "p", "--yes"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.contains(TOOLGATE) && said.out.contains("sample-server"), "{said:?}");
+    assert_eq!(run(&mut place.verb(&call)).out, "hi\n");
+
+    propose(&place.work(), &["sample-server", "--verbose"]);
+    assert_eq!(run(&mut place.verb(&call)).code, 3);
+    propose(&place.work(), &["sample-server"]);
+    assert_eq!(run(&mut place.verb(&call)).code, 0);
+
+    assert_eq!(run(&mut place.verb(&["consent", "p", "--revoke"])).code, 0);
+    assert_eq!(run(&mut place.verb(&call)).code, 3);
+    assert_eq!(run(&mut place.verb(&["consent", "p", "--revoke"])).code, 1);
+}
+
+#[test]
+fn nothing_is_consented_in_silence() {
+    let place = proposed();
+    let said = run(&mut place.verb(&["consent", "p"]));
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.err.contains("--yes"), "{said:?}");
+    assert_eq!(run(&mut place.verb(&["call", "p", "echo", "text=hi"])).code, 3);
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked() {
+    let place = proposed();
+    let question = "[y/N]";
+    let no = run(&mut place.typed(&[(question, "")], &["consent", "p"]));
+    assert_eq!(no.code, 1, "{no:?}");
+    assert!(no.out.contains("sample-server"), "what would start: {no:?}");
+    let yes = run(&mut place.typed(&[(question, "y")], &["consent", "p"]));
+    assert_eq!(yes.code, 0, "{yes:?}");
+    assert_eq!(run(&mut place.verb(&["call", "p", "echo", "text=hi"])).code, 0);
+}
+
+#[test]
+fn the_list_says_what_waits_and_what_has_consent() {
+    let place = proposed();
+    let listed = || run(&mut place.verb(&["consent", "--json"])).json();
+    assert_eq!(listed()[0]["consent"], "waiting");
+    assert!(listed()[0]["starts"].as_str().unwrap().contains("sample-server"));
+    run(&mut place.verb(&["consent", "p", "--yes"]));
+    assert_eq!(listed()[0]["consent"], "given");
+    let table = run(&mut place.verb(&["consent"]));
+    assert!(table.out.contains("p     given"), "{table:?}");
+}
+
+#[test]
+fn a_named_file_needs_no_consent() {
+    let place = proposed();
+    let file = place.work().join(".mcp.json");
+    let mut verb = place.verb(&["call", "p", "echo", "text=hi", "--config"]);
+    let said = run(verb.arg(file));
+    assert_eq!((said.code, said.out.as_str()), (0, "hi\n"), "{said:?}");
+}
+
+#[test]
+fn a_living_gateway_hears_of_a_consent_at_once() {
+    let place = proposed();
+    let (_gateway, _) = Running::serve(&mut place.verb(&[]));
+    let state =
+        || run(&mut place.verb(&["servers", "--json"])).json()["servers"][0]["state"].clone();
+    assert_eq!(state(), "blocked");
+    let said = run(&mut place.verb(&["consent", "p", "--yes"]));
+    assert!(said.err.contains("has taken it up"), "{said:?}");
+    assert_eq!(state(), "connected");
+    run(&mut place.verb(&["consent", "p", "--revoke"]));
+    assert_eq!(state(), "blocked");
+}

@@ -1,0 +1,65 @@
+//! `doctor`: every step, and what is wrong.
+
+use serde_json::json;
+
+use crate::support::{Place, TOOLGATE, run, sample};
+
+#[test]
+fn a_healthy_server_shows_every_step() {
+    let place = Place::with(&sample("s"));
+    let said = run(&mut place.configured(&["doctor", "s", "--json"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let checkup = &said.json()[0];
+    let steps = checkup["phases"].as_array().unwrap();
+    let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["resolve", "launch", "initialize", "list"]);
+    assert!(steps.iter().all(|step| step["ok"] == true && step["ms"].is_u64()), "{checkup}");
+    assert_eq!(checkup["server"], "s");
+}
+
+#[test]
+fn a_missing_program_fails_to_launch() {
+    let place = Place::with("[servers.gone]\ncommand = \"/nonexistent/program\"\n");
+    let said = run(&mut place.configured(&["doctor", "--json"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    let checkup = &said.json()[0];
+    let launch = &checkup["phases"][1];
+    assert_eq!((&launch["name"], &launch["ok"]), (&json!("launch"), &json!(false)));
+    assert!(launch["detail"].as_str().unwrap().contains("/nonexistent/program"), "{checkup}");
+    assert_eq!(checkup.get("withheld"), None, "it never ran: {checkup}");
+}
+
+#[test]
+fn a_crash_shows_its_last_words_and_what_it_was_not_given() {
+    let script = "printf 'no MY_TOKEN \\033[31m\\n' >&2; exit 4";
+    let config = format!("[servers.crash]\ncommand = \"sh\"\nargs = [\"-c\", {script:?}]\n");
+    let place = Place::with(&config);
+    let mut verb = place.configured(&["doctor", "crash"]);
+    let said = run(verb.env("MY_TOKEN", "not to be shown").env("MY_OTHER", ""));
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.out.contains("initialize FAILED"), "{}", said.out);
+    assert!(said.out.contains("exit status: 4"), "{}", said.out);
+    assert!(said.out.contains("    | no MY_TOKEN ⟦U+001B⟧[31m\n"), "{}", said.out);
+    let spoken = "it speaks of variables it is not given: MY_TOKEN\n";
+    assert!(said.out.contains(spoken), "{}", said.out);
+    assert!(said.out.contains("MY_OTHER"), "{}", said.out);
+    assert!(!said.out.contains("not to be shown"), "{}", said.out);
+    assert!(said.out.contains("hint: run it by hand"), "{}", said.out);
+    assert!(said.out.contains("processes: "), "{}", said.out);
+}
+
+#[test]
+fn a_server_without_consent_is_not_started_to_find_out_why() {
+    let place = Place::new();
+    let started = place.work().join("started");
+    let touch = json!({ "command": "touch", "args": [started] });
+    let off = json!({ "command": TOOLGATE, "disabled": true });
+    let file = json!({ "mcpServers": { "p": touch, "off": off } });
+    std::fs::write(place.work().join(".mcp.json"), file.to_string()).unwrap();
+    let said = run(&mut place.verb(&["doctor", "p", "--json"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    let step = &said.json()[0]["phases"][0];
+    assert_eq!((&step["name"], &step["ok"]), (&json!("standing"), &json!(false)));
+    assert!(step["detail"].as_str().unwrap().contains("needs consent"), "{step}");
+    assert!(!started.exists());
+}

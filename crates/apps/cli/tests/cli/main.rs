@@ -1,0 +1,21 @@
+//! The real binary, run as people and scripts run it: each test has a home of its own in a
+//! temporary folder, and servers that are real processes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these are tests, and they start the program they test"
+)]
+
+mod attach;
+mod call;
+mod consent;
+mod doctor;
+mod options;
+mod serve;
+mod servers;
+mod stdio;
+mod support;
+mod terminal;

@@ -1,0 +1,99 @@
+//! What holds for every verb: help, exit codes, logs, and where words go.
+
+use crate::support::{Place, Running, run, sample};
+
+#[test]
+fn the_help_says_what_there_is() {
+    let place = Place::new();
+    let said = run(&mut place.verb(&["--help"]));
+    assert_eq!(said.code, 0);
+    insta::assert_snapshot!("help", said.out);
+}
+
+#[test]
+fn every_verb_explains_itself_with_an_example() {
+    let place = Place::new();
+    let verbs = ["serve", "servers", "discover", "call", "read-resource", "prompt", "doctor"];
+    for verb in verbs.into_iter().chain(["consent", "sample-server"]) {
+        let said = run(&mut place.verb(&[verb, "--help"]));
+        assert_eq!(said.code, 0, "{verb}");
+        assert!(said.out.contains("Example"), "{verb}: {}", said.out);
+        let pasted = run(&mut place.verb(&["mcp", verb, "--help"]));
+        assert_eq!(pasted.code, 0, "mcp {verb}");
+    }
+    insta::assert_snapshot!("help_call", run(&mut place.verb(&["call", "--help"])).out);
+}
+
+#[test]
+fn a_verb_may_be_written_with_mcp_before_it() {
+    let place = Place::with(&sample("s"));
+    let said = run(&mut place.configured(&["mcp", "call", "s", "echo", "text=hi"]));
+    assert_eq!((said.code, said.out.as_str()), (0, "hi\n"), "{said:?}");
+}
+
+#[test]
+fn bad_usage_and_bad_config_end_with_2() {
+    let place = Place::with("[servers.s]\ncommand = \"x\"\n");
+    for words in [
+        &["nonsense"][..],
+        &["call"],
+        &["--debug=nothing", "servers"],
+        &["serve", "--protocol", "1999-01-01"],
+        &["serve", "--listen", "0.0.0.0:0"],
+        &["serve", "--listen", "nowhere"],
+        &["--config", "missing.toml", "servers"],
+    ] {
+        let said = run(&mut place.verb(words));
+        assert_eq!(said.code, 2, "{words:?}: {said:?}");
+        assert!(said.out.is_empty() && !said.err.is_empty(), "{words:?}: {said:?}");
+    }
+    let said = run(&mut place.verb(&["--config", "missing.toml", "servers"]));
+    assert!(said.err.contains("error: failed to read") && said.err.contains("missing.toml"));
+}
+
+#[test]
+fn a_broken_entry_is_told_with_its_line_and_the_rest_goes_on() {
+    let place = Place::with(&format!("{}[servers.bad]\nargs = 3\n", sample("s")));
+    let said = run(&mut place.configured(&["servers", "--json"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.err.contains("servers.toml:"), "{said:?}");
+    assert_eq!(said.json()["servers"][0]["state"], "connected");
+}
+
+#[test]
+fn logs_come_by_area_and_only_on_stderr() {
+    let place = Place::with(&sample("s"));
+    let quiet = run(&mut place.configured(&["servers"]));
+    assert_eq!(quiet.err, "");
+    let fleet = run(&mut place.configured(&["--debug=fleet", "servers"]));
+    assert!(fleet.err.contains("Loaded 3 MCP tool(s)"), "{fleet:?}");
+    assert!(!fleet.err.contains("read configuration"), "{fleet:?}");
+    let config = run(place.configured(&["servers"]).env("TOOLGATE_LOG", "config"));
+    assert!(config.err.contains("read configuration"), "{config:?}");
+    assert!(!config.err.contains("Loaded"), "{config:?}");
+    assert_eq!(quiet.out, config.out);
+    assert!(!config.err.contains('\u{1b}'), "colours without a terminal: {config:?}");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::with(&sample("s"));
+    let mut command = std::process::Command::new("sh");
+    // Whoever should read is gone before the verb writes: it finds out by writing.
+    let line = "{ \"$0\" --config \"$1\" servers; echo \"code $?\" >&2; } | true";
+    command.args(["-c", line, crate::support::TOOLGATE]).arg(place.config());
+    let said = run(command.env("TOOLGATE_HOME", place.home()));
+    assert_eq!(said.err, "code 0\n");
+}
+
+#[test]
+fn the_sample_server_serves_on_its_own_stdio() {
+    let place = Place::new();
+    let mut server = Running::start(&mut place.verb(&["sample-server"]));
+    for message in crate::support::opening() {
+        server.send(&message);
+    }
+    assert!(server.line().contains("toolgate-sample"));
+    server.close_stdin();
+    assert_eq!(server.end().0, 0);
+}

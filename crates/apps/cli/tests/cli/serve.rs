@@ -1,0 +1,124 @@
+//! `serve`: the first run, one owner per home, and the end.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::Signal;
+
+use crate::support::{Place, Running, eventually, processes_with, run, sample, witness};
+
+#[test]
+fn the_first_run_writes_a_config_and_the_next_leaves_it_alone() {
+    let place = Place::new();
+    let config = place.home().join("config.toml");
+    let (gateway, endpoint) = Running::serve(&mut place.verb(&[]));
+    assert!(endpoint.ends_with("/mcp"), "{endpoint}");
+    assert!(std::fs::read_to_string(&config).unwrap().contains("sample-server"));
+    let said = run(&mut place.verb(&["call", "sample", "echo", "text=hi"]));
+    assert_eq!(said.out, "hi\n", "{said:?}");
+    gateway.signal(Signal::TERM);
+    let (code, err) = gateway.end();
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("created ") && err.contains("claude mcp add"), "{err}");
+
+    std::fs::write(&config, "# mine\n").unwrap();
+    let (gateway, _) = Running::serve(&mut place.verb(&[]));
+    gateway.signal(Signal::INT);
+    assert_eq!(gateway.end().0, 0);
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), "# mine\n");
+}
+
+#[test]
+fn a_named_config_leaves_the_users_alone() {
+    let place = Place::with(&sample("s"));
+    let (_gateway, _) = Running::serve(&mut place.configured(&[]));
+    assert!(!place.home().join("config.toml").exists());
+}
+
+#[test]
+fn the_control_socket_is_for_its_user_alone() {
+    let place = Place::new();
+    let (_gateway, _) = Running::serve(&mut place.verb(&[]));
+    let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(place.home().join("control.sock")), 0o600);
+    assert_eq!(mode(place.home()), 0o700);
+}
+
+#[test]
+fn a_home_has_one_owner() {
+    let place = Place::new();
+    let (gateway, endpoint) = Running::serve(&mut place.verb(&[]));
+    let second = run(&mut place.verb(&["serve", "--listen", "127.0.0.1:0"]));
+    assert_eq!(second.code, 1, "{second:?}");
+    assert!(second.err.contains(&endpoint), "{second:?}");
+    assert!(second.err.contains(&gateway.pid().to_string()), "{second:?}");
+    assert!(second.err.contains("hint: ") && second.err.contains("--home"), "{second:?}");
+    let elsewhere = Place::new();
+    let (_other, _) = Running::serve(&mut elsewhere.verb(&[]));
+}
+
+#[test]
+fn a_killed_owner_leaves_nothing_that_stops_the_next() {
+    let place = Place::new();
+    let (gateway, _) = Running::serve(&mut place.verb(&[]));
+    drop(gateway);
+    assert!(place.home().join("control.sock").exists(), "it had no time to clean up");
+    let alone = run(&mut place.verb(&["servers"]));
+    assert_eq!(alone.code, 0, "{alone:?}");
+    let (_next, _) = Running::serve(&mut place.verb(&[]));
+}
+
+#[test]
+fn a_taken_port_says_who_holds_it_and_what_to_do() {
+    let (one, other) = (Place::new(), Place::new());
+    let (gateway, endpoint) = Running::serve(&mut one.verb(&[]));
+    let address = endpoint.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+    let said = run(&mut other.verb(&["serve", "--listen", address]));
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
+    let holder = format!("{address}: the port is taken by toolgate (process {})", gateway.pid());
+    assert!(said.err.contains(&holder), "{said:?}");
+    assert!(said.err.contains("--listen 127.0.0.1:0"), "{said:?}");
+}
+
+#[test]
+fn only_this_machine_may_come_in() {
+    let place = Place::new();
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let said = run(&mut place.verb(&["serve", "--listen", listen]));
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.err.contains("no authorization yet"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_terminated_gateway_takes_its_servers_along() {
+    let place = Place::with("");
+    std::fs::write(place.config(), witness("w", &place.work())).unwrap();
+    let mark = format!("WITNESS={}", place.work().display());
+    let (gateway, _) = Running::serve(&mut place.configured(&[]));
+    run(&mut place.configured(&["servers"]));
+    assert_eq!(processes_with(&mark), 1);
+    gateway.signal(Signal::TERM);
+    let (code, err) = gateway.end();
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(processes_with(&mark), 0);
+    assert!(!place.home().join("control.sock").exists());
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_calls() {
+    let place = Place::with("");
+    std::fs::write(place.config(), witness("w", &place.work())).unwrap();
+    let mark = format!("WITNESS={}", place.work().display());
+    let (gateway, _) = Running::serve(&mut place.configured(&[]));
+    let _call = Running::start(&mut place.configured(&["call", "w", "slow"]));
+    eventually("the call", || place.work().join("begun").exists());
+    gateway.signal(Signal::TERM);
+    // Two signals at once may count as one, so they are repeated until nobody is there.
+    let connect = || std::os::unix::net::UnixStream::connect(place.home().join("control.sock"));
+    eventually("the end", || {
+        gateway.signal(Signal::TERM);
+        connect().is_err()
+    });
+    assert_eq!(gateway.end().0, 1);
+    eventually("the end of its servers", || processes_with(&mark) == 0);
+}

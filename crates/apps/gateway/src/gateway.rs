@@ -1,0 +1,89 @@
+//! The gateway: one gate, served on as many carriers as the caller likes.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
+use toolgate_host::Gate;
+use toolgate_wire::{Frame, Limits};
+
+use crate::session::{self, Opening, Outlet, Registry, fan_out};
+use crate::upstreams::Upstreams;
+use crate::{GatewayError, Options, http, lines};
+
+/// Serves a gate to MCP clients.
+#[derive(Clone)]
+pub struct Gateway {
+    hub: Arc<Hub>,
+}
+
+/// What all carriers of a gateway share.
+pub(crate) struct Hub {
+    upstreams: Arc<dyn Upstreams>,
+    pub(crate) options: Options,
+    pub(crate) registry: Arc<Registry>,
+    events: AbortHandle,
+}
+
+impl Gateway {
+    /// A gateway before this gate. Must be called inside a runtime.
+    pub fn new(gate: Arc<Gate>, options: Options) -> Self {
+        Self::over(gate, options)
+    }
+
+    /// A gateway over whatever stands behind it.
+    pub(crate) fn over(upstreams: Arc<dyn Upstreams>, options: Options) -> Self {
+        let registry = Arc::new(Registry::default());
+        let events = tokio::spawn(fan_out(upstreams.events(), registry.clone())).abort_handle();
+        Self { hub: Arc::new(Hub { upstreams, options, registry, events }) }
+    }
+
+    /// Serves Streamable HTTP on `/mcp`, and `/healthz` beside it, until `shutdown` is ready; then
+    /// requests in flight may finish within [`Options::drain`].
+    pub async fn serve_http(
+        &self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), GatewayError> {
+        http::serve(self.hub.clone(), listener, shutdown).await
+    }
+
+    /// Serves one client that sends a message per line (stdio, a socket), until it leaves or
+    /// `shutdown` is ready; then requests in flight may finish within [`Options::drain`].
+    pub async fn serve_lines<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), GatewayError>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        lines::serve(self.hub.clone(), reader, writer, shutdown).await
+    }
+}
+
+impl Hub {
+    /// Answers `initialize`; a session that begins is entered in the registry, and whoever carries
+    /// it has it leave.
+    pub(crate) fn open(&self, request: &Frame, outlet: Arc<dyn Outlet>) -> Opening {
+        let opening = session::open(&self.upstreams, self.options.strict, request, outlet);
+        if let Opening::Session(session, _) = &opening {
+            self.registry.enter(session.clone());
+        }
+        opening
+    }
+
+    /// How much of a client's message is read.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { bytes: self.options.body.total, ..Limits::default() }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.events.abort();
+    }
+}

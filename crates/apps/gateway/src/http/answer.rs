@@ -1,0 +1,109 @@
+//! The responses there are, and the one place where a refusal becomes one.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Response, StatusCode};
+use toolgate_wire::{OwnedId, WireError, build, code};
+
+use super::headers::{EVENT_STREAM, JSON};
+use super::payload::{Payload, Pieces};
+use super::stream::Events;
+use crate::session::Reply;
+
+/// Why a request gets no answer of the protocol.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    status: StatusCode,
+    code: i32,
+    message: Cow<'static, str>,
+    id: Option<OwnedId>,
+}
+
+impl Refused {
+    /// A refusal before the message was looked at.
+    pub(crate) fn new(status: StatusCode, message: &'static str) -> Self {
+        Self { status, code: code::INVALID_REQUEST, message: message.into(), id: None }
+    }
+
+    /// A message that could not be read.
+    pub(crate) fn unreadable(error: &WireError) -> Self {
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            code: error.code(),
+            message: error.message().into(),
+            id: error.id().cloned(),
+        }
+    }
+
+    /// A message that is too large to be read; its beginning may say whose it is.
+    pub(crate) fn too_large(limit: usize, id: Option<OwnedId>) -> Self {
+        Self {
+            status: StatusCode::PAYLOAD_TOO_LARGE,
+            code: code::INVALID_REQUEST,
+            message: format!("larger than the limit: more than {limit} bytes").into(),
+            id,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    pub(crate) fn into_response(self, allow: &'static str) -> Response<Payload> {
+        let id = self.id.as_ref().map(OwnedId::raw);
+        let error = build::failure(id, self.code, &self.message, None);
+        let mut response = with_status(json(Reply::whole(error)), self.status);
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::METHOD_NOT_ALLOWED => {
+                headers.insert(ALLOW, HeaderValue::from_static(allow));
+            }
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            // The rest of such a body is not worth reading.
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// An answer as it is.
+pub(crate) fn json(reply: Reply) -> Response<Payload> {
+    let mut response = Response::new(Payload::Answer(Pieces::new(reply.into_parts())));
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// Bytes of JSON that are no answer of the protocol.
+pub(crate) fn document(body: String) -> Response<Payload> {
+    json(Reply::whole(Bytes::from(body)))
+}
+
+/// An event stream.
+pub(crate) fn events(events: Events) -> Response<Payload> {
+    let mut response = Response::new(Payload::Events(Box::new(events)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, EVENT_STREAM);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    response
+}
+
+/// A status and nothing else.
+pub(crate) fn bare(status: StatusCode) -> Response<Payload> {
+    with_status(Response::new(Payload::Empty), status)
+}
+
+pub(crate) fn with_status(
+    mut response: Response<Payload>,
+    status: StatusCode,
+) -> Response<Payload> {
+    *response.status_mut() = status;
+    response
+}

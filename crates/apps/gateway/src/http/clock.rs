@@ -1,0 +1,138 @@
+//! The time as connections and sessions see it: coarse, and free to read.
+//!
+//! Slow and idle peers are found by one sweep now and then, not by a timer per request, so all a
+//! request pays is storing a number.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::Cuts;
+
+/// Milliseconds since the server began, as of the last sweep.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(AtomicU64);
+
+impl Clock {
+    pub(crate) fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, elapsed: Duration) {
+        self.0.store(millis(elapsed), Ordering::Relaxed);
+    }
+
+    /// Whether more than `span` has passed since `then`.
+    pub(crate) fn past(&self, then: u64, span: Duration) -> bool {
+        self.now().saturating_sub(then) > millis(span)
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Waiting for a request to begin.
+    Idle,
+    /// A head has begun and is not complete.
+    Head,
+    /// A request is being served. Its body and its events have limits of their own.
+    Serving,
+}
+
+/// No write is waiting.
+const FLOWING: u64 = u64::MAX;
+
+/// The state of one connection, for the sweep to judge.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    clock: Arc<Clock>,
+    phase: AtomicU8,
+    since: AtomicU64,
+    stalled: AtomicU64,
+}
+
+impl Pulse {
+    pub(crate) fn new(clock: Arc<Clock>) -> Self {
+        let since = AtomicU64::new(clock.now());
+        let phase = AtomicU8::new(Phase::Idle as u8);
+        Self { clock, phase, since, stalled: AtomicU64::new(FLOWING) }
+    }
+
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+        self.since.store(self.clock.now(), Ordering::Relaxed);
+    }
+
+    /// Bytes came in.
+    pub(crate) fn heard(&self) {
+        if self.is(Phase::Idle) {
+            self.enter(Phase::Head);
+        }
+    }
+
+    /// A write could go on, or could not.
+    pub(crate) fn wrote(&self, flowing: bool) {
+        if flowing {
+            self.stalled.store(FLOWING, Ordering::Relaxed);
+        } else if self.stalled.load(Ordering::Relaxed) == FLOWING {
+            self.stalled.store(self.clock.now(), Ordering::Relaxed);
+        }
+    }
+
+    fn is(&self, phase: Phase) -> bool {
+        self.phase.load(Ordering::Relaxed) == phase as u8
+    }
+
+    /// Whether the peer has kept us waiting for too long.
+    pub(crate) fn overdue(&self, cuts: &Cuts) -> bool {
+        let since = self.since.load(Ordering::Relaxed);
+        let stalled = self.stalled.load(Ordering::Relaxed);
+        (self.is(Phase::Head) && self.clock.past(since, cuts.head))
+            || (self.is(Phase::Idle) && self.clock.past(since, cuts.idle))
+            || (stalled != FLOWING && self.clock.past(stalled, cuts.stall))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(millis: u64, act: impl Fn(&Pulse)) -> bool {
+        let clock = Arc::new(Clock::default());
+        let pulse = Pulse::new(clock.clone());
+        act(&pulse);
+        clock.set(Duration::from_millis(millis));
+        pulse.overdue(&Cuts::default())
+    }
+
+    #[test]
+    fn a_slow_head_is_cut_and_a_slow_answer_is_not() {
+        assert!(!after(9_000, Pulse::heard));
+        assert!(after(11_000, Pulse::heard));
+        assert!(!after(600_000, |pulse| pulse.enter(Phase::Serving)));
+    }
+
+    #[test]
+    fn an_idle_connection_is_cut_after_a_minute() {
+        assert!(!after(59_000, |_| {}));
+        assert!(after(61_000, |_| {}));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_cut_even_while_served() {
+        let stalled = |pulse: &Pulse| {
+            pulse.enter(Phase::Serving);
+            pulse.wrote(false);
+        };
+        assert!(after(31_000, stalled));
+        assert!(!after(31_000, |pulse| {
+            stalled(pulse);
+            pulse.wrote(true);
+        }));
+    }
+}

@@ -1,0 +1,139 @@
+//! The open connections: how many there may be, and the cutting of those that say nothing.
+
+use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
+
+use super::clock::Pulse;
+use crate::Cuts;
+
+/// The open connections of a server.
+pub(crate) struct Connections {
+    slots: Arc<Semaphore>,
+    open: Mutex<HashMap<tokio::task::Id, Open>>,
+}
+
+struct Open {
+    pulse: Arc<Pulse>,
+    task: JoinHandle<()>,
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { slots: Arc::new(Semaphore::new(most)), open: Mutex::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until one more connection may be opened.
+    pub(crate) async fn slot(&self) -> Option<OwnedSemaphorePermit> {
+        self.slots.clone().acquire_owned().await.ok()
+    }
+
+    /// Keeps an eye on a connection.
+    pub(crate) fn watch(&self, task: JoinHandle<()>, pulse: Arc<Pulse>) {
+        self.open().insert(task.id(), Open { pulse, task });
+    }
+
+    /// Forgets the ended connections and cuts the overdue ones.
+    pub(crate) fn sweep(&self, cuts: &Cuts) {
+        self.open().retain(|_, open| {
+            if open.pulse.overdue(cuts) {
+                tracing::debug!(target: "toolgate::gateway", "cut a slow or idle connection");
+                open.task.abort();
+            }
+            !open.task.is_finished()
+        });
+    }
+
+    /// Waits until all have ended.
+    pub(crate) async fn ended(&self) {
+        let open: Vec<_> = self.open().drain().map(|(_, open)| Aborting(open.task)).collect();
+        for mut connection in open {
+            // A connection that was cut has ended too.
+            let _ = (&mut connection.0).await;
+        }
+    }
+}
+
+/// A connection that is cut if nobody waits for its end any more.
+struct Aborting(JoinHandle<()>);
+
+impl Drop for Aborting {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A connection that tells its pulse what goes through it.
+pub(crate) struct Watched {
+    stream: TcpStream,
+    pulse: Arc<Pulse>,
+}
+
+impl Watched {
+    pub(crate) fn new(stream: TcpStream, pulse: Arc<Pulse>) -> Self {
+        Self { stream, pulse }
+    }
+
+    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
+        self.pulse.wrote(written.is_ready());
+        written
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.pulse.heard();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.note(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,179 @@
+//! Who may speak to us at all: the Host and Origin of a request.
+//!
+//! A page in the user's browser can send requests to the loopback, under any name its owner's DNS
+//! resolves to us. It cannot lie about Host and Origin, so these are checked before anything else,
+//! by exact comparison with what is allowed. Nothing is guessed from a suffix or a prefix.
+
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
+
+use super::answer::Refused;
+
+/// The names that always mean this machine.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What is allowed.
+#[derive(Debug)]
+pub(crate) struct Doors {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Doors {
+    /// The doors of a server on `port`, with more hosts and origins allowed.
+    pub(crate) fn new(port: u16, hosts: &[String], origins: &[String]) -> Self {
+        let mut allowed = Vec::new();
+        for host in LOOPBACK {
+            allowed.push(format!("{host}:{port}"));
+            // The port of the scheme is left out by every client.
+            if port == 80 {
+                allowed.push(host.to_owned());
+            }
+        }
+        for host in hosts {
+            if !has_port(host) {
+                allowed.push(format!("{host}:{port}"));
+            }
+            allowed.push(host.clone());
+        }
+        Self { hosts: allowed, origins: origins.to_vec() }
+    }
+
+    /// Lets a request in, or says why not.
+    pub(crate) fn admit<B>(&self, request: &Request<B>) -> Result<(), Refused> {
+        let host = only(request.headers(), &HOST)
+            .ok_or_else(|| Refused::new(StatusCode::BAD_REQUEST, "one Host header is needed"))?;
+        self.host(host.as_bytes())?;
+        // A target in absolute form names the host a second time.
+        if let Some(authority) = request.uri().authority() {
+            self.host(authority.as_str().as_bytes())?;
+        }
+        self.origin(request.headers())
+    }
+
+    fn host(&self, host: &[u8]) -> Result<(), Refused> {
+        if self.knows(host) {
+            return Ok(());
+        }
+        let legible = Authority::try_from(host).is_ok_and(|name| {
+            let portless = name.host().len() == name.as_str().len();
+            !name.as_str().contains('@') && (portless || name.port_u16().is_some())
+        });
+        Err(if legible {
+            Refused::new(StatusCode::FORBIDDEN, "this Host is not allowed")
+        } else {
+            Refused::new(StatusCode::BAD_REQUEST, "the Host header is malformed")
+        })
+    }
+
+    fn origin(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        if !headers.contains_key(ORIGIN) {
+            return Ok(());
+        }
+        let allowed = only(headers, &ORIGIN).is_some_and(|origin| {
+            let origin = origin.as_bytes();
+            let host = strip(origin, b"http://").or_else(|| strip(origin, b"https://"));
+            host.is_some_and(|host| self.knows(host))
+                || self.origins.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(origin))
+        });
+        match allowed {
+            true => Ok(()),
+            false => Err(Refused::new(StatusCode::FORBIDDEN, "this Origin is not allowed")),
+        }
+    }
+
+    fn knows(&self, host: &[u8]) -> bool {
+        self.hosts.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(host))
+    }
+}
+
+/// The header, if it was sent exactly once.
+fn only<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
+}
+
+fn strip<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':').is_some_and(|(_, port)| {
+        !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status of a request with these headers; 200 if it is let in.
+    fn knock(host: &[&str], origin: &[&str], target: &str) -> u16 {
+        let doors = Doors::new(
+            7420,
+            &["gate.example:8443".into(), "box.example".into()],
+            &["vscode-webview://panel".into()],
+        );
+        let mut request = Request::builder().uri(target);
+        for host in host {
+            request = request.header(HOST, *host);
+        }
+        for origin in origin {
+            request = request.header(ORIGIN, *origin);
+        }
+        doors.admit(&request.body(()).unwrap()).map_or_else(|refused| refused.status(), |()| 200)
+    }
+
+    #[test]
+    fn hosts_and_origins_are_allowed_by_name_and_port_only() {
+        let own = "127.0.0.1:7420";
+        let rows: &[(&[&str], &[&str], u16)] = &[
+            (&[own], &[], 200),
+            (&["localhost:7420"], &[], 200),
+            (&["LocalHost:7420"], &[], 200),
+            (&["[::1]:7420"], &[], 200),
+            (&["gate.example:8443"], &[], 200),
+            (&["box.example:7420"], &["https://box.example"], 200),
+            (&[own], &["http://127.0.0.1:7420"], 200),
+            (&[own], &["http://localhost:7420"], 200),
+            (&[own], &["https://[::1]:7420"], 200),
+            (&[own], &["vscode-webview://panel"], 200),
+            (&["evil.example"], &[], 403),
+            (&["evil.example:7420"], &["http://evil.example:7420"], 403),
+            (&["localhost.evil.example:7420"], &[], 403),
+            (&["127.0.0.1.nip.io:7420"], &[], 403),
+            (&["127.0.0.1"], &[], 403),
+            (&["127.0.0.1:7421"], &[], 403),
+            (&["gate.example"], &[], 403),
+            (&["0.0.0.0:7420"], &[], 403),
+            (&["localhost.:7420"], &[], 403),
+            (&[own], &["null"], 403),
+            (&[own], &["http://evil.example"], 403),
+            (&[own], &["http://127.0.0.1:9999"], 403),
+            (&[own], &["http://127.0.0.1"], 403),
+            (&[own], &["ftp://127.0.0.1:7420"], 403),
+            (&[own], &["http://127.0.0.1:7420/"], 403),
+            (&[own], &["http://a@127.0.0.1:7420"], 403),
+            (&[own], &["http://127.0.0.1:7420", "http://evil.example"], 403),
+            (&[], &[], 400),
+            (&[""], &[], 400),
+            (&[own, "evil.example"], &[], 400),
+            (&["evil@127.0.0.1:7420"], &[], 400),
+            (&["127.0.0.1:7420/x"], &[], 400),
+            (&["127.0.0.1:74 20"], &[], 400),
+            (&["127.0.0.1:999999"], &[], 400),
+        ];
+        for (host, origin, status) in rows {
+            assert_eq!(knock(host, origin, "/mcp"), *status, "Host {host:?}, Origin {origin:?}");
+        }
+    }
+
+    #[test]
+    fn an_absolute_target_must_name_us_as_well() {
+        assert_eq!(knock(&["localhost:7420"], &[], "http://localhost:7420/mcp"), 200);
+        assert_eq!(knock(&["localhost:7420"], &[], "http://evil.example/mcp"), 403);
+    }
+}

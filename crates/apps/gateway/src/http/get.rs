@@ -1,0 +1,55 @@
+//! GET: a standing stream for what belongs to no request, or the rest of a stream that broke off.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Response, StatusCode};
+
+use super::answer::{Refused, bare, events};
+use super::clock::Pulse;
+use super::eventlog::{Resumed, STANDALONE};
+use super::headers::{Accept, LAST_EVENT_ID, known_version};
+use super::payload::Payload;
+use super::server::{Server, missing_session};
+use super::stream::{Events, Pace};
+
+/// How many streams of one session may be open when another one is asked for.
+const MAX_STREAMS: usize = 16;
+
+impl Server {
+    /// Opens a stream.
+    pub(crate) fn get(
+        &self,
+        headers: &HeaderMap,
+        pulse: &Arc<Pulse>,
+    ) -> Result<Response<Payload>, Refused> {
+        if Accept::of(headers)? == Accept::Json {
+            let error = "the client must accept text/event-stream";
+            return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, error));
+        }
+        known_version(headers)?;
+        let client = self.session_of(headers)?.ok_or_else(missing_session)?;
+        if client.log.readers() >= MAX_STREAMS {
+            let error = "too many streams of this session are open";
+            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
+        }
+        let reader = match headers.get(LAST_EVENT_ID) {
+            None => client.log.attach(STANDALONE, None),
+            Some(last) => match client.log.resume(last.to_str().unwrap_or_default()) {
+                Resumed::Stream(reader) => reader,
+                // Clients that come back for a stream they have seen whole are told to stop.
+                Resumed::Over => return Ok(bare(StatusCode::NO_CONTENT)),
+                Resumed::Unknown => {
+                    let error = "no event has this Last-Event-ID";
+                    return Err(Refused::new(StatusCode::BAD_REQUEST, error));
+                }
+            },
+        };
+        let (options, revision) = (&self.hub.options, client.session.revision());
+        let pace = if reader.is_standalone() {
+            Pace::standing(options, revision)
+        } else {
+            Pace::of_request(options, revision)
+        };
+        Ok(events(Events::new(reader, pace, pulse.clone())))
+    }
+}

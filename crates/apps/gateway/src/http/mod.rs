@@ -1,0 +1,23 @@
+//! Streamable HTTP: `/mcp` with POST, GET and DELETE, and `/healthz`.
+//!
+//! A request passes the doors (Host, Origin), then its path and method, then what the method asks
+//! of it; only then is its body read. Answers are JSON as long as nothing must be said before them,
+//! and event streams after that. Nothing here looks into a message: that is the session's.
+
+mod answer;
+mod body;
+mod clock;
+mod connections;
+mod delete;
+mod doors;
+mod eventlog;
+mod get;
+mod headers;
+mod payload;
+mod post;
+mod reader;
+mod server;
+mod sessions;
+mod stream;
+
+pub(crate) use server::serve;

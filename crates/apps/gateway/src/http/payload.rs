@@ -1,0 +1,142 @@
+//! The body of a response: nothing, an answer in pieces, or an event stream.
+
+use std::convert::Infallible;
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http_body::{Body, Frame, SizeHint};
+
+use super::stream::Events;
+
+/// Up to three pieces sent as one: no piece is copied to join them.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    pieces: [Bytes; 3],
+    at: usize,
+}
+
+impl Pieces {
+    pub(crate) fn new(pieces: [Bytes; 3]) -> Self {
+        let mut pieces = Self { pieces, at: 0 };
+        pieces.settle();
+        pieces
+    }
+
+    fn rest(&self) -> &[Bytes] {
+        self.pieces.get(self.at..).unwrap_or_default()
+    }
+
+    /// Over the pieces that are used up.
+    fn settle(&mut self) {
+        while self.rest().first().is_some_and(Bytes::is_empty) {
+            self.at += 1;
+        }
+    }
+}
+
+impl From<Bytes> for Pieces {
+    fn from(bytes: Bytes) -> Self {
+        Self::new([bytes, Bytes::new(), Bytes::new()])
+    }
+}
+
+impl Buf for Pieces {
+    fn remaining(&self) -> usize {
+        self.rest().iter().map(Bytes::len).sum()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.rest().first().map(Bytes::as_ref).unwrap_or_default()
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        while let Some(piece) = self.pieces.get_mut(self.at).filter(|_| count > 0) {
+            let step = count.min(piece.len());
+            piece.advance(step);
+            count -= step;
+            self.settle();
+        }
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let full = self.rest().iter().filter(|piece| !piece.is_empty());
+        slices.iter_mut().zip(full).map(|(slice, piece)| *slice = IoSlice::new(piece)).count()
+    }
+}
+
+/// A response's body.
+pub(crate) enum Payload {
+    /// Nothing, or nothing more.
+    Empty,
+    /// A whole answer.
+    Answer(Pieces),
+    /// A stream of events.
+    Events(Box<Events>),
+}
+
+impl Body for Payload {
+    type Data = Pieces;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Pieces>, Infallible>>> {
+        match &mut *self {
+            Self::Empty => Poll::Ready(None),
+            Self::Answer(pieces) => {
+                let pieces = std::mem::take(pieces);
+                *self = Self::Empty;
+                Poll::Ready(Some(Ok(Frame::data(pieces))))
+            }
+            Self::Events(events) => events
+                .poll_next(context)
+                .map(|event| event.map(|event| Ok(Frame::data(event.into())))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Empty => SizeHint::with_exact(0),
+            Self::Answer(pieces) => SizeHint::with_exact(pieces.remaining() as u64),
+            Self::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_read_as_one_however_they_are_taken() {
+        let pieces =
+            ["{\"id\":", "7", ",\"result\":{}}"].map(|piece| Bytes::from_static(piece.as_bytes()));
+        for step in 1..20 {
+            let mut rest = Pieces::new(pieces.clone());
+            let mut read = Vec::new();
+            while rest.has_remaining() {
+                let count = step.min(rest.chunk().len());
+                read.extend_from_slice(&rest.chunk()[..count]);
+                rest.advance(count);
+            }
+            assert_eq!(read, b"{\"id\":7,\"result\":{}}", "in steps of {step}");
+        }
+    }
+
+    #[test]
+    fn an_advance_may_cross_pieces() {
+        let mut rest =
+            Pieces::new(["ab", "", "cd"].map(|piece| Bytes::from_static(piece.as_bytes())));
+        rest.advance(3);
+        assert_eq!((rest.remaining(), rest.chunk()), (1, &b"d"[..]));
+        let mut slices = [IoSlice::new(b""); 4];
+        assert_eq!(rest.chunks_vectored(&mut slices), 1);
+    }
+}

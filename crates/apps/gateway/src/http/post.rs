@@ -1,0 +1,225 @@
+//! POST: a message of the client, and its answer.
+//!
+//! An answer that comes first is a plain JSON body, awaited in the connection's own task. Only if
+//! something must be said before it, or it takes long, does the response become an event stream,
+//! and the exchange moves to a task that fills the stream whether or not somebody reads. A client
+//! that hangs up has not cancelled: its call goes on.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use tokio::runtime::Handle;
+use tokio::time::{Sleep, sleep};
+use toolgate_wire::{Frame, Kind, Message, method};
+
+use super::answer::{Refused, bare, events, json, with_status};
+use super::body;
+use super::clock::Pulse;
+use super::eventlog::EventLog;
+use super::headers::{Accept, Principal, SESSION_ID, json_body, known_version};
+use super::payload::Payload;
+use super::server::{Server, missing_session};
+use super::sessions::{HttpSession, NoRoom};
+use super::stream::{Events, Pace};
+use crate::session::{Exchange, Opening, Outlet, Step};
+
+impl Server {
+    /// Takes a message.
+    pub(crate) async fn post(
+        &self,
+        request: Request<Incoming>,
+        pulse: &Arc<Pulse>,
+    ) -> Result<Response<Payload>, Refused> {
+        let headers = request.headers();
+        json_body(headers)?;
+        let accept = Accept::of(headers)?;
+        known_version(headers)?;
+        let principal = Principal::of(headers);
+        let client = self.session_of(headers)?;
+        let options = &self.hub.options;
+        let bytes = body::read(request.into_body(), options.body, options.cuts.body).await?;
+        let message = Message::parse(bytes, &self.hub.limits())
+            .map_err(|error| Refused::unreadable(&error))?;
+        let Some(client) = client else {
+            // Revisions without sessions will be told apart here.
+            return match message {
+                Message::One(frame) if opens(&frame) => self.open(&frame, accept, principal, pulse),
+                _ => Err(missing_session()),
+            };
+        };
+        let exchange = match message {
+            Message::One(frame) if frame.kind() == Kind::Request => {
+                Some(client.session.request(frame, accept.carriage()))
+            }
+            Message::One(frame) => {
+                client.session.take(frame);
+                None
+            }
+            Message::Batch(messages) => match client.session.batch(messages, accept.carriage()) {
+                Ok(exchange) => exchange,
+                Err(reply) => return Ok(with_status(json(reply), StatusCode::BAD_REQUEST)),
+            },
+        };
+        Ok(match exchange {
+            Some(exchange) => self.answer(&client, exchange, accept, pulse).await,
+            None => bare(StatusCode::ACCEPTED),
+        })
+    }
+
+    /// Opens a session.
+    fn open(
+        &self,
+        request: &Frame,
+        accept: Accept,
+        principal: Principal,
+        pulse: &Arc<Pulse>,
+    ) -> Result<Response<Payload>, Refused> {
+        let key = self.sessions.place().map_err(|reason| no_room(&reason))?;
+        let log = Arc::new(EventLog::new());
+        let (session, reply) = match self.hub.open(request, log.clone()) {
+            Opening::Session(session, reply) => (session, reply),
+            Opening::Refused(reply) => return Ok(json(reply)),
+        };
+        let client = self.sessions.enter(key, HttpSession::new(session, log, principal));
+        let mut response = match accept {
+            Accept::Both | Accept::Json => json(reply),
+            Accept::Events => self.stream(&client, Exchange::Answered(reply), None, pulse),
+        };
+        if let Ok(id) = HeaderValue::try_from(key.to_string()) {
+            response.headers_mut().insert(SESSION_ID, id);
+        }
+        Ok(response)
+    }
+
+    /// Answers a request as soon as it is known how.
+    async fn answer(
+        &self,
+        client: &HttpSession,
+        exchange: Exchange,
+        accept: Accept,
+        pulse: &Arc<Pulse>,
+    ) -> Response<Payload> {
+        if accept == Accept::Events {
+            return self.stream(client, exchange, None, pulse);
+        }
+        let mut attended = Attended { exchange, log: &client.log };
+        let said = match attended.first(accept, self.hub.options.sse_after).await {
+            First::Step(Step::Outcome(reply)) => return json(reply),
+            First::Step(Step::Said(message)) => Some(message),
+            First::Late => None,
+        };
+        self.stream(client, attended.release(), said, pulse)
+    }
+
+    /// Answers with a stream that begins with what was already said.
+    fn stream(
+        &self,
+        client: &HttpSession,
+        exchange: Exchange,
+        said: Option<Bytes>,
+        pulse: &Arc<Pulse>,
+    ) -> Response<Payload> {
+        let stream = OwnStream { log: client.log.clone(), stream: client.log.open() };
+        if let Some(message) = said {
+            stream.send(message);
+        }
+        let reader = client.log.attach(stream.stream, None);
+        tokio::spawn(async move {
+            let reply = exchange.finish(&stream).await;
+            stream.send(reply.into_line());
+        });
+        let pace = Pace::of_request(&self.hub.options, client.session.revision());
+        events(Events::new(reader, pace, pulse.clone()))
+    }
+}
+
+fn opens(frame: &Frame) -> bool {
+    frame.kind() == Kind::Request && frame.is(method::INITIALIZE)
+}
+
+fn no_room(reason: &NoRoom) -> Refused {
+    tracing::warn!(target: "toolgate::gateway", %reason, "no session could be opened");
+    Refused::new(StatusCode::SERVICE_UNAVAILABLE, "no session can be opened now")
+}
+
+/// How a response begins.
+enum First {
+    /// Something happened.
+    Step(Step),
+    /// Nothing happened for so long that the client should see a sign of life.
+    Late,
+}
+
+/// An exchange whose client waits for a plain answer. The connection drops it if the client hangs
+/// up; the exchange then goes on elsewhere. That costs nothing while nobody hangs up.
+struct Attended<'a> {
+    exchange: Exchange,
+    log: &'a Arc<EventLog>,
+}
+
+impl Attended<'_> {
+    async fn first(&mut self, accept: Accept, patience: Duration) -> First {
+        let mut late = pin!(None::<Sleep>);
+        poll_fn(|context| {
+            if let Poll::Ready(step) = self.exchange.poll_step(context) {
+                return Poll::Ready(First::Step(step));
+            }
+            if accept == Accept::Json {
+                return Poll::Pending;
+            }
+            if late.is_none() {
+                late.set(Some(sleep(patience)));
+            }
+            match late.as_mut().as_pin_mut().map(|late| late.poll(context)) {
+                Some(Poll::Ready(())) => Poll::Ready(First::Late),
+                _ => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    fn release(mut self) -> Exchange {
+        std::mem::replace(&mut self.exchange, Exchange::Over)
+    }
+}
+
+impl Drop for Attended<'_> {
+    fn drop(&mut self) {
+        if self.exchange.is_over() {
+            return;
+        }
+        let exchange = std::mem::replace(&mut self.exchange, Exchange::Over);
+        let log = self.log.clone();
+        // Without a runtime everything ends anyway.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                // No stream was opened, so nobody can come back for the answer.
+                exchange.finish(log.as_ref()).await;
+            });
+        }
+    }
+}
+
+/// The stream of one request. It is finished when this goes.
+struct OwnStream {
+    log: Arc<EventLog>,
+    stream: u64,
+}
+
+impl Outlet for OwnStream {
+    fn send(&self, message: Bytes) {
+        self.log.push(self.stream, &message);
+    }
+}
+
+impl Drop for OwnStream {
+    fn drop(&mut self) {
+        self.log.finish(self.stream);
+    }
+}

@@ -1,0 +1,68 @@
+//! A connection's place in a stream of the event log.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+
+use super::eventlog::{EventLog, STANDALONE, wake};
+
+/// Reads one stream for one connection. Dropping it leaves the stream as it is.
+pub(crate) struct Reader {
+    log: Arc<EventLog>,
+    stream: u64,
+    key: u64,
+    cursor: u64,
+}
+
+impl Reader {
+    pub(super) fn new(log: Arc<EventLog>, stream: u64, key: u64, cursor: u64) -> Self {
+        Self { log, stream, key, cursor }
+    }
+
+    /// Whether it reads the stream of what belongs to no request.
+    pub(crate) fn is_standalone(&self) -> bool {
+        self.stream == STANDALONE
+    }
+
+    /// The id of the event it stands behind.
+    pub(crate) fn position(&self) -> String {
+        format!("{}-{}", self.stream, self.cursor)
+    }
+
+    /// The next event, encoded; `None` at the end.
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut streams = self.log.streams();
+        let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
+        let delivered = stream.delivered;
+        if let Some(newest) = stream.readers.last_mut().filter(|newest| newest.key == self.key) {
+            if std::mem::take(&mut newest.superseded) {
+                self.cursor = self.cursor.max(delivered);
+            }
+            if let Some((number, event)) = stream.after(self.cursor) {
+                self.cursor = number;
+                stream.delivered = delivered.max(number);
+                return Poll::Ready(Some(event));
+            }
+        }
+        if stream.finished {
+            return Poll::Ready(None);
+        }
+        if let Some(own) = stream.readers.iter_mut().find(|reader| reader.key == self.key) {
+            own.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut streams = self.log.streams();
+        let Some(stream) = streams.get(self.stream) else { return };
+        stream.readers.retain(|reader| reader.key != self.key);
+        // Whoever read before is the newest again.
+        let heir = stream.readers.last_mut().and_then(|reader| reader.waker.take());
+        drop(streams);
+        wake(heir);
+    }
+}

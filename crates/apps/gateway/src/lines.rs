@@ -1,0 +1,192 @@
+//! A client that sends one message per line: stdio, or a connection of the control socket.
+//!
+//! Requests run side by side, each in a task; answers go out as they come. When the input ends the
+//! requests in flight may finish: a script that pipes its requests in gets its answers.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use toolgate_transport::TransportError;
+use toolgate_transport::line::{LineReader, LineSender, writer};
+use toolgate_wire::{Fault, Frame, Kind, Message, OwnedId, WireError, build, code, method};
+
+use crate::GatewayError;
+use crate::gateway::Hub;
+use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
+
+/// How long a client may take to read the last lines.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// The client's lines. Whoever serves the client holds the only strong handle, so that the writer
+/// ends with him, whoever else still knows the way.
+struct Lines(Weak<LineSender>);
+
+impl Outlet for Lines {
+    fn send(&self, message: Bytes) {
+        if let Some(sender) = self.0.upgrade() {
+            // A client that no longer reads is noticed by whoever serves it.
+            let _ = sender.send(message);
+        }
+    }
+}
+
+/// One client being served.
+struct Client {
+    hub: Arc<Hub>,
+    sender: Arc<LineSender>,
+    session: Option<Arc<Session>>,
+    running: JoinSet<()>,
+}
+
+pub(crate) async fn serve<R, W>(
+    hub: Arc<Hub>,
+    reader: R,
+    output: W,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), GatewayError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, writing) = writer(output);
+    let mut writing = tokio::spawn(writing);
+    let drain = hub.options.drain;
+    let mut reader = LineReader::new(reader, hub.options.body);
+    let mut client =
+        Client { hub, sender: Arc::new(sender), session: None, running: JoinSet::new() };
+    let ended = tokio::select! {
+        ended = client.read(&mut reader) => ended,
+        () = shutdown => Ok(()),
+        // The client closed what it reads from: nothing can be answered.
+        _ = &mut writing => {
+            client.leave();
+            return Ok(());
+        }
+    };
+    let _ = timeout(drain, client.settle()).await;
+    client.leave();
+    let _ = timeout(LAST_LINES, &mut writing).await;
+    writing.abort();
+    Ok(ended?)
+}
+
+impl Client {
+    async fn read<R: AsyncRead + Unpin>(
+        &mut self,
+        reader: &mut LineReader<R>,
+    ) -> Result<(), TransportError> {
+        loop {
+            match reader.next().await {
+                Ok(Some(line)) => self.receive(line),
+                Ok(None) => return Ok(()),
+                Err(TransportError::Oversize { limit, head }) => self.oversize(limit, &head),
+                Err(error) => return Err(error),
+            }
+            while self.running.try_join_next().is_some() {}
+        }
+    }
+
+    fn receive(&mut self, line: Bytes) {
+        match Message::parse(line, &self.hub.limits()) {
+            Ok(Message::One(frame)) if frame.kind() == Kind::Request => self.request(frame),
+            Ok(Message::One(frame)) => {
+                if let Some(session) = &self.session {
+                    session.take(frame);
+                }
+            }
+            Ok(Message::Batch(messages)) => self.batch(messages),
+            Err(error) => self.answer(Reply::unreadable(&error)),
+        }
+    }
+
+    fn request(&mut self, request: Frame) {
+        match &self.session {
+            Some(session) => {
+                let exchange = session.request(request, Carriage::Streaming);
+                self.run(exchange);
+            }
+            None if request.is(method::INITIALIZE) => self.open(&request),
+            None => self.early(&request),
+        }
+    }
+
+    fn open(&mut self, request: &Frame) {
+        let outlet = Arc::new(Lines(Arc::downgrade(&self.sender)));
+        match self.hub.open(request, outlet) {
+            Opening::Session(session, reply) => {
+                self.session = Some(session);
+                self.answer(reply);
+            }
+            Opening::Refused(reply) => self.answer(reply),
+        }
+    }
+
+    /// Before `initialize` there is nothing to say but that we live.
+    fn early(&self, request: &Frame) {
+        let Some(id) = request.id().map(|id| id.to_owned()) else { return };
+        self.answer(if request.is(method::PING) {
+            Reply::result(&id, b"{}")
+        } else {
+            Reply::failure(&id, code::INVALID_REQUEST, "the session is not initialized")
+        });
+    }
+
+    fn batch(&mut self, messages: Vec<Result<Frame, WireError>>) {
+        let Some(session) = &self.session else {
+            let error = "the session is not initialized";
+            return self.answer(Reply::whole(build::failure(
+                None,
+                code::INVALID_REQUEST,
+                error,
+                None,
+            )));
+        };
+        match session.batch(messages, Carriage::Streaming) {
+            Ok(Some(exchange)) => self.run(exchange),
+            Ok(None) => {}
+            Err(reply) => self.answer(reply),
+        }
+    }
+
+    fn run(&mut self, exchange: Exchange) {
+        if let Exchange::Answered(reply) = exchange {
+            return self.answer(reply);
+        }
+        let lines = Lines(Arc::downgrade(&self.sender));
+        self.running.spawn(async move {
+            let reply = exchange.finish(&lines).await;
+            lines.send(reply.into_line());
+        });
+    }
+
+    fn oversize(&self, limit: usize, head: &[u8]) {
+        let id = Frame::peek_id(head);
+        let message = format!("{}: more than {limit} bytes", Fault::TooLarge);
+        let id = id.as_ref().map(OwnedId::raw);
+        self.answer(Reply::whole(build::failure(id, Fault::TooLarge.code(), &message, None)));
+    }
+
+    fn answer(&self, reply: Reply) {
+        // A client that no longer reads is noticed where the writer is awaited.
+        let _ = self.sender.send(reply.into_line());
+    }
+
+    /// Waits until nothing is in flight. No line is read any more, so no question is answered.
+    async fn settle(&mut self) {
+        if let Some(session) = &self.session {
+            session.peer().asks.end();
+        }
+        while self.running.join_next().await.is_some() {}
+    }
+
+    /// Ends the session.
+    fn leave(mut self) {
+        if let Some(session) = self.session.take() {
+            self.hub.registry.leave(&session);
+        }
+    }
+}

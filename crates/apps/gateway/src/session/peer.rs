@@ -1,0 +1,125 @@
+//! The client at the other end of a session: what it can be asked, what it wants to hear, what is
+//! open between the two.
+//!
+//! It knows nothing of the servers: calls and the caller's own servers reach the client through
+//! it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use toolgate_wire::view::{LogLevel, LogMessage};
+use toolgate_wire::{Frame, line, method};
+
+use super::abilities::Abilities;
+use super::asks::Asks;
+use super::flights::Flights;
+use crate::upstreams::{Answer, AskKind, Interactor, Question, Scope};
+
+/// Where messages to the client go. They are single lines.
+pub(crate) trait Outlet: Send + Sync {
+    /// Sends a message, or keeps it until it can be sent.
+    fn send(&self, message: Bytes);
+}
+
+/// What a client hears before it has said what it wants: enough to know what goes on, without the
+/// details only a developer asks for.
+const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
+
+/// The client of one session.
+pub(crate) struct Peer {
+    scope: Scope,
+    abilities: Abilities,
+    /// What is configured to answer `roots/list`, whatever the client would say.
+    roots: Option<Bytes>,
+    level: AtomicU8,
+    outlet: Arc<dyn Outlet>,
+    pub(crate) asks: Asks,
+    pub(crate) flights: Flights,
+}
+
+impl Peer {
+    pub(crate) fn new(
+        scope: Scope,
+        abilities: Abilities,
+        roots: Option<Bytes>,
+        outlet: Arc<dyn Outlet>,
+    ) -> Self {
+        Self {
+            scope,
+            abilities,
+            roots,
+            level: AtomicU8::new(DEFAULT_LEVEL as u8),
+            outlet,
+            asks: Asks::default(),
+            flights: Flights::default(),
+        }
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Sends a message that belongs to no call.
+    pub(crate) fn send(&self, message: Bytes) {
+        self.outlet.send(message);
+    }
+
+    pub(crate) fn set_level(&self, level: LogLevel) {
+        self.level.store(level as u8, Ordering::Relaxed);
+    }
+
+    /// Whether log messages of this level are wanted.
+    pub(crate) fn admits(&self, level: LogLevel) -> bool {
+        level as u8 >= self.level.load(Ordering::Relaxed)
+    }
+
+    /// Whether this notification is wanted: all are, but for log messages below the level.
+    pub(crate) fn wants(&self, event: &Frame) -> bool {
+        if !event.is(method::MESSAGE) {
+            return true;
+        }
+        let level = LogMessage::of(event.params().unwrap_or_default()).and_then(|log| log.level);
+        level.is_none_or(|level| self.admits(level))
+    }
+
+    /// Puts a question to the client, if there is a way to it and it declared that it can be
+    /// asked this.
+    pub(crate) fn put<'a>(
+        &'a self,
+        question: Question,
+        way: Option<&'a dyn Outlet>,
+    ) -> BoxFuture<'a, Answer> {
+        match (&self.roots, way) {
+            (Some(roots), _) if question.kind == AskKind::Roots => {
+                answered(Answer::Result(roots.clone()))
+            }
+            (_, Some(way)) if self.abilities.answer(question.kind) => {
+                Box::pin(self.asks.ask(question, way))
+            }
+            _ => answered(Answer::Unsupported),
+        }
+    }
+}
+
+fn answered<'a>(answer: Answer) -> BoxFuture<'a, Answer> {
+    Box::pin(std::future::ready(answer))
+}
+
+/// Speaks for the client outside any call.
+impl Interactor for Peer {
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn tell(&self, event: Frame) {
+        if self.wants(&event) {
+            self.send(line(event.bytes()));
+        }
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        self.put(question, Some(self.outlet.as_ref()))
+    }
+}

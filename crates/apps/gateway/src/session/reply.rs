@@ -1,0 +1,101 @@
+//! A response on its way to the client, in pieces.
+//!
+//! The prepared lists and large results are shared bytes; putting the client's id before or into
+//! them makes three pieces, not a copy. Carriers that need one line join them.
+
+use bytes::Bytes;
+use toolgate_wire::{Frame, OwnedId, WireError, build, code, line};
+
+use crate::upstreams::Refusal;
+
+/// The response to one request, or to a batch of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    parts: [Bytes; 3],
+}
+
+impl Reply {
+    /// Bytes that are a response already.
+    pub(crate) fn whole(message: Bytes) -> Self {
+        Self { parts: [message, Bytes::new(), Bytes::new()] }
+    }
+
+    /// A short result of our own.
+    pub(crate) fn result(id: &OwnedId, result: &[u8]) -> Self {
+        Self::whole(build::response(id.raw(), result))
+    }
+
+    /// A prepared result that many share.
+    pub(crate) fn shared(id: &OwnedId, result: Bytes) -> Self {
+        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.raw());
+        Self { parts: [head.into(), result, Bytes::from_static(b"}")] }
+    }
+
+    /// A server's answer, under the client's id.
+    pub(crate) fn passed(answer: &Frame, id: &OwnedId) -> Self {
+        let Some(place) = answer.id_span() else {
+            return Self::failure(id, code::INTERNAL_ERROR, "the server's answer has no id");
+        };
+        let bytes = answer.bytes();
+        let spelled = Bytes::copy_from_slice(id.raw().as_bytes());
+        Self { parts: [bytes.slice(..place.start()), spelled, bytes.slice(place.end()..)] }
+    }
+
+    /// What the gate says instead of a server.
+    pub(crate) fn refused(refusal: &Refusal, id: &OwnedId) -> Self {
+        let Refusal { code, message, data } = refusal;
+        Self::whole(build::failure(Some(id.raw()), *code, message, data.as_deref()))
+    }
+
+    /// An error of our own.
+    pub(crate) fn failure(id: &OwnedId, code: i32, message: &str) -> Self {
+        Self::whole(build::failure(Some(id.raw()), code, message, None))
+    }
+
+    /// What is said to a message that could not be read.
+    pub(crate) fn unreadable(error: &WireError) -> Self {
+        let id = error.id().map(OwnedId::raw);
+        Self::whole(build::failure(id, error.code(), &error.message(), None))
+    }
+
+    /// The pieces, in order; some may be empty.
+    pub(crate) fn into_parts(self) -> [Bytes; 3] {
+        self.parts
+    }
+
+    /// One piece without line breaks, for events and lines.
+    pub(crate) fn into_line(self) -> Bytes {
+        let [head, middle, tail] = &self.parts;
+        if middle.is_empty() && tail.is_empty() {
+            return line(head);
+        }
+        line(&[head.as_ref(), middle, tail].concat().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgate_wire::Limits;
+
+    #[test]
+    fn a_prepared_list_is_framed_without_a_copy() {
+        let list = Bytes::from_static(br#"{"tools":[]}"#);
+        let reply = Reply::shared(&OwnedId::text("a"), list.clone());
+        let [_, middle, _] = reply.clone().into_parts();
+        assert_eq!(middle.as_ptr(), list.as_ptr());
+        assert_eq!(reply.into_line(), r#"{"jsonrpc":"2.0","id":"a","result":{"tools":[]}}"#);
+    }
+
+    #[test]
+    fn an_answer_keeps_its_spelling_under_the_clients_id() {
+        let bytes = Bytes::from_static(
+            b"{\"result\": {\"n\": 1.50, \"id\": 4},\n \"id\": 77, \"jsonrpc\": \"2.0\"}",
+        );
+        let answer = Frame::parse(bytes, &Limits::default()).unwrap();
+        assert_eq!(
+            Reply::passed(&answer, &OwnedId::text("x")).into_line(),
+            "{\"result\": {\"n\": 1.50, \"id\": 4},  \"id\": \"x\", \"jsonrpc\": \"2.0\"}"
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! The gateway on real sockets, before a scripted gate.
+//!
+//! The real gate and real servers stand behind it in the end-to-end tests of the workspace; here
+//! the other side must do exactly what a test says, when it says it.
+
+mod client;
+mod drain;
+mod lines;
+mod requests;
+mod script;
+mod sessions;
+mod streams;
+
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::{Gateway, GatewayError, Options};
+use client::Http;
+use script::Script;
+
+/// A gateway that serves HTTP, and what stands behind it.
+struct Stage {
+    script: Arc<Script>,
+    http: Http,
+    shutdown: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<Result<(), GatewayError>>,
+}
+
+impl Stage {
+    async fn new(options: Options) -> Self {
+        let script = Script::new();
+        let gateway = Gateway::over(script.clone(), options);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let http = Http::new(listener.local_addr().unwrap());
+        let (shutdown, told) = oneshot::channel::<()>();
+        let serving = tokio::spawn(async move {
+            let told = async {
+                let _ = told.await;
+            };
+            gateway.serve_http(listener, told).await
+        });
+        Self { script, http, shutdown: Some(shutdown), serving }
+    }
+
+    async fn plain() -> Self {
+        Self::new(Options::default()).await
+    }
+
+    fn end(&mut self) {
+        drop(self.shutdown.take());
+    }
+}

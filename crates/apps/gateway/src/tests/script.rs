@@ -1,0 +1,195 @@
+//! A gate that does what the name of the called tool says.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::sync::{Notify, Semaphore, broadcast};
+use toolgate_host::ServerName;
+use toolgate_model::CapabilityKind;
+use toolgate_wire::view::LogLevel;
+use toolgate_wire::{Frame, Limits, build, method, scan};
+
+use crate::upstreams::{
+    Answer, AskKind, Caller, CallerId, GateEvent, Interactor, Question, Refusal, Upstreams,
+};
+
+/// The scripted side.
+pub(super) struct Script {
+    events: broadcast::Sender<GateEvent>,
+    /// Each permit lets one waiting call go on.
+    pub(super) go: Semaphore,
+    /// A waiting call has begun.
+    pub(super) begun: Notify,
+    /// A waiting call was dropped before its end.
+    pub(super) dropped: Notify,
+    /// A waiting call has come to its end.
+    pub(super) finished: Notify,
+    pub(super) released: Mutex<Vec<CallerId>>,
+    pub(super) levels: Mutex<Vec<LogLevel>>,
+    pub(super) callers: Mutex<Vec<Arc<Caller>>>,
+    pub(super) tools: Bytes,
+}
+
+/// Tells when a call is dropped.
+struct Watch(Arc<Script>, bool);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if self.1 { self.0.finished.notify_one() } else { self.0.dropped.notify_one() }
+    }
+}
+
+impl Script {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            events: broadcast::channel(64).0,
+            go: Semaphore::new(0),
+            begun: Notify::new(),
+            dropped: Notify::new(),
+            finished: Notify::new(),
+            released: Mutex::default(),
+            levels: Mutex::default(),
+            callers: Mutex::default(),
+            tools: Bytes::from(format!(r#"{{"tools":[{}]}}"#, "0,".repeat(50_000) + "0")),
+        })
+    }
+
+    pub(super) fn emit(&self, event: GateEvent) {
+        self.events.send(event).unwrap();
+    }
+
+    async fn play(
+        self: Arc<Self>,
+        request: Frame,
+        caller: Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> Result<Frame, Refusal> {
+        self.callers.lock().unwrap().push(caller);
+        match request.name().as_deref() {
+            Some("wait") => self.wait().await,
+            Some("progress-then-wait") => {
+                port.tell(progress(&request, 1));
+                self.wait().await
+            }
+            Some("progress") => {
+                (1..=3).for_each(|step| port.tell(progress(&request, step)));
+                Ok(result(r#"{"content":[],"said":3}"#))
+            }
+            Some("log") => {
+                for level in ["debug", "info", "error"] {
+                    port.tell(log(level));
+                }
+                Ok(result("{}"))
+            }
+            Some("ask") => {
+                let kind = scan::text(request.params().unwrap(), "ask").unwrap().into_owned();
+                Ok(result(&format!("{{\"answer\":{:?}}}", text(port.ask(question(&kind)).await))))
+            }
+            Some("give-up-asking") => {
+                tokio::select! {
+                    _ = port.ask(question("form")) => {}
+                    _ = self.go.acquire() => {}
+                }
+                Ok(result("{}"))
+            }
+            Some("refused") => Err(Refusal {
+                code: -32602,
+                message: "Unknown tool: refused".into(),
+                data: Some(Bytes::from_static(b"[1]")),
+            }),
+            Some("large") => Ok(result(&format!("{{\"text\":{:?}}}", "x".repeat(3 << 20)))),
+            _ => Ok(result(std::str::from_utf8(request.params().unwrap()).unwrap())),
+        }
+    }
+
+    async fn wait(self: Arc<Self>) -> Result<Frame, Refusal> {
+        let mut watch = Watch(self.clone(), false);
+        self.begun.notify_one();
+        self.go.acquire().await.unwrap().forget();
+        watch.1 = true;
+        Ok(result(r#"{"waited":true}"#))
+    }
+}
+
+impl Upstreams for Script {
+    fn pass(
+        self: Arc<Self>,
+        request: Frame,
+        caller: Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> BoxFuture<'static, Result<Frame, Refusal>> {
+        Box::pin(self.play(request, caller, port))
+    }
+
+    fn list(self: Arc<Self>, kind: CapabilityKind, _: Arc<Caller>) -> BoxFuture<'static, Bytes> {
+        Box::pin(async move {
+            match kind {
+                CapabilityKind::Tool => self.tools.clone(),
+                kind => Bytes::from(format!("{{\"{kind}s\":[]}}")),
+            }
+        })
+    }
+
+    fn capabilities(&self, _: &Caller) -> Bytes {
+        Bytes::from_static(br#"{"tools":{"listChanged":true},"logging":{}}"#)
+    }
+
+    fn instructions(&self, _: &Caller) -> Option<String> {
+        Some("be \"kind\"".into())
+    }
+
+    fn roots(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn set_level(&self, _: CallerId, level: LogLevel) {
+        self.levels.lock().unwrap().push(level);
+    }
+
+    fn release(&self, caller: CallerId) {
+        self.released.lock().unwrap().push(caller);
+    }
+
+    fn events(&self) -> broadcast::Receiver<GateEvent> {
+        self.events.subscribe()
+    }
+}
+
+pub(super) fn frame(bytes: Bytes) -> Frame {
+    Frame::parse(bytes, &Limits::default()).unwrap()
+}
+
+fn result(result: &str) -> Frame {
+    frame(build::response("4711", result.as_bytes()))
+}
+
+fn progress(request: &Frame, step: u32) -> Frame {
+    let token = request.progress_token().map_or("0".to_owned(), |token| token.raw().to_owned());
+    let params = format!(r#"{{"progressToken":{token},"progress":{step}}}"#);
+    frame(build::notification(method::PROGRESS, Some(params.as_bytes())))
+}
+
+pub(super) fn log(level: &str) -> Frame {
+    let params = format!(r#"{{"level":"{level}","data":"of {level}"}}"#);
+    frame(build::notification(method::MESSAGE, Some(params.as_bytes())))
+}
+
+fn question(kind: &str) -> Question {
+    let (kind, name, params) = match kind {
+        "form" => (AskKind::Form, method::ELICITATION_CREATE, r#"{"message":"?"}"#),
+        "url" => (AskKind::Url, method::ELICITATION_CREATE, r#"{"mode":"url"}"#),
+        "sampling" => (AskKind::Sampling, method::SAMPLING_CREATE_MESSAGE, r#"{"maxTokens":5}"#),
+        _ => (AskKind::Roots, method::ROOTS_LIST, "{}"),
+    };
+    let frame = frame(build::request("99", name, Some(params.as_bytes())));
+    Question { server: ServerName::new("scripted").unwrap(), kind, frame }
+}
+
+fn text(answer: Answer) -> String {
+    match answer {
+        Answer::Result(result) => String::from_utf8(result.to_vec()).unwrap(),
+        Answer::Failure { code, message, .. } => format!("{code} {message}"),
+        Answer::Unsupported => "unsupported".into(),
+    }
+}

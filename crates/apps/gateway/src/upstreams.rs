@@ -1,0 +1,98 @@
+//! The gate as the gateway sees it: the one seam between the two.
+//!
+//! Futures own what they need, so that a call can outlive the connection that brought it; the box
+//! around [`Upstreams::pass`] is the only one a call costs here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::sync::broadcast;
+use toolgate_host::Gate;
+use toolgate_model::CapabilityKind;
+use toolgate_wire::Frame;
+use toolgate_wire::view::LogLevel;
+
+pub(crate) use toolgate_host::{
+    Answer, AskKind, Caller, CallerId, Client, GateEvent, Interactor, Question, Refusal,
+};
+pub(crate) use toolgate_session::Scope;
+
+/// Everything a downstream session needs of the servers behind the gate.
+pub(crate) trait Upstreams: Send + Sync {
+    /// Takes a request that concerns a server. Dropping the future cancels it upstream.
+    fn pass(
+        self: Arc<Self>,
+        request: Frame,
+        caller: Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> BoxFuture<'static, Result<Frame, Refusal>>;
+
+    /// The prepared `result` of a list request.
+    fn list(
+        self: Arc<Self>,
+        kind: CapabilityKind,
+        caller: Arc<Caller>,
+    ) -> BoxFuture<'static, Bytes>;
+
+    /// The raw `capabilities` of the answer to `initialize`.
+    fn capabilities(&self, caller: &Caller) -> Bytes;
+
+    /// The `instructions` of the answer to `initialize`.
+    fn instructions(&self, caller: &Caller) -> Option<String>;
+
+    /// The configured roots as a `roots/list` result, if there are any.
+    fn roots(&self) -> Option<Bytes>;
+
+    /// The least level of log messages this caller wants.
+    fn set_level(&self, caller: CallerId, level: LogLevel);
+
+    /// The caller is gone.
+    fn release(&self, caller: CallerId);
+
+    /// What happens outside any call.
+    fn events(&self) -> broadcast::Receiver<GateEvent>;
+}
+
+impl Upstreams for Gate {
+    fn pass(
+        self: Arc<Self>,
+        request: Frame,
+        caller: Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> BoxFuture<'static, Result<Frame, Refusal>> {
+        Box::pin(async move { Gate::pass(&self, &request, &caller, port).await })
+    }
+
+    fn list(
+        self: Arc<Self>,
+        kind: CapabilityKind,
+        caller: Arc<Caller>,
+    ) -> BoxFuture<'static, Bytes> {
+        Box::pin(async move { Gate::list(&self, kind, &caller).await })
+    }
+
+    fn capabilities(&self, caller: &Caller) -> Bytes {
+        Gate::capabilities(self, caller)
+    }
+
+    fn instructions(&self, caller: &Caller) -> Option<String> {
+        Gate::instructions(self, caller)
+    }
+
+    fn roots(&self) -> Option<Bytes> {
+        Gate::roots(self)
+    }
+
+    fn set_level(&self, caller: CallerId, level: LogLevel) {
+        Gate::set_level(self, caller, level);
+    }
+
+    fn release(&self, caller: CallerId) {
+        Gate::release(self, caller);
+    }
+
+    fn events(&self) -> broadcast::Receiver<GateEvent> {
+        Gate::events(self)
+    }
+}

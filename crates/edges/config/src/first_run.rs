@@ -1,0 +1,83 @@
+//! The first run: a user without configuration gets one to read and change.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::{ConfigError, Home};
+
+const EXAMPLE: &str = include_str!("example.toml");
+
+/// Creates the user's configuration if there is none; says whether it did.
+///
+/// The file appears whole or not at all, and one that exists is never touched, even if it appears
+/// meanwhile.
+pub fn ensure_user_config(home: &Home) -> Result<bool, ConfigError> {
+    home.create()?;
+    let path = home.config_file();
+    write_new(&path).map_err(|source| ConfigError::Write { path, source })
+}
+
+fn write_new(path: &Path) -> io::Result<bool> {
+    if path.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(EXAMPLE.as_bytes())?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(failed) => Err(failed.error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_dialects::{FileRef, toolgate};
+    use toolgate_model::Scope;
+
+    use super::*;
+
+    #[test]
+    fn the_first_run_writes_an_example_and_the_second_leaves_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        assert!(ensure_user_config(&home).unwrap());
+        std::fs::write(home.config_file(), "# mine").unwrap();
+        assert!(!ensure_user_config(&home).unwrap());
+        assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), "# mine");
+        assert_eq!(std::fs::read_dir(folder.path().join("home")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn many_first_runs_at_once_create_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let created = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..8).map(|_| scope.spawn(|| ensure_user_config(&home))).collect();
+            runs.into_iter().map(|run| run.join().unwrap().unwrap()).filter(|it| *it).count()
+        });
+        assert_eq!(created, 1);
+        assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), EXAMPLE);
+    }
+
+    #[test]
+    fn the_example_and_what_it_comments_out_are_valid() {
+        let at = FileRef::new("/h/config.toml", Scope::User);
+        let reading = toolgate(EXAMPLE, &at);
+        assert_eq!(reading.diagnostics, []);
+        assert!(!reading.servers[0].spec.enabled);
+
+        let uncommented: Vec<_> = EXAMPLE
+            .lines()
+            .map(|line| {
+                line.strip_prefix("# ").filter(|rest| rest.contains(['=', '['])).unwrap_or(line)
+            })
+            .filter(|line| !line.starts_with('#'))
+            .collect();
+        let reading = toolgate(&uncommented.join("\n"), &at);
+        assert_eq!(reading.diagnostics, []);
+        assert_eq!(reading.servers.len(), 3);
+    }
+}

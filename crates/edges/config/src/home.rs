@@ -1,0 +1,176 @@
+//! The folders that are ours: one home with everything in it, or the places the platform has for
+//! configuration, state and cache.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::ConfigError;
+
+/// Where everything of one user's toolgate lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    config: PathBuf,
+    state: PathBuf,
+    cache: PathBuf,
+    /// The administrator's file; none where a home was named, because that one stands alone.
+    system: Option<PathBuf>,
+    /// The user's own folder, what `~` means.
+    user: Option<PathBuf>,
+}
+
+impl Home {
+    /// Finds the home: `dir` (from `--home`), else `TOOLGATE_HOME`, else the user's folders.
+    pub fn find(
+        dir: Option<PathBuf>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let set = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let user = set("HOME").or_else(|| set("USERPROFILE"));
+        if let Some(dir) = dir.or_else(|| set("TOOLGATE_HOME")) {
+            return Ok(Self { user, ..Self::at(dir) });
+        }
+        let user = user.ok_or(ConfigError::NoHome)?;
+        // The XDG specification says to ignore a relative path.
+        let xdg = |name, default: &str| {
+            let named = set(name).filter(|path| path.is_absolute());
+            named.unwrap_or_else(|| user.join(default)).join("toolgate")
+        };
+        Ok(Self {
+            config: xdg("XDG_CONFIG_HOME", ".config"),
+            state: xdg("XDG_STATE_HOME", ".local/state"),
+            cache: xdg("XDG_CACHE_HOME", ".cache"),
+            system: Some(system_file()),
+            user: Some(user),
+        })
+    }
+
+    /// A home with everything inside one folder, apart from the system and the user's folders.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        let dir = dir.into();
+        let dir = std::path::absolute(&dir).unwrap_or(dir);
+        Self { cache: dir.join("cache"), state: dir.clone(), config: dir, system: None, user: None }
+    }
+
+    /// The user's configuration.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The administrator's configuration, where it counts.
+    pub fn system_file(&self) -> Option<&Path> {
+        self.system.as_deref()
+    }
+
+    /// The folder of everything that must survive.
+    pub fn state_dir(&self) -> &Path {
+        &self.state
+    }
+
+    /// The database of consents and catalogs.
+    pub fn state_db(&self) -> PathBuf {
+        self.state.join("state.db")
+    }
+
+    /// The socket through which other verbs reach a living `serve`.
+    pub fn control_socket(&self) -> PathBuf {
+        self.state.join("control.sock")
+    }
+
+    /// The folder of log files.
+    pub fn logs_dir(&self) -> PathBuf {
+        self.state.join("logs")
+    }
+
+    /// The folder of what can be made again.
+    pub fn cache_dir(&self) -> &Path {
+        &self.cache
+    }
+
+    /// The user's own folder.
+    pub fn user_dir(&self) -> Option<&Path> {
+        self.user.as_deref()
+    }
+
+    /// Creates the folders of configuration and state, for the user alone.
+    pub fn create(&self) -> Result<(), ConfigError> {
+        for dir in [&self.config, &self.state] {
+            create_private(dir)
+                .map_err(|source| ConfigError::Write { path: dir.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    /// What a path written with `~` means; others are returned as they are.
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.user) {
+            (Ok(rest), Some(user)) => user.join(rest).components().collect(),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+fn system_file() -> PathBuf {
+    if cfg!(windows) {
+        PathBuf::from(r"C:\ProgramData\toolgate\config.toml")
+    } else {
+        PathBuf::from("/etc/toolgate/config.toml")
+    }
+}
+
+fn create_private(dir: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        |name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn a_named_home_holds_everything() {
+        let named = Home::find(Some("/h".into()), &env(&[("TOOLGATE_HOME", "/other")])).unwrap();
+        let paths = [named.config_file(), named.state_db(), named.control_socket()];
+        assert!(paths.iter().all(|path| path.starts_with("/h")), "{paths:?}");
+        assert!(named.cache_dir().starts_with("/h") && named.logs_dir().starts_with("/h"));
+        assert_eq!(named.system_file(), None);
+
+        let from_env = Home::find(None, &env(&[("TOOLGATE_HOME", "/h"), ("HOME", "/u")])).unwrap();
+        assert_eq!(from_env.config_file(), named.config_file());
+        assert_eq!(from_env.user_dir(), Some(Path::new("/u")));
+    }
+
+    #[test]
+    fn without_one_the_users_folders_are_taken() {
+        let home = Home::find(None, &env(&[("HOME", "/u"), ("XDG_STATE_HOME", "/s")])).unwrap();
+        assert_eq!(home.config_file(), Path::new("/u/.config/toolgate/config.toml"));
+        assert_eq!(home.control_socket(), Path::new("/s/toolgate/control.sock"));
+        assert_eq!(home.cache_dir(), Path::new("/u/.cache/toolgate"));
+        assert!(home.system_file().is_some());
+    }
+
+    #[test]
+    fn a_relative_or_empty_variable_is_ignored() {
+        let set = [("HOME", "/u"), ("XDG_CONFIG_HOME", "here"), ("TOOLGATE_HOME", "")];
+        let home = Home::find(None, &env(&set)).unwrap();
+        assert_eq!(home.config_file(), Path::new("/u/.config/toolgate/config.toml"));
+        assert!(matches!(Home::find(None, &env(&[])), Err(ConfigError::NoHome)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn created_folders_are_for_the_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("deep/home"));
+        home.create().unwrap();
+        let mode = fs::metadata(home.state_dir()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

@@ -1,0 +1,256 @@
+//! What passes over the leash: one request down, reports up, and single-byte orders down.
+//!
+//! The request goes over the socket and not in the helper's own arguments or environment, so that a
+//! server's secrets and loader variables are never those of the helper.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+
+use crate::command::Prepared;
+
+/// Words after the helper verb.
+pub(crate) const PROBE: &str = "probe";
+pub(crate) const NAMESPACE: &str = "namespace";
+pub(crate) const SUBREAPER: &str = "subreaper";
+
+/// The order to send SIGTERM to the tree.
+pub(crate) const TERMINATE: u8 = b'T';
+
+/// What the reaper is to start, and on which pipes.
+pub(crate) struct Request {
+    pub(crate) program: OsString,
+    pub(crate) arg0: OsString,
+    pub(crate) cwd: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) pipes: [OwnedFd; 3],
+}
+
+impl Request {
+    /// The text of a request: its length, then words that each end with a NUL.
+    pub(crate) fn encode(command: &Prepared) -> Vec<u8> {
+        let mut text = vec![0; 4];
+        let mut word = |parts: &[&OsStr]| {
+            parts.iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
+            text.push(0);
+        };
+        word(&[command.program.as_os_str()]);
+        word(&[&command.arg0]);
+        word(&[command.cwd.as_os_str()]);
+        word(&[OsStr::new(&command.args.len().to_string())]);
+        command.args.iter().for_each(|arg| word(&[arg]));
+        for (name, value) in &command.env {
+            word(&[OsStr::new(name), OsStr::new("="), OsStr::new(value)]);
+        }
+        // No system accepts a command line of 4 GiB: the length cannot wrap on one that could run.
+        let length = u32::try_from(text.len() - 4).unwrap_or(u32::MAX);
+        text[..4].copy_from_slice(&length.to_le_bytes());
+        text
+    }
+
+    /// Sends the pipes that the text of the request follows.
+    pub(crate) fn send_pipes(leash: impl AsFd, pipes: &[BorrowedFd<'_>; 3]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(pipes));
+        rustix::net::sendmsg(leash, &[IoSlice::new(b"P")], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// Reads pipes and text from the leash.
+    pub(crate) fn receive(leash: BorrowedFd<'_>) -> io::Result<Self> {
+        let pipes = receive_pipes(leash)?;
+        let mut length = [0; 4];
+        read_exact(leash, &mut length)?;
+        let mut text = vec![0; u32::from_le_bytes(length) as usize];
+        read_exact(leash, &mut text)?;
+        Self::decode(&text, pipes).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    fn decode(text: &[u8], pipes: [OwnedFd; 3]) -> Option<Self> {
+        let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0).map(owned);
+        let (program, arg0, cwd) = (words.next()?, words.next()?, words.next()?);
+        let count = words.next()?.to_str()?.parse().ok()?;
+        let args: Vec<OsString> = words.by_ref().take(count).collect();
+        let env = words.map(|word| split_variable(&word)).collect::<Option<_>>()?;
+        (args.len() == count).then_some(Self { program, arg0, cwd, args, env, pipes })
+    }
+}
+
+fn owned(bytes: &[u8]) -> OsString {
+    OsString::from_vec(bytes.to_vec())
+}
+
+fn split_variable(word: &OsStr) -> Option<(OsString, OsString)> {
+    let bytes = word.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=')?;
+    Some((owned(&bytes[..at]), owned(&bytes[at + 1..])))
+}
+
+fn receive_pipes(leash: BorrowedFd<'_>) -> io::Result<[OwnedFd; 3]> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let into = &mut [IoSliceMut::new(&mut byte)];
+    rustix::net::recvmsg(leash, into, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let mut received = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            received.extend(descriptors);
+        }
+    }
+    received.try_into().map_err(|_| io::ErrorKind::UnexpectedEof.into())
+}
+
+fn read_exact(leash: BorrowedFd<'_>, mut into: &mut [u8]) -> io::Result<()> {
+    while !into.is_empty() {
+        match rustix::io::read(leash, &mut *into) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => into = &mut into[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What a helper was doing when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Request = 1,
+    Session,
+    Namespace,
+    Fork,
+    Exec,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [Self::Request, Self::Session, Self::Namespace, Self::Fork, Self::Exec];
+
+    /// Attributes a system error to this step.
+    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> Failure {
+        move |error| Failure {
+            step: self,
+            errno: error.into().raw_os_error().unwrap_or(libc::EPROTO),
+        }
+    }
+
+    /// Reads after "guard the process tree".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Request => "reading what to start",
+            Self::Session => "making a session",
+            Self::Namespace => "making a PID namespace",
+            Self::Fork => "starting the reaper",
+            Self::Exec => "executing the program",
+        }
+    }
+}
+
+/// A step that failed and what the system said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) step: Step,
+    pub(crate) errno: i32,
+}
+
+/// What the helpers tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The program runs, under this process number.
+    Started(i32),
+    /// It does not.
+    Failed(Failure),
+    /// It has ended with this wait status, and its tree with it.
+    Exited(i32),
+}
+
+/// Reports have one size, so that they need no framing.
+pub(crate) const REPORT_SIZE: usize = 6;
+
+impl Report {
+    pub(crate) fn encode(self) -> [u8; REPORT_SIZE] {
+        let (tag, step, number) = match self {
+            Self::Started(pid) => (b'S', 0, pid),
+            Self::Failed(failure) => (b'F', failure.step as u8, failure.errno),
+            Self::Exited(status) => (b'X', 0, status),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [tag, step, a, b, c, d]
+    }
+
+    pub(crate) fn decode(bytes: [u8; REPORT_SIZE]) -> io::Result<Self> {
+        let [tag, step, number @ ..] = bytes;
+        let number = i32::from_le_bytes(number);
+        let failed_at = || Step::ALL.into_iter().find(|known| *known as u8 == step);
+        match (tag, failed_at()) {
+            (b'S', _) => Ok(Self::Started(number)),
+            (b'F', Some(step)) => Ok(Self::Failed(Failure { step, errno: number })),
+            (b'X', _) => Ok(Self::Exited(number)),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    pub(crate) fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut bytes = [0; REPORT_SIZE];
+        from.read_exact(&mut bytes)?;
+        Self::decode(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_request_arrives_with_its_words_and_pipes() {
+        let command = Prepared {
+            label: "server".to_owned(),
+            program: "/bin/tool".into(),
+            arg0: "tool".into(),
+            args: vec!["".into(), "a b".into(), OsString::from_vec(vec![0xff])],
+            cwd: "/tmp".into(),
+            env: [("A".to_owned(), "1=2".to_owned()), ("B".to_owned(), String::new())].into(),
+        };
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let (reader, writer) = io::pipe().unwrap();
+        let pipes = [reader.as_fd(), writer.as_fd(), writer.as_fd()];
+        Request::send_pipes(&ours, &pipes).unwrap();
+        ours.write_all(&Request::encode(&command)).unwrap();
+
+        let received = Request::receive(theirs.as_fd()).unwrap();
+        assert_eq!(received.program, "/bin/tool");
+        assert_eq!(received.arg0, "tool");
+        assert_eq!(received.cwd, "/tmp");
+        assert_eq!(received.args, command.args);
+        let variable = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        assert_eq!(received.env, [variable("A", "1=2"), variable("B", "")]);
+    }
+
+    #[test]
+    fn a_leash_that_ends_within_the_request_is_an_error() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        drop(ours);
+        assert!(Request::receive(theirs.as_fd()).is_err());
+    }
+
+    #[test]
+    fn every_report_survives_its_encoding() {
+        let failures = Step::ALL.map(|step| Report::Failed(Failure { step, errno: 13 }));
+        for report in [Report::Started(4711), Report::Exited(-1)].into_iter().chain(failures) {
+            assert_eq!(Report::decode(report.encode()).unwrap(), report);
+        }
+        assert!(Report::decode([0; REPORT_SIZE]).is_err());
+        assert!(Report::decode([b'F', 99, 0, 0, 0, 0]).is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! Finds the program a command means, before anything is started.
+//!
+//! A bare name is looked up on the child's `PATH` only: never in the working folder, where a cloned
+//! repository could have planted it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::error::LaunchError;
+
+/// Finds `program` on `path_env` (the child's `PATH`), or, if it has a folder, relative to `cwd`.
+pub fn resolve(
+    program: &OsStr,
+    path_env: Option<&OsStr>,
+    cwd: &Path,
+) -> Result<PathBuf, LaunchError> {
+    if Path::new(program).components().count() > 1 {
+        return beside(program, cwd);
+    }
+    let folders: Vec<PathBuf> = std::env::split_paths(path_env.unwrap_or_default())
+        .filter(|folder| folder.is_absolute())
+        .collect();
+    let mut refused = None;
+    for found in folders.iter().flat_map(|folder| candidates(&folder.join(program))) {
+        if !found.is_file() {
+            continue;
+        }
+        if is_executable(&found) {
+            return Ok(found);
+        }
+        refused.get_or_insert(found);
+    }
+    Err(match refused {
+        Some(path) => LaunchError::NotExecutable { path },
+        None => LaunchError::NotFound { program: program.to_owned(), searched: searched(&folders) },
+    })
+}
+
+fn beside(program: &OsStr, cwd: &Path) -> Result<PathBuf, LaunchError> {
+    let path = cwd.join(program);
+    let Some(found) = candidates(&path).into_iter().find(|candidate| candidate.is_file()) else {
+        let searched = path.display().to_string();
+        return Err(LaunchError::NotFound { program: program.to_owned(), searched });
+    };
+    if !is_executable(&found) {
+        return Err(LaunchError::NotExecutable { path: found });
+    }
+    Ok(found)
+}
+
+fn searched(folders: &[PathBuf]) -> String {
+    if folders.is_empty() {
+        return "an empty PATH".to_owned();
+    }
+    let listed: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    listed.join(", ")
+}
+
+#[cfg(unix)]
+fn candidates(path: &Path) -> [PathBuf; 1] {
+    [path.to_owned()]
+}
+
+#[cfg(windows)]
+fn candidates(path: &Path) -> Vec<PathBuf> {
+    let with = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    ["", ".exe", ".cmd", ".bat", ".com"].into_iter().map(with).collect()
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(windows)]
+fn is_executable(path: &Path) -> bool {
+    path.extension().is_some()
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn file(folder: &Path, name: &str, mode: u32) {
+        std::fs::write(folder.join(name), "").unwrap();
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.join(name), permissions).unwrap();
+    }
+
+    #[test]
+    fn the_first_executable_on_the_path_is_found() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        file(first.path(), "tool", 0o644);
+        file(second.path(), "tool", 0o755);
+        let path = std::env::join_paths([first.path(), second.path()]).unwrap();
+        let found = resolve("tool".as_ref(), Some(&path), Path::new("/")).unwrap();
+        assert_eq!(found, second.path().join("tool"));
+    }
+
+    #[test]
+    fn a_program_planted_in_the_working_folder_is_not_found_by_its_bare_name() {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "npx", 0o755);
+        for path in ["", ".", "::", "./"] {
+            let found = resolve("npx".as_ref(), Some(path.as_ref()), folder.path());
+            assert!(matches!(found, Err(LaunchError::NotFound { .. })), "PATH={path}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_is_meant_from_the_working_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "tool", 0o755);
+        let found = resolve("./tool".as_ref(), None, folder.path()).unwrap();
+        assert_eq!(found, folder.path().join("./tool"));
+    }
+
+    #[test]
+    fn a_file_without_permission_and_a_missing_one_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "plain", 0o644);
+        let path = Some(folder.path().as_os_str());
+        let plain = resolve("plain".as_ref(), path, Path::new("/")).unwrap_err();
+        assert!(matches!(plain, LaunchError::NotExecutable { .. }));
+        let missing = resolve("missing".as_ref(), path, Path::new("/")).unwrap_err();
+        assert!(missing.to_string().contains("install it"), "{missing}");
+        assert!(missing.to_string().contains(&folder.path().display().to_string()));
+    }
+}

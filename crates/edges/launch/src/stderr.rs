@@ -1,0 +1,242 @@
+//! A server's stderr: always drained, the last 64 KiB kept, its lines logged within a rate.
+//!
+//! Does not interpret what the lines say beyond how loud they are.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tracing::{debug, warn};
+
+use crate::severity::{self, Severity};
+
+/// How much of a server's stderr is kept.
+const KEPT: usize = 64 * 1024;
+/// Longer lines are logged cut; the ring keeps them whole as far as it reaches.
+const LOGGED_LINE: usize = 2 * 1024;
+/// Lines logged per second and server; the rest is counted.
+const LOGGED_PER_SECOND: u32 = 20;
+
+/// The last 64 KiB a server wrote to stderr.
+#[derive(Debug, Default)]
+pub struct StderrRing {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    tail: VecDeque<u8>,
+    bytes: u64,
+    lines: u64,
+}
+
+impl StderrRing {
+    /// All that is kept, from the first whole line; invalid UTF-8 replaced.
+    pub fn tail(&self) -> String {
+        let mut kept = self.lock();
+        let overflowed = kept.bytes > kept.tail.len() as u64;
+        let bytes = kept.tail.make_contiguous();
+        let cut = match bytes.iter().position(|byte| *byte == b'\n') {
+            // A line longer than the ring is better shown without its beginning than not at all.
+            Some(end) if overflowed && end + 1 < bytes.len() => end + 1,
+            _ => 0,
+        };
+        String::from_utf8_lossy(&bytes[cut..]).into_owned()
+    }
+
+    /// The last `count` lines of [`StderrRing::tail`].
+    pub fn last_lines(&self, count: usize) -> Vec<String> {
+        let tail = self.tail();
+        let lines: Vec<&str> = tail.lines().collect();
+        lines[lines.len().saturating_sub(count)..].iter().map(ToString::to_string).collect()
+    }
+
+    /// How many lines were written in all, kept or not.
+    pub fn lines_written(&self) -> u64 {
+        self.lock().lines
+    }
+
+    /// How many bytes were written in all, kept or not.
+    pub fn bytes_written(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    fn push(&self, chunk: &[u8]) {
+        let mut kept = self.lock();
+        kept.bytes += chunk.len() as u64;
+        kept.lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let fresh = &chunk[chunk.len().saturating_sub(KEPT)..];
+        let surplus = (kept.tail.len() + fresh.len()).saturating_sub(KEPT);
+        kept.tail.drain(..surplus);
+        kept.tail.extend(fresh);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // Bytes stay bytes: a panic elsewhere leaves nothing here half done.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads until the pipe ends, whatever comes: a full pipe would stop the server.
+pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing>, label: String) {
+    let mut chunk = vec![0; 8 * 1024];
+    let mut log = LineLog::new(label);
+    while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
+        ring.push(&chunk[..count]);
+        log.feed(&chunk[..count]);
+    }
+    log.finish();
+}
+
+/// Cuts the stream into lines and logs them.
+struct LineLog {
+    label: String,
+    line: Vec<u8>,
+    rate: Rate,
+}
+
+impl LineLog {
+    fn new(label: String) -> Self {
+        Self { label, line: Vec::new(), rate: Rate::new(Instant::now()) }
+    }
+
+    fn feed(&mut self, chunk: &[u8]) {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let room = LOGGED_LINE.saturating_sub(self.line.len()).min(piece.len());
+            self.line.extend_from_slice(&piece[..room]);
+            if piece.ends_with(b"\n") {
+                self.log();
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        if !self.line.is_empty() {
+            self.log();
+        }
+    }
+
+    fn log(&mut self) {
+        let Admitted { passes, unlogged } = self.rate.admit(Instant::now());
+        let server = &self.label;
+        if unlogged > 0 {
+            debug!(target: "launch", server, "{unlogged} more lines on stderr");
+        }
+        if passes {
+            let line = visible(&self.line);
+            match severity::of(&line) {
+                Severity::Loud => warn!(target: "launch", server, "stderr: {line}"),
+                Severity::Quiet => debug!(target: "launch", server, "stderr: {line}"),
+            }
+        }
+        self.line.clear();
+    }
+}
+
+/// The line as text, without the power to move a cursor or colour a terminal.
+fn visible(line: &[u8]) -> String {
+    let mut text = String::with_capacity(line.len());
+    let line = String::from_utf8_lossy(line);
+    let mut characters = line.trim_end().chars().peekable();
+    while let Some(c) = characters.next() {
+        if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
+            // A terminal sequence, up to its final letter: colour, which says nothing.
+            characters.by_ref().find(|c| ('@'..='~').contains(c));
+        } else if c.is_control() && c != '\t' {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{}", c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// So many lines a second, counted in whole seconds.
+struct Rate {
+    second: Instant,
+    used: u32,
+    unlogged: u64,
+}
+
+struct Admitted {
+    passes: bool,
+    /// Lines refused in the second that has just ended.
+    unlogged: u64,
+}
+
+impl Rate {
+    fn new(now: Instant) -> Self {
+        Self { second: now, used: 0, unlogged: 0 }
+    }
+
+    fn admit(&mut self, now: Instant) -> Admitted {
+        let mut unlogged = 0;
+        if now.duration_since(self.second) >= Duration::from_secs(1) {
+            unlogged = std::mem::take(&mut self.unlogged);
+            (self.second, self.used) = (now, 0);
+        }
+        let passes = self.used < LOGGED_PER_SECOND;
+        if passes {
+            self.used += 1;
+        } else {
+            self.unlogged += 1;
+        }
+        Admitted { passes, unlogged }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_keeps_the_last_whole_lines_of_a_flood() {
+        let ring = StderrRing::default();
+        for number in 0..50_000 {
+            ring.push(format!("line {number}\n").as_bytes());
+        }
+        let tail = ring.tail();
+        assert!(tail.len() <= KEPT && tail.len() > KEPT - 32, "{}", tail.len());
+        assert!(tail.starts_with("line ") && tail.ends_with("line 49999\n"));
+        assert_eq!(ring.lines_written(), 50_000);
+        assert_eq!(ring.last_lines(2), ["line 49998", "line 49999"]);
+        assert!(ring.lock().tail.capacity() <= 2 * KEPT);
+    }
+
+    #[test]
+    fn a_chunk_larger_than_the_ring_leaves_its_end() {
+        let ring = StderrRing::default();
+        ring.push(&vec![b'x'; 3 * KEPT]);
+        ring.push(b"end");
+        assert!(ring.tail().ends_with("xend"));
+        assert_eq!(ring.bytes_written(), 3 * KEPT as u64 + 3);
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_and_costs_no_memory() {
+        let mut log = LineLog::new("server".to_owned());
+        for _ in 0..1000 {
+            log.feed(&[b'x'; 4096]);
+        }
+        assert_eq!(log.line.len(), LOGGED_LINE);
+    }
+
+    #[test]
+    fn a_flood_of_lines_is_counted_instead_of_logged() {
+        let start = Instant::now();
+        let mut rate = Rate::new(start);
+        let passed = (0..1000).filter(|_| rate.admit(start).passes).count();
+        assert_eq!(passed, LOGGED_PER_SECOND as usize);
+        let next = rate.admit(start + Duration::from_secs(1));
+        assert!(next.passes);
+        assert_eq!(next.unlogged, 1000 - u64::from(LOGGED_PER_SECOND));
+    }
+
+    #[test]
+    fn colours_are_dropped_and_control_characters_made_visible() {
+        assert_eq!(visible(b"\x1b[31mERROR\x1b[0m\tbell\x07\r\n"), "ERROR\tbell\\u{7}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The unsafe corner: what neither the standard library nor rustix offers safely.
+//!
+//! A few calls, each with its reason. Nothing here knows what it is used for.
+#![allow(unsafe_code, reason = "fork, unshare and closing foreign descriptors have no safe form")]
+
+#[cfg(target_os = "linux")]
+use std::io;
+
+use tokio::process::Command;
+
+/// Gives the command a session of its own and no descriptor but 0, 1 and 2.
+pub(crate) fn isolate(command: &mut Command) {
+    // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
+    // allocates, and descriptors are marked rather than closed, so none is taken from its owner.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            mark_close_on_exec();
+            Ok(())
+        });
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn mark_close_on_exec() {
+    // SAFETY: a system call on plain numbers. Kernels before 5.11 refuse it, and descriptors that
+    // we opened ourselves are marked in any case.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mark_close_on_exec() {
+    const MOST: libc::c_int = 1024;
+    for descriptor in 3..MOST {
+        // SAFETY: setting a flag on a descriptor number; one that is not open is refused.
+        unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+}
+
+/// Which side of a fork this is.
+#[cfg(target_os = "linux")]
+pub(crate) enum Fork {
+    Parent(rustix::process::Pid),
+    Child,
+}
+
+/// Forks this process, which must have a single thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn fork() -> io::Result<Fork> {
+    // SAFETY: the helper calls this before it ever starts a thread, so no lock can be held by a
+    // thread that the child does not have.
+    match unsafe { libc::fork() } {
+        0 => Ok(Fork::Child),
+        number => rustix::process::Pid::from_raw(number)
+            .filter(|_| number > 0)
+            .map(Fork::Parent)
+            .ok_or_else(io::Error::last_os_error),
+    }
+}
+
+/// Moves this process, or its children to come, into new namespaces.
+#[cfg(target_os = "linux")]
+pub(crate) fn unshare(flags: rustix::thread::UnshareFlags) -> io::Result<()> {
+    // SAFETY: the descriptor table is not among the things unshared here.
+    unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
+}
+
+/// Closes every descriptor above 2, whoever left it open.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_inherited() -> io::Result<()> {
+    let inherited: Vec<libc::c_int> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    for descriptor in inherited {
+        // SAFETY: called first thing in `main`: no value of this program owns a descriptor above 2
+        // yet, and the one of the listing above is already closed.
+        unsafe { libc::close(descriptor) };
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! What must survive a restart: consents, and the last known catalog of each server.
+//!
+//! One trait, [`State`]; SQLite behind it now, another engine later with the same queries. What was
+//! acknowledged is on disk. Nothing here decides anything: a consent is only remembered.
+
+mod catalogs;
+mod consents;
+mod error;
+mod private;
+mod sqlite;
+mod state;
+
+pub use error::StoreError;
+pub use sqlite::SqliteState;
+pub use state::{Answer, Consent, ConsentSet, SavedCatalog, State};

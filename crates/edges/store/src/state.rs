@@ -1,0 +1,88 @@
+//! The trait every engine offers, and the values that go through it.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::SystemTime;
+
+use toolgate_model::{Catalog, Digest, ServerName};
+
+use crate::StoreError;
+
+/// An answer that is being worked on.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// What survives a restart. What a finished write acknowledged is on disk.
+pub trait State: Send + Sync {
+    /// Remembers that the user agreed to `digest` under the name `server`, having been shown
+    /// `shown`. Agreeing twice is agreeing once, at the later time.
+    fn grant<'a>(
+        &'a self,
+        server: &'a ServerName,
+        digest: &'a Digest,
+        shown: &'a str,
+    ) -> Answer<'a, ()>;
+
+    /// Forgets every consent given for `server`; says whether there was one.
+    fn revoke<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool>;
+
+    /// Every consent, by server and then newest first.
+    fn consents(&self) -> Answer<'_, Vec<Consent>>;
+
+    /// Keeps what a server declared as `spec` said about itself.
+    fn save_catalog<'a>(
+        &'a self,
+        server: &'a ServerName,
+        spec: &'a Digest,
+        catalog: &'a Catalog,
+    ) -> Answer<'a, ()>;
+
+    /// The last known catalog of a server declared as `spec`.
+    fn catalog<'a>(
+        &'a self,
+        server: &'a ServerName,
+        spec: &'a Digest,
+    ) -> Answer<'a, Option<SavedCatalog>>;
+
+    /// Forgets every catalog of `server`; says whether there was one.
+    fn forget_catalogs<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool>;
+}
+
+/// One consent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// The name it was given for.
+    pub server: ServerName,
+    /// What it is bound to, as a digest is shown.
+    pub digest: String,
+    /// When it was given.
+    pub given_at: SystemTime,
+    /// What the user was shown.
+    pub shown: String,
+}
+
+/// A catalog and when it was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedCatalog {
+    /// What the server said.
+    pub catalog: Catalog,
+    /// When.
+    pub saved_at: SystemTime,
+}
+
+/// All consents at one moment, to be asked without waiting.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConsentSet(HashSet<(ServerName, String)>);
+
+impl ConsentSet {
+    /// Whether the user agreed to `digest` under the name `server`.
+    pub fn given(&self, server: &ServerName, digest: &Digest) -> bool {
+        self.0.contains(&(server.clone(), digest.to_string()))
+    }
+}
+
+impl FromIterator<Consent> for ConsentSet {
+    fn from_iter<I: IntoIterator<Item = Consent>>(consents: I) -> Self {
+        Self(consents.into_iter().map(|consent| (consent.server, consent.digest)).collect())
+    }
+}

@@ -1,0 +1,42 @@
+//! What can go wrong between two sides, whatever the carrier.
+
+use std::io;
+
+/// Why bytes could not be sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum TransportError {
+    /// The other side is gone.
+    #[error("use a connection the other side has closed")]
+    Closed,
+    /// A message over the limit. Its beginning may tell whose it was.
+    #[error("take a message of more than {limit} bytes")]
+    Oversize {
+        /// The limit it broke.
+        limit: usize,
+        /// The first bytes of it.
+        head: Vec<u8>,
+    },
+    /// The address is not one we can connect to.
+    #[error("use the address `{url}`: {reason}")]
+    Address {
+        /// As it was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No connection came about.
+    #[error("connect to {authority}: {source}")]
+    Connect {
+        /// Host and port.
+        authority: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The HTTP exchange broke.
+    #[error("exchange HTTP messages: {0}")]
+    Http(#[from] hyper::Error),
+    /// The exchange broke after the request may have left.
+    #[error("read or write: {0}")]
+    Io(#[from] io::Error),
+}

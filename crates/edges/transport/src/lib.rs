@@ -1,0 +1,18 @@
+//! Bytes to messages and back, over every carrier MCP uses.
+//!
+//! This crate frames: lines on pipes, bodies and server-sent events on HTTP. It bounds what it
+//! reads and never looks inside a message: what a message means is `engine/session`'s business.
+//!
+//! * [`line`]: newline-delimited messages on any pair of streams (child processes, sockets, pipes
+//!   inside this process).
+//! * [`http`]: a pooled HTTP/1.1 client made for one endpoint.
+//! * [`sse`]: server-sent events, read and written.
+//! * [`spool`]: bodies of any allowed size without their weight in memory.
+
+mod error;
+pub mod http;
+pub mod line;
+pub mod spool;
+pub mod sse;
+
+pub use error::TransportError;

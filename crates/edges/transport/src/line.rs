@@ -1,0 +1,219 @@
+//! Newline-delimited messages on a pair of byte streams.
+//!
+//! The reader is bounded: a line over the limit is skipped to its end and reported, so the stream
+//! stays usable. The writer is one task that gathers what is waiting and writes it at once: under
+//! load many messages cost one system call.
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::TransportError;
+use crate::spool::{BodyLimits, Spool};
+
+/// How much room is made at a time for what is read: what a pipe holds, so that a long line takes
+/// few reads.
+const CHUNK: usize = 64 << 10;
+/// Less room than this is not worth a read.
+const SPARE: usize = 4 << 10;
+/// How many waiting messages are written at once at most.
+const BATCH: usize = 64;
+
+/// Reads lines.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    input: R,
+    limits: BodyLimits,
+    buffer: BytesMut,
+    /// How much of `buffer` is known to hold no newline.
+    searched: usize,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Reads from `input`.
+    pub fn new(input: R, limits: BodyLimits) -> Self {
+        Self { input, limits, buffer: BytesMut::new(), searched: 0 }
+    }
+
+    /// The next line without its line end, or `None` at the end of the stream. Empty lines are
+    /// passed over. After [`TransportError::Oversize`] reading goes on with the next line.
+    ///
+    /// Not cancel-safe inside an oversize line; a reader task of its own calls it in a loop.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+        loop {
+            if let Some(line) = self.take_buffered() {
+                if line.is_empty() {
+                    continue;
+                }
+                return Ok(Some(line));
+            }
+            if self.buffer.len() > self.limits.memory {
+                return self.next_large().await.map(Some);
+            }
+            if self.fill().await? == 0 {
+                return Ok(self.take_last());
+            }
+        }
+    }
+
+    fn take_buffered(&mut self) -> Option<Bytes> {
+        match memchr::memchr(b'\n', &self.buffer[self.searched..]) {
+            Some(at) => {
+                let line = self.buffer.split_to(self.searched + at + 1).freeze();
+                self.searched = 0;
+                Some(trim_end(line))
+            }
+            None => {
+                self.searched = self.buffer.len();
+                None
+            }
+        }
+    }
+
+    /// A last line that its writer did not end.
+    fn take_last(&mut self) -> Option<Bytes> {
+        self.searched = 0;
+        let last = trim_end(self.buffer.split().freeze());
+        (!last.is_empty()).then_some(last)
+    }
+
+    async fn fill(&mut self) -> Result<usize, TransportError> {
+        if self.buffer.capacity() - self.buffer.len() < SPARE {
+            self.buffer.reserve(CHUNK.max(self.buffer.len()));
+        }
+        Ok(self.input.read_buf(&mut self.buffer).await?)
+    }
+
+    /// A line that does not fit in memory.
+    async fn next_large(&mut self) -> Result<Bytes, TransportError> {
+        let mut spool = Spool::new(self.limits);
+        let mut refused = None;
+        loop {
+            let end = memchr::memchr(b'\n', &self.buffer);
+            let chunk = self.buffer.split_to(end.map_or(self.buffer.len(), |at| at + 1));
+            if refused.is_none() {
+                refused = spool.push(&chunk).err();
+            }
+            if end.is_some() || self.fill().await? == 0 {
+                break;
+            }
+        }
+        self.searched = 0;
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(trim_end(spool.finish().await?)),
+        }
+    }
+}
+
+fn trim_end(mut line: Bytes) -> Bytes {
+    while let [.., b'\n' | b'\r'] = &line[..] {
+        line.truncate(line.len() - 1);
+    }
+    line
+}
+
+/// Where messages to be written are put. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct LineSender(mpsc::UnboundedSender<Bytes>);
+
+impl LineSender {
+    /// Queues one message, without its line end. How many wait is bounded by how many calls the
+    /// owner lets in, not here: a cancellation must never be refused for want of room.
+    pub fn send(&self, message: Bytes) -> Result<(), TransportError> {
+        self.0.send(message).map_err(|_| TransportError::Closed)
+    }
+
+    /// Whether the writer is gone.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+/// The two ends of a line writer: a handle for everybody, and the work for one task.
+pub fn writer<W: AsyncWrite + Unpin>(
+    output: W,
+) -> (LineSender, impl Future<Output = Result<(), TransportError>>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    (LineSender(sender), write_lines(output, receiver))
+}
+
+/// Writes until every sender is gone or the stream breaks. Dropping the output closes it.
+async fn write_lines<W: AsyncWrite + Unpin>(
+    mut output: W,
+    mut waiting: mpsc::UnboundedReceiver<Bytes>,
+) -> Result<(), TransportError> {
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut gathered = Vec::new();
+    while waiting.recv_many(&mut batch, BATCH).await > 0 {
+        gathered.clear();
+        for message in batch.drain(..) {
+            gathered.extend_from_slice(&message);
+            gathered.push(b'\n');
+        }
+        output.write_all(&gathered).await?;
+        output.flush().await?;
+        if gathered.capacity() > 1 << 20 {
+            gathered = Vec::new();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines(input: &[u8], limits: BodyLimits) -> Vec<Result<Bytes, TransportError>> {
+        let mut reader = LineReader::new(input, limits);
+        let mut found = Vec::new();
+        loop {
+            match reader.next().await {
+                Ok(Some(line)) => found.push(Ok(line)),
+                Ok(None) => return found,
+                Err(error) => found.push(Err(error)),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_come_one_by_one_whatever_ends_them() {
+        let found = lines(b"{\"a\":1}\r\n\n{\"b\":2}\nlast", BodyLimits::default()).await;
+        let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, ["{\"a\":1}", "{\"b\":2}", "last"]);
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_memory_limit_is_spooled_and_whole() {
+        let limits = BodyLimits { memory: 20_000, total: 1 << 20 };
+        let long = "x".repeat(100_000);
+        let found = lines(format!("{long}\nnext\n").as_bytes(), limits).await;
+        assert_eq!(found[0].as_ref().unwrap(), &long);
+        assert_eq!(found[1].as_ref().unwrap(), "next");
+    }
+
+    #[tokio::test]
+    async fn an_oversize_line_is_reported_and_the_next_one_read() {
+        let limits = BodyLimits { memory: 20_000, total: 50_000 };
+        let long = "x".repeat(100_000);
+        let found = lines(format!("{{\"id\":1}}{long}\nnext\n").as_bytes(), limits).await;
+        let Err(TransportError::Oversize { head, .. }) = &found[0] else { panic!("{found:?}") };
+        assert!(head.starts_with(b"{\"id\":1}"));
+        assert_eq!(found[1].as_ref().unwrap(), "next");
+    }
+
+    #[tokio::test]
+    async fn waiting_messages_are_written_in_order() {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 16);
+        let (sender, work) = writer(ours);
+        for n in 0..200 {
+            sender.send(Bytes::from(format!("{n}"))).unwrap();
+        }
+        drop(sender);
+        work.await.unwrap();
+        let mut text = String::new();
+        theirs.read_to_string(&mut text).await.unwrap();
+        let expected: Vec<_> = (0..200).map(|n| n.to_string()).collect();
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,25 @@
+//! What the fleet reports.
+
+use toolgate_model::{CapabilityKind, ServerName};
+use toolgate_wire::Frame;
+
+/// Something that happened outside any call.
+#[derive(Debug, Clone)]
+pub enum FleetEvent {
+    /// A server stands differently now.
+    StateChanged(ServerName),
+    /// What a server offers is different now, in these kinds.
+    CatalogChanged {
+        /// Which server.
+        server: ServerName,
+        /// What changed.
+        kinds: Vec<CapabilityKind>,
+    },
+    /// A server sent a notification that belongs to no call.
+    Notified {
+        /// Which server.
+        server: ServerName,
+        /// As it came.
+        frame: Frame,
+    },
+}

@@ -1,0 +1,47 @@
+//! From what went wrong to what to do about it.
+
+use toolgate_model::{Failure, Phase, ServerSpec, TransportSpec};
+use toolgate_session::SessionError;
+use toolgate_transport::TransportError;
+
+/// A failure in a phase, with its hint.
+pub(crate) fn failure(
+    spec: &ServerSpec,
+    phase: Phase,
+    error: &SessionError,
+    stderr: String,
+) -> Failure {
+    Failure { phase, cause: format!("failed to {error}"), hint: hint(spec, phase, error), stderr }
+}
+
+fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String> {
+    let name = &spec.name;
+    Some(match error {
+        SessionError::TimedOut(_) if phase == Phase::Initialize => format!(
+            "it may still be installing; raise it with `timeouts = {{ start = \"120s\" }}` for `{name}`"
+        ),
+        SessionError::TimedOut(_) => {
+            format!("raise it with `timeouts = {{ call = \"…\" }}` for `{name}`")
+        }
+        SessionError::Ended(_) => match &spec.transport {
+            TransportSpec::Stdio(stdio) => {
+                format!("run it by hand to see why: {} {}", stdio.command, stdio.args.join(" "))
+            }
+            _ => "is the server still running?".into(),
+        },
+        SessionError::NeedsAuth { .. } => {
+            "give its credential in `headers`, for example Authorization = \"Bearer ${env:TOKEN}\""
+                .into()
+        }
+        SessionError::Status { status: 404 | 405, .. } => {
+            "is this the path of its MCP endpoint? it often ends in /mcp".into()
+        }
+        SessionError::Transport(TransportError::Connect { .. }) => {
+            "is it running, and is the address right?".into()
+        }
+        SessionError::Transport(TransportError::Http(_)) => {
+            "does this address speak HTTP? try https instead of http, or the reverse".into()
+        }
+        _ => return None,
+    })
+}

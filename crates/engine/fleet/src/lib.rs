@@ -1,0 +1,27 @@
+//! Many upstream servers: started in parallel, kept, restarted on use, refreshed, ended.
+//!
+//! A server has one [`Pool`] per key: one for all callers, or one per caller where the server's
+//! state is a caller's own. A pool keeps one live connection and its catalog. A server that is
+//! slow, broken or absent delays and hides nobody: nothing here waits for all of them.
+//!
+//! The fleet decides nothing about who may call what (the gate does) and makes no exposed names.
+
+mod builtin;
+mod connect;
+mod error;
+mod event;
+mod fleet;
+mod hints;
+mod member;
+mod memory;
+mod pool;
+mod refresh;
+mod wanted;
+
+pub use builtin::BuiltIn;
+pub use connect::{PhaseReport, Report};
+pub use error::FleetError;
+pub use event::FleetEvent;
+pub use fleet::{Fleet, FleetBuilder, ServerStatus};
+pub use member::{CallerKey, Member, Tenant};
+pub use pool::Pool;

@@ -1,0 +1,80 @@
+//! Who calls.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+use toolgate_fleet::{CallerKey, Tenant};
+use toolgate_session::{Interactor, Scope};
+use toolgate_wire::Revision;
+
+use crate::admit::PER_CALLER;
+
+/// A caller's identity for as long as this process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallerId(u64);
+
+impl CallerId {
+    /// An id nobody had before.
+    pub fn fresh() -> Self {
+        // 0 is the ambient interactor's scope.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The scope his interactors speak for.
+    pub fn scope(self) -> Scope {
+        Scope(self.0)
+    }
+
+    pub(crate) fn key(self) -> CallerKey {
+        CallerKey(self.0)
+    }
+}
+
+/// The program a caller uses, as it calls itself: for people to read, never to decide on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Client {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Whoever calls, for as long as he stays connected.
+pub struct Caller {
+    /// Who he is.
+    pub id: CallerId,
+    /// What he uses.
+    pub client: Client,
+    /// The revision he speaks.
+    pub revision: Revision,
+    /// What his client can be asked, raw.
+    pub capabilities: Bytes,
+    /// Who answers servers of his own outside any call.
+    pub ambient: Arc<dyn Interactor>,
+    pub(crate) places: Semaphore,
+}
+
+impl Caller {
+    /// A caller who has just arrived.
+    pub fn new(
+        id: CallerId,
+        client: Client,
+        revision: Revision,
+        capabilities: Bytes,
+        ambient: Arc<dyn Interactor>,
+    ) -> Self {
+        let places = Semaphore::new(PER_CALLER);
+        Self { id, client, revision, capabilities, ambient, places }
+    }
+
+    pub(crate) fn tenant(&self) -> Tenant {
+        Tenant {
+            caller: Some(self.id.key()),
+            capabilities: self.capabilities.clone(),
+            ambient: self.ambient.clone(),
+        }
+    }
+}

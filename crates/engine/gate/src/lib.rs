@@ -1,0 +1,25 @@
+//! The gate: the one way from a caller to a server.
+//!
+//! Every request that concerns a server passes [`Gate::pass`], and nothing else in the workspace
+//! sends one. The steps stand in `gate.rs` in their order, one file each; what a step has
+//! established is in the type it returns.
+//!
+//! The gate knows exposed names and callers; it knows nothing of HTTP, sessions with clients, or
+//! how a question reaches a person.
+
+mod admit;
+mod caller;
+mod events;
+mod gate;
+mod lists;
+mod present;
+mod refusal;
+mod resolve;
+mod subscriptions;
+mod tasks;
+mod view;
+
+pub use caller::{Caller, CallerId, Client};
+pub use events::GateEvent;
+pub use gate::Gate;
+pub use refusal::Refusal;

@@ -1,0 +1,159 @@
+//! A gate, servers made of a function, and a caller.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::mpsc;
+use toolgate_fleet::{BuiltIn, Fleet, FleetBuilder, Member};
+use toolgate_gate::{Caller, CallerId, Client, Gate, Refusal};
+use toolgate_launch::{Helper, Launcher};
+use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
+use toolgate_naming::Style;
+use toolgate_session::{Answer, Interactor, Question, Scope};
+use toolgate_wire::{Frame, Limits, Revision};
+
+type Handler = dyn Fn(&str, &Value) -> Value + Send + Sync;
+
+/// A server whose answers a function gives. Requests are noted, notifications can be sent.
+#[derive(Clone)]
+pub struct Played {
+    capabilities: Value,
+    handler: Arc<Handler>,
+    pub seen: Arc<Mutex<Vec<Value>>>,
+    connections: Arc<Mutex<Vec<mpsc::UnboundedSender<Value>>>>,
+}
+
+impl Played {
+    pub fn new(
+        capabilities: Value,
+        handler: impl Fn(&str, &Value) -> Value + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            capabilities,
+            handler: Arc::new(handler),
+            seen: Arc::default(),
+            connections: Arc::default(),
+        }
+    }
+
+    /// Sends a notification on every connection.
+    pub fn notify(&self, method: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        for connection in self.connections.lock().unwrap().iter() {
+            let _ = connection.send(message.clone());
+        }
+    }
+
+    pub fn count(&self, method: &str) -> usize {
+        self.seen.lock().unwrap().iter().filter(|message| message["method"] == method).count()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connections.lock().unwrap().len()
+    }
+
+    fn answer(&self, message: &Value) -> Value {
+        match message["method"].as_str().unwrap() {
+            "initialize" => json!({ "protocolVersion": "2025-11-25",
+                "capabilities": self.capabilities, "serverInfo": { "name": "p", "version": "1" } }),
+            method => (self.handler)(method, &message["params"]),
+        }
+    }
+}
+
+impl BuiltIn for Played {
+    fn serve(&self, pipe: DuplexStream) {
+        let (input, mut output) = tokio::io::split(pipe);
+        let (send, mut waiting) = mpsc::unbounded_channel::<Value>();
+        self.connections.lock().unwrap().push(send.clone());
+        tokio::spawn(async move {
+            while let Some(message) = waiting.recv().await {
+                if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let server = self.clone();
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(input).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                let message: Value = serde_json::from_str(&line).unwrap();
+                server.seen.lock().unwrap().push(message.clone());
+                if message.get("id").is_some() && message.get("method").is_some() {
+                    let result = server.answer(&message);
+                    let id = &message["id"];
+                    let _ = send.send(match result.get("error") {
+                        Some(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+                        None => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                    });
+                }
+            }
+        });
+    }
+}
+
+/// A fleet of played servers, all of them up, and the gate before it.
+pub async fn gate(servers: &[(&str, &Played)], style: impl Into<Style>) -> (Arc<Gate>, Arc<Fleet>) {
+    let (gate, fleet) = empty(style);
+    for (name, server) in servers {
+        enlist(&fleet, name, *server, PoolScope::Shared).await;
+    }
+    fleet.settled(|_| true).await;
+    (gate, fleet)
+}
+
+pub fn empty(style: impl Into<Style>) -> (Arc<Gate>, Arc<Fleet>) {
+    let launcher = Launcher::new(Helper::none());
+    let fleet = Arc::new(FleetBuilder { launcher, store: None, roots: Vec::new() }.build());
+    (Gate::new(fleet.clone(), style.into()), fleet)
+}
+
+pub async fn enlist<S>(fleet: &Fleet, name: &str, server: &S, pool: PoolScope)
+where
+    S: BuiltIn + Clone + 'static,
+{
+    let spec = ServerSpec {
+        name: ServerName::new(name).unwrap(),
+        transport: TransportSpec::BuiltIn,
+        enabled: true,
+        timeouts: Timeouts::default(),
+        pool,
+    };
+    let built_in: Option<Arc<dyn BuiltIn>> = Some(Arc::new(server.clone()));
+    fleet.enlist(Member { built_in, ..Member::plain(spec, Origin::built_in()) }).await;
+}
+
+pub struct Nobody(Scope);
+
+impl Interactor for Nobody {
+    fn scope(&self) -> Scope {
+        self.0
+    }
+    fn tell(&self, _: Frame) {}
+    fn ask(&self, _: Question) -> BoxFuture<'_, Answer> {
+        Box::pin(std::future::ready(Answer::Unsupported))
+    }
+}
+
+pub fn caller() -> Arc<Caller> {
+    let id = CallerId::fresh();
+    let nobody = Arc::new(Nobody(id.scope()));
+    let capabilities = Bytes::from_static(b"{}");
+    Arc::new(Caller::new(id, Client::default(), Revision::LATEST_LEGACY, capabilities, nobody))
+}
+
+/// Passes a request; gives the result, or the code of the error.
+pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value) -> Outcome {
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+    let answer = gate.pass(&frame, caller, Arc::new(Nobody(caller.id.scope()))).await;
+    match answer {
+        Ok(frame) => Ok(serde_json::from_slice(frame.result().unwrap_or(b"null")).unwrap()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+pub type Outcome = Result<Value, Refusal>;

@@ -1,0 +1,7 @@
+//! The gate before servers that live in the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
+
+mod fleet;
+mod names;
+mod ownership;
+mod start;

@@ -1,0 +1,89 @@
+//! The start of a fleet, and changes while it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::DuplexStream;
+use tokio::time::Instant;
+use toolgate_fleet::BuiltIn;
+use toolgate_gate::GateEvent;
+use toolgate_model::{CapabilityKind, PoolScope, Prefix, ServerState};
+
+use crate::fleet::{Played, caller, empty, enlist, gate, pass};
+
+fn with_tools(count: Arc<AtomicUsize>) -> Played {
+    Played::new(json!({ "tools": { "listChanged": true } }), move |method, _| match method {
+        "tools/list" => {
+            let names =
+                (0..count.load(Ordering::Relaxed)).map(|n| json!({ "name": n.to_string() }));
+            json!({ "tools": names.collect::<Vec<_>>() })
+        }
+        _ => json!({ "content": [] }),
+    })
+}
+
+/// Takes everything and answers nothing.
+#[derive(Clone)]
+struct Mute;
+
+impl BuiltIn for Mute {
+    fn serve(&self, mut pipe: DuplexStream) {
+        tokio::spawn(async move { tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mute_server_delays_the_first_list_a_little_and_no_later_one() {
+    let (gate, fleet) = empty(Prefix::default());
+    let fast = with_tools(Arc::new(AtomicUsize::new(1)));
+    enlist(&fleet, "fast", &fast, PoolScope::Shared).await;
+    enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
+    let (me, began) = (caller(), Instant::now());
+    let list = gate.list(CapabilityKind::Tool, &me).await;
+    assert_eq!(list, r#"{"tools":[{"name":"fast__0"}]}"#);
+    assert_eq!(began.elapsed(), Duration::from_secs(3));
+    gate.list(CapabilityKind::Tool, &me).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(3));
+    pass(&gate, &me, "tools/call", json!({ "name": "fast__0" })).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_changed_list_is_read_again_and_told_once_per_storm() {
+    let count = Arc::new(AtomicUsize::new(1));
+    let server = with_tools(count.clone());
+    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut events = gate.events();
+    let listed = server.count("tools/list");
+    count.store(3, Ordering::Relaxed);
+    for _ in 0..50 {
+        server.notify("notifications/tools/list_changed", json!({}));
+    }
+    let event = events.recv().await.unwrap();
+    assert!(matches!(event, GateEvent::ListChanged(CapabilityKind::Tool)), "{event:?}");
+    assert_eq!(server.count("tools/list"), listed + 1);
+    pass(&gate, &caller(), "tools/call", json!({ "name": "s__2" })).await.unwrap();
+
+    // A storm that changes nothing is told to nobody.
+    for _ in 0..50 {
+        server.notify("notifications/tools/list_changed", json!({}));
+    }
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert!(events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn servers_come_and_go_while_the_gate_stands() {
+    let (gate, fleet) = empty(Prefix::default());
+    let me = caller();
+    assert!(pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.is_err());
+    enlist(&fleet, "s", &with_tools(Arc::new(AtomicUsize::new(1))), PoolScope::Shared).await;
+    fleet.settled(|_| true).await;
+    pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.unwrap();
+    assert_eq!(fleet.status()[0].state, ServerState::Connected);
+    let name = fleet.status()[0].spec.name.clone();
+    assert!(fleet.dismiss(&name).await);
+    assert!(pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.is_err());
+}

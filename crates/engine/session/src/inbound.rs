@@ -1,0 +1,116 @@
+//! Where a message of the server goes.
+
+use std::sync::Arc;
+
+use toolgate_model::CapabilityKind;
+use toolgate_wire::{Frame, Id, Kind, build, code, method, scan};
+
+use crate::core::Core;
+use crate::{SessionError, asks};
+
+/// On which stream a message came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// On one that carries everything: a pipe, or the standing stream of an HTTP session.
+    Anywhere,
+    /// On the stream that answers this call.
+    With(u64),
+}
+
+/// Takes one message to whom it concerns.
+pub(crate) fn receive(core: &Arc<Core>, frame: Frame, came: Came) {
+    match frame.kind() {
+        Kind::Response | Kind::Failure => answer(core, frame),
+        Kind::Notification => notification(core, frame, came),
+        Kind::Request => request(core, frame, came),
+    }
+}
+
+/// An answer is taken only under an id we gave, spelled as we spelled it.
+fn answer(core: &Arc<Core>, frame: Frame) {
+    let id = frame.id().and_then(Id::as_u64);
+    let known = id.is_some_and(|id| core.flights.land(id, Ok(frame)));
+    if !known {
+        tracing::debug!(target: "toolgate::session", server = %core.server, ?id, "stray answer");
+    }
+}
+
+fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
+    let Some(name) = frame.method() else { return };
+    let list = |kind| core.owner.list_changed(kind);
+    match name.as_ref() {
+        method::PROGRESS => progress(core, &frame),
+        method::MESSAGE => log(core, frame, came),
+        method::CANCELLED => asks::take_back(core, &frame),
+        method::ELICITATION_COMPLETE => completed(core, frame),
+        method::TOOLS_LIST_CHANGED => list(CapabilityKind::Tool),
+        method::PROMPTS_LIST_CHANGED => list(CapabilityKind::Prompt),
+        method::RESOURCES_LIST_CHANGED => {
+            list(CapabilityKind::Resource);
+            list(CapabilityKind::Template);
+        }
+        _ if core.meter.admit() => core.owner.notified(frame),
+        _ => {}
+    }
+}
+
+/// Progress is for the call whose token it bears; anything else is nobody's.
+fn progress(core: &Core, frame: &Frame) {
+    let Some(id) = frame.progress_token().and_then(Id::as_u64) else { return };
+    let Some(port) = core.flights.sign(id) else { return };
+    let Some((token, span)) = core.flights.token(id).zip(frame.progress_token_span()) else {
+        return;
+    };
+    if !core.meter.admit() {
+        return;
+    }
+    if let Ok(theirs) = frame.edit().replace(span, token.as_bytes()).frame() {
+        port.tell(theirs);
+    }
+}
+
+/// A log line belongs to the call on whose stream it came, or to the only one there is.
+fn log(core: &Core, frame: Frame, came: Came) {
+    if !core.meter.admit() {
+        return;
+    }
+    let port = match came {
+        Came::With(id) => core.flights.sign(id),
+        Came::Anywhere => core.flights.only().map(|(_, port)| port),
+    };
+    match port {
+        Some(port) => port.tell(frame),
+        None => core.owner.notified(frame),
+    }
+}
+
+fn completed(core: &Core, frame: Frame) {
+    if let Some(id) = scan::text(frame.params().unwrap_or_default(), "elicitationId") {
+        core.completions.complete(&id);
+    }
+    core.owner.notified(frame);
+}
+
+fn request(core: &Arc<Core>, frame: Frame, came: Came) {
+    let Some(id) = frame.id() else { return };
+    match frame.method().as_deref() {
+        Some(method::PING) => core.post(build::response(id.raw(), b"{}")),
+        _ => asks::receive(core, frame, came),
+    }
+}
+
+/// A message that could not be read. If it names a call, that call fails; otherwise it is noise.
+pub(crate) fn unreadable(core: &Core, error: toolgate_wire::WireError) {
+    let id = error.id().and_then(|id| id.as_u64());
+    let known = id.is_some_and(|id| core.flights.land(id, Err(SessionError::Wire(error))));
+    if !known {
+        tracing::debug!(target: "toolgate::session", server = %core.server, "unreadable message");
+    }
+}
+
+/// Refuses a server's request.
+pub(crate) fn refuse(core: &Core, frame: &Frame, message: &str) {
+    if let Some(id) = frame.id() {
+        core.post(build::failure(Some(id.raw()), code::INTERNAL_ERROR, message, None));
+    }
+}

@@ -1,0 +1,148 @@
+//! The question port: who is told what happens during a call, and who answers what servers ask.
+//!
+//! Whoever makes a call brings an [`Interactor`]. How it reaches a person or a client (a stream, a
+//! dialog, a prompt) is its own affair; a session only tells and asks. Outside any call the
+//! [`Ambient`] one answers.
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use toolgate_model::ServerName;
+use toolgate_wire::{Frame, code, method, scan, string};
+
+/// Who an interactor speaks for. Two calls of one scope may answer each other's questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope(pub u64);
+
+/// What kind of question a server asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AskKind {
+    /// Which folders may be used.
+    Roots,
+    /// Let your model complete this.
+    Sampling,
+    /// Let your user fill in this form.
+    Form,
+    /// Let your user visit this address.
+    Url,
+}
+
+/// One question of one server.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Who asks.
+    pub server: ServerName,
+    /// What for.
+    pub kind: AskKind,
+    /// The request as the server sent it.
+    pub frame: Frame,
+}
+
+/// What comes back to the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The `result` object, raw.
+    Result(Bytes),
+    /// An error object: code, message and perhaps data.
+    Failure {
+        /// The JSON-RPC code.
+        code: i32,
+        /// Why.
+        message: String,
+        /// More, raw.
+        data: Option<Bytes>,
+    },
+    /// Nobody here can answer this kind of question.
+    Unsupported,
+}
+
+/// Whoever stands behind a call.
+pub trait Interactor: Send + Sync {
+    /// Who it speaks for.
+    fn scope(&self) -> Scope;
+
+    /// Takes a notification that belongs to the call: progress, with the caller's own token, a log
+    /// line, or one the gateway does not know.
+    fn tell(&self, event: Frame);
+
+    /// Answers a question. Dropping the future takes the question back.
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+}
+
+impl AskKind {
+    /// Reads the kind off a request, or `None` for a method that is no question.
+    pub fn of(frame: &Frame) -> Option<Self> {
+        match frame.method()?.as_ref() {
+            method::ROOTS_LIST => Some(Self::Roots),
+            method::SAMPLING_CREATE_MESSAGE => Some(Self::Sampling),
+            method::ELICITATION_CREATE => Some(Self::elicitation(frame)),
+            _ => None,
+        }
+    }
+
+    fn elicitation(frame: &Frame) -> Self {
+        match scan::text(frame.params().unwrap_or_default(), "mode").as_deref() {
+            Some("url") => Self::Url,
+            _ => Self::Form,
+        }
+    }
+}
+
+impl Answer {
+    /// What a server is told when nobody answers: a user who declines, a model that is not there.
+    pub fn declined(kind: AskKind) -> Self {
+        match kind {
+            AskKind::Form | AskKind::Url => {
+                Self::Result(Bytes::from_static(br#"{"action":"decline"}"#))
+            }
+            AskKind::Roots => Self::Result(Bytes::from_static(br#"{"roots":[]}"#)),
+            AskKind::Sampling => Self::Failure {
+                code: code::METHOD_NOT_FOUND,
+                message: "the caller offers no sampling".into(),
+                data: None,
+            },
+        }
+    }
+}
+
+/// Answers outside any call: configured roots, and no to everything else.
+#[derive(Debug)]
+pub struct Ambient {
+    roots: Bytes,
+}
+
+impl Ambient {
+    /// Answers `roots/list` with these URIs.
+    pub fn new(roots: &[String]) -> Self {
+        let roots: Vec<_> =
+            roots.iter().map(|uri| format!("{{\"uri\":{}}}", string::encode(uri))).collect();
+        Self { roots: Bytes::from(format!("{{\"roots\":[{}]}}", roots.join(","))) }
+    }
+
+    /// The `roots/list` result.
+    pub fn roots(&self) -> Bytes {
+        self.roots.clone()
+    }
+}
+
+impl Interactor for Ambient {
+    fn scope(&self) -> Scope {
+        Scope(0)
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        let answer = match question.kind {
+            AskKind::Roots => Answer::Result(self.roots()),
+            kind => {
+                tracing::info!(
+                    target: "toolgate::session",
+                    server = %question.server, ?kind,
+                    "declined a question asked outside any call"
+                );
+                Answer::declined(kind)
+            }
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

@@ -1,0 +1,105 @@
+//! A session on a pair of byte streams: a child process, a socket, or a server in this process.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+use toolgate_transport::TransportError;
+use toolgate_transport::line::{LineReader, LineSender, writer};
+use toolgate_transport::spool::BodyLimits;
+use toolgate_wire::Frame;
+
+use crate::SessionError;
+use crate::core::Core;
+use crate::flights::Flights;
+use crate::inbound::{self, Came};
+
+pub(crate) struct LineLink {
+    /// Taken when the session closes: the writer then drains, and its end closes the stream.
+    sender: Mutex<Option<LineSender>>,
+    noise: AtomicU64,
+}
+
+impl LineLink {
+    /// Takes over the writing side.
+    pub(crate) fn new<W: AsyncWrite + Send + Unpin + 'static>(output: W) -> Self {
+        let (sender, work) = writer(output);
+        tokio::spawn(async move {
+            if let Err(error) = work.await {
+                tracing::debug!(target: "toolgate::session", %error, "writer ended");
+            }
+        });
+        Self { sender: Mutex::new(Some(sender)), noise: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn send(&self, message: &Bytes) {
+        if let Some(sender) = &*self.sender.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = sender.send(toolgate_wire::line(message));
+        }
+    }
+
+    /// Lets what is queued go out, then closes the stream.
+    pub(crate) fn close(&self) {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Lines that were no messages.
+    pub(crate) fn noise(&self) -> u64 {
+        self.noise.load(Ordering::Relaxed)
+    }
+
+    fn count_noise(&self) {
+        self.noise.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Reads until the stream ends.
+pub(crate) fn read<R>(core: Arc<Core>, input: R) -> JoinHandle<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+{
+    tokio::spawn(async move {
+        let mut reader = LineReader::new(input, BodyLimits::default());
+        let reason = loop {
+            match reader.next().await {
+                Ok(Some(line)) => take(&core, line),
+                Ok(None) => break "it closed its output".to_owned(),
+                Err(TransportError::Oversize { limit, head }) => oversize(&core, limit, &head),
+                Err(error) => break error.to_string(),
+            }
+        };
+        core.end(&reason);
+    })
+}
+
+fn take(core: &Arc<Core>, line: Bytes) {
+    match Frame::parse(line, &core.limits) {
+        Ok(frame) => inbound::receive(core, frame, Came::Anywhere),
+        Err(error) => {
+            if let crate::core::Link::Line(link) = &core.link {
+                link.count_noise();
+            }
+            inbound::unreadable(core, error);
+        }
+    }
+}
+
+/// A message too large to take: the call it answers fails, rather than wait for ever.
+fn oversize(core: &Core, limit: usize, head: &[u8]) {
+    for id in concerned(&core.flights, head) {
+        let error = TransportError::Oversize { limit, head: Vec::new() };
+        core.flights.land(id, Err(SessionError::Transport(error)));
+    }
+}
+
+/// The call an oversize message answers, by its first bytes; all of them if these do not tell.
+fn concerned(flights: &Flights, head: &[u8]) -> Vec<u64> {
+    let waiting = flights.ids();
+    let named = Frame::peek_id(head).and_then(|id| id.as_u64());
+    match named.filter(|id| waiting.contains(id)) {
+        Some(id) => vec![id],
+        None => waiting,
+    }
+}

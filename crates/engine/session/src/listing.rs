@@ -1,0 +1,92 @@
+//! Everything a server offers of one kind, page after page.
+//!
+//! Bounded in pages, definitions and bytes: beyond a bound it is an error, never a silent cut.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use toolgate_model::{CapabilityKind, Definition};
+use toolgate_wire::{Frame, method, scan, string};
+
+use crate::SessionError;
+use crate::session::{Session, fail_on_error};
+
+/// Pages of one list.
+const MAX_PAGES: usize = 100;
+/// Definitions in one list.
+const MAX_DEFINITIONS: usize = 2000;
+/// Bytes of all pages of one list.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Reads the whole list of one kind. Definitions without a usable name are left out and logged.
+pub(crate) async fn all(
+    session: &Session,
+    kind: CapabilityKind,
+) -> Result<Vec<Definition>, SessionError> {
+    let mut list = Vec::new();
+    let mut seen = HashSet::new();
+    let mut bytes = 0;
+    let mut params: Option<String> = None;
+    for _ in 0..MAX_PAGES {
+        let page = session.request(request_of(kind), params.as_ref().map(String::as_bytes)).await?;
+        let page = fail_on_error(page)?;
+        bytes += page.bytes().len();
+        let cursor = read_page(&page, kind, &mut list)?;
+        if bytes > MAX_BYTES || list.len() > MAX_DEFINITIONS {
+            return Err(too_much(kind, format!("{} definitions, {bytes} bytes", list.len())));
+        }
+        let Some(cursor) = cursor else { return Ok(list) };
+        if !seen.insert(cursor.clone()) {
+            return Err(too_much(kind, "the same cursor twice".into()));
+        }
+        params = Some(format!("{{\"cursor\":{}}}", string::encode(&cursor)));
+    }
+    Err(too_much(kind, format!("more than {MAX_PAGES} pages")))
+}
+
+fn too_much(kind: CapabilityKind, what: String) -> SessionError {
+    SessionError::Protocol(format!("its list of {kind}s has no end in sight ({what})"))
+}
+
+fn request_of(kind: CapabilityKind) -> &'static str {
+    match kind {
+        CapabilityKind::Tool => method::TOOLS_LIST,
+        CapabilityKind::Resource => method::RESOURCES_LIST,
+        CapabilityKind::Template => method::RESOURCES_TEMPLATES_LIST,
+        CapabilityKind::Prompt => method::PROMPTS_LIST,
+    }
+}
+
+/// The member that holds the definitions, and the one of each that names it.
+fn members(kind: CapabilityKind) -> (&'static str, &'static str) {
+    match kind {
+        CapabilityKind::Tool => ("tools", "name"),
+        CapabilityKind::Resource => ("resources", "uri"),
+        CapabilityKind::Template => ("resourceTemplates", "uriTemplate"),
+        CapabilityKind::Prompt => ("prompts", "name"),
+    }
+}
+
+/// Adds a page's definitions to `list`; gives the cursor of the next page.
+fn read_page(
+    page: &Frame,
+    kind: CapabilityKind,
+    list: &mut Vec<Definition>,
+) -> Result<Option<String>, SessionError> {
+    let (array, named) = members(kind);
+    let result = page.result().unwrap_or_default();
+    let span = scan::member(result, array)
+        .ok_or_else(|| SessionError::Protocol(format!("its list of {kind}s has no `{array}`")))?;
+    let whole = Bytes::copy_from_slice(span.of(result));
+    for element in scan::elements(&whole) {
+        let raw = whole.slice(element.start()..element.end());
+        let name = scan::member(&raw, named).and_then(|span| string::decode(span.of(&raw)));
+        match name.map(|name| name.into_owned()) {
+            Some(name) => list.push(Definition { name: name.into(), raw }),
+            None => tracing::warn!(target: "toolgate::session", %kind, "a definition has no name"),
+        }
+    }
+    let cursor =
+        scan::member(result, "nextCursor").and_then(|span| string::decode(span.of(result)));
+    Ok(cursor.map(|cursor| cursor.into_owned()))
+}

@@ -1,0 +1,209 @@
+//! What a host is made of, piece by piece.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolgate_config::{Home, Prefix};
+use toolgate_fleet::{FleetBuilder, Member};
+use toolgate_gate::Gate;
+use toolgate_launch::{Helper, Launcher};
+use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
+use toolgate_naming::Style;
+use toolgate_session::Interactor;
+use toolgate_store::{SqliteState, State};
+
+use crate::local::LocalServer;
+use crate::setup::member;
+use crate::{Host, HostError, Setup, SetupOptions, Tool, sample_server};
+
+/// The server that stands for the embedding program's own tools.
+const EMBEDDER: &str = "embedder";
+/// The built-in server of a gateway that has no other.
+const SAMPLE: &str = "sample";
+
+/// Collects what a host needs; [`HostBuilder::start`] makes it.
+#[derive(Default)]
+pub struct HostBuilder {
+    home: Option<Home>,
+    config: Option<PathBuf>,
+    project_dir: Option<PathBuf>,
+    setup: Option<Setup>,
+    servers: Vec<ServerSpec>,
+    tools: Vec<Tool>,
+    roots: Vec<PathBuf>,
+    prefix: Option<Prefix>,
+    interactor: Option<Arc<dyn Interactor>>,
+    helper: Option<Helper>,
+    sample: bool,
+}
+
+impl HostBuilder {
+    /// Reads the configuration of this home: its user file, and the system's.
+    #[must_use]
+    pub fn home(mut self, home: Home) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// Reads this file, in whatever dialect, and no other. Naming it is consent to what it starts.
+    #[must_use]
+    pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config = Some(file.into());
+        self
+    }
+
+    /// Reads the files of this project too; their servers start once the user has consented.
+    #[must_use]
+    pub fn project(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.project_dir = Some(dir.into());
+        self
+    }
+
+    /// Uses a plan that was loaded before.
+    #[must_use]
+    pub fn setup(mut self, setup: Setup) -> Self {
+        self.setup = Some(setup);
+        self
+    }
+
+    /// Adds a server from code.
+    #[must_use]
+    pub fn server(mut self, spec: ServerSpec) -> Self {
+        self.servers.push(spec);
+        self
+    }
+
+    /// Adds a tool of the embedding program. It passes the same gate as every server's, keeps its
+    /// bare name, and wins over a server's tool of that name.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// What `roots/list` answers, beside what the configuration says.
+    #[must_use]
+    pub fn roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.roots.extend(roots);
+        self
+    }
+
+    /// When exposed names carry their server's name.
+    #[must_use]
+    pub fn prefix(mut self, prefix: Prefix) -> Self {
+        self.prefix = Some(prefix);
+        self
+    }
+
+    /// Who is told and asked during calls made through [`Host::call`] and its like. Without one,
+    /// questions are declined.
+    #[must_use]
+    pub fn interactor(mut self, interactor: Arc<dyn Interactor>) -> Self {
+        self.interactor = Some(interactor);
+        self
+    }
+
+    /// Which program guards process trees; by default this one, if its `main` calls
+    /// [`helper_main`](crate::helper_main).
+    #[must_use]
+    pub fn helper(mut self, helper: Helper) -> Self {
+        self.helper = Some(helper);
+        self
+    }
+
+    /// Adds the built-in sample server if nothing else is there to offer.
+    #[must_use]
+    pub fn sample_if_empty(mut self) -> Self {
+        self.sample = true;
+        self
+    }
+
+    /// Starts every server in the background and gives the host at once.
+    pub async fn start(mut self) -> Result<Host, HostError> {
+        let setup = self.take_setup().await?;
+        let store = match &setup {
+            Some(setup) => setup.store(),
+            None => Arc::new(SqliteState::in_memory().await?) as Arc<dyn State>,
+        };
+        let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
+        let roots = plan.settings.roots.iter().chain(&self.roots).map(|path| uri(path)).collect();
+        let launcher = Launcher::new(self.helper.clone().unwrap_or_else(Helper::current));
+        let guarantee = launcher.guarantee();
+        let fleet = FleetBuilder { launcher, store: Some(store), roots }.build();
+        let fleet = Arc::new(fleet);
+        let embedder = (!self.tools.is_empty()).then(|| ServerName::new(EMBEDDER)).transpose()?;
+        let prefix = self.prefix.unwrap_or(plan.settings.prefix);
+        let gate = Gate::new(fleet.clone(), Style { prefix, embedder });
+        for member in self.members(&plan)? {
+            fleet.enlist(member).await;
+        }
+        Ok(Host::new(fleet, gate, guarantee, self.interactor))
+    }
+
+    async fn take_setup(&mut self) -> Result<Option<Setup>, HostError> {
+        if self.setup.is_some() {
+            return Ok(self.setup.take());
+        }
+        if self.home.is_none() && self.config.is_none() && self.project_dir.is_none() {
+            return Ok(None);
+        }
+        let home = match self.home.take() {
+            Some(home) => home,
+            None => Home::find(None, &|name| std::env::var(name).ok())?,
+        };
+        let (config, project_dir) = (self.config.take(), self.project_dir.take());
+        Setup::load(SetupOptions { home, config, project_dir }).await.map(Some)
+    }
+
+    fn members(&mut self, plan: &toolgate_config::Plan) -> Result<Vec<Member>, HostError> {
+        let mut members: Vec<_> = plan.entries.iter().map(member).collect();
+        let added = self.servers.drain(..);
+        members.extend(added.map(|spec| Member::plain(spec, Origin::built_in())));
+        let idle = members.iter().all(|member| !member.spec.enabled);
+        if self.sample && idle {
+            members.retain(|member| member.spec.name.as_str() != SAMPLE);
+            members.push(built_in(SAMPLE, sample_server())?);
+        }
+        if !self.tools.is_empty() {
+            let server = LocalServer::new(EMBEDDER).tools(std::mem::take(&mut self.tools));
+            members.push(built_in(EMBEDDER, server)?);
+        }
+        Ok(members)
+    }
+}
+
+fn built_in(name: &str, server: LocalServer) -> Result<Member, HostError> {
+    let spec = ServerSpec {
+        name: ServerName::new(name)?,
+        transport: TransportSpec::BuiltIn,
+        enabled: true,
+        timeouts: Timeouts::default(),
+        pool: PoolScope::Shared,
+    };
+    let built_in: Option<Arc<dyn toolgate_fleet::BuiltIn>> = Some(Arc::new(server));
+    Ok(Member { built_in, ..Member::plain(spec, Origin::built_in()) })
+}
+
+/// A folder as `roots/list` names it.
+fn uri(path: &std::path::Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                uri.push(byte as char);
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_becomes_a_uri_that_means_the_same() {
+        assert_eq!(uri(std::path::Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
+    }
+}

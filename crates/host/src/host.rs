@@ -1,0 +1,233 @@
+//! The host: servers and how they stand, what they offer, calls to them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+use tokio::sync::broadcast;
+use toolgate_fleet::{Fleet, FleetEvent, Member, Report, ServerStatus};
+use toolgate_gate::{Caller, CallerId, Client, Gate};
+use toolgate_launch::{TreeGuarantee, withheld};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Discovery, Origin, ServerName, ServerSpec, TransportSpec,
+};
+use toolgate_session::{Answer, Interactor, Question, Scope};
+use toolgate_wire::{Frame, Limits, Revision, build, method, string, view};
+
+use crate::setup::member;
+use crate::{Entry, HostBuilder, HostError};
+
+/// Every server of a user behind one gate. Cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    fleet: Arc<Fleet>,
+    gate: Arc<Gate>,
+    guarantee: TreeGuarantee,
+    caller: Arc<Caller>,
+    port: Arc<dyn Interactor>,
+}
+
+/// How all servers stand.
+#[derive(Debug, Clone)]
+pub struct Overview {
+    /// How far the first look at all of them has come.
+    pub discovery: Discovery,
+    /// Each of them, by name.
+    pub servers: Vec<ServerStatus>,
+}
+
+/// One capability under the name it is exposed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exposure {
+    /// The name to call it by.
+    pub name: String,
+    /// What it is for, in its server's words: untrusted text.
+    pub description: String,
+    /// The definition as it is listed, raw JSON.
+    pub definition: Bytes,
+}
+
+impl Host {
+    /// Begins a host.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    pub(crate) fn new(
+        fleet: Arc<Fleet>,
+        gate: Arc<Gate>,
+        guarantee: TreeGuarantee,
+        interactor: Option<Arc<dyn Interactor>>,
+    ) -> Self {
+        let id = CallerId::fresh();
+        let port = interactor.unwrap_or_else(|| Arc::new(Declining(id.scope())));
+        let client =
+            Client { name: "toolgate-host".into(), version: env!("CARGO_PKG_VERSION").into() };
+        let capabilities = fleet.everybody().capabilities;
+        let revision = Revision::LATEST_LEGACY;
+        let caller = Caller::new(id, client, revision, capabilities, port.clone());
+        Self { fleet, gate, guarantee, caller: Arc::new(caller), port }
+    }
+
+    /// The gate, for those who bring callers of their own.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// How surely a server's processes end with this one.
+    pub fn guarantee(&self) -> TreeGuarantee {
+        self.guarantee
+    }
+
+    /// How all servers stand now.
+    pub fn servers(&self) -> Overview {
+        Overview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
+    }
+
+    /// Waits until every server is up, or has failed to come up.
+    pub async fn settled(&self) {
+        self.fleet.settled(|_| true).await;
+    }
+
+    /// Waits until one server is up, or has failed to come up, and says how it stands.
+    pub async fn settled_one(&self, name: &str) -> Result<ServerStatus, HostError> {
+        self.fleet.settled(|status| status.spec.name.as_str() == name).await;
+        let found = self.fleet.status().into_iter().find(|it| it.spec.name.as_str() == name);
+        found.ok_or_else(|| HostError::NoServer(name.to_owned()))
+    }
+
+    /// What happens to servers from now on.
+    pub fn events(&self) -> broadcast::Receiver<FleetEvent> {
+        self.fleet.events()
+    }
+
+    /// Adds a server and starts it in the background; one of the same name is replaced.
+    pub async fn add(&self, spec: ServerSpec) {
+        self.fleet.enlist(Member::plain(spec, Origin::built_in())).await;
+    }
+
+    /// Takes a server as the plan has it now: it starts, or one of the same name that may no
+    /// longer run is ended.
+    pub async fn enlist(&self, entry: &Entry) {
+        self.fleet.enlist(member(entry)).await;
+    }
+
+    /// Names of this process's variables that the process of a server is not given.
+    pub fn withheld(&self, name: &str) -> Vec<String> {
+        let servers = self.fleet.status();
+        let spec = servers.iter().find(|it| it.spec.name.as_str() == name).map(|it| &it.spec);
+        let Some(TransportSpec::Stdio(stdio)) = spec.map(|spec| &spec.transport) else {
+            return Vec::new();
+        };
+        let ours = std::env::vars_os();
+        let ours = ours.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        });
+        let named = stdio.env.keys().map(|name| (name.clone(), String::new())).collect();
+        withheld(ours, &named, &stdio.env_inherit)
+    }
+
+    /// Removes a server and ends it. `false` if there was none.
+    pub async fn remove(&self, name: &str) -> bool {
+        match ServerName::new(name) {
+            Ok(name) => self.fleet.dismiss(&name).await,
+            Err(_) => false,
+        }
+    }
+
+    /// Brings a server up on a connection of its own and reports every phase of it.
+    pub async fn doctor(&self, name: &str) -> Result<Report, HostError> {
+        let missing = || HostError::NoServer(name.to_owned());
+        let name = ServerName::new(name).map_err(|_| missing())?;
+        self.fleet.examine(&name).await.map_err(|_| missing())
+    }
+
+    /// The name a server's own capability is exposed under.
+    pub fn exposed(&self, server: &str, kind: CapabilityKind, name: &str) -> Option<String> {
+        let server = ServerName::new(server).ok()?;
+        self.gate.name_of(&self.caller, &CapabilityId { server, kind, name: name.into() })
+    }
+
+    /// Every tool, under its exposed name.
+    pub async fn tools(&self) -> Vec<Exposure> {
+        self.list(CapabilityKind::Tool).await
+    }
+
+    /// Everything of one kind, under its exposed name.
+    pub async fn list(&self, kind: CapabilityKind) -> Vec<Exposure> {
+        let list = self.gate.list(kind, &self.caller).await;
+        exposures(kind, &list)
+    }
+
+    /// Calls a tool by its exposed name and gives the result object as the server sent it.
+    pub async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, HostError> {
+        let params = format!("{{\"name\":{},\"arguments\":{arguments}}}", string::encode(tool));
+        self.request(method::TOOLS_CALL, &params).await
+    }
+
+    /// Reads a resource by the URI it is listed under.
+    pub async fn read(&self, uri: &str) -> Result<Value, HostError> {
+        let params = format!("{{\"uri\":{}}}", string::encode(uri));
+        self.request(method::RESOURCES_READ, &params).await
+    }
+
+    /// Fills in a prompt by its exposed name.
+    pub async fn prompt(&self, prompt: &str, arguments: &Value) -> Result<Value, HostError> {
+        let params = format!("{{\"name\":{},\"arguments\":{arguments}}}", string::encode(prompt));
+        self.request(method::PROMPTS_GET, &params).await
+    }
+
+    async fn request(&self, method: &str, params: &str) -> Result<Value, HostError> {
+        let request = build::request("0", method, Some(params.as_bytes()));
+        let request = Frame::parse(request, &Limits::default())?;
+        let answer = self.gate.pass(&request, &self.caller, self.port.clone()).await;
+        let answer = answer.map_err(HostError::Refused)?;
+        if let Some(error) = answer.error().and_then(view::RpcError::of) {
+            return Err(HostError::Answered {
+                code: error.code.unwrap_or_default(),
+                message: error.message.unwrap_or_default().into_owned(),
+            });
+        }
+        Ok(serde_json::from_slice(answer.result().unwrap_or(b"null"))?)
+    }
+
+    /// Ends every server, in good manners.
+    pub async fn close(&self) {
+        self.fleet.close().await;
+    }
+}
+
+/// The definitions of a prepared list.
+fn exposures(kind: CapabilityKind, list: &Bytes) -> Vec<Exposure> {
+    use toolgate_wire::scan;
+    let (array, named) = match kind {
+        CapabilityKind::Tool => ("tools", "name"),
+        CapabilityKind::Resource => ("resources", "uri"),
+        CapabilityKind::Template => ("resourceTemplates", "uriTemplate"),
+        CapabilityKind::Prompt => ("prompts", "name"),
+    };
+    let Some(array) = scan::member(list, array) else { return Vec::new() };
+    let definitions = scan::elements(array.of(list)).map(|element| element.within(array));
+    let exposure = |span: toolgate_wire::Span| {
+        let definition = list.slice(span.start()..span.end());
+        let text = |key| scan::text(&definition, key).map(|text| text.into_owned());
+        let (name, description) = (text(named)?, text("description").unwrap_or_default());
+        Some(Exposure { name, description, definition })
+    };
+    definitions.filter_map(exposure).collect()
+}
+
+/// Tells nobody and says no.
+struct Declining(Scope);
+
+impl Interactor for Declining {
+    fn scope(&self) -> Scope {
+        self.0
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, _question: Question) -> futures_util::future::BoxFuture<'_, Answer> {
+        Box::pin(std::future::ready(Answer::Unsupported))
+    }
+}

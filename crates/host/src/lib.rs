@@ -1,0 +1,58 @@
+//! Toolgate as a library: every MCP server of a user behind one gate, for whoever writes an agent.
+//!
+//! A [`Host`] starts the servers it is told of, keeps them, and lets requests through to them.
+//! It works on a current-thread runtime and installs no global state. Everything a face of
+//! Toolgate does (the gateway, the command line), it does through this crate.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgate_host::{Host, Tool, json};
+//!
+//! let host = Host::builder()
+//!     .config("toolgate.toml")
+//!     .tool(Tool::new("add", "Adds two numbers", json!({
+//!         "type": "object",
+//!         "properties": { "a": { "type": "number" }, "b": { "type": "number" } },
+//!         "required": ["a", "b"],
+//!     }), |call| async move {
+//!         let number = |key: &str| call.arguments[key].as_f64().ok_or("a number is missing");
+//!         Ok((number("a")? + number("b")?).to_string().into())
+//!     }))
+//!     .start()
+//!     .await?;
+//!
+//! host.settled().await;
+//! for tool in host.tools().await {
+//!     println!("{}: {}", tool.name, tool.description);
+//! }
+//! let answer = host.call("add", &json!({ "a": 1, "b": 2 })).await?;
+//! println!("{answer}");
+//! host.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod builder;
+mod error;
+mod host;
+pub mod local;
+mod sample;
+mod setup;
+
+pub use builder::HostBuilder;
+pub use error::HostError;
+pub use host::{Exposure, Host, Overview};
+pub use local::Tool;
+pub use sample::sample_server;
+pub use serde_json::{Value, json};
+pub use setup::{Setup, SetupOptions};
+pub use toolgate_config::{Entry, Home, Plan, Prefix, Standing, ensure_user_config};
+pub use toolgate_fleet::{FleetEvent, PhaseReport, Report, ServerStatus};
+pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Refusal};
+pub use toolgate_launch::{Helper, TreeGuarantee, helper_main};
+pub use toolgate_model::{
+    CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpSpec, Origin, Phase,
+    PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity, StdioSpec, Timeouts,
+    TransportSpec,
+};
+pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question};

@@ -1,0 +1,123 @@
+//! The library as an embedder uses it: from code alone, and from a file.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
+
+use std::time::Duration;
+
+use toolgate_host::{
+    Discovery, Helper, Home, Host, HostError, HttpSpec, PoolScope, ServerName, ServerSpec,
+    ServerState, StdioSpec, Timeouts, Tool, TransportSpec, json,
+};
+
+fn double() -> Tool {
+    Tool::new("double", "Doubles a number", json!({ "type": "object" }), |call| async move {
+        let n = call.arguments["n"].as_i64().ok_or("`n` must be a number")?;
+        Ok::<_, &str>(json!({ "doubled": 2 * n }).into())
+    })
+}
+
+fn spec(name: &str, transport: TransportSpec) -> ServerSpec {
+    ServerSpec {
+        name: ServerName::new(name).unwrap(),
+        transport,
+        enabled: true,
+        timeouts: Timeouts { start: Duration::from_secs(5), ..Timeouts::default() },
+        pool: PoolScope::Shared,
+    }
+}
+
+#[tokio::test]
+async fn an_embedders_tool_passes_the_gate_under_its_bare_name() {
+    let host = Host::builder().tool(double()).start().await.unwrap();
+    host.settled().await;
+    let tools = host.tools().await;
+    assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["double"]);
+    let result = host.call("double", &json!({ "n": 21 })).await.unwrap();
+    assert_eq!(result["structuredContent"]["doubled"], 42);
+    let failed = host.call("double", &json!({})).await.unwrap();
+    assert_eq!(failed["isError"], true);
+    let unknown = host.call("triple", &json!({})).await.unwrap_err();
+    assert!(matches!(unknown, HostError::Refused(refusal) if refusal.code == -32602));
+    host.close().await;
+}
+
+#[tokio::test]
+async fn the_sample_stands_in_until_there_is_a_server() {
+    let host = Host::builder().sample_if_empty().start().await.unwrap();
+    host.settled().await;
+    assert_eq!(host.servers().discovery, Discovery::Completed);
+    let said = host.call("sample__echo", &json!({ "text": "hi" })).await.unwrap();
+    assert_eq!(said["content"][0]["text"], "hi");
+    let help = host.read("toolgate://sample/help").await.unwrap();
+    assert!(help["contents"][0]["text"].as_str().unwrap().contains("[servers."));
+    let prompt = host.prompt("sample__getting_started", &json!({})).await.unwrap();
+    assert_eq!(prompt["messages"][0]["role"], "user");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn broken_servers_say_why_and_hide_nobody() {
+    let missing = StdioSpec { command: "no-such-program-anywhere".into(), ..StdioSpec::default() };
+    let dying = StdioSpec {
+        command: "sh".into(),
+        args: vec!["-c".into(), "echo the last words >&2; exit 3".into()],
+        ..StdioSpec::default()
+    };
+    let nowhere = HttpSpec { url: "http://127.0.0.1:9/mcp".into(), ..HttpSpec::default() };
+    let host = Host::builder()
+        .helper(Helper::none())
+        .tool(double())
+        .server(spec("missing", TransportSpec::Stdio(missing)))
+        .server(spec("dying", TransportSpec::Stdio(dying)))
+        .server(spec("nowhere", TransportSpec::Http(nowhere)))
+        .start()
+        .await
+        .unwrap();
+    host.settled().await;
+    host.call("double", &json!({ "n": 1 })).await.unwrap();
+    for (name, phase, hint) in [
+        ("missing", "launch", "no such program"),
+        ("dying", "initialize", "run it by hand"),
+        ("nowhere", "connect", "is it running"),
+    ] {
+        let status = host.settled_one(name).await.unwrap();
+        let ServerState::Failed(failure) = status.state else { panic!("{:?}", status.state) };
+        assert_eq!(failure.phase.to_string(), phase, "{failure}");
+        let said = format!("{} {}", failure.cause, failure.hint.unwrap_or_default());
+        assert!(said.contains(hint), "{said}");
+        if name == "dying" {
+            assert_eq!(failure.stderr.trim(), "the last words");
+            assert!(said.contains("exit status: 3"), "{said}");
+        }
+        let report = host.doctor(name).await.unwrap();
+        assert!(report.phases.last().unwrap().failure.is_some());
+    }
+    host.close().await;
+}
+
+#[tokio::test]
+async fn servers_are_added_and_removed_while_it_runs() {
+    let host = Host::builder().tool(double()).start().await.unwrap();
+    let mut events = host.events();
+    let nowhere = HttpSpec { url: "http://127.0.0.1:9/mcp".into(), ..HttpSpec::default() };
+    host.add(spec("later", TransportSpec::Http(nowhere))).await;
+    events.recv().await.unwrap();
+    assert_eq!(host.settled_one("later").await.unwrap().state.as_str(), "failed");
+    assert!(host.remove("later").await);
+    assert!(!host.remove("later").await);
+    assert!(matches!(host.settled_one("later").await, Err(HostError::NoServer(_))));
+}
+
+#[tokio::test]
+async fn a_file_that_is_named_is_read_and_its_diagnostics_harm_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("toolgate.toml");
+    std::fs::write(&file, "[servers.off]\ncommand = \"x\"\nenabled = false\n[servers.bad]\n")
+        .unwrap();
+    let host = Host::builder().home(Home::at(dir.path().join("home"))).config(&file);
+    let host = host.tool(double()).start().await.unwrap();
+    host.settled().await;
+    let servers = host.servers().servers;
+    let standing: Vec<_> =
+        servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
+    assert_eq!(standing, [("embedder", "connected"), ("off", "disabled")]);
+}

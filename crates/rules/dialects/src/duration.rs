@@ -1,0 +1,53 @@
+//! Durations as people write them: a whole number and its unit.
+
+use std::time::Duration;
+
+/// The longest duration taken: beyond it, adding to a clock would stop being safe.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Reads `500ms`, `30s`, `10m` or `2h`; the error says what is wrong.
+pub(crate) fn parse(text: &str) -> Result<Duration, &'static str> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| "it does not begin with a whole number")?;
+    let millis = match unit.trim_start() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "" => return Err("it has no unit"),
+        _ => return Err("its unit is none of ms, s, m, h"),
+    };
+    checked(number.saturating_mul(millis))
+}
+
+/// A duration in milliseconds, within the limits.
+pub(crate) fn checked(millis: u64) -> Result<Duration, &'static str> {
+    match Duration::from_millis(millis) {
+        Duration::ZERO => Err("it is zero"),
+        duration if duration > LONGEST => Err("it is over seven days"),
+        duration => Ok(duration),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_read() {
+        for (text, millis) in
+            [("500ms", 500), ("30s", 30_000), ("10 m", 600_000), ("2h", 7_200_000)]
+        {
+            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_says_why() {
+        for text in ["", "s", "30", "-1s", "1.5s", "5d", "0s", "99999999999999999999s", "200h"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Our own dialect: what it says, and what it complains about.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
+
+use std::path::Path;
+use std::time::Duration;
+
+use toolgate_dialects::{FileRef, Interpolation, Reading, toolgate};
+use toolgate_model::{
+    HttpSpec, PoolScope, Prefix, Scope, Secret, Severity, StdioSpec, Timeouts, TransportSpec,
+};
+
+fn project(text: &str) -> Reading {
+    toolgate(text, &FileRef::new("/project/toolgate.toml", Scope::Project))
+}
+
+fn user(text: &str) -> Reading {
+    toolgate(text, &FileRef::new("/home/config.toml", Scope::User))
+}
+
+fn stdio(reading: &Reading, index: usize) -> &StdioSpec {
+    match &reading.servers[index].spec.transport {
+        TransportSpec::Stdio(stdio) => stdio,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The only complaint about a text: its place, and what it says with its hint.
+fn complaint(text: &str) -> (Severity, (u32, u32), String) {
+    let reading = project(text);
+    assert_eq!(reading.diagnostics.len(), 1, "{:#?}", reading.diagnostics);
+    let found = &reading.diagnostics[0];
+    let said = format!("{} | {}", found.message, found.hint.as_deref().unwrap_or_default());
+    (found.severity, (found.origin.line, found.origin.column), said)
+}
+
+#[test]
+fn a_whole_file_is_understood() {
+    let reading = user(
+        r#"
+roots = ["~/projects/app"]
+prefix = "on-collision"
+
+[servers.filesystem]
+command = "npx"
+args = ["-y", "server"]
+env = { LOG_LEVEL = "info" }
+env_inherit = ["AWS_*"]
+cwd = "work/./here"
+timeouts = { start = "5s", call = "500ms", max = "2h" }
+pool = "per-caller"
+description = "files"
+
+[servers.github]
+url = "https://api.example.com/mcp/"
+headers = { Authorization = "Bearer ${env:GITHUB_TOKEN}" }
+enabled = false
+"#,
+    );
+    assert_eq!(reading.diagnostics, []);
+    assert_eq!(reading.settings.prefix, Some(Prefix::OnCollision));
+    assert_eq!(reading.settings.roots.as_deref(), Some(&["~/projects/app".into()][..]));
+
+    let files = &reading.servers[0];
+    assert_eq!((files.origin.line, files.origin.column), (5, 10));
+    assert_eq!(files.interpolation, Interpolation::Prefixed);
+    assert_eq!(files.spec.pool, PoolScope::PerCaller);
+    let expected = StdioSpec {
+        command: "npx".into(),
+        args: vec!["-y".into(), "server".into()],
+        cwd: Some("/home/work/here".into()),
+        env: [("LOG_LEVEL".to_owned(), Secret::new("info".to_owned()))].into(),
+        env_inherit: vec!["AWS_*".into()],
+    };
+    assert_eq!(stdio(&reading, 0), &expected);
+    let timeouts = Timeouts {
+        start: Duration::from_secs(5),
+        call: Duration::from_millis(500),
+        max: Duration::from_secs(7200),
+    };
+    assert_eq!(files.spec.timeouts, timeouts);
+
+    let github = &reading.servers[1].spec;
+    assert!(!github.enabled);
+    let TransportSpec::Http(HttpSpec { url, headers }) = &github.transport else { panic!() };
+    assert_eq!(url, "https://api.example.com/mcp/");
+    assert_eq!(headers["Authorization"].expose(), "Bearer ${env:GITHUB_TOKEN}");
+}
+
+#[test]
+fn an_empty_file_says_nothing() {
+    assert_eq!(project(""), Reading::default());
+    assert_eq!(project("\u{feff}# only a comment\r\n"), Reading::default());
+}
+
+#[test]
+fn the_folder_of_a_projects_file_is_where_its_servers_run() {
+    let text = "[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'x'\ncwd = '/abs'\n\
+                [servers.c]\ncommand = 'x'\ncwd = '~/there'\n";
+    let reading = project(text);
+    let folders = [Path::new("/project"), Path::new("/abs"), Path::new("~/there")];
+    for (index, folder) in folders.into_iter().enumerate() {
+        assert_eq!(stdio(&reading, index).cwd.as_deref(), Some(folder));
+    }
+    assert_eq!(stdio(&user(text), 0).cwd, None);
+}
+
+#[test]
+fn one_bad_entry_hides_no_other() {
+    let reading = project(
+        r#"
+prefix = "sometimes"
+[servers]
+number = 7
+"" = { command = "x" }
+both = { command = "x", url = "https://x" }
+neither = {}
+types = { command = ["x"], args = "y", enabled = "yes", env = { A = 1 } }
+scheme = { url = "ftp://x" }
+header = { url = "https://x", headers = { "a b" = "c" } }
+slow = { command = "x", timeouts = { call = 30 } }
+good = { command = "x" }
+"#,
+    );
+    let names: Vec<_> = reading.servers.iter().map(|it| it.spec.name.as_str()).collect();
+    assert_eq!(names, ["good"]);
+    let mut lines: Vec<_> = reading.diagnostics.iter().map(|found| found.origin.line).collect();
+    lines.dedup();
+    assert_eq!(lines, (2..=2).chain(4..=11).collect::<Vec<_>>());
+    assert!(reading.diagnostics.iter().all(|found| found.severity == Severity::Error));
+    assert!(reading.diagnostics.iter().all(|found| found.hint.is_some()));
+}
+
+#[test]
+fn a_syntax_error_is_one_complaint_with_its_place() {
+    let (severity, place, said) = complaint("[servers.a]\ncommand = \n");
+    assert_eq!(severity, Severity::Error);
+    assert_eq!(place.0, 2);
+    assert!(said.contains("cannot be read"), "{said}");
+}
+
+#[test]
+fn an_unknown_field_is_named_with_the_one_that_was_meant() {
+    let (severity, place, said) = complaint("[servers.a]\ncommand = 'x'\nenabeld = false\n");
+    assert_eq!((severity, place), (Severity::Warning, (3, 1)));
+    assert!(said.contains("`enabeld`") && said.contains("did you mean `enabled`?"), "{said}");
+    let (_, _, said) = complaint("[server.a]\ncommand = 'x'\n");
+    assert!(said.contains("did you mean `servers`?"), "{said}");
+}
+
+#[test]
+fn a_field_of_a_later_version_is_said_to_do_nothing() {
+    for field in ["include = ['x']", "trust = true", "tools.x = { alias = 'y' }", "tags = []"] {
+        let (severity, place, said) = complaint(&format!("[servers.a]\ncommand = 'x'\n{field}\n"));
+        assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
+        assert!(said.contains("has no effect yet"), "{said}");
+    }
+    let (_, place, said) = complaint("\n[policy]\nmode = 'ask'\n");
+    assert!(place == (2, 2) && said.contains("`policy` has no effect yet"), "{place:?} {said}");
+}
+
+#[test]
+fn a_command_line_in_command_gets_a_hint() {
+    let (severity, _, said) = complaint("[servers.a]\ncommand = 'npx -y --token abc'\n");
+    assert_eq!(severity, Severity::Warning);
+    assert!(said.contains("\"npx\"") && said.contains("`args`"), "{said}");
+    assert!(!said.contains("abc"), "{said}");
+}
+
+#[test]
+fn a_projects_file_cannot_take_over_the_users_environment() {
+    let text = "[servers.a]\ncommand = 'x'\nenv_inherit = ['*']\n";
+    let (severity, _, said) = complaint(text);
+    assert_eq!(severity, Severity::Warning);
+    assert!(said.contains("has no effect in a project's file"), "{said}");
+    assert!(stdio(&project(text), 0).env_inherit.is_empty());
+    assert_eq!(stdio(&user(text), 0).env_inherit, ["*"]);
+}
+
+#[test]
+fn what_belongs_to_the_other_transport_is_said_to_do_nothing() {
+    let (severity, _, said) = complaint("[servers.a]\nurl = 'https://x'\nargs = ['y']\n");
+    assert_eq!(severity, Severity::Warning);
+    assert!(said.contains("`args` has no effect beside `url`"), "{said}");
+}
+
+#[test]
+fn places_count_characters() {
+    let (_, place, _) = complaint("[servers]\n\"zażółć\" = 1\n");
+    assert_eq!(place, (2, 12));
+}

@@ -1,0 +1,195 @@
+//! What agents see, for sets of capabilities that agree, collide and attack.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
+
+use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
+use toolgate_naming::{Exposed, Located, Prefix, Style, expose};
+
+fn id(kind: CapabilityKind, server: &str, name: &str) -> CapabilityId {
+    CapabilityId { server: ServerName::new(server).unwrap(), kind, name: name.into() }
+}
+
+fn tool(server: &str, name: &str) -> CapabilityId {
+    id(CapabilityKind::Tool, server, name)
+}
+
+fn resource(server: &str, uri: &str) -> CapabilityId {
+    id(CapabilityKind::Resource, server, uri)
+}
+
+fn exposed(ids: &[CapabilityId], prefix: Prefix) -> Exposed {
+    expose(ids, &prefix.into())
+}
+
+fn name(exposed: &Exposed, id: &CapabilityId) -> String {
+    exposed.name_of(id).unwrap().to_owned()
+}
+
+#[test]
+fn a_tool_is_named_after_its_server() {
+    let ids = [tool("git", "log"), tool("My Server", "read.file"), tool("x", "a/b:ü")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), "git__log");
+    assert_eq!(name(&exposed, &ids[1]), "My_Server__read_file");
+    assert_eq!(name(&exposed, &ids[2]), "x__a_b__");
+    assert_eq!(exposed.id_of(CapabilityKind::Tool, "git__log"), Some(&ids[0]));
+    assert_eq!(exposed.id_of(CapabilityKind::Prompt, "git__log"), None);
+}
+
+#[test]
+fn tools_and_prompts_have_namespaces_of_their_own() {
+    let ids = [tool("git", "log"), id(CapabilityKind::Prompt, "git", "log")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), name(&exposed, &ids[1]));
+}
+
+#[test]
+fn a_collision_marks_all_its_parties() {
+    let ids = [tool("a", "x.y"), tool("a", "x/y"), tool("a", "z")];
+    let exposed = exposed(&ids, Prefix::Always);
+    for id in &ids[..2] {
+        let name = name(&exposed, id);
+        assert_eq!(name.len(), "a__x_y_".len() + 8, "{name}");
+        assert!(name.starts_with("a__x_y_"), "{name}");
+    }
+    assert_eq!(name(&exposed, &ids[2]), "a__z");
+}
+
+#[test]
+fn servers_whose_names_run_into_their_tools_are_told_apart() {
+    let ids = [tool("a", "_b"), tool("a_", "b")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_ne!(name(&exposed, &ids[0]), name(&exposed, &ids[1]));
+}
+
+#[test]
+fn a_long_name_is_cut_and_marked() {
+    let ids = [tool("server", &"x".repeat(70)), tool("server", &"x".repeat(71))];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]).len(), 64);
+    assert_ne!(name(&exposed, &ids[0]), name(&exposed, &ids[1]));
+}
+
+#[test]
+fn a_server_that_imitates_a_marked_name_does_not_get_it() {
+    let honest = [tool("a", "x.y"), tool("a", "x/y")];
+    let marked = name(&exposed(&honest, Prefix::Always), &honest[0]);
+    let mimic = tool("a", marked.strip_prefix("a__").unwrap());
+    let all = [honest[0].clone(), honest[1].clone(), mimic.clone()];
+    let exposed = exposed(&all, Prefix::Always);
+    assert_ne!(name(&exposed, &mimic), name(&exposed, &honest[0]));
+    assert_eq!(exposed.id_of(CapabilityKind::Tool, &name(&exposed, &mimic)), Some(&mimic));
+}
+
+#[test]
+fn on_collision_only_the_colliding_carry_their_server() {
+    let ids = [tool("a", "search"), tool("b", "search"), tool("b", "read")];
+    let exposed = exposed(&ids, Prefix::OnCollision);
+    let names: Vec<_> = ids.iter().map(|id| name(&exposed, id)).collect();
+    assert_eq!(names, ["a__search", "b__search", "read"]);
+}
+
+#[test]
+fn without_prefix_names_stay_as_written_until_they_collide() {
+    let ids = [tool("a", "dir/read.file"), tool("a", "same"), tool("b", "same"), tool("a", "ü")];
+    let exposed = exposed(&ids, Prefix::Never);
+    assert_eq!(name(&exposed, &ids[0]), "dir/read.file");
+    assert!(name(&exposed, &ids[1]).starts_with("a__same_"));
+    assert!(name(&exposed, &ids[2]).starts_with("b__same_"));
+    assert_eq!(name(&exposed, &ids[3]), "_");
+    assert_eq!(exposed.notes().len(), 2);
+}
+
+#[test]
+fn the_embedders_tools_keep_their_bare_names() {
+    let host = ServerName::new("host").unwrap();
+    let ids = [tool("host", "search"), tool("b", "search"), tool("host", "b__search")];
+    for prefix in Prefix::ALL {
+        let exposed = expose(&ids, &Style { prefix, embedder: Some(host.clone()) });
+        assert_eq!(name(&exposed, &ids[0]), "search");
+        assert_eq!(name(&exposed, &ids[2]), "b__search");
+        let theirs = name(&exposed, &ids[1]);
+        assert!(theirs.starts_with("b__search_"), "{theirs}");
+    }
+}
+
+#[test]
+fn an_unusable_name_is_quarantined_and_harms_nobody() {
+    let ids =
+        [tool("a", "x\u{202e}y"), tool("a", ""), tool("a", "fine"), tool("a", &"n".repeat(257))];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(exposed.quarantined().len(), 3);
+    assert_eq!(exposed.name_of(&ids[0]), None);
+    assert_eq!(name(&exposed, &ids[2]), "a__fine");
+}
+
+#[test]
+fn a_uri_of_one_server_stays_as_written() {
+    let ids = [resource("a", "file:///x"), resource("b", "file:///y")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), "file:///x");
+    let (b, raw) = (&ids[1].server, "file:///y");
+    assert_eq!(exposed.locate(raw), Located::At { server: b, uri: raw });
+    assert_eq!(exposed.uri_of(b, raw), raw);
+    assert_eq!(exposed.locate("file:///z"), Located::Nobody);
+}
+
+#[test]
+fn a_uri_of_two_servers_is_tagged_for_both() {
+    let ids = [resource("a", "file:///x"), resource("B b", "file:///x")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), "toolgate+a:file:///x");
+    assert_eq!(name(&exposed, &ids[1]), "toolgate+b-b:file:///x");
+    assert_eq!(exposed.locate("file:///x"), Located::Nobody);
+    let tagged = "toolgate+b-b:file:///other";
+    let there = Located::At { server: &ids[1].server, uri: "file:///other" };
+    assert_eq!(exposed.locate(tagged), there);
+}
+
+#[test]
+fn a_uri_that_pretends_to_be_tagged_reaches_only_its_own_server() {
+    let ids = [resource("git", "file:///x"), resource("evil", "toolgate+git:file:///x")];
+    let exposed = exposed(&ids, Prefix::Always);
+    let shown = name(&exposed, &ids[1]);
+    assert_eq!(shown, "toolgate+evil:toolgate+git:file:///x");
+    let there = Located::At { server: &ids[1].server, uri: "toolgate+git:file:///x" };
+    assert_eq!(exposed.locate(&shown), there);
+    let sent = exposed.uri_of(&ids[1].server, "toolgate+git:file:///secret");
+    assert_eq!(sent, "toolgate+evil:toolgate+git:file:///secret");
+}
+
+#[test]
+fn servers_that_fold_into_one_tag_get_different_tags() {
+    let ids = [resource("Git", "x:1"), resource("git", "x:1"), resource("g_t", "x:1")];
+    let exposed = exposed(&ids, Prefix::Always);
+    let names: std::collections::BTreeSet<_> = ids.iter().map(|id| name(&exposed, id)).collect();
+    assert_eq!(names.len(), 3);
+}
+
+#[test]
+fn a_uri_from_a_template_finds_its_server() {
+    let ids = [
+        id(CapabilityKind::Template, "a", "test://{id}/data"),
+        id(CapabilityKind::Template, "b", "file:///{+path}"),
+        id(CapabilityKind::Template, "c", "file:///{name}"),
+    ];
+    let exposed = exposed(&ids, Prefix::Always);
+    let uri = "test://7/data";
+    assert_eq!(exposed.locate(uri), Located::At { server: &ids[0].server, uri });
+    let both = Located::Ambiguous(vec![&ids[1].server, &ids[2].server]);
+    assert_eq!(exposed.locate("file:///x"), both);
+    assert_eq!(exposed.uri_of(&ids[1].server, "file:///x"), "toolgate+b:file:///x");
+    assert_eq!(exposed.uri_of(&ids[1].server, "file:///x/y"), "file:///x/y");
+}
+
+#[test]
+fn a_template_of_two_servers_is_tagged_for_both() {
+    let ids = [
+        id(CapabilityKind::Template, "a", "test://{id}"),
+        id(CapabilityKind::Template, "b", "test://{id}"),
+    ];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), "toolgate+a:test://{id}");
+    let there = Located::At { server: &ids[1].server, uri: "test://7" };
+    assert_eq!(exposed.locate("toolgate+b:test://7"), there);
+}

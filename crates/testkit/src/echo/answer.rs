@@ -1,0 +1,165 @@
+//! From one message to its answer, with the id and the echoed text spliced in as they were spelled.
+//!
+//! It does NOT frame: stdio and HTTP each write an answer's two parts in their own way.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Catalog;
+
+const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// An answer in two parts, so that a prepared one is shared and not copied.
+#[derive(Debug)]
+pub struct Answer {
+    pub(super) head: Bytes,
+    pub(super) tail: Bytes,
+    /// Whether this answers an `initialize`, and so opens a session.
+    pub(super) opens: bool,
+}
+
+/// The server without a transport.
+#[derive(Debug)]
+pub struct Echo {
+    catalog: Catalog,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Opening<'a> {
+    #[serde(borrow, rename = "protocolVersion")]
+    version: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Arguments<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    bytes: Option<usize>,
+}
+
+impl Echo {
+    /// A server with these tools.
+    pub fn new(catalog: Catalog) -> Self {
+        Echo { catalog }
+    }
+
+    /// What to answer, or nothing for a notification.
+    pub fn answer(&self, message: &[u8]) -> Option<Answer> {
+        let message: Message<'_> = match serde_json::from_slice(message) {
+            Ok(message) => message,
+            Err(_) => return Some(failure("null", -32700, "the message is not JSON-RPC")),
+        };
+        let (id, method) = (message.id?.get(), message.method?);
+        let params = message.params.map_or("{}", RawValue::get);
+        Some(match &*method {
+            "initialize" => initialize(id, params),
+            "ping" => success(id, Bytes::from_static(b"{}}")),
+            "tools/list" => success(id, self.catalog.list_tail.clone()),
+            "tools/call" => self.call(id, params),
+            _ => failure(id, -32601, "no such method"),
+        })
+    }
+
+    fn call(&self, id: &str, params: &str) -> Answer {
+        let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
+            return failure(id, -32602, "a call needs a name and an object of arguments");
+        };
+        match (&*call.name, call.arguments) {
+            ("echo", Arguments { text: Some(text), .. }) => echoed(id, text.get()),
+            ("blob", Arguments { bytes: Some(bytes), .. }) => {
+                success(id, self.catalog.blob_tail(bytes))
+            }
+            (name, _) if name.starts_with("tool_") => echoed(id, "\"no records\""),
+            ("echo" | "blob", _) => failure(id, -32602, "the tool's argument is missing"),
+            _ => failure(id, -32602, "no such tool"),
+        }
+    }
+}
+
+fn initialize(id: &str, params: &str) -> Answer {
+    let asked = serde_json::from_str::<Opening<'_>>(params).map(|opening| opening.version);
+    let version = asked
+        .ok()
+        .and_then(|asked| LEGACY.into_iter().find(|known| *known == asked))
+        .unwrap_or("2025-11-25");
+    let tail = format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"toolgate-echo","version":"{}"}}}}}}"#,
+        env!("CARGO_PKG_VERSION"),
+    );
+    Answer { opens: true, ..success(id, Bytes::from(tail)) }
+}
+
+fn echoed(id: &str, text: &str) -> Answer {
+    success(id, Bytes::from(format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}}}"#)))
+}
+
+/// `tail` is the result with the brace that closes the answer.
+fn success(id: &str, tail: Bytes) -> Answer {
+    let head = Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#));
+    Answer { head, tail, opens: false }
+}
+
+fn failure(id: &str, code: i32, message: &str) -> Answer {
+    let head =
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#);
+    Answer { head: Bytes::from(head), tail: Bytes::new(), opens: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(message: &str) -> String {
+        let answer = Echo::new(Catalog::of(3)).answer(message.as_bytes()).unwrap();
+        String::from_utf8([answer.head, answer.tail].concat()).unwrap()
+    }
+
+    #[test]
+    fn an_id_and_a_text_come_back_as_they_were_spelled() {
+        let call = r#"{"jsonrpc":"2.0","id":1e0,"method":"tools/call","params":{"name":"\u0065cho","arguments":{"text":"\u00e9"}}}"#;
+        assert_eq!(
+            answer(call),
+            r#"{"jsonrpc":"2.0","id":1e0,"result":{"content":[{"type":"text","text":"\u00e9"}]}}"#
+        );
+    }
+
+    #[test]
+    fn a_known_version_is_agreed_to_and_an_unknown_one_gets_the_newest_legacy() {
+        for (asked, agreed) in [("2024-11-05", "2024-11-05"), ("2031-01-01", "2025-11-25")] {
+            let opening = format!(
+                r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{asked}"}}}}"#
+            );
+            let answer: serde_json::Value = serde_json::from_str(&answer(&opening)).unwrap();
+            assert_eq!(answer["result"]["protocolVersion"], agreed);
+        }
+    }
+
+    #[test]
+    fn a_notification_gets_no_answer() {
+        let echo = Echo::new(Catalog::of(3));
+        assert!(
+            echo.answer(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_none()
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers under ids that are not the request's (T29).
+//!
+//! They do NOT touch the content, so that a test sees at once whose answer arrived where.
+
+use std::iter::once;
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::act::{Act, Play, acts, says};
+use super::scene::{Scene, text_result};
+
+pub(super) fn wrong(scene: &Scene) -> Play {
+    says(scene.ordinary_under("987654321"))
+}
+
+/// A number as a string, and a string as a number.
+pub(super) fn other_type(scene: &Scene) -> Play {
+    let id = scene.id();
+    let other = match id.strip_prefix('"').and_then(|id| id.strip_suffix('"')) {
+        Some(inner) if inner.parse::<u64>().is_ok() => inner.to_owned(),
+        Some(_) => "0".to_owned(),
+        None => format!("\"{id}\""),
+    };
+    says(scene.ordinary_under(&other))
+}
+
+pub(super) fn null(scene: &Scene) -> Play {
+    says(scene.ordinary_under("null"))
+}
+
+pub(super) fn float(scene: &Scene) -> Play {
+    let id = scene.id().trim_matches('"');
+    let whole = id.parse::<u64>().unwrap_or_default();
+    says(scene.ordinary_under(&format!("{whole}.0")))
+}
+
+pub(super) fn twice(scene: &Scene) -> Play {
+    acts([Act::Message(scene.ordinary()), Act::Message(scene.text("the second answer"))])
+}
+
+pub(super) fn unsolicited(scene: &Scene) -> Play {
+    let strays = (0..100_u32).map(|number| {
+        let answer = json!({
+            "jsonrpc": "2.0",
+            "id": 900_000_000 + number,
+            "result": text_result("nobody asked"),
+        });
+        Act::Message(Bytes::from(answer.to_string()))
+    });
+    Box::new(strays.chain(once(Act::Message(scene.ordinary()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ordinary_scene;
+    use super::*;
+
+    fn answered_id(play: Play) -> String {
+        let Some(Act::Message(message)) = { play }.next() else { panic!("no message") };
+        let answer: super::super::scene::Incoming = serde_json::from_slice(&message).unwrap();
+        answer.id.map_or_else(|| "null".to_owned(), |id| id.get().to_owned())
+    }
+
+    #[test]
+    fn no_answer_stands_under_the_id_of_the_request() {
+        for id in ["7", "\"7\"", "\"seven\""] {
+            let scene = ordinary_scene(id);
+            for hook in [wrong, other_type, null, float] {
+                assert_ne!(answered_id(hook(&scene)), id);
+            }
+            assert_eq!(answered_id(twice(&scene)), id);
+        }
+    }
+
+    #[test]
+    fn a_number_is_answered_as_a_string_and_a_string_as_a_number() {
+        assert_eq!(answered_id(other_type(&ordinary_scene("7"))), "\"7\"");
+        assert_eq!(answered_id(other_type(&ordinary_scene("\"7\""))), "7");
+        assert_eq!(answered_id(float(&ordinary_scene("7"))), "7.0");
+    }
+}

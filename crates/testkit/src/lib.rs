@@ -1,0 +1,12 @@
+//! Real MCP peers for tests: servers, a load generator and a bare proxy, each also a binary.
+//!
+//! The kit is an independent peer on purpose: it shares no code with the gateway, so a
+//! misunderstanding of the protocol cannot hide by being made twice.
+
+pub mod echo;
+pub mod fixture;
+pub mod floor;
+pub mod hostile;
+pub mod load;
+pub mod rpc;
+pub mod weird;

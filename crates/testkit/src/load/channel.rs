@@ -1,0 +1,147 @@
+//! One worker's way to the endpoint: a kept-alive connection and the session opened on it.
+//!
+//! It does NOT reconnect by itself: a lost connection is a failed call, and the worker decides.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use super::answers;
+
+/// No single call of a benchmark takes this long; one that does is counted as lost.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const REVISION: &str = "2025-11-25";
+
+/// A connection to the endpoint.
+pub(super) struct Channel {
+    sender: SendRequest<Full<Bytes>>,
+    host: HeaderValue,
+    path: String,
+    session: Option<HeaderValue>,
+    last_id: u64,
+}
+
+/// A whole response.
+pub(super) struct Received {
+    body: Bytes,
+    is_stream: bool,
+    id: u64,
+}
+
+impl Received {
+    /// The result, if this is a correct answer to the request it belongs to.
+    pub(super) fn result<'a, R: Deserialize<'a>>(&'a self) -> Result<R, String> {
+        answers::result(&self.body, self.is_stream, self.id)
+    }
+}
+
+impl Channel {
+    /// Connects, without opening a session.
+    pub(super) async fn connect(url: &Uri) -> io::Result<Self> {
+        let authority = url.authority().ok_or(io::ErrorKind::InvalidInput)?;
+        let port = authority.port_u16().unwrap_or(80);
+        let stream = TcpStream::connect((authority.host(), port)).await?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) =
+            handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        tokio::spawn(connection);
+        Ok(Channel {
+            sender,
+            host: HeaderValue::from_str(authority.as_str()).map_err(io::Error::other)?,
+            path: url.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+            session: None,
+            last_id: 0,
+        })
+    }
+
+    /// Opens a session: `initialize`, then `notifications/initialized`.
+    pub(super) async fn open(&mut self) -> Result<(), String> {
+        self.session = None;
+        self.last_id += 1;
+        let id = self.last_id;
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":"{REVISION}","capabilities":{{}},"clientInfo":{{"name":"toolgate-load","version":"1"}}}}}}"#
+        );
+        let response = self.send(Method::POST, body).await?;
+        let agreed: Value = answers::result(&response.body, response.is_stream, id)?;
+        if agreed["protocolVersion"] != REVISION {
+            return Err(format!("agreed on {}", agreed["protocolVersion"]));
+        }
+        self.session = response.session;
+        let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        match self.send(Method::POST, told.to_owned()).await?.status {
+            StatusCode::ACCEPTED => Ok(()),
+            status => Err(format!("the initialized notification got {status}")),
+        }
+    }
+
+    /// Ends the session.
+    pub(super) async fn close(&mut self) -> Result<(), String> {
+        let status = self.send(Method::DELETE, String::new()).await?.status;
+        self.session = None;
+        if status.is_success() { Ok(()) } else { Err(format!("DELETE got {status}")) }
+    }
+
+    /// Sends one request with `params` as they stand and returns its checked frame.
+    pub(super) async fn request(&mut self, method: &str, params: &str) -> Result<Received, String> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        let Response { status, body, is_stream, .. } = self.send(Method::POST, body).await?;
+        if status != StatusCode::OK {
+            return Err(format!("{status}: {}", String::from_utf8_lossy(&body)));
+        }
+        Ok(Received { body, is_stream, id })
+    }
+
+    async fn send(&mut self, method: Method, body: String) -> Result<Response, String> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(&self.path)
+            .header(HOST, &self.host)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header("mcp-protocol-version", REVISION);
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        let request = request.body(Full::from(body)).map_err(|error| error.to_string())?;
+        tokio::time::timeout(PATIENCE, receive(&mut self.sender, request))
+            .await
+            .map_err(|_| format!("no answer within {PATIENCE:?}"))?
+            .map_err(|error| format!("connection: {error}"))
+    }
+}
+
+struct Response {
+    status: StatusCode,
+    session: Option<HeaderValue>,
+    is_stream: bool,
+    body: Bytes,
+}
+
+async fn receive(
+    sender: &mut SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
+) -> hyper::Result<Response> {
+    sender.ready().await?;
+    let (parts, body) = sender.send_request(request).await?.into_parts();
+    let media_type = parts.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    Ok(Response {
+        status: parts.status,
+        is_stream: media_type.starts_with(b"text/event-stream"),
+        session: parts.headers.get("mcp-session-id").cloned(),
+        body: body.collect().await?.to_bytes(),
+    })
+}

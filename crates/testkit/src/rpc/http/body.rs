@@ -1,0 +1,91 @@
+//! Response bodies: nothing, one JSON text, or an event stream that grows.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use hyper::body::Frame;
+use tokio::sync::mpsc;
+
+use crate::rpc::outcome::Fault;
+
+/// A body of either kind.
+pub enum Body {
+    /// At most one chunk.
+    Whole(Option<Bytes>),
+    /// Chunks as they come.
+    Growing(mpsc::Receiver<Bytes>),
+}
+
+/// Why a request was not taken.
+pub enum Refusal {
+    /// Plain words about the HTTP request.
+    Said(StatusCode, &'static str),
+    /// A JSON-RPC error about the message in it.
+    Message(Fault),
+}
+
+/// A response, or the reason there is none.
+pub type Replied = Result<Response<Body>, Refusal>;
+
+impl From<Refusal> for Response<Body> {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Said(status, why) => {
+                with(status, Body::Whole(Some(Bytes::from_static(why.as_bytes()))))
+            }
+            Refusal::Message(fault) => json(StatusCode::BAD_REQUEST, fault.orphan_frame()),
+        }
+    }
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Self::Whole(chunk) => Poll::Ready(chunk.take().map(|chunk| Ok(Frame::data(chunk)))),
+            Self::Growing(chunks) => {
+                chunks.poll_recv(context).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+}
+
+/// A response without a body.
+pub fn empty(status: StatusCode) -> Response<Body> {
+    with(status, Body::Whole(None))
+}
+
+/// A response that is one JSON text.
+pub fn json(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = with(status, Body::Whole(Some(Bytes::from(text))));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A response that is an event stream.
+pub fn events(chunks: mpsc::Receiver<Bytes>) -> Response<Body> {
+    let mut response = with(StatusCode::OK, Body::Growing(chunks));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+fn with(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}

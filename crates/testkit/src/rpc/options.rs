@@ -1,0 +1,96 @@
+//! The command line the kit's servers share.
+
+use std::net::SocketAddr;
+
+use super::http::HttpOptions;
+use super::revision::Revision;
+
+/// How a server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// On our stdin and stdout.
+    Stdio,
+    /// On Streamable HTTP at this address.
+    Http(SocketAddr),
+}
+
+/// What a server was told on its command line.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How the server is reached.
+    pub carrier: Carrier,
+    /// What concerns HTTP only.
+    pub http: HttpOptions,
+    /// The newest revision it agrees to.
+    pub revision: Revision,
+    /// How many entries a list page holds.
+    pub page: Option<usize>,
+    /// Ask for the client's roots as soon as there is a client.
+    pub ask_roots: bool,
+}
+
+/// The options, for a usage line.
+pub const USAGE: &str = "(--stdio | --http HOST:PORT) [--json] [--forget-sessions-after N] \
+                         [--until-eof] [--revision R] [--page N] [--ask-roots]";
+
+impl Options {
+    /// Reads the command line; an error says what was wrong with it.
+    pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut arguments = arguments.into_iter();
+        let mut carrier = None;
+        let mut options = Self {
+            carrier: Carrier::Stdio,
+            http: HttpOptions::default(),
+            revision: Revision::NEWEST,
+            page: None,
+            ask_roots: false,
+        };
+        while let Some(flag) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{flag} needs a value"));
+            match flag.as_str() {
+                "--stdio" => carrier = Some(Carrier::Stdio),
+                "--http" => carrier = Some(Carrier::Http(number(&value()?)?)),
+                "--json" => options.http.json = true,
+                "--ask-roots" => options.ask_roots = true,
+                "--until-eof" => options.http.until_eof = true,
+                "--forget-sessions-after" => options.http.forget_after = Some(number(&value()?)?),
+                "--page" => options.page = Some(number::<usize>(&value()?)?.max(1)),
+                "--revision" => options.revision = revision(&value()?)?,
+                _ => return Err(format!("unknown option {flag}; usage: {USAGE}")),
+            }
+        }
+        options.carrier = carrier.ok_or(format!("usage: {USAGE}"))?;
+        Ok(options)
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("not understood: {text}"))
+}
+
+fn revision(text: &str) -> Result<Revision, String> {
+    Revision::parse(text).ok_or(format!("unknown revision {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn a_carrier_must_be_chosen() {
+        assert!(parse("--json").is_err());
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let line = "--http 127.0.0.1:0 --json --page 2 --revision 2025-03-26";
+        let options = parse(&format!("{line} --forget-sessions-after 3")).expect("valid");
+        assert!(matches!(options.carrier, Carrier::Http(address) if address.port() == 0));
+        assert_eq!(options.http.forget_after, Some(3));
+        assert_eq!((options.page, options.revision), (Some(2), Revision::V2025_03_26));
+    }
+}

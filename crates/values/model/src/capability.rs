@@ -1,0 +1,81 @@
+//! The identity of one thing a server offers: the key everything is decided and recorded on.
+//!
+//! Exposed names are made from it at the edge and looked up; they are never parsed back into it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ServerName;
+use crate::name::is_invisible;
+
+/// What kind of thing a capability is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CapabilityKind {
+    /// Something that can be called.
+    Tool,
+    /// Something that can be read, named by its URI.
+    Resource,
+    /// A family of resources, named by its URI template.
+    Template,
+    /// A prompt that can be filled in.
+    Prompt,
+}
+
+impl CapabilityKind {
+    /// All kinds, in the order they are listed.
+    pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Template => "template",
+            Self::Prompt => "prompt",
+        }
+    }
+}
+
+impl fmt::Display for CapabilityKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One capability of one server, under the server's own name for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CapabilityId {
+    /// Who offers it.
+    pub server: ServerName,
+    /// What it is.
+    pub kind: CapabilityKind,
+    /// The server's own name for it: a tool or prompt name, a URI or a URI template.
+    pub name: Arc<str>,
+}
+
+/// The longest raw name, in bytes, that is not quarantined.
+const MAX_NAME_BYTES: usize = 256;
+
+impl CapabilityId {
+    /// Why this name cannot be shown to anybody, if it cannot: such a capability is quarantined.
+    ///
+    /// A URI may be longer than a name; it is still refused when it holds invisible characters.
+    pub fn unusable(&self) -> Option<String> {
+        if self.name.is_empty() {
+            return Some("its name is empty".into());
+        }
+        let named = matches!(self.kind, CapabilityKind::Tool | CapabilityKind::Prompt);
+        if named && self.name.len() > MAX_NAME_BYTES {
+            return Some(format!("its name is {} bytes long", self.name.len()));
+        }
+        let hidden = self.name.chars().find(|c| is_invisible(*c))?;
+        Some(format!("its name holds the invisible character U+{:04X}", hidden as u32))
+    }
+}
+
+impl fmt::Display for CapabilityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.kind, self.server, self.name)
+    }
+}

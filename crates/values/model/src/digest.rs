@@ -1,0 +1,57 @@
+//! A SHA-256 digest, shown as `sha256:<hex>`.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// The digest of some bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Digests several parts, each with its length before it: no two lists of parts that differ can
+    /// run together into the same bytes.
+    pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        Self(hasher.finalize().into())
+    }
+
+    /// The first `characters` of the digest in hexadecimal, for names that must stay short.
+    pub fn short(&self, characters: usize) -> String {
+        self.0.iter().flat_map(|byte| hex(*byte)).take(characters).collect()
+    }
+}
+
+fn hex(byte: u8) -> [char; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char]
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.short(64))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_together() {
+        let apart = Digest::of_parts([b"ab".as_slice(), b"c"]);
+        let together = Digest::of_parts([b"a".as_slice(), b"bc"]);
+        assert_ne!(apart, together);
+        assert_eq!(apart.to_string().len(), "sha256:".len() + 64);
+    }
+}

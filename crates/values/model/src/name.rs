@@ -1,0 +1,100 @@
+//! The name a server is declared under: the key people type and read.
+//!
+//! It is not what agents see: exposed names are made from it by `rules/naming`.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest server name, in bytes.
+const MAX_BYTES: usize = 128;
+
+/// A server's declared name. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerName(Arc<str>);
+
+/// Why a text cannot be a server's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing but white space.
+    #[error("use an empty server name")]
+    Empty,
+    /// Over the limit.
+    #[error("use a server name of {0} bytes (the limit is {MAX_BYTES})")]
+    TooLong(usize),
+    /// A character that cannot be seen, or that changes how its neighbours are seen.
+    #[error("use a server name with the invisible character U+{0:04X}")]
+    Invisible(u32),
+}
+
+impl ServerName {
+    /// Checks `text` and makes it a name.
+    pub fn new(text: &str) -> Result<Self, NameError> {
+        if text.trim().is_empty() {
+            return Err(NameError::Empty);
+        }
+        if text.len() > MAX_BYTES {
+            return Err(NameError::TooLong(text.len()));
+        }
+        match text.chars().find(|c| is_invisible(*c)) {
+            Some(c) => Err(NameError::Invisible(c as u32)),
+            None => Ok(Self(text.into())),
+        }
+    }
+
+    /// The name as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Control, bidirectional, zero-width and tag characters (security.md T2).
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00AD}'
+            | '\u{180E}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{E0000}'..='\u{E0FFF}')
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+impl serde::Serialize for ServerName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_are_kept_as_written() {
+        for text in ["git", "My Server", "@scope/pkg", "zażółć"] {
+            assert_eq!(ServerName::new(text).unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn unusable_names_say_why() {
+        assert_eq!(ServerName::new(" "), Err(NameError::Empty));
+        assert_eq!(ServerName::new("a\u{202e}b"), Err(NameError::Invisible(0x202e)));
+        assert_eq!(ServerName::new("a\nb"), Err(NameError::Invisible(0x0a)));
+        assert_eq!(ServerName::new(&"x".repeat(129)), Err(NameError::TooLong(129)));
+    }
+}

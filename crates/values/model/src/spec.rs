@@ -1,0 +1,172 @@
+//! One declared server: how to reach it, and with what limits.
+//!
+//! Values of `env` and `headers` may hold credentials, so they are [`Secret`]s from the moment a
+//! file was read. Interpolation has not happened yet: it is done once, when a connection is made.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Digest, Secret, ServerName};
+
+/// A server as it was declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSpec {
+    /// The name it was declared under.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: TransportSpec,
+    /// Whether it is to be started at all.
+    pub enabled: bool,
+    /// How long things may take.
+    pub timeouts: Timeouts,
+    /// Who shares one connection.
+    pub pool: PoolScope,
+}
+
+impl ServerSpec {
+    /// The identity of what is reached: what was learnt of one command or address is not believed
+    /// of another under the same name.
+    pub fn digest(&self) -> Digest {
+        match &self.transport {
+            TransportSpec::Stdio(stdio) => stdio.consent_digest(),
+            TransportSpec::Http(http) => {
+                Digest::of_parts([b"http".as_slice(), http.url.as_bytes()])
+            }
+            TransportSpec::BuiltIn => Digest::of_parts([b"builtin".as_slice()]),
+        }
+    }
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TransportSpec {
+    /// A child process that speaks on its standard streams.
+    Stdio(StdioSpec),
+    /// A Streamable HTTP endpoint.
+    Http(HttpSpec),
+    /// A server inside this process, found by its name.
+    BuiltIn,
+}
+
+impl TransportSpec {
+    /// The word for it in listings.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "stdio",
+            Self::Http(_) => "http",
+            Self::BuiltIn => "builtin",
+        }
+    }
+}
+
+/// A process to start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StdioSpec {
+    /// One executable: a name looked up on the child's `PATH`, or a path.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its working folder.
+    pub cwd: Option<PathBuf>,
+    /// Variables named by the entry.
+    pub env: BTreeMap<String, Secret<String>>,
+    /// Patterns of variables taken over from our own environment.
+    pub env_inherit: Vec<String>,
+}
+
+impl StdioSpec {
+    /// What a consent is bound to: exact command, arguments, working folder and the names (not the
+    /// values) of its variables.
+    pub fn consent_digest(&self) -> Digest {
+        let cwd = self.cwd.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let counts = [self.args.len(), self.env.len(), self.env_inherit.len()];
+        let counts = format!("{counts:?}");
+        let mut parts = vec![counts.as_bytes(), self.command.as_bytes()];
+        parts.extend(self.args.iter().map(String::as_bytes));
+        parts.push(cwd.as_deref().unwrap_or_default().as_bytes());
+        parts.extend(self.env.keys().map(String::as_bytes));
+        parts.extend(self.env_inherit.iter().map(String::as_bytes));
+        Digest::of_parts(parts)
+    }
+}
+
+/// An endpoint to connect to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HttpSpec {
+    /// Its URL.
+    pub url: String,
+    /// Headers sent with every request.
+    pub headers: BTreeMap<String, Secret<String>>,
+}
+
+/// How long things may take with one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the start to the end of the handshake.
+    pub start: Duration,
+    /// A call without any sign of life; progress begins it anew.
+    pub call: Duration,
+    /// A call, whatever happens meanwhile.
+    pub max: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            call: Duration::from_secs(60),
+            max: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Who shares one connection to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PoolScope {
+    /// All callers.
+    #[default]
+    Shared,
+    /// Each caller has one of his own: for servers whose state, roots or credentials are his.
+    PerCaller,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> StdioSpec {
+        StdioSpec {
+            command: "npx".into(),
+            args: vec!["-y".into(), "server".into()],
+            env: [("TOKEN".to_owned(), Secret::new("canary".to_owned()))].into(),
+            ..StdioSpec::default()
+        }
+    }
+
+    #[test]
+    fn consent_covers_everything_but_the_values_of_variables() {
+        let given = spec().consent_digest();
+        let mut other_value = spec();
+        other_value.env.insert("TOKEN".into(), Secret::new("two".into()));
+        assert_eq!(given, other_value.consent_digest());
+
+        let changes: [fn(&mut StdioSpec); 5] = [
+            |s| s.command = "node".into(),
+            |s| s.args.push("--x".into()),
+            |s| s.cwd = Some("elsewhere".into()),
+            |s| drop(s.env.insert("MORE".into(), Secret::default())),
+            |s| s.env_inherit.push("AWS_*".into()),
+        ];
+        for change in changes {
+            let mut changed = spec();
+            change(&mut changed);
+            assert_ne!(given, changed.consent_digest(), "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn a_debugged_spec_shows_no_value() {
+        assert!(!format!("{:?}", spec()).contains("canary"));
+    }
+}

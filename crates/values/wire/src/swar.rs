@@ -1,0 +1,87 @@
+//! The end of a plain stretch of string, eight bytes at a time and more.
+//!
+//! Nearly all bytes of nearly all messages are string bodies, so this loop is the speed of the
+//! scanner. It finds the first byte that means something inside a JSON string: the closing quote,
+//! a backslash, or a control character that may not be there.
+
+const LANES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const BLOCK: usize = 32;
+
+/// Offset of the first special byte at or after `at`, or the length if there is none.
+#[inline]
+pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
+    match by_words(bytes, at, 4) {
+        (at, true) => at,
+        (at, false) => long_plain_end(bytes, at),
+    }
+}
+
+/// The same for a long string, or the end of the input.
+#[inline(never)]
+fn long_plain_end(bytes: &[u8], at: usize) -> usize {
+    let at = at + by_blocks(bytes.get(at..).unwrap_or_default());
+    let (mut at, found) = by_words(bytes, at, usize::MAX);
+    while !found && bytes.get(at).is_some_and(|&byte| !is_special(byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Up to `count` words; the offset reached, and whether a special byte stands there.
+#[inline]
+fn by_words(bytes: &[u8], mut at: usize, count: usize) -> (usize, bool) {
+    for _ in 0..count {
+        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            break;
+        };
+        let special = specials(u64::from_le_bytes(*word));
+        if special != 0 {
+            return (at + special.trailing_zeros() as usize / 8, true);
+        }
+        at += 8;
+    }
+    (at, false)
+}
+
+/// Number of bytes in the leading blocks that hold nothing special. There is no branch per byte,
+/// so the compiler vectorises it.
+fn by_blocks(bytes: &[u8]) -> usize {
+    let clean = |block: &&[u8]| !block.iter().fold(false, |any, &byte| any | is_special(byte));
+    BLOCK * bytes.chunks_exact(BLOCK).take_while(clean).count()
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// The high bit of every special lane. A borrow may mark lanes above the first special one, never
+/// below it, so the lowest mark is exact.
+#[inline]
+fn specials(word: u64) -> u64 {
+    let zero = |lanes: u64| lanes.wrapping_sub(LANES) & !lanes;
+    let quote = zero(word ^ (LANES * b'"' as u64));
+    let backslash = zero(word ^ (LANES * b'\\' as u64));
+    let control = word.wrapping_sub(LANES * 0x20) & !word;
+    (quote | backslash | control) & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_at_every_offset_is_classified_as_the_byte_loop_does() {
+        for length in [1, 7, 8, 9, 40, 65, 200] {
+            for special in 0..=255_u8 {
+                for offset in 0..length {
+                    let mut bytes = vec![0xE9; length];
+                    bytes[offset] = special;
+                    let slow = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(length);
+                    assert_eq!(plain_end(&bytes, 0), slow, "{special:#x} at {offset} of {length}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Whatever request is accepted: relayed with another id, name and token, it differs in nothing
+//! else, and taking the changes back yields the bytes that came.
+#![no_main]
+
+use bytes::Bytes;
+use libfuzzer_sys::fuzz_target;
+use toolgate_wire::{Frame, Kind, Limits};
+
+fuzz_target!(|input: &[u8]| {
+    let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &Limits::default()) else { return };
+    let (Kind::Request, Some(id)) = (frame.kind(), frame.id()) else { return };
+    let mut edit = frame.edit().replace_id("4711");
+    if frame.name_span().is_some() {
+        edit = edit.replace_name("\"other\"");
+    }
+    edit = edit.insert_member(frame.span(), "added by the fuzzer", "[{}]");
+    let changed = match edit.frame() {
+        Ok(changed) => changed,
+        // The key may have been there already.
+        Err(_) if String::from_utf8_lossy(input).contains("added") => return,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(changed.id().and_then(|id| id.as_u64()), Some(4711));
+    assert_eq!(changed.method(), frame.method());
+
+    let mut back = changed.edit().replace_id(id.raw());
+    if let Some(name) = frame.name_span() {
+        assert_eq!(changed.name().as_deref(), Some("other"));
+        back = back.replace_name(name.of(frame.bytes()));
+    }
+    back = back.delete_member(changed.span(), "added by the fuzzer");
+    let back = back.finish().expect("edits that fit");
+    assert_eq!(back, frame.bytes());
+});

@@ -1,0 +1,26 @@
+//! End-to-end tests: the real binary between real servers and real clients.
+//!
+//! One test program, so that the peers' SDK is linked once. Each module is one promise of the
+//! gateway; how a test starts things is in the crate's library.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests: a broken expectation ends the test at once, and programs are started to test"
+)]
+
+mod clients;
+mod doors;
+mod lifetimes;
+mod plan;
+mod protocol;
+mod rmcp_peer;
+mod servers;
+mod sessions;
+mod slow;
+mod startup;
+mod transparency;
+mod upstreams;

@@ -1,0 +1,118 @@
+//! A plan that every client peer can play, and the report it gives.
+//!
+//! The three peers (`client.mjs` and `client.py` in `tests/peers`, and `rmcp_peer`) interpret the same
+//! steps, each with its own SDK, so the expectations are written once:
+//! - `list`: the names of all tools, resources and prompts, once the tools in `until` are listed;
+//! - `call`, `read`, `prompt`: the result, for calls also the progress reports;
+//! - `cancel`: starts a call, cancels it at its first progress report (or after some milliseconds).
+//!
+//! Elicitation and sampling are answered with the plan's answers, and what was asked is reported.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use toolgate_e2e::peers;
+
+use crate::rmcp_peer;
+
+/// A client SDK.
+#[derive(Clone, Copy, Debug)]
+pub enum Peer {
+    TypeScript,
+    Python,
+    Rmcp,
+}
+
+/// How the client reaches its server.
+pub enum Carrier {
+    Http(String),
+    Stdio(Vec<String>),
+}
+
+/// What came of a plan.
+#[derive(Debug)]
+pub struct Report {
+    /// One entry per step.
+    pub steps: Vec<Value>,
+    /// The server's questions, in order.
+    pub asked: Vec<Value>,
+}
+
+/// The person's answer to every elicitation.
+pub fn elicitation_answer() -> Value {
+    json!({"action": "accept", "content": {"username": "ada", "email": "ada@example.org"}})
+}
+
+/// The model's answer to every sampling request.
+pub fn sampling_answer() -> Value {
+    json!({
+        "role": "assistant",
+        "model": "imagined",
+        "content": {"type": "text", "text": "an imagined answer"},
+    })
+}
+
+impl Peer {
+    /// Plays the steps and reports.
+    pub fn play(self, carrier: &Carrier, steps: Vec<Value>) -> Report {
+        let answers = json!({"elicitation": elicitation_answer(), "sampling": sampling_answer()});
+        let mut plan = json!({"answers": answers, "steps": steps});
+        match carrier {
+            Carrier::Http(url) => plan["http"] = json!(url),
+            Carrier::Stdio(words) => plan["stdio"] = json!(words),
+        }
+        let report = match self {
+            Peer::TypeScript => script(&mut typescript(), &plan),
+            Peer::Python => script(&mut python(), &plan),
+            Peer::Rmcp => rmcp_peer::play(&plan),
+        };
+        let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
+        let report = Report { steps: list("steps"), asked: list("asked") };
+        assert_eq!(report.steps.len(), steps_of(&plan), "{self:?}: {report:?}");
+        report
+    }
+}
+
+impl Report {
+    /// The questions of one kind.
+    pub fn asked(&self, method: &str) -> Vec<&Value> {
+        self.asked.iter().filter(|asked| asked["method"] == method).map(|a| &a["params"]).collect()
+    }
+}
+
+/// The text of the first content block of a call's result.
+pub fn text(step: &Value) -> &str {
+    let text = step["result"]["content"][0]["text"].as_str();
+    text.unwrap_or_else(|| panic!("no text in {step}"))
+}
+
+/// Whether a list of names holds a name.
+pub fn names(list: &Value, name: &str) -> bool {
+    list.as_array().is_some_and(|names| names.iter().any(|known| known == name))
+}
+
+fn steps_of(plan: &Value) -> usize {
+    plan["steps"].as_array().map_or(0, Vec::len)
+}
+
+fn typescript() -> Command {
+    let mut command = Command::new(peers::node().unwrap());
+    command.arg(peers::script("client.mjs")).env("PEER_MODULES", peers::root().join("npm"));
+    command
+}
+
+fn python() -> Command {
+    let mut command = Command::new(peers::python("clients", "python").unwrap());
+    command.arg(peers::script("client.py"));
+    command
+}
+
+/// A script prints its report on one line. How it exits is not judged: SDKs differ in how loudly
+/// they close a connection on which the server is still sending.
+fn script(command: &mut Command, plan: &Value) -> Value {
+    let output = command.arg(plan.to_string()).stdin(Stdio::null()).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(stdout.trim()).unwrap_or_else(|_| {
+        panic!("no report: {stdout}\n{}", String::from_utf8_lossy(&output.stderr))
+    })
+}

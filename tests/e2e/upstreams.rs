@@ -1,0 +1,106 @@
+//! An upstream that dies or misbehaves mid-call: its caller hears at once, nobody else notices.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use toolgate_e2e::census::{self, Sweep, marked};
+use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
+use toolgate_e2e::http::Events;
+use toolgate_e2e::process::signal_pid;
+use toolgate_e2e::{Client, count};
+
+/// Starts a slow call and reads its stream up to the first progress report, so that the call is
+/// known to be with the server.
+fn begin_slow(client: &Client, tool: &str, seconds: f64) -> (u64, Events) {
+    let (id, mut events) = client.begin(tool, &json!({"seconds": seconds}), "slow").unwrap();
+    loop {
+        let message = message(events.next().unwrap().unwrap().data);
+        assert!(message.get("id").is_none(), "ended before any progress: {message}");
+        if message["method"] == "notifications/progress" {
+            return (id, events);
+        }
+    }
+}
+
+fn outcome(id: u64, events: Events) -> Value {
+    let mut messages = events.map(|event| message(event.unwrap().data));
+    messages.find(|message| message["id"] == id).expect("the stream ended without an outcome")
+}
+
+/// An event without data only carries an id.
+fn message(data: String) -> Value {
+    if data.is_empty() { Value::Null } else { serde_json::from_str(&data).unwrap() }
+}
+
+fn failed(answer: &Value) -> bool {
+    answer.get("error").is_some() || answer["result"]["isError"] == true
+}
+
+#[test]
+fn a_killed_upstream_fails_its_call_at_once_and_nobody_elses() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let fixture = testkit("fixture", &["--stdio"]).unwrap();
+    let config = stdio_entry("victim", &fixture, &[(census::VARIABLE, &mark)])
+        + &stdio_entry("bystander", &fixture, &[]);
+    let setup = Setup::new(&config).unwrap();
+    let gateway = setup.serve().unwrap();
+    let tools = ["victim__test_slow", "bystander__test_slow"];
+    let client = gateway.client_with(&tools).unwrap();
+    for round in 0..count(100) {
+        let (other, bystander) = begin_slow(&client, "bystander__test_slow", 0.3);
+        let (id, victim) = begin_slow(&client, "victim__test_slow", 60.0);
+        let killed = Instant::now();
+        for pid in marked(&mark).unwrap() {
+            signal_pid(pid, Signal::KILL).unwrap();
+        }
+        let answer = outcome(id, victim);
+        let took = killed.elapsed();
+        assert!(failed(&answer), "round {round}: {answer}");
+        assert!(took < Duration::from_secs(1), "round {round}: the error took {took:?}");
+        let unaffected = outcome(other, bystander);
+        assert!(!failed(&unaffected), "round {round}: {unaffected}");
+        let next = client.call("victim__test_simple_text", &json!({})).unwrap();
+        assert!(!failed(&next), "round {round}: the next call: {next}");
+    }
+}
+
+#[test]
+fn hostile_servers_harm_only_their_own_calls() {
+    const MODES: [&str; 12] = [
+        "exitmid",
+        "wrongid",
+        "nullid",
+        "stringid",
+        "dupresp",
+        "unsolicited",
+        "deep",
+        "dupkey",
+        "latin1",
+        "stdoutnoise",
+        "progressflood",
+        "bigline",
+    ];
+    let mut config = stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
+    for mode in MODES {
+        config += &stdio_entry(mode, &testkit("hostile", &[mode]).unwrap(), &[]);
+        config += "timeouts = { call = \"5s\", max = \"8s\" }\n";
+    }
+    let setup = Setup::new(&config).unwrap();
+    let gateway = setup.serve().unwrap();
+    let tools = MODES.map(|mode| format!("{mode}__echo"));
+    let client = gateway.client_with(&tools.each_ref().map(String::as_str)).unwrap();
+    std::thread::scope(|scope| {
+        for mode in MODES {
+            let client = &client;
+            scope.spawn(move || client.call(&format!("{mode}__trigger"), &json!({})).unwrap());
+        }
+        for _ in 0..20 {
+            let begun = Instant::now();
+            let answer = client.call("good__test_simple_text", &json!({})).unwrap();
+            assert!(!failed(&answer), "{answer}");
+            assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        }
+    });
+}

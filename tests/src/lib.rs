@@ -1,0 +1,50 @@
+//! What the end-to-end tests stand on: the real `toolgate` binary with a home of its own, a raw
+//! HTTP client that can also misbehave, and the released peers.
+//!
+//! It uses nothing of the product's crates: what a test sees is what a stranger's program sees.
+//! Everything here blocks; a test that waits for something waits for the event itself.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start the programs they test; the product's rule is for the product"
+)]
+
+pub mod binaries;
+pub mod census;
+pub mod gateway;
+pub mod http;
+pub mod mcp;
+pub mod peers;
+pub mod process;
+
+pub use gateway::{Gateway, Setup};
+pub use mcp::Client;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How often a counted test repeats: a tenth in `cargo xtask test`, the whole in `cargo xtask soak`.
+pub fn count(whole: usize) -> usize {
+    if std::env::var_os("TOOLGATE_SOAK").is_some() { whole } else { whole.div_ceil(10) }
+}
+
+/// Waits until `holds`, looking every few milliseconds; says whether it came to hold in time.
+///
+/// For states of the machine (a process gone, a socket closed) that announce themselves to nobody.
+pub fn within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + limit;
+    loop {
+        if holds() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// An error with a reason a person can read.
+fn broken(reason: impl Into<String>) -> io::Error {
+    io::Error::other(reason.into())
+}

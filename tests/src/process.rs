@@ -1,0 +1,125 @@
+//! A program that a test started, with its output at hand.
+//!
+//! It ends with the value that holds it, by its own process id; nothing is ever killed by name.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{broken, within};
+
+/// A running program.
+pub struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    stderr: Arc<Mutex<String>>,
+}
+
+impl Running {
+    /// Starts a command with all three streams connected to us.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn()?;
+        let stderr = Arc::default();
+        let lines = follow_lines(child.stdout.take());
+        collect(child.stderr.take(), &stderr);
+        Ok(Self { stdin: child.stdin.take(), child, lines, stderr })
+    }
+
+    /// The next line of stdout.
+    pub fn line(&self, limit: Duration) -> io::Result<String> {
+        self.lines.recv_timeout(limit).map_err(|_| {
+            broken(format!("no line on stdout within {limit:?}; stderr:\n{}", self.stderr()))
+        })
+    }
+
+    /// Writes one line to stdin.
+    pub fn send(&mut self, line: &str) -> io::Result<()> {
+        let stdin = self.stdin.as_mut().ok_or_else(|| broken("stdin is closed"))?;
+        stdin.write_all(line.as_bytes())?;
+        stdin.write_all(b"\n")?;
+        stdin.flush()
+    }
+
+    /// Closes stdin.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// What it has written to stderr so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        signal_pid(self.pid(), signal)
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self, limit: Duration) -> io::Result<ExitStatus> {
+        let mut status = None;
+        within(limit, || {
+            status = self.child.try_wait().transpose();
+            status.is_some()
+        });
+        status.unwrap_or_else(|| Err(broken(format!("still running after {limit:?}"))))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stdin = None;
+        if matches!(self.child.try_wait(), Ok(None)) {
+            _ = self.signal(Signal::TERM);
+            if self.wait(Duration::from_secs(5)).is_err() {
+                _ = self.child.kill();
+            }
+        }
+        _ = self.child.wait();
+    }
+}
+
+/// Sends a signal to a process that a test started, directly or through the gateway.
+pub fn signal_pid(pid: u32, signal: Signal) -> io::Result<()> {
+    let raw = i32::try_from(pid).map_err(|_| broken("no process id"))?;
+    let pid = Pid::from_raw(raw).ok_or_else(|| broken("no process id"))?;
+    kill_process(pid, signal).map_err(io::Error::from)
+}
+
+fn follow_lines(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in
+            stream.map(BufReader::new).into_iter().flat_map(BufRead::lines).map_while(Result::ok)
+        {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>, into: &Arc<Mutex<String>>) {
+    let into = Arc::clone(into);
+    std::thread::spawn(move || {
+        for line in
+            stream.map(BufReader::new).into_iter().flat_map(BufRead::lines).map_while(Result::ok)
+        {
+            let mut text = into.lock().unwrap_or_else(PoisonError::into_inner);
+            text.push_str(&line);
+            text.push('\n');
+        }
+    });
+}

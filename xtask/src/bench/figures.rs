@@ -1,0 +1,222 @@
+//! What the runs found together: medians, ratios, and the targets the ratios are held against.
+//!
+//! It does NOT format; `table` does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::measure::Run;
+use super::plan::CASES;
+
+/// The names of the ways, in the order of the table.
+pub const TARGETS: [&str; 4] = ["direct", "floor", "gateway-http", "gateway-stdio"];
+
+/// Everything one benchmark found.
+#[derive(Debug)]
+pub struct Figures {
+    /// How processes were bound to cores.
+    pub pinning: String,
+    /// How many rounds the medians are taken over.
+    pub rounds: u32,
+    /// Memory of an idle gateway with ten upstreams, in bytes.
+    pub idle_rss: Option<u64>,
+    /// Memory of the largest gateway after the load, in bytes.
+    pub loaded_rss: Option<u64>,
+    runs: BTreeMap<(&'static str, &'static str), Vec<Run>>,
+}
+
+/// A figure with the limit it is to keep.
+#[derive(Debug)]
+pub struct Goal {
+    /// What is compared.
+    pub about: &'static str,
+    /// What was found; nothing if a part of it was not measured.
+    pub found: Option<f64>,
+    /// The most it may be.
+    pub limit: f64,
+    /// `×` or `MB`.
+    pub unit: &'static str,
+}
+
+impl Goal {
+    /// Whether the limit is kept.
+    pub fn met(&self) -> Option<bool> {
+        self.found.map(|found| found <= self.limit)
+    }
+}
+
+impl Figures {
+    /// No figures yet.
+    pub fn new(pinning: String, rounds: u32) -> Self {
+        Figures { pinning, rounds, idle_rss: None, loaded_rss: None, runs: BTreeMap::new() }
+    }
+
+    /// Adds one run.
+    pub fn add(&mut self, case: &'static str, target: &'static str, run: Run) {
+        self.runs.entry((case, target)).or_default().push(run);
+    }
+
+    /// The median of each figure of a case at a target.
+    pub fn median(&self, case: &'static str, target: &'static str) -> Option<Run> {
+        let runs = self.runs.get(&(case, target))?;
+        let of = |figure: fn(&Run) -> f64| median(runs.iter().map(figure).collect());
+        Some(Run {
+            calls_per_s: of(|run| run.calls_per_s)?,
+            p50_us: of(|run| run.p50_us)?,
+            p99_us: of(|run| run.p99_us)?,
+            cpu_us: of(|run| run.cpu_us)?,
+        })
+    }
+
+    /// CPU per call of a target over the floor's.
+    pub fn cpu_over_floor(&self, case: &'static str, target: &'static str) -> Option<f64> {
+        Some(self.median(case, target)?.cpu_us / self.median(case, "floor")?.cpu_us)
+    }
+
+    /// How much latency a target adds to the upstream's own, over what the floor adds.
+    fn added_over_floor(&self, case: &'static str, target: &'static str) -> Option<f64> {
+        let direct = self.median(case, "direct")?.p50_us;
+        let floor = self.median(case, "floor")?.p50_us - direct;
+        Some((self.median(case, target)?.p50_us - direct) / floor)
+    }
+
+    /// The figures that decide, with their limits.
+    pub fn goals(&self) -> [Goal; 7] {
+        let times = |about, found, limit| Goal { about, found, limit, unit: "×" };
+        let size = |about, bytes: Option<u64>, limit| Goal {
+            about,
+            found: bytes.map(|bytes| bytes as f64 / 1e6),
+            limit,
+            unit: "MB",
+        };
+        let cpu = |case, target| self.cpu_over_floor(case, target);
+        let added = self.added_over_floor("echo-c1", "gateway-http");
+        [
+            times(
+                "CPU per call, echo, 32 callers: gateway / floor",
+                cpu("echo-c32", "gateway-http"),
+                1.8,
+            ),
+            times(
+                "CPU per call, 64 KiB, 8 callers: gateway / floor",
+                cpu("blob64k-c8", "gateway-http"),
+                1.6,
+            ),
+            times("p50 added over direct, echo, 1 caller: gateway / floor", added, 1.5),
+            times(
+                "CPU per call, echo, 32 callers: gateway to stdio / floor",
+                cpu("echo-c32", "gateway-stdio"),
+                1.0,
+            ),
+            times(
+                "CPU per call, tools/list of 1000: gateway / floor",
+                cpu("list1000-c1", "gateway-http"),
+                1.0,
+            ),
+            size("RSS idle with ten upstreams", self.idle_rss, 25.0),
+            size("RSS after the load, largest gateway", self.loaded_rss, 60.0),
+        ]
+    }
+
+    /// The figures for a machine to read.
+    pub fn to_json(&self) -> Value {
+        let run = |run: &Run| {
+            json!({
+                "calls_per_s": run.calls_per_s,
+                "p50_us": run.p50_us,
+                "p99_us": run.p99_us,
+                "cpu_us_per_call": run.cpu_us,
+            })
+        };
+        let cases: Vec<Value> = self
+            .runs
+            .iter()
+            .map(|((case, target), runs)| {
+                let median = self.median(case, target).map(|median| run(&median));
+                let runs: Vec<Value> = runs.iter().map(run).collect();
+                json!({ "case": case, "target": target, "median": median, "runs": runs })
+            })
+            .collect();
+        let goal = |goal: &Goal| {
+            json!({
+                "about": goal.about,
+                "found": goal.found,
+                "limit": goal.limit,
+                "unit": goal.unit,
+                "met": goal.met(),
+            })
+        };
+        json!({
+            "machine": machine(),
+            "pinning": self.pinning,
+            "rounds": self.rounds,
+            "cases": cases,
+            "goals": self.goals().iter().map(goal).collect::<Vec<_>>(),
+            "idle_rss_bytes": self.idle_rss,
+            "loaded_rss_bytes": self.loaded_rss,
+        })
+    }
+
+    /// The cases that were measured, in the order of the plan.
+    pub fn cases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        CASES
+            .iter()
+            .filter(|case| self.runs.keys().any(|(name, _)| *name == case.name))
+            .map(|case| (case.name, case.about))
+    }
+}
+
+/// The machine, without anything that names it.
+pub fn machine() -> String {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let read = |file| fs::read_to_string(file).unwrap_or_default();
+    let cpus = read("/proc/cpuinfo");
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("unknown processor", |(_, model)| model);
+    format!("{cores} cores ({model}), Linux {}", read("/proc/sys/kernel/osrelease").trim())
+}
+
+fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    let upper = *figures.get(figures.len() / 2)?;
+    let lower = *figures.get((figures.len().max(1) - 1) / 2)?;
+    Some((lower + upper) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(p50_us: f64, cpu_us: f64) -> Run {
+        Run { calls_per_s: 1.0, p50_us, p99_us: 0.0, cpu_us }
+    }
+
+    #[test]
+    fn medians_do_not_follow_one_bad_run() {
+        assert_eq!(median(vec![3.0, 1000.0, 1.0]), Some(3.0));
+        assert_eq!(median(vec![1.0, 3.0]), Some(2.0));
+        assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn added_latency_is_compared_and_not_latency() {
+        let mut figures = Figures::new(String::new(), 1);
+        figures.add("echo-c1", "direct", run(40.0, 20.0));
+        figures.add("echo-c1", "floor", run(100.0, 50.0));
+        assert!(figures.goals().iter().all(|goal| goal.met().is_none()));
+        figures.add("echo-c1", "gateway-http", run(130.0, 60.0));
+        let goals = figures.goals();
+        assert_eq!((goals[2].found, goals[2].met()), (Some(1.5), Some(true)));
+        assert_eq!(figures.cpu_over_floor("echo-c1", "gateway-http"), Some(1.2));
+    }
+
+    #[test]
+    fn a_megabyte_is_a_million_bytes() {
+        let mut figures = Figures::new(String::new(), 1);
+        figures.idle_rss = Some(25 << 20);
+        assert_eq!(figures.goals()[5].met(), Some(false));
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask bench`: what the gateway costs, beside nothing at all and beside a bare proxy.
+//!
+//! One run starts everything (upstream, floor, gateway over HTTP and over stdio) and interleaves
+//! the measurements, so that a busy moment of the machine falls on all alike. The figures to judge
+//! by are ratios: they survive a change of machine. It does NOT compare with earlier runs and does
+//! NOT fail when a target is missed; it says so in the table.
+
+mod binaries;
+mod docs;
+mod figures;
+mod measure;
+mod pinning;
+mod plan;
+mod process;
+mod stage;
+mod table;
+
+use std::fs;
+
+use binaries::Binaries;
+use figures::Figures;
+use plan::Plan;
+use stage::{Site, Stage};
+
+/// Runs the benchmark that the arguments describe.
+pub fn run(args: &[String]) -> Result<(), String> {
+    if args.iter().any(|arg| arg == "--help") {
+        println!("{}", plan::USAGE);
+        return Ok(());
+    }
+    let plan = Plan::parse(args)?;
+    let binaries = Binaries::build(&plan)?;
+    let site = Site::prepare(binaries, plan.layout)?;
+    println!("{}", site.pinning);
+    let figures = measure_all(&plan, &site)
+        .map_err(|error| format!("{error}\nlogs: {}", site.scratch.display()))?;
+    site.clean();
+    println!("\n{}", table::render(&figures));
+    write_json(&plan, &site, &figures)?;
+    if plan.write {
+        docs::update(&figures)?;
+    }
+    Ok(())
+}
+
+fn measure_all(plan: &Plan, site: &Site) -> Result<Figures, String> {
+    let mut figures = Figures::new(site.pinning.to_string(), plan.rounds);
+    if plan.gateway {
+        figures.idle_rss = Some(stage::idle_rss(site)?);
+    }
+    // Every stage a case needs, started once and kept to the end.
+    let mut stages: Vec<Stage> = Vec::new();
+    for case in &plan.cases {
+        if !stages.iter().any(|stage| stage.tools == case.tools) {
+            stages.push(Stage::start(site, case.tools, plan.gateway)?);
+        }
+    }
+    for round in 1..=plan.rounds {
+        for case in &plan.cases {
+            let stage = stages.iter().find(|stage| stage.tools == case.tools);
+            for target in stage.into_iter().flat_map(|stage| &stage.targets) {
+                let run = measure::run(site, case, target)?;
+                eprintln!("round {round} {:<11} {:<13} {run}", case.name, target.name);
+                figures.add(case.name, target.name, run);
+            }
+        }
+    }
+    figures.loaded_rss = stage::gateway_rss(&stages)?;
+    Ok(figures)
+}
+
+fn write_json(plan: &Plan, site: &Site, figures: &Figures) -> Result<(), String> {
+    let file = site.results.join(format!("{}.json", plan.name));
+    let text = format!("{:#}\n", figures.to_json());
+    fs::write(&file, text).map_err(|error| format!("write {}: {error}", file.display()))?;
+    println!("results: target/bench/{}.json", plan.name);
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What to measure: the cases, and the part of them the command line asks for.
+//!
+//! It does NOT hold the targets; those stand beside the ratios in `figures`.
+
+use std::path::PathBuf;
+
+use super::pinning::Layout;
+
+/// How to call the benchmark.
+pub const USAGE: &str = "\
+usage: cargo xtask bench [options]
+  --quick            a tenth of the calls
+  --rounds N         interleaved rounds, medians are taken over them (default 5)
+  --only CASE        only this case; may be repeated
+  --without-gateway  only the upstream directly and through the floor
+  --pin LAYOUT       split (default: what is measured on its own core), together or free
+  --toolgate FILE    measure this gateway, for comparing two builds
+  --no-build         use the binaries that are there
+  --name NAME        write target/bench/NAME.json (default: latest)
+  --write            put the table into docs/benchmarks.md (full runs only)";
+
+/// One case of the benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Its name on the command line and in the table.
+    pub name: &'static str,
+    /// What it is, for the table.
+    pub about: &'static str,
+    /// The load generator's name for it.
+    pub load: &'static str,
+    /// Connections at the same time.
+    pub concurrency: u32,
+    /// Measured calls per run.
+    pub calls: u32,
+    /// How many tools the upstream has.
+    pub tools: u32,
+}
+
+/// The tools of an upstream that is not about lists.
+const FEW: u32 = 3;
+/// The tools of an upstream that is.
+const MANY: u32 = 1000;
+
+/// Every case.
+#[rustfmt::skip]
+pub const CASES: [Case; 6] = [
+    Case { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW },
+    Case { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW },
+    Case { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW },
+    Case { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY },
+    Case { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY },
+    Case { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW },
+];
+
+/// What one run of the benchmark does.
+#[derive(Debug)]
+pub struct Plan {
+    /// The cases, in order.
+    pub cases: Vec<Case>,
+    /// How often each is measured.
+    pub rounds: u32,
+    /// Whether the gateway takes part.
+    pub gateway: bool,
+    /// The gateway to measure, if it is not the one built from this tree.
+    pub toolgate: Option<PathBuf>,
+    /// How processes are bound to cores.
+    pub layout: Layout,
+    /// Whether to build first.
+    pub build: bool,
+    /// Whether the documentation gets the table.
+    pub write: bool,
+    /// The name of the results.
+    pub name: String,
+}
+
+impl Plan {
+    /// Reads the command line.
+    pub fn parse(args: &[String]) -> Result<Self, String> {
+        let mut plan = Plan {
+            cases: Vec::new(),
+            rounds: 5,
+            gateway: true,
+            toolgate: None,
+            layout: Layout::Split,
+            build: true,
+            write: false,
+            name: "latest".to_owned(),
+        };
+        let mut quick = false;
+        let mut args = args.iter().map(String::as_str);
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+            match arg {
+                "--quick" => quick = true,
+                "--rounds" => plan.rounds = rounds(value()?)?,
+                "--only" => plan.cases.push(case(value()?)?),
+                "--without-gateway" => plan.gateway = false,
+                "--toolgate" => plan.toolgate = Some(file(value()?)?),
+                "--pin" => plan.layout = Layout::parse(value()?)?,
+                "--no-build" => plan.build = false,
+                "--write" => plan.write = true,
+                "--name" => plan.name = value()?.to_owned(),
+                _ => return Err(format!("bench does not know {arg:?}\n{USAGE}")),
+            }
+        }
+        if plan.write
+            && (quick || !plan.cases.is_empty() || !plan.gateway || plan.toolgate.is_some())
+        {
+            return Err(
+                "only a full run of this tree may be written into the documentation".to_owned()
+            );
+        }
+        if plan.cases.is_empty() {
+            plan.cases = CASES.to_vec();
+        }
+        if quick {
+            plan.cases.iter_mut().for_each(|case| case.calls = (case.calls / 10).max(100));
+        }
+        Ok(plan)
+    }
+}
+
+/// Servers start in the workspace's root, so a path is made absolute here.
+fn file(path: &str) -> Result<PathBuf, String> {
+    std::fs::canonicalize(path).map_err(|error| format!("find {path}: {error}"))
+}
+
+fn rounds(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(rounds) if rounds > 0 => Ok(rounds),
+        _ => Err(format!("--rounds needs a number above zero, not {text:?}")),
+    }
+}
+
+fn case(name: &str) -> Result<Case, String> {
+    CASES.iter().find(|case| case.name == name).copied().ok_or_else(|| {
+        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        format!("no case {name:?}; there are {}", known.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Plan, String> {
+        Plan::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn without_arguments_everything_is_measured_five_times() {
+        let plan = parse("").unwrap();
+        assert_eq!((plan.cases.len(), plan.rounds, plan.gateway), (CASES.len(), 5, true));
+    }
+
+    #[test]
+    fn a_part_of_the_run_cannot_be_written_into_the_documentation() {
+        assert!(parse("--write").is_ok());
+        for partial in ["--quick", "--only echo-c1", "--without-gateway", "--toolgate ."] {
+            assert!(parse(&format!("--write {partial}")).is_err(), "{partial}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for bad in ["--fast", "--rounds", "--rounds 0", "--only nothing", "--pin tight"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

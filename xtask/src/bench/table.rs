@@ -1,0 +1,61 @@
+//! The figures as Markdown, which also reads well on a terminal.
+//!
+//! It does NOT compute; every number comes from `figures`.
+
+use std::fmt::Write;
+
+use super::figures::{Figures, Goal, TARGETS, machine};
+
+/// Both tables, with the machine they belong to.
+pub fn render(figures: &Figures) -> String {
+    let Figures { rounds, pinning, .. } = figures;
+    format!(
+        "Machine: {}; {pinning}. Medians of {rounds} interleaved round(s).\n\n{}\n{}",
+        machine(),
+        goals(figures),
+        cases(figures),
+    )
+}
+
+fn goals(figures: &Figures) -> String {
+    let mut text = String::from("| what | found | target | |\n|---|---:|---:|---|\n");
+    for goal in figures.goals() {
+        let verdict = match goal.met() {
+            Some(true) => "met",
+            Some(false) => "**not met**",
+            None => "not measured",
+        };
+        let found = goal.found.map_or("–".to_owned(), |found| number(&goal, found));
+        let limit = number(&goal, goal.limit);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} | {found} | ≤ {limit} | {verdict} |", goal.about);
+    }
+    text
+}
+
+fn number(goal: &Goal, value: f64) -> String {
+    match goal.unit {
+        "×" => format!("{value:.2} ×"),
+        unit => format!("{value:.1} {unit}"),
+    }
+}
+
+fn cases(figures: &Figures) -> String {
+    let mut text = String::from(
+        "| case | way | calls/s | p50 µs | p99 µs | CPU µs/call | CPU / floor |\n\
+         |---|---|---:|---:|---:|---:|---:|\n",
+    );
+    for (case, about) in figures.cases() {
+        for target in TARGETS {
+            let Some(run) = figures.median(case, target) else { continue };
+            let ratio = figures.cpu_over_floor(case, target);
+            let ratio = ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
+            let _ = writeln!(
+                text,
+                "| {about} | {target} | {:.0} | {:.0} | {:.0} | {:.1} | {ratio} |",
+                run.calls_per_s, run.p50_us, run.p99_us, run.cpu_us,
+            );
+        }
+    }
+    text
+}

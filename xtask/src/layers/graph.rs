@@ -1,0 +1,190 @@
+//! Which crate may use which.
+//!
+//! Dependencies point downwards only. A crate may use a neighbour of its own layer only where the
+//! pair is listed here, so that each such edge is a decision somebody wrote down.
+
+use std::collections::BTreeMap;
+
+use crate::workspace::{Dependency, Kind, Member};
+
+/// The layers, lowest first; the derived order is the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Layer {
+    Values,
+    Rules,
+    Edges,
+    Engine,
+    Host,
+    Apps,
+    /// Servers to test against. It uses nothing of ours, or it would agree with our mistakes.
+    Testkit,
+    /// `xtask` and the end-to-end tests: they may use everything, and nothing uses them.
+    Tools,
+}
+
+/// Uses within one layer: (who, whom).
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("toolgate-model", "toolgate-wire"),
+    ("toolgate-transport", "toolgate-launch"),
+    ("toolgate-fleet", "toolgate-session"),
+    ("toolgate-gate", "toolgate-fleet"),
+    ("toolgate-gate", "toolgate-session"),
+    ("toolgate-cli", "toolgate-gateway"),
+    ("xtask", "toolgate-e2e"),
+];
+
+/// Crates that do IO, wait, or reach for the machine: not for `values` and `rules`.
+const IMPURE: &[&str] = &[
+    "async-trait",
+    "futures-util",
+    "getrandom",
+    "hyper",
+    "hyper-rustls",
+    "hyper-util",
+    "libc",
+    "mio",
+    "nix",
+    "notify",
+    "rand",
+    "reqwest",
+    "rmcp",
+    "rustix",
+    "rustls",
+    "sqlx",
+    "tempfile",
+    "tokio",
+    "tokio-util",
+];
+
+/// Every use that breaks a rule, said with the rule it breaks.
+pub fn faults(members: &[Member]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut layers = BTreeMap::new();
+    for member in members {
+        match layer(&member.folder) {
+            Some(layer) => _ = layers.insert(member.name.as_str(), layer),
+            None => faults.push(format!("{}: `{}` is in no layer", member.name, member.folder)),
+        }
+    }
+    for member in members {
+        let Some(&own) = layers.get(member.name.as_str()) else {
+            continue;
+        };
+        for used in &member.dependencies {
+            let reason = match layers.get(used.name.as_str()) {
+                Some(&theirs) => inside(&member.name, own, used, theirs),
+                None => outside(own, used),
+            };
+            faults.extend(reason.map(|why| format!("{} uses {}: {why}", member.name, used.name)));
+        }
+    }
+    faults
+}
+
+fn layer(folder: &str) -> Option<Layer> {
+    let mut parts = folder.split('/');
+    match (parts.next()?, parts.next()) {
+        ("crates", Some("values")) => Some(Layer::Values),
+        ("crates", Some("rules")) => Some(Layer::Rules),
+        ("crates", Some("edges")) => Some(Layer::Edges),
+        ("crates", Some("engine")) => Some(Layer::Engine),
+        ("crates", Some("host")) => Some(Layer::Host),
+        ("crates", Some("apps")) => Some(Layer::Apps),
+        ("crates", Some("testkit")) => Some(Layer::Testkit),
+        ("xtask" | "tests" | "fuzz" | "benches", _) => Some(Layer::Tools),
+        _ => None,
+    }
+}
+
+fn inside(user: &str, own: Layer, used: &Dependency, theirs: Layer) -> Option<&'static str> {
+    let listed = NEIGHBOURS.contains(&(user, used.name.as_str()));
+    match (own, theirs) {
+        (Layer::Testkit, _) => Some("the testkit must not share code with what it tests"),
+        (Layer::Tools, Layer::Tools) if !listed => Some("tools do not build on each other"),
+        (Layer::Tools, _) => None,
+        (_, Layer::Testkit) if used.kind == Kind::Dev => None,
+        (_, Layer::Testkit) => Some("the testkit is for tests only"),
+        _ if theirs > own => Some("it points upwards"),
+        _ if theirs == own && !listed => Some("a neighbour that is not listed"),
+        _ => None,
+    }
+}
+
+fn outside(own: Layer, used: &Dependency) -> Option<&'static str> {
+    let pure = matches!(own, Layer::Values | Layer::Rules) && used.kind == Kind::Normal;
+    (pure && IMPURE.contains(&used.name.as_str())).then_some("values and rules do no IO")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(folder: &str, uses: &[(&str, Kind)]) -> Member {
+        let last = folder.rsplit('/').next().unwrap();
+        let name = if last == "xtask" { last.to_owned() } else { format!("toolgate-{last}") };
+        let dependencies =
+            uses.iter().map(|&(name, kind)| Dependency { name: name.to_owned(), kind }).collect();
+        Member { name, folder: folder.to_owned(), dependencies }
+    }
+
+    fn graph(extra: Member) -> Vec<String> {
+        let mut members = vec![
+            member("crates/values/wire", &[]),
+            member("crates/edges/launch", &[]),
+            member("crates/edges/store", &[]),
+            member("crates/engine/gate", &[("toolgate-wire", Kind::Normal)]),
+            member("crates/testkit", &[]),
+        ];
+        members.retain(|member| member.name != extra.name);
+        members.push(extra);
+        faults(&members)
+    }
+
+    #[test]
+    fn a_downward_use_is_fine() {
+        assert!(graph(member("crates/host", &[("toolgate-gate", Kind::Normal)])).is_empty());
+    }
+
+    #[test]
+    fn an_upward_use_is_a_fault_even_in_tests() {
+        for kind in [Kind::Normal, Kind::Dev] {
+            let faults = graph(member("crates/values/wire", &[("toolgate-gate", kind)]));
+            assert_eq!(faults, ["toolgate-wire uses toolgate-gate: it points upwards"]);
+        }
+    }
+
+    #[test]
+    fn a_neighbour_must_be_listed() {
+        let listed = member("crates/edges/transport", &[("toolgate-launch", Kind::Normal)]);
+        assert!(graph(listed).is_empty());
+        let unlisted = member("crates/edges/transport", &[("toolgate-store", Kind::Normal)]);
+        assert_eq!(graph(unlisted).len(), 1);
+        let reversed = member("crates/edges/launch", &[("toolgate-store", Kind::Normal)]);
+        assert_eq!(graph(reversed).len(), 1);
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests_and_stands_alone() {
+        assert!(graph(member("crates/host", &[("toolgate-testkit", Kind::Dev)])).is_empty());
+        assert_eq!(graph(member("crates/host", &[("toolgate-testkit", Kind::Normal)])).len(), 1);
+        assert_eq!(graph(member("crates/testkit", &[("toolgate-wire", Kind::Normal)])).len(), 1);
+    }
+
+    #[test]
+    fn values_and_rules_stay_pure_but_their_tests_may_not() {
+        let faults = graph(member("crates/rules/policy", &[("tokio", Kind::Normal)]));
+        assert_eq!(faults, ["toolgate-policy uses tokio: values and rules do no IO"]);
+        assert!(graph(member("crates/rules/policy", &[("tokio", Kind::Dev)])).is_empty());
+        assert!(graph(member("crates/engine/gate", &[("tokio", Kind::Normal)])).is_empty());
+    }
+
+    #[test]
+    fn nothing_uses_the_tools_and_a_stray_crate_is_seen() {
+        let faults = faults(&[
+            member("xtask", &[]),
+            member("crates/host", &[("xtask", Kind::Normal)]),
+            member("crates/elsewhere/thing", &[]),
+        ]);
+        assert_eq!(faults.len(), 2, "{faults:?}");
+    }
+}

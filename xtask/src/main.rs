@@ -1,0 +1,58 @@
+//! The project's own tool: `cargo xtask VERB`.
+//!
+//! One place for what a contributor and CI run, so that both run the same thing. It checks and
+//! drives; it builds nothing that ships and holds no product code.
+
+mod bench;
+mod conformance;
+mod deny;
+mod layers;
+mod peers;
+mod shell;
+mod stages;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// What every verb returns: nothing, or the reason for a person to read.
+type Outcome = Result<(), String>;
+
+const USAGE: &str = "\
+usage: cargo xtask VERB
+
+  test [--only STAGE]… [--list]   everything the project promises, in order
+  fmt-check                       formatting
+  layers                          dependencies point downwards, files keep to their budget
+  deny                            licences and banned crates (deny.toml)
+  peers                           install the released peers under target/peers
+  conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
+  soak                            the tests that count, at their full counts
+  bench [ARGS]                    the benchmark";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Outcome {
+    let Some((verb, rest)) = arguments.split_first() else {
+        return Err(USAGE.to_owned());
+    };
+    match verb.as_str() {
+        "test" => stages::test(rest),
+        "fmt-check" => stages::fmt_check(),
+        "layers" => layers::check(),
+        "deny" => deny::check(),
+        "peers" => peers::install(),
+        "conformance" => conformance::run(rest),
+        "soak" => stages::soak(),
+        "bench" => bench::run(rest),
+        other => Err(format!("no verb `{other}`\n{USAGE}")),
+    }
+}

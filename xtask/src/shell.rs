@@ -1,0 +1,56 @@
+//! Running other programs: say the command, run it, and turn a failure into its reason.
+//!
+//! No shell is involved; an argument is an argument.
+
+#![expect(clippy::disallowed_methods, reason = "a build tool starts tools; it is not the product")]
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+use crate::workspace;
+
+/// A command that runs in the workspace's root.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(workspace::root());
+    command
+}
+
+/// The cargo that started us. On CI nothing is built twice, so incremental state is only cost.
+pub fn cargo() -> Command {
+    let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if std::env::var("CI").is_ok_and(|value| value == "true") {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
+    command
+}
+
+/// Runs a command with our own output streams.
+pub fn run(command: &mut Command) -> Outcome {
+    let shown = shown(command);
+    eprintln!("$ {shown}");
+    let status = command.status().map_err(|error| cannot_start(&shown, &error))?;
+    if status.success() { Ok(()) } else { Err(format!("`{shown}` ended with {status}")) }
+}
+
+/// Runs a command and gives back what it printed; its stderr is shown only when it fails.
+pub fn capture(command: &mut Command) -> Result<String, String> {
+    let shown = shown(command);
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| cannot_start(&shown, &error))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`{shown}` ended with {}: {}", output.status, stderr.trim()));
+    }
+    String::from_utf8(output.stdout).map_err(|_| format!("`{shown}` printed no UTF-8"))
+}
+
+fn cannot_start(shown: &str, error: &std::io::Error) -> String {
+    format!("cannot start `{shown}`: {error}")
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
