@@ -31,7 +31,9 @@ fn config(mark: &str, folder: &Path) -> String {
         let (program, arguments) = KINDS[number % KINDS.len()];
         let mut words = testkit(program, arguments).unwrap();
         words[0] = folder.join(program).display().to_string();
-        stdio_entry(&format!("s{number}"), &words, &[(census::VARIABLE, mark)])
+        // The same command twice would be one server under two names.
+        let own = number.to_string();
+        stdio_entry(&format!("s{number}"), &words, &[(census::VARIABLE, mark), ("NUMBER", &own)])
     });
     entries.collect()
 }

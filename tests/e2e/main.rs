@@ -14,6 +14,7 @@
 
 mod clients;
 mod doors;
+mod hostile;
 mod lifetimes;
 mod plan;
 mod protocol;

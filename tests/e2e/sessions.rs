@@ -1,13 +1,14 @@
 //! Sessions of the legacy revisions: they cannot be chosen, guessed or crossed (T10).
 
 use std::collections::HashSet;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::http::{Endpoint, Kept};
 use toolgate_e2e::mcp::{REVISION, initialize, post};
-use toolgate_e2e::{Client, count};
+use toolgate_e2e::{Client, count, counts};
 
 fn with_fixture() -> (Setup, Gateway) {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
@@ -51,29 +52,23 @@ fn an_ended_session_is_gone_and_only_that_one() {
     assert!(other.request("ping", &json!({})).unwrap().get("result").is_some());
 }
 
+/// Two people, each with four sessions that talk at once, while a ninth session listens.
 #[test]
 fn what_one_session_is_told_no_other_hears() {
     let (_setup, gateway) = with_fixture();
     let listener = gateway.client().unwrap();
-    let accept = [("Accept", "text/event-stream")];
-    let headers: Vec<_> = listener.headers().into_iter().chain(accept).collect();
-    let stream = listener.endpoint.send("GET", &headers, b"").unwrap();
-    assert_eq!(stream.status, 200);
-    let (told, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for event in stream.events().map_while(Result::ok) {
-            if told.send(event.data).is_err() {
-                break;
-            }
-        }
-    });
+    let heard = listen(&listener);
     std::thread::scope(|scope| {
-        for talker in 0..4 {
-            let client = gateway.client().unwrap();
+        for talker in 0..8 {
+            let holder = Some(format!("Bearer person-{}", talker % 2));
+            let client = Client::connect_as(holder, &gateway.url, &json!({})).unwrap();
             scope.spawn(move || {
-                for round in 0..count(250) {
+                for round in 0..counts(500, 12_500) {
                     let canary = format!("canary-{talker}-{round}");
-                    hears_only_its_own(&client, &canary);
+                    match round % 25 {
+                        0 => hears_only_its_own(&client, &canary),
+                        _ => is_answered_its_own(&client, &canary),
+                    }
                 }
             });
         }
@@ -91,6 +86,28 @@ fn what_one_session_is_told_no_other_hears() {
     }
 }
 
+/// What comes on a session's standing stream, as it comes.
+fn listen(client: &Client) -> Receiver<String> {
+    let accept = [("Accept", "text/event-stream")];
+    let headers: Vec<_> = client.headers().into_iter().chain(accept).collect();
+    let stream = client.endpoint.send("GET", &headers, b"").unwrap();
+    assert_eq!(stream.status, 200);
+    let (told, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for event in stream.events().map_while(Result::ok) {
+            if told.send(event.data).is_err() {
+                break;
+            }
+        }
+    });
+    heard
+}
+
+fn is_answered_its_own(client: &Client, canary: &str) {
+    let answer = client.call("fixture__test_echo", &json!({"canary": canary})).unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["canary"], canary, "{answer}");
+}
+
 fn hears_only_its_own(client: &Client, canary: &str) {
     let brief = json!({"seconds": 0.05});
     let (id, events) = client.begin("fixture__test_slow", &brief, canary).unwrap();
@@ -102,6 +119,48 @@ fn hears_only_its_own(client: &Client, canary: &str) {
             None => assert_eq!(message["params"]["progressToken"], canary, "{data}"),
         }
     }
+}
+
+#[test]
+fn a_session_is_of_no_use_to_anybody_else() {
+    let (_setup, gateway) = with_fixture();
+    let holder = Some("Bearer person-1".to_owned());
+    let client = Client::connect_as(holder, &gateway.url, &json!({})).unwrap();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    assert_eq!(client.post(&ping).unwrap().status, 200);
+    let stolen = ("Mcp-Session-Id", client.session.as_str());
+    for thief in [&[stolen][..], &[stolen, ("Authorization", "Bearer person-2")]] {
+        assert_eq!(post(&client.endpoint, thief, &ping).unwrap().status, 404, "{thief:?}");
+        let ended = client.endpoint.send("DELETE", thief, b"").unwrap();
+        assert_eq!(ended.status, 404, "{thief:?}");
+    }
+    assert_eq!(client.post(&ping).unwrap().status, 200);
+}
+
+#[test]
+fn openings_without_number_take_bounded_memory() {
+    const THREADS: usize = 4;
+    let (_setup, gateway) = with_fixture();
+    let before = gateway.process.resident().unwrap();
+    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let headers = [("Content-Type", "application/json"), ("Accept", "application/json")];
+    let opening = initialize(REVISION, &json!({"elicitation": {}, "sampling": {}}));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut connection = Kept::open(&endpoint).unwrap();
+                for _ in 0..count(100_000) / THREADS {
+                    let opened = connection.send("POST", &headers, opening.as_bytes()).unwrap();
+                    assert_eq!(opened.status, 200);
+                    opened.bytes().unwrap();
+                }
+            });
+        }
+    });
+    let grown = gateway.process.resident().unwrap().saturating_sub(before);
+    println!("{} openings: {} KiB more", count(100_000), grown >> 10);
+    assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
+    assert!(gateway.client().unwrap().request("ping", &json!({})).is_ok());
 }
 
 #[test]

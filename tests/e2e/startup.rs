@@ -66,7 +66,7 @@ fn broken_entries_harm_nobody() {
         "[servers.nothing]\n".to_owned(),
         stdio_entry("missing", &missing, &[]),
         stdio_entry("exits", &hostile("exitstart"), &[]),
-        stdio_entry("hangs", &hostile("hanginit"), &[]),
+        stdio_entry("hangs", &hostile("hanginit"), &[]) + "timeouts = { start = \"2s\" }\n",
         "[servers.unreachable]\nurl = \"http://127.0.0.1:1/mcp\"\n".to_owned(),
         stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]),
     ];
@@ -132,7 +132,8 @@ fn tools_over_stdio(face: &mut Running) -> String {
     }
     loop {
         let line = face.line(Duration::from_secs(20)).unwrap();
-        if line.contains("\"list\"") {
+        // Only the answer bears the id; the word itself may stand anywhere.
+        if toolgate_e2e::mcp::member(&line, "id").is_some_and(|id| id == "\"list\"") {
             return line;
         }
     }

@@ -1,4 +1,4 @@
-//! An upstream that dies or misbehaves mid-call: its caller hears at once, nobody else notices.
+//! An upstream that dies mid-call: its caller hears at once, nobody else notices.
 
 use std::time::{Duration, Instant};
 
@@ -64,43 +64,4 @@ fn a_killed_upstream_fails_its_call_at_once_and_nobody_elses() {
         let next = client.call("victim__test_simple_text", &json!({})).unwrap();
         assert!(!failed(&next), "round {round}: the next call: {next}");
     }
-}
-
-#[test]
-fn hostile_servers_harm_only_their_own_calls() {
-    const MODES: [&str; 12] = [
-        "exitmid",
-        "wrongid",
-        "nullid",
-        "stringid",
-        "dupresp",
-        "unsolicited",
-        "deep",
-        "dupkey",
-        "latin1",
-        "stdoutnoise",
-        "progressflood",
-        "bigline",
-    ];
-    let mut config = stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
-    for mode in MODES {
-        config += &stdio_entry(mode, &testkit("hostile", &[mode]).unwrap(), &[]);
-        config += "timeouts = { call = \"5s\", max = \"8s\" }\n";
-    }
-    let setup = Setup::new(&config).unwrap();
-    let gateway = setup.serve().unwrap();
-    let tools = MODES.map(|mode| format!("{mode}__echo"));
-    let client = gateway.client_with(&tools.each_ref().map(String::as_str)).unwrap();
-    std::thread::scope(|scope| {
-        for mode in MODES {
-            let client = &client;
-            scope.spawn(move || client.call(&format!("{mode}__trigger"), &json!({})).unwrap());
-        }
-        for _ in 0..20 {
-            let begun = Instant::now();
-            let answer = client.call("good__test_simple_text", &json!({})).unwrap();
-            assert!(!failed(&answer), "{answer}");
-            assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-        }
-    });
 }

@@ -24,7 +24,20 @@ async function connect() {
   answer(types.CreateMessageRequestSchema, plan.answers.sampling);
   answer(types.ListRootsRequestSchema, { roots: [] });
   await client.connect(transport());
+  tap(client.transport);
   return client;
+}
+
+// Every progress report as it came. The SDK forgets a call's `onprogress` as soon as it sees the
+// answer, and so loses a report that came in the same read, with or without a gateway.
+const arrived = [];
+
+function tap(transport) {
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    if (message.method === 'notifications/progress') arrived.push(message.params);
+    onmessage(message, extra);
+  };
 }
 
 function transport() {
@@ -67,10 +80,15 @@ const can = {
     };
   },
   async call(client, step) {
-    const progress = [];
-    const onprogress = (report) => progress.push(report);
+    let handedOn = 0;
+    const onprogress = () => handedOn++;
     const request = { name: step.name, arguments: step.arguments };
+    const before = arrived.length;
     const result = await client.callTool(request, undefined, { onprogress });
+    const progress = arrived.slice(before).map(({ progressToken, ...report }) => report);
+    if (handedOn < progress.length - 1) {
+      throw new Error(`${progress.length} reports came, and the SDK knew ${handedOn} of them`);
+    }
     return { result, progress };
   },
   read: async (client, step) => ({ result: await client.readResource({ uri: step.uri }) }),

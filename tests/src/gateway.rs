@@ -122,8 +122,13 @@ pub struct Listening {
 impl Listening {
     /// Starts a testkit program with `--http` on a free port.
     pub fn start(program: &str) -> io::Result<Self> {
+        Self::start_with(program, "127.0.0.1:0", &[])
+    }
+
+    /// Starts it on this address, with further options.
+    pub fn start_with(program: &str, address: &str, options: &[&str]) -> io::Result<Self> {
         let mut command = Command::new(binaries::find(program)?);
-        let process = Running::start(command.args(["--http", "127.0.0.1:0"]))?;
+        let process = Running::start(command.args(["--http", address]).args(options))?;
         let url = announced_url(&process)?;
         Ok(Self { process, url })
     }

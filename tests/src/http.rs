@@ -52,11 +52,39 @@ impl Endpoint {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> io::Result<Response> {
-        let host = ("Host", self.authority.as_str());
+        let last: Vec<_> = headers.iter().copied().chain([("Connection", "close")]).collect();
+        self.exchange(&self.framed(method, &last, body))
+    }
+
+    fn framed(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let length = body.len().to_string();
-        let framing = [("Content-Length", length.as_str()), ("Connection", "close")];
-        let all: Vec<_> = [host].iter().chain(headers).chain(&framing).copied().collect();
-        self.exchange(&request(method, &self.path, &all, body))
+        let always = [("Host", self.authority.as_str()), ("Content-Length", &length)];
+        let all: Vec<_> = always.iter().chain(headers).copied().collect();
+        request(method, &self.path, &all, body)
+    }
+}
+
+/// A connection that is used again and again, one request at a time.
+pub struct Kept {
+    endpoint: Endpoint,
+    stream: TcpStream,
+}
+
+impl Kept {
+    /// Opens it.
+    pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
+        Ok(Self { stream: endpoint.connect()?, endpoint: endpoint.clone() })
+    }
+
+    /// Sends a request. The answer's body must be read to its end before the next one.
+    pub fn send(
+        &mut self,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Response> {
+        self.stream.write_all(&self.endpoint.framed(method, headers, body))?;
+        Response::read(self.stream.try_clone()?)
     }
 }
 

@@ -25,7 +25,12 @@ use std::time::{Duration, Instant};
 
 /// How often a counted test repeats: a tenth in `cargo xtask test`, the whole in `cargo xtask soak`.
 pub fn count(whole: usize) -> usize {
-    if std::env::var_os("TOOLGATE_SOAK").is_some() { whole } else { whole.div_ceil(10) }
+    counts(whole.div_ceil(10), whole)
+}
+
+/// The same where a tenth is too many: so often in `cargo xtask test`, and so often in the soak.
+pub fn counts(usual: usize, soak: usize) -> usize {
+    if std::env::var_os("TOOLGATE_SOAK").is_some() { soak } else { usual }
 }
 
 /// Waits until `holds`, looking every few milliseconds; says whether it came to hold in time.

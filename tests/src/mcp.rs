@@ -23,6 +23,7 @@ pub struct Client {
     pub endpoint: Endpoint,
     /// The id the gateway gave the session.
     pub session: String,
+    credential: Option<String>,
     next: AtomicU64,
 }
 
@@ -34,12 +35,23 @@ impl Client {
 
     /// Opens a session with these client capabilities.
     pub fn connect_with(url: &str, capabilities: &Value) -> io::Result<Self> {
+        Self::connect_as(None, url, capabilities)
+    }
+
+    /// Opens a session as whoever holds this credential.
+    pub fn connect_as(
+        credential: Option<String>,
+        url: &str,
+        capabilities: &Value,
+    ) -> io::Result<Self> {
         let endpoint = Endpoint::parse(url)?;
-        let response = post(&endpoint, &[], &initialize(REVISION, capabilities))?;
+        let bearer = credential.iter().map(|credential| ("Authorization", credential.as_str()));
+        let bearer: Vec<_> = bearer.collect();
+        let response = post(&endpoint, &bearer, &initialize(REVISION, capabilities))?;
         let session = response.header("mcp-session-id").map(str::to_owned);
         let answer = answer(response, &json!(0))?;
         let session = session.ok_or_else(|| broken(format!("no session: {answer}")))?;
-        let client = Self { endpoint, session, next: AtomicU64::new(1) };
+        let client = Self { endpoint, session, credential, next: AtomicU64::new(1) };
         client.notify("notifications/initialized", &json!({}))?;
         Ok(client)
     }
@@ -113,9 +125,12 @@ impl Client {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The headers that say which session this is.
-    pub fn headers(&self) -> [(&str, &str); 2] {
-        [("Mcp-Session-Id", &self.session), ("Mcp-Protocol-Version", REVISION)]
+    /// The headers that say which session this is, and whose.
+    pub fn headers(&self) -> Vec<(&str, &str)> {
+        let mut headers =
+            vec![("Mcp-Session-Id", self.session.as_str()), ("Mcp-Protocol-Version", REVISION)];
+        headers.extend(self.credential.iter().map(|holder| ("Authorization", holder.as_str())));
+        headers
     }
 }
 

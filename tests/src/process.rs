@@ -61,6 +61,14 @@ impl Running {
         self.child.id()
     }
 
+    /// How much memory it holds, in bytes.
+    pub fn resident(&self) -> io::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(|| broken("no memory is told"))
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         signal_pid(self.pid(), signal)

@@ -18,8 +18,17 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// The cargo that started us. On CI nothing is built twice, so incremental state is only cost.
+///
+/// What `cargo run` tells us about our own package would count as a change for build scripts that
+/// read such variables, and they would run again whenever somebody else's cargo ran in between.
 pub fn cargo() -> Command {
     let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let own = |prefix: &str| name.as_encoded_bytes().starts_with(prefix.as_bytes());
+        if own("CARGO_PKG_") || own("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
     if std::env::var("CI").is_ok_and(|value| value == "true") {
         command.env("CARGO_INCREMENTAL", "0");
     }

@@ -35,6 +35,8 @@ pub struct HostBuilder {
     interactor: Option<Arc<dyn Interactor>>,
     helper: Option<Helper>,
     sample: bool,
+    only: Option<String>,
+    idle: bool,
 }
 
 impl HostBuilder {
@@ -118,6 +120,21 @@ impl HostBuilder {
         self
     }
 
+    /// Keeps this server and forgets every other; [`HostBuilder::start`] fails if there is none of
+    /// this name.
+    #[must_use]
+    pub fn only(mut self, server: impl Into<String>) -> Self {
+        self.only = Some(server.into());
+        self
+    }
+
+    /// Starts no server until it is used: for whoever wants to look first.
+    #[must_use]
+    pub fn idle(mut self) -> Self {
+        self.idle = true;
+        self
+    }
+
     /// Starts every server in the background and gives the host at once.
     pub async fn start(mut self) -> Result<Host, HostError> {
         let setup = self.take_setup().await?;
@@ -135,7 +152,10 @@ impl HostBuilder {
         let prefix = self.prefix.unwrap_or(plan.settings.prefix);
         let gate = Gate::new(fleet.clone(), Style { prefix, embedder });
         for member in self.members(&plan)? {
-            fleet.enlist(member).await;
+            match self.idle {
+                true => drop(fleet.enlist_idle(member).await),
+                false => fleet.enlist(member).await,
+            }
         }
         Ok(Host::new(fleet, gate, guarantee, self.interactor))
     }
@@ -152,7 +172,8 @@ impl HostBuilder {
             None => Home::find(None, &|name| std::env::var(name).ok())?,
         };
         let (config, project_dir) = (self.config.take(), self.project_dir.take());
-        Setup::load(SetupOptions { home, config, project_dir }).await.map(Some)
+        let options = SetupOptions { home, config, project_dir, own_endpoints: Vec::new() };
+        Setup::load(options).await.map(Some)
     }
 
     fn members(&mut self, plan: &toolgate_config::Plan) -> Result<Vec<Member>, HostError> {
@@ -167,6 +188,12 @@ impl HostBuilder {
         if !self.tools.is_empty() {
             let server = LocalServer::new(EMBEDDER).tools(std::mem::take(&mut self.tools));
             members.push(built_in(EMBEDDER, server)?);
+        }
+        if let Some(only) = &self.only {
+            members.retain(|member| member.spec.name.as_str() == only);
+            if members.is_empty() {
+                return Err(HostError::NoServer(only.clone()));
+            }
         }
         Ok(members)
     }

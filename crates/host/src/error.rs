@@ -19,7 +19,7 @@ pub enum HostError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// No server is declared under this name.
-    #[error("find a server named `{0}`; `toolgate servers` lists them")]
+    #[error("find a server named `{0}`")]
     NoServer(String),
     /// The gate refused, or the server could not be used.
     #[error("{}", .0.message)]

@@ -11,11 +11,11 @@ use toolgate_launch::{TreeGuarantee, withheld};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Discovery, Origin, ServerName, ServerSpec, TransportSpec,
 };
-use toolgate_session::{Answer, Interactor, Question, Scope};
+use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Frame, Limits, Revision, build, method, string, view};
 
 use crate::setup::member;
-use crate::{Entry, HostBuilder, HostError};
+use crate::{CallerScope, Entry, HostBuilder, HostError};
 
 /// Every server of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
@@ -148,6 +148,12 @@ impl Host {
         self.gate.name_of(&self.caller, &CapabilityId { server, kind, name: name.into() })
     }
 
+    /// The URI that leads to a resource of this server and no other, whether it lists it or not;
+    /// `None` if nothing leads there.
+    pub fn uri_for(&self, server: &str, uri: &str) -> Option<String> {
+        self.gate.uri_of(&self.caller, &ServerName::new(server).ok()?, uri)
+    }
+
     /// Every tool, under its exposed name.
     pub async fn tools(&self) -> Vec<Exposure> {
         self.list(CapabilityKind::Tool).await
@@ -200,12 +206,7 @@ impl Host {
 /// The definitions of a prepared list.
 fn exposures(kind: CapabilityKind, list: &Bytes) -> Vec<Exposure> {
     use toolgate_wire::scan;
-    let (array, named) = match kind {
-        CapabilityKind::Tool => ("tools", "name"),
-        CapabilityKind::Resource => ("resources", "uri"),
-        CapabilityKind::Template => ("resourceTemplates", "uriTemplate"),
-        CapabilityKind::Prompt => ("prompts", "name"),
-    };
+    let (array, named) = kind.members();
     let Some(array) = scan::member(list, array) else { return Vec::new() };
     let definitions = scan::elements(array.of(list)).map(|element| element.within(array));
     let exposure = |span: toolgate_wire::Span| {
@@ -218,10 +219,10 @@ fn exposures(kind: CapabilityKind, list: &Bytes) -> Vec<Exposure> {
 }
 
 /// Tells nobody and says no.
-struct Declining(Scope);
+struct Declining(CallerScope);
 
 impl Interactor for Declining {
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> CallerScope {
         self.0
     }
 

@@ -37,6 +37,7 @@ mod error;
 mod host;
 pub mod local;
 mod sample;
+pub mod session;
 mod setup;
 
 pub use builder::HostBuilder;
@@ -49,10 +50,11 @@ pub use setup::{Setup, SetupOptions};
 pub use toolgate_config::{Entry, Home, Plan, Prefix, Standing, ensure_user_config};
 pub use toolgate_fleet::{FleetEvent, PhaseReport, Report, ServerStatus};
 pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Refusal};
-pub use toolgate_launch::{Helper, TreeGuarantee, helper_main};
+pub use toolgate_launch::{Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpSpec, Origin, Phase,
     PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity, StdioSpec, Timeouts,
-    TransportSpec,
+    TransportSpec, is_invisible,
 };
-pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question};
+pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question, Scope as CallerScope};
+pub use toolgate_store::Consent;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use toolgate_config::{Entry, Home, Plan, Sources, Standing, load};
 use toolgate_fleet::Member;
 use toolgate_model::{ServerName, ServerState};
-use toolgate_store::{ConsentSet, SqliteState, State};
+use toolgate_store::{Consent, ConsentSet, SqliteState, State};
 
 use crate::HostError;
 
@@ -19,6 +19,8 @@ pub struct SetupOptions {
     pub config: Option<PathBuf>,
     /// The project folder whose files may propose servers.
     pub project_dir: Option<PathBuf>,
+    /// Addresses this program answers on: an entry that points there is left out.
+    pub own_endpoints: Vec<String>,
 }
 
 /// The plan and the state, before anything is started.
@@ -58,6 +60,12 @@ impl Setup {
         entry.ok_or_else(|| HostError::NoServer(name.to_owned()))
     }
 
+    /// Every consent given in this home, by server and newest first: also for servers that no file
+    /// read here declares, or declares otherwise by now.
+    pub async fn consents(&self) -> Result<Vec<Consent>, HostError> {
+        Ok(self.store.consents().await?)
+    }
+
     /// Records that the user lets this server start, exactly as it is declared now.
     pub async fn consent(&mut self, name: &str) -> Result<(), HostError> {
         let entry = self.entry(name)?;
@@ -81,7 +89,8 @@ async fn read(options: &SetupOptions, store: &dyn State) -> Result<Plan, HostErr
     let sources = Sources {
         config: options.config.clone(),
         project_dir: options.project_dir.clone(),
-        ..Sources::new(options.home.clone())
+        own_endpoints: options.own_endpoints.clone(),
+        home: options.home.clone(),
     };
     let given = |name: &ServerName, digest: &_| consents.given(name, digest);
     Ok(load(&sources, &given, &environment)?)

@@ -121,3 +121,41 @@ async fn a_file_that_is_named_is_read_and_its_diagnostics_harm_nobody() {
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
     assert_eq!(standing, [("embedder", "connected"), ("off", "disabled")]);
 }
+
+#[tokio::test]
+async fn an_idle_host_starts_a_server_only_to_examine_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let starts = dir.path().join("starts");
+    let script = format!("echo x >> {:?}; exit 3", starts.display().to_string());
+    let counting = |name: &str| {
+        let args = vec!["-c".into(), script.clone()];
+        let stdio = StdioSpec { command: "sh".into(), args, ..StdioSpec::default() };
+        spec(name, TransportSpec::Stdio(stdio))
+    };
+    let builder = || Host::builder().helper(Helper::none()).server(counting("a"));
+    let host = builder().server(counting("b")).only("a").idle().start().await.unwrap();
+    let servers = host.servers().servers;
+    let standing: Vec<_> =
+        servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
+    assert_eq!(standing, [("a", "not-started")]);
+    assert!(host.doctor("a").await.unwrap().phases.last().unwrap().failure.is_some());
+    assert_eq!(std::fs::read_to_string(&starts).unwrap(), "x\n");
+    host.close().await;
+    let missing = builder().only("c").start().await.err().unwrap();
+    assert!(matches!(missing, HostError::NoServer(name) if name == "c"));
+}
+
+#[tokio::test]
+async fn a_uri_leads_to_the_server_it_is_asked_for() {
+    let host = Host::builder().tool(double()).sample_if_empty().start().await.unwrap();
+    host.settled().await;
+    let listed = "toolgate://sample/help";
+    assert_eq!(host.uri_for("sample", listed).as_deref(), Some(listed));
+    // Nobody lists it, and both declare resources: only a tag tells whose it is.
+    for server in ["sample", "embedder"] {
+        let tagged = format!("toolgate+{server}:x:y");
+        assert_eq!(host.uri_for(server, "x:y"), Some(tagged));
+    }
+    assert_eq!(host.uri_for("nobody", "x:y"), None);
+    host.close().await;
+}

@@ -33,6 +33,10 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("xtask", "toolgate-e2e"),
 ];
 
+/// What apps build on; the rest stands behind `host`, so that no face reaches behind the gate.
+const FOR_APPS: &[&str] =
+    &["toolgate-host", "toolgate-wire", "toolgate-model", "toolgate-transport"];
+
 /// Crates that do IO, wait, or reach for the machine: not for `values` and `rules`.
 const IMPURE: &[&str] = &[
     "async-trait",
@@ -105,6 +109,9 @@ fn inside(user: &str, own: Layer, used: &Dependency, theirs: Layer) -> Option<&'
         (_, Layer::Testkit) if used.kind == Kind::Dev => None,
         (_, Layer::Testkit) => Some("the testkit is for tests only"),
         _ if theirs > own => Some("it points upwards"),
+        (Layer::Apps, _) if theirs < own && !FOR_APPS.contains(&used.name.as_str()) => {
+            Some("apps reach it through `host`")
+        }
         _ if theirs == own && !listed => Some("a neighbour that is not listed"),
         _ => None,
     }
@@ -151,6 +158,13 @@ mod tests {
             let faults = graph(member("crates/values/wire", &[("toolgate-gate", kind)]));
             assert_eq!(faults, ["toolgate-wire uses toolgate-gate: it points upwards"]);
         }
+    }
+
+    #[test]
+    fn apps_reach_the_engine_through_the_host() {
+        let faults = graph(member("crates/apps/cli", &[("toolgate-gate", Kind::Normal)]));
+        assert_eq!(faults, ["toolgate-cli uses toolgate-gate: apps reach it through `host`"]);
+        assert!(graph(member("crates/apps/cli", &[("toolgate-wire", Kind::Normal)])).is_empty());
     }
 
     #[test]

@@ -18,12 +18,25 @@ const CONFINED: &[(&str, &[&str], &str)] = &[
         &["crates/edges/launch", "crates/testkit", "tests", "xtask"],
         "only `launch` starts processes",
     ),
-    ("cfg(unix)", PLATFORM, "platform differences end at the edges"),
-    ("cfg(windows)", PLATFORM, "platform differences end at the edges"),
+    ("cfg(unix", PLATFORM, "platform differences end at the edges"),
+    ("cfg(windows", PLATFORM, "platform differences end at the edges"),
+    ("cfg(target_os", PLATFORM, "platform differences end at the edges"),
+    ("cfg(not(", PLATFORM, "platform differences end at the edges"),
+    ("cfg!(", PLATFORM, "platform differences end at the edges"),
+    ("std::os::", PLATFORM, "platform differences end at the edges"),
 ];
 
-/// The edges touch the machine; everything above them must compile anywhere.
-const PLATFORM: &[&str] = &["crates/edges/", "crates/testkit", "tests", "xtask"];
+/// Where systems may differ: processes, carriers, folders and who may read a file. Everything else
+/// must compile anywhere.
+const PLATFORM: &[&str] = &[
+    "crates/edges/launch/",
+    "crates/edges/transport/",
+    "crates/edges/config/src/home.rs",
+    "crates/edges/store/src/private.rs",
+    "crates/testkit",
+    "tests",
+    "xtask",
+];
 
 /// Words that `values` and `rules` do without.
 const IMPURE: &[&str] =
@@ -107,6 +120,18 @@ mod tests {
         assert!(of_file("crates/edges/launch/src/a.rs", text).is_empty());
         let faults = of_file("crates/host/src/a.rs", text);
         assert_eq!(faults, ["crates/host/src/a.rs:2: unsafe code lives in `launch`"]);
+    }
+
+    #[test]
+    fn systems_differ_only_where_it_is_written_down() {
+        for line in ["#[cfg(unix)]", "#[cfg(not(unix))]", "use std::os::unix::fs::MetadataExt;"] {
+            let text = format!("//! x\n{line}\n");
+            assert!(of_file("crates/edges/transport/src/local/a.rs", &text).is_empty(), "{line}");
+            assert!(of_file("crates/edges/config/src/home.rs", &text).is_empty(), "{line}");
+            for place in ["crates/edges/config/src/files.rs", "crates/apps/cli/src/main.rs"] {
+                assert_eq!(of_file(place, &text).len(), 1, "{place}: {line}");
+            }
+        }
     }
 
     #[test]

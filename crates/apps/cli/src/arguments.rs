@@ -16,8 +16,8 @@ const DEPTH: usize = 8;
 /// The arguments object, as JSON.
 pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String, Failure> {
     match words {
-        [word] if word == "-" => object(text(stdin)?, "standard input"),
-        [word] if word.trim_start().starts_with('{') => object(word.clone(), "the argument"),
+        [word] if word == "-" => object(text(stdin)?, "on standard input"),
+        [word] if word.trim_start().starts_with('{') => object(word.clone(), "as they are typed"),
         words => pairs(words, schema),
     }
 }
@@ -29,15 +29,15 @@ fn text(mut stdin: impl Read) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn object(text: String, from: &str) -> Result<String, Failure> {
+fn object(text: String, place: &str) -> Result<String, Failure> {
     let wrong = |why: String| {
-        Failure::usage(format!("read the arguments from {from}: {why}"))
+        Failure::usage(format!("read the arguments {place}: {why}"))
             .hint(r#"a JSON object is wanted, for example {"key":"value"}"#)
     };
     match serde_json::from_str::<Value>(&text) {
         Ok(Value::Object(_)) => Ok(text),
-        Ok(_) => Err(wrong("it is no object".to_owned())),
-        Err(error) => Err(wrong(error.to_string())),
+        Ok(_) => Err(wrong("they are no object".to_owned())),
+        Err(error) => Err(wrong(format!("they are no JSON: {error}"))),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::logs::Areas;
+use crate::out;
 use crate::verbs::{
     call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
     doctor::Doctor, prompt::Prompt, read_resource::ReadResource, serve::Serve, servers::Servers,
@@ -114,6 +115,10 @@ pub enum Verb {
 
 /// What becomes of a command line that names no work: help is no failure.
 pub fn refused(error: &clap::Error) -> Result<Exit, Failure> {
+    if error.kind() == ErrorKind::MissingSubcommand {
+        out::note(Cli::command().render_help().to_string().trim_end());
+        return Ok(Exit::Usage);
+    }
     // Whoever closed the stream does not want to read it.
     let _ = error.print();
     Ok(match error.kind() {

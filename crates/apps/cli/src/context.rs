@@ -39,7 +39,8 @@ impl Context {
                     .hint("change into a folder that exists")
             })?),
         };
-        Ok(SetupOptions { home: self.home.clone(), config: self.config.clone(), project_dir })
+        let (home, config) = (self.home.clone(), self.config.clone());
+        Ok(SetupOptions { home, config, project_dir, own_endpoints: Vec::new() })
     }
 
     /// Reads the files and opens the state.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use toolgate_host::Signals;
 
 use crate::exit::{Exit, Failure};
 use crate::out;
-use crate::platform::Signals;
 
 /// Whoever holds it can end everything; the last one to drop it does so too.
 #[derive(Debug, Clone)]

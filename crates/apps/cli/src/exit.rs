@@ -84,7 +84,8 @@ impl From<HostError> for Failure {
     fn from(error: HostError) -> Self {
         let what = chain(&error);
         match error {
-            HostError::Config(_) => Self::usage(what),
+            HostError::Config(_) => Self::usage(what).hint("check what --home and --config name"),
+            HostError::NoServer(_) => Self::failed(what).hint("`toolgate servers` lists them"),
             _ => Self::failed(what),
         }
     }

@@ -17,7 +17,6 @@ mod holder;
 mod logs;
 mod out;
 mod owner;
-mod platform;
 mod reach;
 mod station;
 mod verbs;

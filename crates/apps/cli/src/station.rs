@@ -3,25 +3,34 @@
 use std::sync::Arc;
 
 use toolgate_gateway::{Gateway, Health, Options};
-use toolgate_host::{Host, Plan, ServerState, Setup, Standing, json};
+use toolgate_host::{Diagnostic, Host, HostError, Plan, Scope, ServerState, Setup, Severity, json};
 use toolgate_wire::Revision;
 
 use crate::context::Context;
-use crate::control::{Desk, no_server};
+use crate::control::{Desk, Finding, no_server};
 use crate::exit::Failure;
-
-/// The built-in server of a home without any other.
-const SAMPLE: &str = "sample";
+use crate::out;
 
 /// How a station is opened.
 #[derive(Debug, Default)]
 pub struct Terms<'a> {
-    /// Start this server and no other.
+    /// Have this server and no other.
     pub only: Option<&'a str>,
+    /// Start no server before it is used.
+    pub idle: bool,
     /// Speak this revision and refuse every other.
     pub strict: Option<Revision>,
+    /// Clients are to be served: not with something else than the files meant.
+    pub serving: bool,
     /// The address clients reach it at.
     pub endpoint: Option<String>,
+}
+
+impl<'a> Terms<'a> {
+    /// With one server: nobody asked for the others.
+    pub fn only(server: &'a str) -> Self {
+        Self { only: Some(server), ..Self::default() }
+    }
 }
 
 /// A host that is up, and how clients get to it.
@@ -33,13 +42,15 @@ pub struct Station {
 impl Station {
     /// Reads the plan and starts what it says, in the background.
     pub async fn open(context: &Context, terms: Terms<'_>) -> Result<Arc<Self>, Failure> {
-        let options = context.options()?;
-        let setup = context.setup().await?;
-        let findings = setup.plan().diagnostics.iter().map(ToString::to_string).collect();
-        let host = match terms.only {
-            Some(name) => start_one(&setup, name).await?,
-            None => Host::builder().setup(setup).sample_if_empty().start().await?,
-        };
+        let mut options = context.options()?;
+        options.own_endpoints.extend(terms.endpoint.clone());
+        let setup = Setup::load(options.clone()).await?;
+        if terms.serving {
+            usable(setup.plan())?;
+        }
+        let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
+        // A server that is not there may be one of these.
+        let host = start(setup, &terms).await.inspect_err(|_| out::findings(&findings))?;
         let gateway = gateway(&host, terms.strict);
         let desk = Desk::new(host, options, findings, terms.endpoint);
         Ok(Arc::new(Self { desk, gateway }))
@@ -74,22 +85,33 @@ fn gateway(host: &Host, strict: Option<Revision>) -> Gateway {
     Gateway::new(host.gate().clone(), Options { strict, health, ..Options::default() })
 }
 
-/// A host with one server of the plan: nobody asked for the others.
-async fn start_one(setup: &Setup, name: &str) -> Result<Host, Failure> {
-    let plan = setup.plan();
-    let settings = &plan.settings;
-    let builder = Host::builder().roots(settings.roots.clone()).prefix(settings.prefix);
-    if name == SAMPLE && is_idle(plan) {
-        return Ok(builder.sample_if_empty().start().await?);
+/// Fails where the user's own files declare servers and not one of them can be understood: the
+/// built-in sample is for those who declared none. A project's files only propose.
+fn usable(plan: &Plan) -> Result<(), Failure> {
+    let is_fault = |found: &&Diagnostic| {
+        found.severity == Severity::Error && found.origin.scope != Scope::Project
+    };
+    match plan.diagnostics.iter().find(is_fault) {
+        Some(fault) if plan.entries.is_empty() => {
+            let what = format!("use the configuration: {}: {}", fault.origin, fault.message);
+            Err(Failure { hint: fault.hint.clone(), ..Failure::usage(what) })
+        }
+        _ => Ok(()),
     }
-    let unknown = |_| no_server(name, plan.entries.iter().map(|entry| entry.spec.name.as_str()));
-    let entry = setup.entry(name).map_err(unknown)?;
-    let host = builder.start().await?;
-    host.enlist(entry).await;
-    Ok(host)
 }
 
-/// Whether the plan has nothing to start.
-fn is_idle(plan: &Plan) -> bool {
-    plan.entries.iter().all(|entry| entry.standing == Standing::Disabled)
+async fn start(setup: Setup, terms: &Terms<'_>) -> Result<Host, Failure> {
+    let entries = setup.plan().entries.iter();
+    let names: Vec<_> = entries.map(|entry| entry.spec.name.clone()).collect();
+    let mut builder = Host::builder().setup(setup).sample_if_empty();
+    if let Some(name) = terms.only {
+        builder = builder.only(name);
+    }
+    if terms.idle {
+        builder = builder.idle();
+    }
+    builder.start().await.map_err(|error| match error {
+        HostError::NoServer(name) => no_server(&name, names.iter().map(|name| name.as_str())),
+        error => error.into(),
+    })
 }

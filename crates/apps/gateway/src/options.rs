@@ -18,7 +18,8 @@ pub struct Options {
     pub sessions: usize,
     /// How long an HTTP session may be idle.
     pub session_ttl: Duration,
-    /// How many HTTP connections may be open at once; more wait to be accepted.
+    /// How many HTTP connections may be open at once. Beyond it the one that keeps us waiting
+    /// longest is cut; if all are being served, new ones wait.
     pub connections: usize,
     /// How long a request may take before its answer becomes an event stream.
     pub sse_after: Duration,
@@ -61,7 +62,7 @@ impl Default for Cuts {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(10),
-            body: Duration::from_secs(30),
+            body: Duration::from_secs(15),
             idle: Duration::from_secs(60),
             stall: Duration::from_secs(30),
         }

@@ -14,9 +14,9 @@ use toolgate_wire::Frame;
 use toolgate_wire::view::LogLevel;
 
 pub(crate) use toolgate_host::{
-    Answer, AskKind, Caller, CallerId, Client, GateEvent, Interactor, Question, Refusal,
+    Answer, AskKind, Caller, CallerId, CallerScope as Scope, Client, GateEvent, Interactor,
+    Question, Refusal,
 };
-pub(crate) use toolgate_session::Scope;
 
 /// Everything a downstream session needs of the servers behind the gate.
 pub(crate) trait Upstreams: Send + Sync {

@@ -1,24 +1,9 @@
-//! What a consent is about: the identity it is bound to, and the text the user is shown.
+//! What a consent is about, as the user is shown it. What it is bound to is the identity of the
+//! server, [`ServerSpec::digest`].
 
 use std::fmt::Write as _;
 
-use toolgate_model::{Digest, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec};
-
-/// The identity of what an entry starts or reaches: a change of it asks for consent again.
-///
-/// An endpoint is bound with its headers as they are written, because a variable in one of them is
-/// something of the user's that would be sent there.
-pub fn identity(spec: &ServerSpec) -> Digest {
-    match &spec.transport {
-        TransportSpec::Stdio(stdio) => stdio.consent_digest(),
-        TransportSpec::Http(http) => {
-            let headers = http.headers.iter().flat_map(|(name, value)| [name, value.expose()]);
-            let parts = ["http", &http.url].into_iter().chain(headers.map(String::as_str));
-            Digest::of_parts(parts.map(str::as_bytes))
-        }
-        TransportSpec::BuiltIn => Digest::of_parts([b"builtin", spec.name.as_str().as_bytes()]),
-    }
-}
+use toolgate_model::{HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec};
 
 /// Everything a consent is bound to, as text. Odd characters are shown escaped, values of variables
 /// and headers not at all.

@@ -11,7 +11,7 @@ use toolgate_model::{
 use crate::files::{self, Layer};
 use crate::gateway::leads_back;
 use crate::settings::settle;
-use crate::{ConfigError, Entry, Home, Plan, Sources, Standing, identity, resolve};
+use crate::{ConfigError, Entry, Home, Plan, Sources, Standing, resolve};
 
 /// Reads all configuration and adds it up.
 ///
@@ -71,7 +71,7 @@ fn standing(
     if !spec.enabled {
         return Standing::Disabled;
     }
-    if entry.origin.scope == Scope::Project && !consents(&spec.name, &identity(spec)) {
+    if entry.origin.scope == Scope::Project && !consents(&spec.name, &spec.digest()) {
         return Standing::NeedsConsent;
     }
     match resolve(spec, entry.interpolation, env) {

@@ -16,7 +16,7 @@ mod plan;
 mod resolve;
 mod settings;
 
-pub use consent::{consent_text, identity};
+pub use consent::consent_text;
 pub use error::ConfigError;
 pub use first_run::ensure_user_config;
 pub use home::Home;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use toolgate_model::{Diagnostic, Digest, Origin, ServerName, ServerSpec};
 
-use crate::{ConfigError, Home, Interpolation, Settings, consent_text, identity, resolve};
+use crate::{ConfigError, Home, Interpolation, Settings, consent_text, resolve};
 
 /// Where to look for configuration.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct Entry {
 impl Entry {
     /// What a consent to this entry is bound to.
     pub fn identity(&self) -> Digest {
-        identity(&self.spec)
+        self.spec.digest()
     }
 
     /// What the user is shown before consenting.

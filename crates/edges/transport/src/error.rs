@@ -1,6 +1,7 @@
 //! What can go wrong between two sides, whatever the carrier.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why bytes could not be sent or received.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,15 @@ pub enum TransportError {
     Connect {
         /// Host and port.
         authority: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A socket of this machine, or the lock beside it, cannot be used.
+    #[error("use {}: {source}", path.display())]
+    Local {
+        /// Its file.
+        path: PathBuf,
         /// Why.
         #[source]
         source: io::Error,

@@ -4,6 +4,8 @@
 //! stays usable. The writer is one task that gathers what is waiting and writes it at once: under
 //! load many messages cost one system call.
 
+use std::io;
+
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -27,19 +29,23 @@ pub struct LineReader<R> {
     buffer: BytesMut,
     /// How much of `buffer` is known to hold no newline.
     searched: usize,
+    /// How much of a refused line has been passed over, until its end comes.
+    refused: Option<usize>,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Reads from `input`.
     pub fn new(input: R, limits: BodyLimits) -> Self {
-        Self { input, limits, buffer: BytesMut::new(), searched: 0 }
+        Self { input, limits, buffer: BytesMut::new(), searched: 0, refused: None }
     }
 
     /// The next line without its line end, or `None` at the end of the stream. Empty lines are
-    /// passed over. After [`TransportError::Oversize`] reading goes on with the next line.
+    /// passed over. After [`TransportError::Oversize`] reading goes on with the next line; one that
+    /// then goes on for as long again has no end, and that is the end of the stream.
     ///
-    /// Not cancel-safe inside an oversize line; a reader task of its own calls it in a loop.
+    /// Not cancel-safe inside a large line; a reader task of its own calls it in a loop.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+        self.pass_over_refused().await?;
         loop {
             if let Some(line) = self.take_buffered() {
                 if line.is_empty() {
@@ -87,22 +93,36 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// A line that does not fit in memory.
     async fn next_large(&mut self) -> Result<Bytes, TransportError> {
         let mut spool = Spool::new(self.limits);
-        let mut refused = None;
-        loop {
-            let end = memchr::memchr(b'\n', &self.buffer);
-            let chunk = self.buffer.split_to(end.map_or(self.buffer.len(), |at| at + 1));
-            if refused.is_none() {
-                refused = spool.push(&chunk).err();
-            }
-            if end.is_some() || self.fill().await? == 0 {
-                break;
-            }
-        }
         self.searched = 0;
-        match refused {
-            Some(error) => Err(error),
-            None => Ok(trim_end(spool.finish().await?)),
+        loop {
+            let (chunk, ended) = self.take_chunk();
+            if let Err(error) = spool.push(&chunk) {
+                self.refused = (!ended).then_some(0);
+                return Err(error);
+            }
+            if ended || self.fill().await? == 0 {
+                return Ok(trim_end(spool.finish().await?));
+            }
         }
+    }
+
+    /// The rest of a line that was refused.
+    async fn pass_over_refused(&mut self) -> Result<(), TransportError> {
+        while let Some(passed) = self.refused {
+            let (chunk, ended) = self.take_chunk();
+            let passed = passed + chunk.len();
+            if passed > self.limits.total {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line without end").into());
+            }
+            self.refused = (!ended && self.fill().await? > 0).then_some(passed);
+        }
+        Ok(())
+    }
+
+    /// What is read of a line, and whether it is all of it.
+    fn take_chunk(&mut self) -> (BytesMut, bool) {
+        let end = memchr::memchr(b'\n', &self.buffer);
+        (self.buffer.split_to(end.map_or(self.buffer.len(), |at| at + 1)), end.is_some())
     }
 }
 
@@ -200,6 +220,23 @@ mod tests {
         let Err(TransportError::Oversize { head, .. }) = &found[0] else { panic!("{found:?}") };
         assert!(head.starts_with(b"{\"id\":1}"));
         assert_eq!(found[1].as_ref().unwrap(), "next");
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_reported_when_it_is_too_long_and_then_ends_the_stream() {
+        let limits = BodyLimits { memory: 20_000, total: 50_000 };
+        let (mut flood, input) = tokio::io::duplex(1 << 16);
+        let flooding = async {
+            // Fails once the reader has had enough.
+            while flood.write_all(&[b'x'; 10_000]).await.is_ok() {}
+        };
+        let reading = async {
+            let mut reader = LineReader::new(input, limits);
+            let first = reader.next().await;
+            assert!(matches!(first, Err(TransportError::Oversize { .. })), "{first:?}");
+            assert!(matches!(reader.next().await, Err(TransportError::Io(_))));
+        };
+        tokio::join!(flooding, reading);
     }
 
     #[tokio::test]

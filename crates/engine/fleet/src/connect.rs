@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolgate_launch::{ChildHandle, Command, Launcher};
+use toolgate_launch::{ChildHandle, Command, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
     Catalog, Failure, Phase, Secret, ServerSpec, ServerState, StdioSpec, TransportSpec,
 };
@@ -52,13 +52,10 @@ impl Live {
     pub(crate) async fn close(&self) {
         self.session.close().await;
         if let Some(child) = &self.child {
-            child.shutdown(GRACE).await;
+            child.shutdown(SHUTDOWN_GRACE).await;
         }
     }
 }
-
-/// From the polite request to end until the process tree is killed.
-pub(crate) const GRACE: Duration = Duration::from_secs(3);
 
 /// What connecting takes.
 pub(crate) struct Attempt<'a> {
@@ -76,6 +73,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// A server that may not start is not started, not even to be looked at.
+    pub(crate) fn not_allowed(&mut self, standing: &ServerState) {
+        let reason = standing.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let cause = format!("it is {}{reason}", standing.as_str());
+        let stderr = String::new();
+        self.failed(Failure { phase: Phase::Resolve, cause, stderr, hint: None });
+    }
+
     fn begin(&mut self) {
         self.began = Some(Instant::now());
     }

@@ -109,8 +109,16 @@ impl FleetBuilder {
 impl Fleet {
     /// Adds a server and starts it in the background; one of the same name is replaced.
     pub async fn enlist(&self, member: Member) {
-        let name = member.spec.name.clone();
         let may_start = member.standing == ServerState::NotStarted;
+        let pool = self.enlist_idle(member).await;
+        if may_start {
+            tokio::spawn(async move { pool.live().await.map(drop) });
+        }
+    }
+
+    /// Adds a server that is started by its first use; one of the same name is replaced.
+    pub async fn enlist_idle(&self, member: Member) -> Arc<Pool> {
+        let name = member.spec.name.clone();
         let known = self.shared.memory.load(&member.spec).await;
         let server = Arc::new(Server { member: Arc::new(member), pools: Mutex::default() });
         let replaced = self.write().insert(name, server.clone());
@@ -123,9 +131,7 @@ impl Fleet {
             pool.remember(known);
         }
         self.shared.catalog_changed(server.member.spec.name.clone(), Vec::new());
-        if may_start {
-            tokio::spawn(async move { pool.live().await.map(drop) });
-        }
+        pool
     }
 
     /// Removes a server and ends it. `false` if there was none.

@@ -17,6 +17,7 @@ mod memory;
 mod pool;
 mod refresh;
 mod wanted;
+mod watch;
 
 pub use builtin::BuiltIn;
 pub use connect::{PhaseReport, Report};

@@ -3,14 +3,13 @@
 //! The first use brings it up; a connection that ended is replaced on the next use. Failures in a
 //! row are spaced out, so that a server that cannot start is not started on every call.
 
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use toolgate_model::{CapabilityKind, Catalog, Failure, Phase, ServerName, ServerState};
+use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState};
 use toolgate_session::{Outbound, Owner, SessionError};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, method, string};
@@ -19,14 +18,13 @@ use crate::connect::{Attempt, Live, Log, Report, with_exit};
 use crate::fleet::Shared;
 use crate::member::{Member, Tenant};
 use crate::wanted::Wanted;
+use crate::watch::{self, Changes, Deaf, Watcher};
 use crate::{CallerKey, FleetError, FleetEvent, refresh};
 
 /// The wait after the first failure; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// How long changes of a list are gathered before it is read again.
-const COALESCE: Duration = Duration::from_millis(100);
 
 /// Calls under way at once on one connection.
 const PLACES: usize = 64;
@@ -42,9 +40,7 @@ pub struct Pool {
     connecting: tokio::sync::Mutex<Failures>,
     wanted: Mutex<Wanted>,
     places: Semaphore,
-    changed: AtomicU8,
-    /// Shared with the task that reads changed lists, so that it need not keep the pool alive.
-    wake: Arc<Notify>,
+    changes: Arc<Changes>,
     me: Weak<Pool>,
 }
 
@@ -68,11 +64,10 @@ impl Pool {
             connecting: tokio::sync::Mutex::default(),
             wanted: Mutex::default(),
             places: Semaphore::new(PLACES),
-            changed: AtomicU8::new(0),
-            wake: Arc::default(),
+            changes: Arc::default(),
             me: me.clone(),
         });
-        tokio::spawn(follow_changes(pool.me.clone(), pool.wake.clone()));
+        tokio::spawn(watch::follow(pool.me.clone(), pool.changes.clone()));
         pool
     }
 
@@ -113,11 +108,21 @@ impl Pool {
             Ok(frame) => return Ok(frame),
             Err(error) => error,
         };
-        if !error.is_fatal() {
-            return Err(self.failed(error, String::new()));
+        match error.is_fatal() {
+            true => Box::pin(self.call_again(&live, error, outbound, repeatable)).await,
+            false => Err(self.failed(error, String::new())),
         }
+    }
+
+    async fn call_again(
+        &self,
+        lost: &Arc<Live>,
+        error: SessionError,
+        outbound: &Outbound,
+        repeatable: impl FnOnce() -> bool,
+    ) -> Result<Frame, FleetError> {
         let expired = matches!(error, SessionError::Expired);
-        let error = self.lost(&live, error).await;
+        let error = self.lost(lost, error).await;
         if !(expired && repeatable()) {
             return Err(error);
         }
@@ -127,9 +132,14 @@ impl Pool {
 
     /// The live connection; brings the server up if there is none.
     pub(crate) async fn live(&self) -> Result<Arc<Live>, FleetError> {
-        if let Some(live) = self.usable() {
-            return Ok(live);
+        match self.usable() {
+            Some(live) => Ok(live),
+            None => Box::pin(self.come_up()).await,
         }
+    }
+
+    /// One caller at a time brings the server up; the others find it up.
+    async fn come_up(&self) -> Result<Arc<Live>, FleetError> {
         let mut failures = self.connecting.lock().await;
         if let Some(live) = self.usable() {
             return Ok(live);
@@ -151,7 +161,8 @@ impl Pool {
     async fn bring_up(&self, failures: &mut Failures) -> Result<Arc<Live>, FleetError> {
         self.set_state(ServerState::Connecting);
         let mut log = Log::default();
-        match self.attempt(Arc::new(Watcher(self.me.clone()))).run(&mut log).await {
+        let watcher = Watcher { pool: self.me.clone(), changes: self.changes.clone() };
+        match self.attempt(Arc::new(watcher)).run(&mut log).await {
             Ok((live, catalog)) => {
                 *failures = Failures::default();
                 let live = Arc::new(live);
@@ -176,6 +187,10 @@ impl Pool {
     /// Brings up a connection of its own and closes it again, to see how that goes.
     pub(crate) async fn examine(&self) -> Report {
         let mut log = Log::default();
+        if self.member.standing != ServerState::NotStarted {
+            log.not_allowed(&self.member.standing);
+            return log.report;
+        }
         if let Ok((live, _)) = self.attempt(Arc::new(Deaf)).run(&mut log).await {
             live.close().await;
         }
@@ -292,10 +307,25 @@ impl Pool {
         }
     }
 
-    async fn refresh(&self) {
-        let bits = self.changed.swap(0, Ordering::AcqRel);
-        let kinds: Vec<_> =
-            CapabilityKind::ALL.into_iter().filter(|kind| bits & bit(*kind) != 0).collect();
+    /// A notification that belongs to no call.
+    pub(crate) fn notified(&self, frame: Frame) {
+        let server = self.server().clone();
+        self.shared.announce(FleetEvent::Notified { server, frame });
+    }
+
+    /// A connection reports its end. It may not be the one in use.
+    pub(crate) fn ended(self: &Arc<Self>, reason: &str) {
+        let ended = |live: &Arc<Live>| live.session.ended().is_some();
+        let Some(live) = self.live.load_full().filter(ended) else { return };
+        let (pool, error) = (self.clone(), SessionError::Ended(reason.to_owned()));
+        tokio::spawn(async move {
+            drop(pool.lost(&live, error).await);
+        });
+    }
+
+    /// Reads the lists again that have changed.
+    pub(crate) async fn refresh(&self) {
+        let kinds = self.changes.take();
         let (Some(live), Some(known)) = (self.usable(), self.catalog()) else { return };
         match refresh::some(&live.session, &known, &kinds).await {
             Ok((catalog, changed)) if !changed.is_empty() => self.publish(catalog).await,
@@ -324,65 +354,8 @@ fn send(live: &Arc<Live>, method: &'static str, params: String) {
     });
 }
 
-fn bit(kind: CapabilityKind) -> u8 {
-    1 << kind as u8
-}
-
-/// Reads lists again after they changed: once per storm.
-async fn follow_changes(pool: Weak<Pool>, wake: Arc<Notify>) {
-    loop {
-        wake.notified().await;
-        if pool.strong_count() == 0 {
-            return;
-        }
-        tokio::time::sleep(COALESCE).await;
-        match pool.upgrade() {
-            Some(pool) => pool.refresh().await,
-            None => return,
-        }
-    }
-}
-
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.wake.notify_one();
+        self.changes.stop();
     }
-}
-
-/// The session's owner, without keeping the pool alive.
-struct Watcher(Weak<Pool>);
-
-impl Owner for Watcher {
-    fn list_changed(&self, kind: CapabilityKind) {
-        if let Some(pool) = self.0.upgrade() {
-            pool.changed.fetch_or(bit(kind), Ordering::AcqRel);
-            pool.wake.notify_one();
-        }
-    }
-
-    fn notified(&self, frame: Frame) {
-        if let Some(pool) = self.0.upgrade() {
-            let server = pool.server().clone();
-            pool.shared.announce(FleetEvent::Notified { server, frame });
-        }
-    }
-
-    fn ended(&self, reason: &str) {
-        let Some(pool) = self.0.upgrade() else { return };
-        let ended = |live: &Arc<Live>| live.session.ended().is_some();
-        let Some(live) = pool.live.load_full().filter(ended) else { return };
-        let error = SessionError::Ended(reason.to_owned());
-        tokio::spawn(async move {
-            drop(pool.lost(&live, error).await);
-        });
-    }
-}
-
-/// The owner of a connection that is only looked at.
-struct Deaf;
-
-impl Owner for Deaf {
-    fn list_changed(&self, _kind: CapabilityKind) {}
-    fn notified(&self, _frame: Frame) {}
-    fn ended(&self, _reason: &str) {}
 }

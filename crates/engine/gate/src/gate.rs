@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 use toolgate_fleet::{Fleet, Pool};
-use toolgate_model::{CapabilityId, CapabilityKind};
+use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 use toolgate_naming::Style;
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::view::{LogLevel, ToolView};
@@ -69,9 +69,10 @@ impl Gate {
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
         match request.method().as_deref() {
-            Some(method::TASKS_LIST) => return self.list_tasks(caller, port).await,
+            // Boxed, as everything rare on this way: what every call carries stays small.
+            Some(method::TASKS_LIST) => return Box::pin(self.list_tasks(caller, port)).await,
             Some(method::TASKS_GET | method::TASKS_RESULT | method::TASKS_CANCEL) => {
-                return self.pass_task(request, caller, port).await;
+                return Box::pin(self.pass_task(request, caller, port)).await;
             }
             _ => {}
         }
@@ -94,11 +95,7 @@ impl Gate {
     ) -> Result<Frame, Refusal> {
         let request = &outbound.frame;
         if subscriptions::concerns(request) {
-            let subscribe = request.is(method::RESOURCES_SUBSCRIBE);
-            return match subscribe {
-                true => subscriptions::subscribe(pool, &id.name, caller, outbound).await,
-                false => subscriptions::unsubscribe(pool, &id.name, caller, outbound).await,
-            };
+            return Box::pin(subscriptions::pass(pool, &id.name, caller, outbound)).await;
         }
         let answer = pool.call(outbound, || repeatable(view, id)).await?;
         if id.kind == CapabilityKind::Tool {
@@ -123,6 +120,16 @@ impl Gate {
     /// The name this caller knows a capability by; `None` if he does not see it.
     pub fn name_of(&self, caller: &Caller, id: &CapabilityId) -> Option<String> {
         self.view(caller).names.name_of(id).map(str::to_owned)
+    }
+
+    /// How this caller names a URI of one server, listed or not; `None` if nothing leads there.
+    pub fn uri_of(&self, caller: &Caller, server: &ServerName, uri: &str) -> Option<String> {
+        let view = self.view(caller);
+        let shown = view.names.uri_of(server, uri);
+        match resolve::located(&view, &shown) {
+            Ok(id) if id.server == *server => Some(shown.into_owned()),
+            _ => view.names.tagged(server, uri),
+        }
     }
 
     /// What the gateway declares to this caller, raw.

@@ -12,23 +12,13 @@ use toolgate_wire::{Splice, scan, string};
 /// How much of all servers' instructions is passed on.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
 
-/// The member of a list's result that holds the definitions, and the one that names each.
-fn members(kind: CapabilityKind) -> (&'static str, &'static str) {
-    match kind {
-        CapabilityKind::Tool => ("tools", "name"),
-        CapabilityKind::Resource => ("resources", "uri"),
-        CapabilityKind::Template => ("resourceTemplates", "uriTemplate"),
-        CapabilityKind::Prompt => ("prompts", "name"),
-    }
-}
-
 /// The `result` object of one list.
 pub(crate) fn prepare(
     kind: CapabilityKind,
     catalogs: &[(ServerName, Arc<Catalog>)],
     names: &Exposed,
 ) -> Bytes {
-    let (array, _) = members(kind);
+    let (array, _) = kind.members();
     let mut list = BytesMut::new();
     list.put_slice(format!("{{\"{array}\":[").as_bytes());
     let mut first = true;
@@ -51,7 +41,7 @@ fn renamed(kind: CapabilityKind, definition: &Definition, shown: &str) -> Bytes 
     if shown == &*definition.name {
         return definition.raw.clone();
     }
-    let (_, named) = members(kind);
+    let (_, named) = kind.members();
     let Some(span) = scan::member(&definition.raw, named) else { return definition.raw.clone() };
     let spliced = Splice::new(&definition.raw).replace(span, string::encode(shown)).finish();
     spliced.unwrap_or_else(|_| definition.raw.clone())

@@ -55,20 +55,24 @@ fn reference(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
 
 fn resource(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
     let uri = request.name().ok_or_else(|| Refusal::incomplete("uri"))?;
-    let (server, raw): (&ServerName, Arc<str>) = match view.names.locate(&uri) {
+    Ok(resolved(request, &uri, located(view, &uri)?))
+}
+
+/// The resource a URI leads to.
+pub(crate) fn located(view: &View, uri: &str) -> Result<CapabilityId, Refusal> {
+    let (server, raw): (&ServerName, Arc<str>) = match view.names.locate(uri) {
         Located::At { server, uri } => (server, uri.into()),
-        Located::Nobody => (only_one_with_resources(view, &uri)?, (&*uri).into()),
+        Located::Nobody => (only_one_with_resources(view, uri)?, uri.into()),
         Located::Ambiguous(servers) => {
             let servers: Vec<_> = servers.iter().map(|server| server.as_str()).collect();
             let message = format!(
                 "several servers have `{uri}` ({}); use the URI as the list shows it",
                 servers.join(", ")
             );
-            return Err(Refusal { message, ..Refusal::no_resource(&uri) });
+            return Err(Refusal { message, ..Refusal::no_resource(uri) });
         }
     };
-    let id = CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: raw };
-    Ok(resolved(request, &uri, id))
+    Ok(CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: raw })
 }
 
 /// A URI nobody lists may still be known to the one server that has resources at all.

@@ -7,8 +7,21 @@ use toolgate_wire::{Frame, Kind, Limits, build, method};
 
 use crate::{Caller, Refusal};
 
+/// Passes one of the two on.
+pub(crate) async fn pass(
+    pool: &Pool,
+    uri: &str,
+    caller: &Caller,
+    outbound: &Outbound,
+) -> Result<Frame, Refusal> {
+    match outbound.frame.is(method::RESOURCES_SUBSCRIBE) {
+        true => subscribe(pool, uri, caller, outbound).await,
+        false => unsubscribe(pool, uri, caller, outbound).await,
+    }
+}
+
 /// Passes a subscription on; the pool renews it when the server comes back.
-pub(crate) async fn subscribe(
+async fn subscribe(
     pool: &Pool,
     uri: &str,
     caller: &Caller,
@@ -22,7 +35,7 @@ pub(crate) async fn subscribe(
 }
 
 /// Ends a caller's subscription; the server hears of it when he was the last.
-pub(crate) async fn unsubscribe(
+async fn unsubscribe(
     pool: &Pool,
     uri: &str,
     caller: &Caller,

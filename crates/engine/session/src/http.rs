@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
@@ -34,18 +34,22 @@ pub(crate) struct HttpLink {
     endpoint: Endpoint,
     session: OnceLock<HeaderValue>,
     version: OnceLock<HeaderValue>,
+    /// The headers of a POST, once session and revision are known.
+    posting: OnceLock<HeaderMap>,
     limits: BodyLimits,
 }
 
 impl HttpLink {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
         let limits = BodyLimits::default();
-        Self { endpoint, session: OnceLock::new(), version: OnceLock::new(), limits }
+        let (session, version, posting) = Default::default();
+        Self { endpoint, session, version, posting, limits }
     }
 
     /// From now on every request names the revision both sides agreed on.
     pub(crate) fn agreed(&self, revision: Revision) {
         let _ = self.version.set(HeaderValue::from_static(revision.as_str()));
+        let _ = self.posting.set(self.post_headers());
     }
 
     fn headers(&self, accept: &'static str) -> HeaderMap {
@@ -57,11 +61,17 @@ impl HttpLink {
         if let Some(version) = self.version.get() {
             headers.insert(VERSION, version.clone());
         }
+        self.endpoint.headers(headers)
+    }
+
+    fn post_headers(&self) -> HeaderMap {
+        let mut headers = self.headers("application/json, text/event-stream");
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers
     }
 
     async fn post(&self, body: Bytes) -> Result<Reply, SessionError> {
-        let headers = self.headers("application/json, text/event-stream");
+        let headers = self.posting.get().cloned().unwrap_or_else(|| self.post_headers());
         let reply = self.endpoint.send(Outgoing { method: Method::POST, headers, body }).await?;
         if let (None, Some(session)) = (self.session.get(), reply.headers.get(SESSION)) {
             let _ = self.session.set(session.clone());
@@ -145,10 +155,10 @@ pub(crate) async fn call(
 ) -> Result<Frame, SessionError> {
     let reply = link.post(body).await?;
     if !reply.status.is_success() {
-        return failed(core, link, id, reply).await;
+        return Box::pin(failed(core, link, id, reply)).await;
     }
     if reply.is_event_stream() {
-        return follow(core, link, id, reply.into_events(link.limits.memory)).await;
+        return Box::pin(follow(core, link, id, reply.into_events(link.limits.memory))).await;
     }
     let frame = Frame::parse(reply.bytes(link.limits).await?, &core.limits)?;
     expected(frame, id)

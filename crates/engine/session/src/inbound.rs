@@ -40,7 +40,6 @@ fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
     let list = |kind| core.owner.list_changed(kind);
     match name.as_ref() {
         method::PROGRESS => progress(core, &frame),
-        method::MESSAGE => log(core, frame, came),
         method::CANCELLED => asks::take_back(core, &frame),
         method::ELICITATION_COMPLETE => completed(core, frame),
         method::TOOLS_LIST_CHANGED => list(CapabilityKind::Tool),
@@ -49,8 +48,13 @@ fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
             list(CapabilityKind::Resource);
             list(CapabilityKind::Template);
         }
-        _ if core.meter.admit() => core.owner.notified(frame),
-        _ => {}
+        // These are for whoever subscribed or began the task, whatever is being called meanwhile.
+        method::RESOURCES_UPDATED | method::TASKS_STATUS => {
+            if core.meter.admit() {
+                core.owner.notified(frame);
+            }
+        }
+        _ => remark(core, frame, came),
     }
 }
 
@@ -69,8 +73,9 @@ fn progress(core: &Core, frame: &Frame) {
     }
 }
 
-/// A log line belongs to the call on whose stream it came, or to the only one there is.
-fn log(core: &Core, frame: Frame, came: Came) {
+/// A log line, or a notification we do not know, belongs to the call on whose stream it came, or to
+/// the only one there is.
+fn remark(core: &Core, frame: Frame, came: Came) {
     if !core.meter.admit() {
         return;
     }

@@ -14,7 +14,7 @@ use crate::session::{Session, fail_on_error};
 /// Pages of one list.
 const MAX_PAGES: usize = 100;
 /// Definitions in one list.
-const MAX_DEFINITIONS: usize = 2000;
+const MAX_DEFINITIONS: usize = 1000;
 /// Bytes of all pages of one list.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -57,23 +57,13 @@ fn request_of(kind: CapabilityKind) -> &'static str {
     }
 }
 
-/// The member that holds the definitions, and the one of each that names it.
-fn members(kind: CapabilityKind) -> (&'static str, &'static str) {
-    match kind {
-        CapabilityKind::Tool => ("tools", "name"),
-        CapabilityKind::Resource => ("resources", "uri"),
-        CapabilityKind::Template => ("resourceTemplates", "uriTemplate"),
-        CapabilityKind::Prompt => ("prompts", "name"),
-    }
-}
-
 /// Adds a page's definitions to `list`; gives the cursor of the next page.
 fn read_page(
     page: &Frame,
     kind: CapabilityKind,
     list: &mut Vec<Definition>,
 ) -> Result<Option<String>, SessionError> {
-    let (array, named) = members(kind);
+    let (array, named) = kind.members();
     let result = page.result().unwrap_or_default();
     let span = scan::member(result, array)
         .ok_or_else(|| SessionError::Protocol(format!("its list of {kind}s has no `{array}`")))?;

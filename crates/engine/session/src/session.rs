@@ -94,7 +94,7 @@ impl Session {
         for _ in 1..url_required::MAX_ROUNDS {
             let answer = self.once(outbound, self.core.timeouts).await?;
             let Some(demanded) = url_required::demanded(&answer) else { return Ok(answer) };
-            let run = url_required::run(&self.core, &outbound.port, &demanded);
+            let run = Box::pin(url_required::run(&self.core, &outbound.port, &demanded));
             if !matches!(tokio::time::timeout(self.core.timeouts.max, run).await, Ok(true)) {
                 return Ok(answer);
             }

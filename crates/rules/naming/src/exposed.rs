@@ -120,6 +120,12 @@ impl Exposed {
         }
     }
 
+    /// The form of a URI that leads to this server whatever others have; `None` for a server that is
+    /// not in the set.
+    pub fn tagged(&self, server: &ServerName, uri: &str) -> Option<String> {
+        self.tags.tag(server, uri)
+    }
+
     /// How a URI that a server sent is shown: in a result, a link or an update. It locates back to
     /// that server, if anything but a tag can.
     pub fn uri_of<'u>(&self, server: &ServerName, uri: &'u str) -> Cow<'u, str> {

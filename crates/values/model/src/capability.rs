@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ServerName;
-use crate::name::is_invisible;
+use crate::is_invisible;
 
 /// What kind of thing a capability is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -25,6 +25,17 @@ pub enum CapabilityKind {
 impl CapabilityKind {
     /// All kinds, in the order they are listed.
     pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
+
+    /// How MCP spells a list of them: the member that holds the definitions, and the member of a
+    /// definition that names it.
+    pub fn members(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tool => ("tools", "name"),
+            Self::Resource => ("resources", "uri"),
+            Self::Template => ("resourceTemplates", "uriTemplate"),
+            Self::Prompt => ("prompts", "name"),
+        }
+    }
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {

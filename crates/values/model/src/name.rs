@@ -5,6 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::is_invisible;
+
 /// The longest server name, in bytes.
 const MAX_BYTES: usize = 128;
 
@@ -45,20 +47,6 @@ impl ServerName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
-
-/// Control, bidirectional, zero-width and tag characters (security.md T2).
-pub(crate) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00AD}'
-            | '\u{180E}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}'
-            | '\u{E0000}'..='\u{E0FFF}')
 }
 
 impl fmt::Display for ServerName {

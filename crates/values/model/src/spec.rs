@@ -25,15 +25,13 @@ pub struct ServerSpec {
 }
 
 impl ServerSpec {
-    /// The identity of what is reached: what was learnt of one command or address is not believed
-    /// of another under the same name.
+    /// The identity of what is started or reached. A consent is bound to it, and what was learnt
+    /// of one command or address is not believed of another under the same name.
     pub fn digest(&self) -> Digest {
         match &self.transport {
-            TransportSpec::Stdio(stdio) => stdio.consent_digest(),
-            TransportSpec::Http(http) => {
-                Digest::of_parts([b"http".as_slice(), http.url.as_bytes()])
-            }
-            TransportSpec::BuiltIn => Digest::of_parts([b"builtin".as_slice()]),
+            TransportSpec::Stdio(stdio) => stdio.digest(),
+            TransportSpec::Http(http) => http.digest(),
+            TransportSpec::BuiltIn => Digest::of_parts([b"builtin", self.name.as_str().as_bytes()]),
         }
     }
 }
@@ -76,9 +74,8 @@ pub struct StdioSpec {
 }
 
 impl StdioSpec {
-    /// What a consent is bound to: exact command, arguments, working folder and the names (not the
-    /// values) of its variables.
-    pub fn consent_digest(&self) -> Digest {
+    /// Exact command, arguments, working folder and the names (not the values) of its variables.
+    fn digest(&self) -> Digest {
         let cwd = self.cwd.as_ref().map(|path| path.to_string_lossy().into_owned());
         let counts = [self.args.len(), self.env.len(), self.env_inherit.len()];
         let counts = format!("{counts:?}");
@@ -98,6 +95,16 @@ pub struct HttpSpec {
     pub url: String,
     /// Headers sent with every request.
     pub headers: BTreeMap<String, Secret<String>>,
+}
+
+impl HttpSpec {
+    /// The address with its headers as they are written: a variable in one of them is something of
+    /// the user's that would be sent there.
+    fn digest(&self) -> Digest {
+        let headers = self.headers.iter().flat_map(|(name, value)| [name, value.expose()]);
+        let parts = ["http", &self.url].into_iter().chain(headers.map(String::as_str));
+        Digest::of_parts(parts.map(str::as_bytes))
+    }
 }
 
 /// How long things may take with one server.
@@ -145,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn consent_covers_everything_but_the_values_of_variables() {
-        let given = spec().consent_digest();
+    fn a_process_is_told_apart_by_everything_but_the_values_of_variables() {
+        let given = spec().digest();
         let mut other_value = spec();
         other_value.env.insert("TOKEN".into(), Secret::new("two".into()));
-        assert_eq!(given, other_value.consent_digest());
+        assert_eq!(given, other_value.digest());
 
         let changes: [fn(&mut StdioSpec); 5] = [
             |s| s.command = "node".into(),
@@ -161,8 +168,20 @@ mod tests {
         for change in changes {
             let mut changed = spec();
             change(&mut changed);
-            assert_ne!(given, changed.consent_digest(), "{changed:?}");
+            assert_ne!(given, changed.digest(), "{changed:?}");
         }
+    }
+
+    #[test]
+    fn an_endpoint_is_told_apart_by_its_headers_as_written() {
+        let spec = |value: &str| HttpSpec {
+            url: "https://example.com/mcp".into(),
+            headers: [("Authorization".to_owned(), Secret::new(value.to_owned()))].into(),
+        };
+        assert_eq!(spec("${TOKEN}").digest(), spec("${TOKEN}").digest());
+        assert_ne!(spec("${TOKEN}").digest(), spec("${OTHER}").digest());
+        let elsewhere = HttpSpec { url: "https://example.com/".into(), ..spec("${TOKEN}") };
+        assert_ne!(spec("${TOKEN}").digest(), elsewhere.digest());
     }
 
     #[test]

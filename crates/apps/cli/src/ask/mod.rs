@@ -7,7 +7,7 @@ mod terminal;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
+use toolgate_host::{Answer, AskKind, CallerScope, Interactor, Question};
 use toolgate_wire::view::{LogMessage, Progress};
 use toolgate_wire::{Frame, method};
 
@@ -55,8 +55,8 @@ impl Person {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> Scope {
-        Scope(1)
+    fn scope(&self) -> CallerScope {
+        CallerScope(1)
     }
 
     fn tell(&self, event: Frame) {

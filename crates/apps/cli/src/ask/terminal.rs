@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Write as _};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use toolgate_session::{Answer, AskKind, Question};
+use toolgate_host::{Answer, AskKind, Question};
 
 use super::form::{Field, Kind, fields, flag};
 use crate::out::{note, visible, visible_lines};

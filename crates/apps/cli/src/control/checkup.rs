@@ -8,6 +8,8 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
 
+use super::Finding;
+
 const LAUNCH: &str = "launch";
 
 /// Every server that was looked at, and what concerns all of them.
@@ -16,7 +18,7 @@ pub struct Checkups {
     /// The servers.
     pub servers: Vec<Checkup>,
     /// What is wrong with the files.
-    pub findings: Vec<String>,
+    pub findings: Vec<Finding>,
     /// How surely processes of servers end with us.
     pub guarantee: String,
 }
@@ -53,6 +55,13 @@ pub struct Step {
     pub hint: Option<String>,
 }
 
+impl Checkups {
+    /// Whether everything that is declared can be used.
+    pub fn is_well(&self) -> bool {
+        self.servers.iter().all(Checkup::is_well) && !self.findings.iter().any(|it| it.fatal)
+    }
+}
+
 impl Checkup {
     /// Whether every step went well.
     pub fn is_well(&self) -> bool {
@@ -60,7 +69,7 @@ impl Checkup {
     }
 }
 
-pub(super) async fn of(host: &Host, servers: &[ServerStatus], findings: &[String]) -> Checkups {
+pub(super) async fn of(host: &Host, servers: &[ServerStatus], findings: &[Finding]) -> Checkups {
     Checkups {
         servers: join_all(servers.iter().map(|status| one(host, status))).await,
         findings: findings.to_vec(),

@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use toolgate_host::{Host, Setup, SetupOptions};
 
-use super::{Inventory, Overview, Owner, Question, checkup};
+use super::{Finding, Inventory, Overview, Owner, Question, checkup};
 use crate::exit::Failure;
 
 /// Answers questions about one host.
 pub struct Desk {
     host: Host,
     options: SetupOptions,
-    findings: Vec<String>,
+    findings: Vec<Finding>,
     endpoint: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl Desk {
     pub fn new(
         host: Host,
         options: SetupOptions,
-        findings: Vec<String>,
+        findings: Vec<Finding>,
         endpoint: Option<String>,
     ) -> Self {
         Self { host, options, findings, endpoint }
@@ -34,7 +34,7 @@ impl Desk {
     }
 
     /// What is wrong with the files.
-    pub fn findings(&self) -> &[String] {
+    pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
@@ -52,6 +52,7 @@ impl Desk {
                 let status = self.host.settled_one(server).await.map_err(|_| self.no(server))?;
                 raw(&Inventory::of(&self.host, &status))
             }
+            Question::Uri { server, uri } => raw(&self.host.uri_for(server, uri)),
             Question::Doctor { server } => {
                 let mut servers = self.host.servers().servers;
                 if let Some(name) = server {
@@ -95,7 +96,9 @@ impl Desk {
 pub fn no_server<'n>(server: &str, names: impl Iterator<Item = &'n str>) -> Failure {
     let names: Vec<_> = names.collect();
     let hint = match &names[..] {
-        [] => "no server is declared; `toolgate serve` writes a config to begin with".to_owned(),
+        [] => "none is declared, only the built-in `sample` is there; `toolgate serve` writes a config to \
+              begin with"
+            .to_owned(),
         names => {
             format!("there are {}; `toolgate servers` says how they stand", names.join(", "))
         }

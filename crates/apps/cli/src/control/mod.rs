@@ -7,6 +7,7 @@
 
 mod checkup;
 mod desk;
+mod finding;
 mod inventory;
 mod overview;
 
@@ -19,6 +20,7 @@ use crate::exit::Failure;
 
 pub use checkup::{Checkup, Checkups};
 pub use desk::{Desk, no_server};
+pub use finding::Finding;
 pub use inventory::{Inventory, Offer};
 pub use overview::Overview;
 
@@ -51,6 +53,13 @@ pub enum Question {
     Discover {
         /// Which.
         server: String,
+    },
+    /// By which URI do clients reach a resource of this server, listed or not?
+    Uri {
+        /// Which server.
+        server: String,
+        /// The server's own URI.
+        uri: String,
     },
     /// How does it go when servers are brought up?
     Doctor {

@@ -11,6 +11,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
+use crate::control::Finding;
 use crate::exit::Failure;
 
 pub use spinner::Spinner;
@@ -49,6 +50,11 @@ pub fn text(text: &str) -> Result<(), Failure> {
 /// Says something to the person, who may not be listening.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Says what is wrong with the files; text of theirs is as untrusted as a server's.
+pub fn findings(findings: &[Finding]) {
+    findings.iter().for_each(|finding| note(&visible_lines(&finding.text)));
 }
 
 /// Whether a person watches stderr.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use toolgate_host::is_invisible;
+
 /// One line: every control and invisible character becomes `⟦U+XXXX⟧`.
 pub fn visible(text: &str) -> String {
     shown(text, |_| false)
@@ -15,7 +17,7 @@ pub fn visible_lines(text: &str) -> String {
 fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_hidden(c) && !kept(c) {
+        if is_invisible(c) && !kept(c) {
             // Writing to a String cannot fail.
             let _ = write!(shown, "⟦U+{:04X}⟧", c as u32);
         } else {
@@ -23,20 +25,6 @@ fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
         }
     }
     shown
-}
-
-/// Control, bidirectional, zero-width and tag characters.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00AD}'
-            | '\u{180E}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}'
-            | '\u{E0000}'..='\u{E0FFF}')
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::task::JoinSet;
+use toolgate_transport::local::{Reader, Writer};
 use toolgate_wire::Revision;
 
 use super::Claim;
 use crate::control::{Opening, Reply};
 use crate::ending::Ending;
 use crate::exit::Failure;
-use crate::platform::{Reader, Writer};
 use crate::station::Station;
 
 /// How long a connection may take to say what it wants.

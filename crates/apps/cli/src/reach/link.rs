@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
-use toolgate_host::{CapabilityKind, ServerName, Timeouts};
-use toolgate_session::{Interactor, Opening, Outbound, Owner, Session, SessionError};
+use toolgate_host::session::{Opening, Outbound, Owner, Session, SessionError};
+use toolgate_host::{CapabilityKind, Interactor, ServerName, Timeouts};
 use toolgate_wire::{Frame, Kind, Limits, build, view::RpcError};
 
 use super::Living;
@@ -73,15 +73,21 @@ impl Link {
         Ok(Self { session, port, over })
     }
 
-    /// Sends a request and waits for its result. Dropping the future cancels it.
-    pub async fn request(&self, method: &str, params: &str) -> Result<Frame, Failure> {
+    /// Sends a request that concerns a server and waits for its result. Dropping the future cancels
+    /// it.
+    pub async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: &str,
+    ) -> Result<Frame, Failure> {
         let request = build::request("0", method, Some(params.as_bytes()));
         let frame = Frame::parse(request, &Limits::default())
             .map_err(|error| Failure::usage(format!("send this: {error}")))?;
         let outbound = Outbound { frame, rename: None, port: self.port.clone() };
         let answer = self.session.call(&outbound).await.map_err(failure)?;
         match (answer.kind(), answer.error().and_then(RpcError::of)) {
-            (Kind::Failure, Some(error)) => Err(told(&error)),
+            (Kind::Failure, Some(error)) => Err(told(server, &error)),
             _ => Ok(answer),
         }
     }
@@ -95,18 +101,18 @@ impl Link {
 }
 
 /// An error answer, with the hint the gate may have put into it.
-fn told(error: &RpcError<'_>) -> Failure {
+fn told(server: &str, error: &RpcError<'_>) -> Failure {
     let message = error.message.as_deref().unwrap_or("it gives no reason");
     let (message, hint) = match message.split_once("; hint: ") {
-        Some((message, hint)) => (message, Some(hint.to_owned())),
-        None => (message, None),
+        Some((message, hint)) => (message, hint.to_owned()),
+        None => (message, format!("`toolgate discover {server}` lists what it offers")),
     };
     let code = error.code.unwrap_or_default();
     let what = match message.strip_prefix("failed to ") {
         Some(what) => what.to_owned(),
-        None => format!("get what was asked for: {message} ({code})"),
+        None => format!("get an answer from `{server}`: {message} ({code})"),
     };
-    Failure { hint, ..Failure::failed(what) }
+    Failure::failed(what).hint(hint)
 }
 
 fn failure(error: SessionError) -> Failure {

@@ -1,17 +1,17 @@
 //! The living owner of a home, seen from outside.
 
-use std::io;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use toolgate_host::Home;
+use toolgate_transport::local::{Reader, Writer, connect};
 
 use crate::context::Context;
 use crate::control::{Opening, Owner, Question, Reply};
 use crate::exit::Failure;
-use crate::platform::{Reader, Writer, connect};
 
 /// How long an owner may take to say who he is.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -55,7 +55,7 @@ impl Living {
     }
 }
 
-async fn ask(socket: &std::path::Path, question: &Question) -> Result<Box<RawValue>, Failure> {
+async fn ask(socket: &Path, question: &Question) -> Result<Box<RawValue>, Failure> {
     let (reader, mut writer) = connect(socket).await.map_err(lost)?;
     say(&mut writer, &Opening::Ask(question.clone())).await?;
     let mut line = String::new();
@@ -71,7 +71,7 @@ async fn say(writer: &mut Writer, opening: &Opening) -> Result<(), Failure> {
     writer.write_all(&line).await.map_err(lost)
 }
 
-fn lost(error: io::Error) -> Failure {
+fn lost(error: impl Display) -> Failure {
     Failure::failed(format!("reach the gateway that owns this home: {error}"))
         .hint("it may just be ending: try again")
 }

@@ -7,7 +7,7 @@ mod living;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use toolgate_session::Interactor;
+use toolgate_host::Interactor;
 
 use crate::context::Context;
 use crate::control::Question;
@@ -27,15 +27,13 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Attaches to whoever owns the home, or starts a host: with `only` that server, or with all.
-    pub async fn find(context: &Context, only: Option<&str>) -> Result<Self, Failure> {
+    /// Attaches to whoever owns the home, or starts a host on these terms.
+    pub async fn find(context: &Context, terms: Terms<'_>) -> Result<Self, Failure> {
         if let Some(living) = Living::of(context).await {
             return Ok(Self::Attached(living));
         }
-        let station = Station::open(context, Terms { only, ..Terms::default() }).await?;
-        for finding in station.desk().findings() {
-            out::note(finding);
-        }
+        let station = Station::open(context, terms).await?;
+        out::findings(station.desk().findings());
         Ok(Self::Own(station))
     }
 

@@ -30,7 +30,7 @@ pub struct Call {
 }
 
 pub async fn run(context: &Context, options: &Call) -> Result<Exit, Failure> {
-    let answer = exchange::run(context, &options.server, |inventory| {
+    let answer = exchange::run(context, &options.server, async |_, inventory| {
         let tool = inventory.find(&inventory.tools, "tool", &options.tool)?;
         let definition: Value = serde_json::from_str(tool.definition.get()).unwrap_or_default();
         let arguments = arguments::read(&options.arguments, &definition["inputSchema"], stdin())?;
@@ -47,8 +47,11 @@ pub async fn run(context: &Context, options: &Call) -> Result<Exit, Failure> {
         out::text(&content::result(&result))?;
     }
     if result["isError"] == true {
-        out::note(&format!("{} the tool says that it failed", out::red("error:")));
-        return Ok(Exit::Failed);
+        let (tool, server) = (&options.tool, &options.server);
+        return Err(Failure::failed(format!(
+            "call `{tool}` on `{server}`: the tool says that it failed, and why on stdout"
+        ))
+        .hint(format!("`toolgate discover {server} --json` shows what it wants")));
     }
     Ok(Exit::Done)
 }

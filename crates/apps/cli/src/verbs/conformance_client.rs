@@ -7,9 +7,9 @@ use clap::Args;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
-    Host, HttpSpec, Prefix, ServerName, ServerSpec, ServerState, Timeouts, TransportSpec,
+    Answer, AskKind, CallerScope, Host, HttpSpec, Interactor, Prefix, Question, ServerName,
+    ServerSpec, ServerState, Timeouts, TransportSpec,
 };
-use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
 use toolgate_wire::Frame;
 
 use crate::ask::filled_in;
@@ -82,8 +82,8 @@ async fn input_schema(host: &Host, tool: &str) -> Result<Value, Failure> {
 struct Agreeable;
 
 impl Interactor for Agreeable {
-    fn scope(&self) -> Scope {
-        Scope(1)
+    fn scope(&self) -> CallerScope {
+        CallerScope(1)
     }
 
     fn tell(&self, _event: Frame) {}

@@ -5,7 +5,7 @@
 use std::io::{self, BufRead as _, Write as _};
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 use toolgate_host::{Entry, Scope, Setup, Standing};
 
 use crate::context::Context;
@@ -31,7 +31,7 @@ pub struct Consent {
 pub async fn run(context: &Context, options: &Consent) -> Result<Exit, Failure> {
     let mut setup = context.setup().await?;
     match &options.server {
-        None => list(context, &setup),
+        None => list(context, &setup).await,
         Some(name) if options.revoke => revoke(context, &mut setup, name).await,
         Some(name) => give(context, &mut setup, name, options.yes).await,
     }
@@ -42,37 +42,61 @@ fn is_proposed(entry: &&Entry) -> bool {
     entry.origin.scope == Scope::Project && entry.standing != Standing::Disabled
 }
 
-fn word(entry: &Entry) -> &'static str {
-    if entry.standing == Standing::NeedsConsent { "waiting" } else { "given" }
+/// One line of the list.
+#[derive(Debug, Serialize)]
+struct Line {
+    name: String,
+    /// `waiting`, `given`, or `unused`: given, for what no file read here declares.
+    consent: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+    starts: String,
 }
 
-fn list(context: &Context, setup: &Setup) -> Result<Exit, Failure> {
+impl Line {
+    fn proposed(entry: &Entry) -> Self {
+        let waits = entry.standing == Standing::NeedsConsent;
+        Self {
+            name: entry.spec.name.to_string(),
+            consent: if waits { "waiting" } else { "given" },
+            origin: Some(entry.origin.to_string()),
+            starts: entry.consent_text(),
+        }
+    }
+
+    fn unused(consent: &toolgate_host::Consent) -> Self {
+        let (name, starts) = (consent.server.to_string(), consent.shown.clone());
+        Self { name, consent: "unused", origin: None, starts }
+    }
+}
+
+async fn list(context: &Context, setup: &Setup) -> Result<Exit, Failure> {
     let proposed: Vec<_> = setup.plan().entries.iter().filter(is_proposed).collect();
+    let given = setup.consents().await?;
+    let unused = given.iter().filter(|consent| {
+        let meant = |entry: &&&Entry| entry.spec.name == consent.server;
+        let entry = proposed.iter().find(meant);
+        entry.is_none_or(|entry| entry.identity().to_string() != consent.digest)
+    });
+    let lines = proposed.iter().map(|entry| Line::proposed(entry)).chain(unused.map(Line::unused));
+    let lines: Vec<_> = lines.collect();
     if context.json {
-        let shown = |entry: &&Entry| described(entry);
-        out::json(&proposed.iter().map(shown).collect::<Vec<_>>())?;
-        return Ok(Exit::Done);
+        out::json(&lines)?;
+    } else if lines.is_empty() {
+        out::note("no file of this project proposes a server, and no consent was given");
+    } else {
+        out::data(table(&lines).as_bytes())?;
     }
-    if proposed.is_empty() {
-        out::note("no file of this project proposes a server");
-        return Ok(Exit::Done);
-    }
-    let mut table = Table::new(&["NAME", "CONSENT", "ORIGIN"]);
-    for entry in proposed {
-        let name = visible(entry.spec.name.as_str());
-        table.row([name, word(entry).to_owned(), visible(&entry.origin.to_string())]);
-    }
-    out::data(table.text().as_bytes())?;
     Ok(Exit::Done)
 }
 
-fn described(entry: &Entry) -> Value {
-    json!({
-        "name": entry.spec.name,
-        "consent": word(entry),
-        "origin": entry.origin.to_string(),
-        "starts": entry.consent_text(),
-    })
+fn table(lines: &[Line]) -> String {
+    let mut table = Table::new(&["NAME", "CONSENT", "ORIGIN"]);
+    for line in lines {
+        let origin = line.origin.as_deref().unwrap_or("not declared here, or otherwise by now");
+        table.row([visible(&line.name), line.consent.to_owned(), visible(origin)]);
+    }
+    table.text()
 }
 
 async fn give(
@@ -91,9 +115,8 @@ async fn give(
         out::note(&format!("{name} needs no consent: {why}"));
         return Ok(Exit::Done);
     }
-    let shown = described(entry);
     if context.json {
-        out::json(&shown)?;
+        out::json(&Line::proposed(entry))?;
     } else {
         out::line(&format!("{name}, proposed by {}:", visible(&entry.origin.to_string())))?;
         out::line(&entry.consent_text())?;

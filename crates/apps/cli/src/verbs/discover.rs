@@ -8,6 +8,7 @@ use crate::control::{Inventory, Offer, Question};
 use crate::exit::{Exit, Failure};
 use crate::out::{self, Spinner, visible};
 use crate::reach::Reach;
+use crate::station::Terms;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate discover sample")]
@@ -18,7 +19,7 @@ pub struct Discover {
 
 pub async fn run(context: &Context, options: &Discover) -> Result<Exit, Failure> {
     let spinner = Spinner::new(&format!("waiting for {}", options.server));
-    let reach = Reach::find(context, Some(&options.server)).await?;
+    let reach = Reach::find(context, Terms::only(&options.server)).await?;
     let question = Question::Discover { server: options.server.clone() };
     let inventory = reach.ask::<Inventory>(&question).await;
     reach.close().await;

@@ -7,6 +7,7 @@ use crate::control::{Checkup, Checkups, Question};
 use crate::exit::{Exit, Failure};
 use crate::out::{self, Spinner, visible, visible_lines};
 use crate::reach::Reach;
+use crate::station::Terms;
 
 /// How much of a server's last words is shown.
 const LAST_LINES: usize = 20;
@@ -20,7 +21,10 @@ pub struct Doctor {
 
 pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
     let spinner = Spinner::new("looking at every step");
-    let reach = Reach::find(context, options.server.as_deref()).await?;
+    // A server that is examined must not be running beside that: two of it may get in each other's
+    // way.
+    let terms = Terms { only: options.server.as_deref(), idle: true, ..Terms::default() };
+    let reach = Reach::find(context, terms).await?;
     let question = Question::Doctor { server: options.server.clone() };
     let checkups = reach.ask::<Checkups>(&question).await;
     reach.close().await;
@@ -28,7 +32,7 @@ pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
     let checkups = checkups?;
     if let Reach::Attached(living) = &reach {
         out::note(&format!("seen by the gateway of process {}", living.owner.pid));
-        checkups.findings.iter().for_each(|finding| out::note(finding));
+        out::findings(&checkups.findings);
     }
     if context.json {
         out::json(&checkups.servers)?;
@@ -36,8 +40,7 @@ pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
         let shown: Vec<_> = checkups.servers.iter().map(shown).collect();
         out::data(format!("{}\nprocesses: {}\n", shown.join("\n"), checkups.guarantee).as_bytes())?;
     }
-    let well = checkups.servers.iter().all(Checkup::is_well);
-    Ok(if well { Exit::Done } else { Exit::Failed })
+    Ok(if checkups.is_well() { Exit::Done } else { Exit::Failed })
 }
 
 fn shown(checkup: &Checkup) -> String {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use toolgate_host::Signals;
 use toolgate_wire::Frame;
 
 use crate::ask::Person;
@@ -10,8 +11,8 @@ use crate::context::Context;
 use crate::control::{Inventory, Question};
 use crate::exit::Failure;
 use crate::out::Spinner;
-use crate::platform::Signals;
 use crate::reach::Reach;
+use crate::station::Terms;
 
 /// A request once it is known what the server offers.
 pub struct Request {
@@ -25,12 +26,12 @@ pub struct Request {
 pub async fn run(
     context: &Context,
     server: &str,
-    request: impl FnOnce(&Inventory) -> Result<Request, Failure>,
+    request: impl AsyncFnOnce(&Reach, &Inventory) -> Result<Request, Failure>,
 ) -> Result<Frame, Failure> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
     let failed = |error| Failure::failed(format!("listen for signals: {error}"));
     let mut signals = Signals::new().map_err(failed)?;
-    let reach = Reach::find(context, Some(server)).await?;
+    let reach = Reach::find(context, Terms::only(server)).await?;
     let person = Arc::new(Person::new(server, spinner, context.verbose));
     let outcome = ask(&reach, server, person, request, &mut signals).await;
     tokio::select! {
@@ -44,17 +45,17 @@ async fn ask(
     reach: &Reach,
     server: &str,
     person: Arc<Person>,
-    request: impl FnOnce(&Inventory) -> Result<Request, Failure>,
+    request: impl AsyncFnOnce(&Reach, &Inventory) -> Result<Request, Failure>,
     signals: &mut Signals,
 ) -> Result<Frame, Failure> {
     let question = Question::Discover { server: server.to_owned() };
     let inventory: Inventory = unless_interrupted(signals, reach.ask(&question)).await?;
     inventory.usable()?;
-    let Request { method, members } = request(&inventory)?;
+    let Request { method, members } = request(reach, &inventory).await?;
     let link = reach.link(person).await?;
     // A server that may report how far it is keeps the call from looking dead.
     let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);
-    let answer = unless_interrupted(signals, link.request(method, &params)).await;
+    let answer = unless_interrupted(signals, link.request(server, method, &params)).await;
     // An interrupted request is cancelled at the server; that must be heard before we go.
     link.close().await;
     answer

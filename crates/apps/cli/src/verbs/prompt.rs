@@ -24,7 +24,7 @@ pub struct Prompt {
 }
 
 pub async fn run(context: &Context, options: &Prompt) -> Result<Exit, Failure> {
-    let answer = exchange::run(context, &options.server, |inventory| {
+    let answer = exchange::run(context, &options.server, async |_, inventory| {
         let prompt = inventory.find(&inventory.prompts, "prompt", &options.name)?;
         // Arguments of prompts are texts; there is no schema to say otherwise.
         let arguments = arguments::read(&options.arguments, &Value::Null, stdin())?;

@@ -8,8 +8,9 @@ use toolgate_wire::{method, string};
 
 use super::exchange::{self, Request};
 use crate::context::Context;
-use crate::control::Inventory;
+use crate::control::{Inventory, Question};
 use crate::exit::{Exit, Failure};
+use crate::reach::Reach;
 use crate::{base64, content, out};
 
 #[derive(Debug, Args)]
@@ -25,8 +26,8 @@ pub struct ReadResource {
 }
 
 pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Failure> {
-    let answer = exchange::run(context, &options.server, |inventory| {
-        let uri = string::encode(exposed(inventory, &options.uri)?);
+    let answer = exchange::run(context, &options.server, async |reach, inventory| {
+        let uri = string::encode(&exposed(reach, inventory, &options.uri).await?);
         Ok(Request { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
     });
     let answer = answer.await?;
@@ -44,12 +45,19 @@ pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// A listed resource by the URI clients know it by; any other may still fit a template.
-fn exposed<'a>(inventory: &'a Inventory, uri: &'a str) -> Result<&'a str, Failure> {
-    match inventory.find(&inventory.resources, "resource", uri) {
-        Ok(listed) => listed.exposed(),
-        Err(_) => Ok(uri),
+/// The URI that leads to this server. One it does not list may still fit a template, or be known to
+/// the server alone; it must not be read from another.
+async fn exposed(reach: &Reach, inventory: &Inventory, uri: &str) -> Result<String, Failure> {
+    if let Ok(listed) = inventory.find(&inventory.resources, "resource", uri) {
+        return listed.exposed().map(str::to_owned);
     }
+    let server = &inventory.server;
+    let question = Question::Uri { server: server.clone(), uri: uri.to_owned() };
+    let shown: Option<String> = reach.ask(&question).await?;
+    shown.ok_or_else(|| {
+        Failure::failed(format!("find a resource named `{uri}` on `{server}`"))
+            .hint(format!("`toolgate discover {server}` lists what it offers"))
+    })
 }
 
 fn show(contents: &[Value]) -> Result<(), Failure> {

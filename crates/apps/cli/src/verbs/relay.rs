@@ -1,9 +1,9 @@
 //! Bytes between a client on stdin and stdout and the gateway that owns the home.
 
 use tokio::io::{AsyncWriteExt as _, copy, stdin, stdout};
+use toolgate_transport::local::{Reader, Writer};
 
 use crate::exit::{Exit, Failure};
-use crate::platform::{Reader, Writer};
 
 /// Relays until the client leaves and has got its last answers.
 pub async fn run((mut reader, mut writer): (Reader, Writer)) -> Result<Exit, Failure> {

@@ -56,7 +56,12 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
     if let Some(created) = context.first_run()? {
         out::note(&format!("created {}", created.display()));
     }
-    let terms = Terms { strict: options.protocol, endpoint: Some(endpoint.clone()), only: None };
+    let terms = Terms {
+        strict: options.protocol,
+        serving: true,
+        endpoint: Some(endpoint.clone()),
+        ..Terms::default()
+    };
     let station = Station::open(context, terms).await?;
     announce(&station, &endpoint);
     serve(&station, &claim, listener, (stop, ending)).await?;
@@ -130,12 +135,17 @@ fn announce(station: &Station, endpoint: &str) {
     // Nobody reading it is no reason not to serve.
     let _ = out::line(endpoint);
     let desk = station.desk();
-    for finding in desk.findings() {
-        out::note(finding);
-    }
+    out::findings(desk.findings());
     let servers = desk.host().servers().servers;
-    let starting = servers.iter().filter(|status| !status.state.is_settled()).count();
-    out::note(&format!("serving {starting} of {} declared servers", servers.len()));
+    out::note(&match &servers[..] {
+        [only] if only.origin.file.is_none() => {
+            format!("no server is enabled yet: serving the built-in `{}`", only.spec.name)
+        }
+        _ => {
+            let starting = servers.iter().filter(|status| !status.state.is_settled()).count();
+            format!("serving {starting} of {} declared servers", servers.len())
+        }
+    });
     for status in &servers {
         if let ServerState::Blocked(reason) = &status.state {
             out::note(&format!("  {}: blocked: {}", status.spec.name, out::visible(reason)));

@@ -9,6 +9,7 @@ use crate::control::{Overview, Question};
 use crate::exit::{Exit, Failure};
 use crate::out::{self, Spinner, Table, visible};
 use crate::reach::Reach;
+use crate::station::Terms;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate servers --json")]
@@ -20,7 +21,7 @@ pub struct Servers {
 
 pub async fn run(context: &Context, options: &Servers) -> Result<Exit, Failure> {
     let spinner = Spinner::new("waiting for servers");
-    let reach = Reach::find(context, None).await?;
+    let reach = Reach::find(context, Terms::default()).await?;
     let wait = Duration::from_secs(options.wait.into());
     let wait_ms = wait.as_millis().try_into().unwrap_or(u64::MAX);
     let overview = reach.ask::<Overview>(&Question::Servers { wait_ms }).await;

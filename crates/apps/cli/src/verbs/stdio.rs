@@ -22,10 +22,9 @@ pub async fn run(context: &Context, strict: Option<Revision>) -> Result<Exit, Fa
         tracing::warn!(target: "toolgate::gateway", "{failure}");
         None
     });
-    let station = Station::open(context, Terms { strict, ..Terms::default() }).await?;
-    for finding in station.desk().findings() {
-        out::note(finding);
-    }
+    let station =
+        Station::open(context, Terms { strict, serving: true, ..Terms::default() }).await?;
+    out::findings(station.desk().findings());
     let (stop, ending) = ending::on_signal()?;
     let client = async {
         let gateway = station.gateway(None);

@@ -69,3 +69,22 @@ fn a_named_config_attaches_only_to_a_gateway_that_reads_it() {
     std::fs::write(place.config(), witness("w", &place.work())).unwrap();
     assert_eq!(names(run(&mut place.configured(&["servers", "--json"]))), "s");
 }
+
+#[test]
+fn a_resource_comes_from_the_server_that_was_named() {
+    let place = Place::with("");
+    std::fs::create_dir_all(place.home()).unwrap();
+    let entries = ["a", "b"].map(|name| witness(name, &place.work().join(name)));
+    let plain = format!("{}{}", entries.concat(), sample("c"));
+    std::fs::write(place.home().join("config.toml"), plain).unwrap();
+    let (_gateway, _) = Running::serve(&mut place.verb(&[]));
+    // Both have the template of the first; nobody lists the second or has a template for it.
+    for uri in ["w://who", "nowhere:who"] {
+        for server in ["a", "b"] {
+            let said = run(&mut place.verb(&["read-resource", server, uri]));
+            assert_eq!((said.code, said.out), (0, format!("{server}\n")), "{uri}");
+        }
+        let said = run(&mut place.verb(&["read-resource", "c", uri]));
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{uri}: {said:?}");
+    }
+}

@@ -66,6 +66,7 @@ fn a_tool_that_fails_ends_with_1() {
     let place = witnessed();
     let said = run(&mut place.configured(&["call", "w", "fail"]));
     assert_eq!((said.code, said.out.as_str()), (1, "it broke\n"), "{said:?}");
+    assert!(said.err.contains("call `fail` on `w`: the tool says that it failed"), "{said:?}");
     let said = run(&mut place.configured(&["call", "w", "nothing"]));
     assert_eq!(said.code, 1);
     assert!(said.err.contains("hint: `toolgate discover w`"), "{said:?}");

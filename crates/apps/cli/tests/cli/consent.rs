@@ -95,3 +95,23 @@ fn a_living_gateway_hears_of_a_consent_at_once() {
     run(&mut place.verb(&["consent", "p", "--revoke"]));
     assert_eq!(state(), "blocked");
 }
+
+#[test]
+fn a_consent_is_listed_though_nothing_declares_its_server_any_more() {
+    let place = proposed();
+    run(&mut place.verb(&["consent", "p", "--yes"]));
+    propose(&place.work(), &["sample-server", "--verbose"]);
+    let listed = || run(&mut place.verb(&["consent", "--json"])).json();
+    let words = |listed: serde_json::Value| {
+        let word = |line: &serde_json::Value| line["consent"].as_str().unwrap().to_owned();
+        listed.as_array().unwrap().iter().map(word).collect::<Vec<_>>()
+    };
+    assert_eq!(words(listed()), ["waiting", "unused"]);
+    std::fs::remove_file(place.work().join(".mcp.json")).unwrap();
+    assert_eq!(words(listed()), ["unused"]);
+    assert!(listed()[0]["starts"].as_str().unwrap().contains("sample-server"));
+    let table = run(&mut place.verb(&["consent"]));
+    assert!(table.out.contains("p     unused   not declared here"), "{table:?}");
+    assert_eq!(run(&mut place.verb(&["consent", "p", "--revoke"])).code, 0);
+    assert_eq!(words(listed()), Vec::<String>::new());
+}

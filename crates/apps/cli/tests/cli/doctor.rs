@@ -63,3 +63,17 @@ fn a_server_without_consent_is_not_started_to_find_out_why() {
     assert!(step["detail"].as_str().unwrap().contains("needs consent"), "{step}");
     assert!(!started.exists());
 }
+
+#[test]
+fn an_examined_server_is_started_once() {
+    let script = format!("echo x >> starts; exec {TOOLGATE:?} sample-server");
+    let config = format!("[servers.s]\ncommand = \"sh\"\nargs = [\"-c\", {script:?}]\n");
+    let place = Place::with(&config);
+    for words in [&["doctor"][..], &["doctor", "s"]] {
+        let said = run(&mut place.configured(words));
+        assert_eq!(said.code, 0, "{said:?}");
+        let starts = place.work().join("starts");
+        assert_eq!(std::fs::read_to_string(&starts).unwrap(), "x\n", "{words:?}");
+        std::fs::remove_file(starts).unwrap();
+    }
+}

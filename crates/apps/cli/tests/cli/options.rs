@@ -11,6 +11,16 @@ fn the_help_says_what_there_is() {
 }
 
 #[test]
+fn without_a_verb_the_help_is_told_as_bad_usage() {
+    let place = Place::new();
+    let help = run(&mut place.verb(&["--help"])).out;
+    for words in [&[][..], &["--json"], &["mcp"]] {
+        let said = run(&mut place.verb(words));
+        assert_eq!((said.code, said.out.as_str(), &said.err), (2, "", &help), "{words:?}");
+    }
+}
+
+#[test]
 fn every_verb_explains_itself_with_an_example() {
     let place = Place::new();
     let verbs = ["serve", "servers", "discover", "call", "read-resource", "prompt", "doctor"];
@@ -58,6 +68,12 @@ fn a_broken_entry_is_told_with_its_line_and_the_rest_goes_on() {
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.err.contains("servers.toml:"), "{said:?}");
     assert_eq!(said.json()["servers"][0]["state"], "connected");
+    let said = run(&mut place.configured(&["call", "bad", "echo"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("servers.toml:"), "the missing server is the broken one: {said:?}");
+    let said = run(&mut place.configured(&["doctor"]));
+    assert_eq!(said.code, 1, "a fault in a file is a fault: {said:?}");
+    assert!(said.out.contains("s: ok") && said.err.contains("servers.toml:"), "{said:?}");
 }
 
 #[test]

@@ -122,3 +122,40 @@ fn a_second_signal_does_not_wait_for_calls() {
     assert_eq!(gateway.end().0, 1);
     eventually("the end of its servers", || processes_with(&mark) == 0);
 }
+
+#[test]
+fn an_entry_that_leads_back_to_the_gateway_is_left_out() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let back = format!("[servers.me]\nurl = \"http://localhost:{}/mcp\"\n", free.port());
+    let place = Place::with(&format!("{back}{}", sample("s")));
+    let listen = ["serve", "--listen", &free.to_string()];
+    let gateway = Running::start(&mut place.configured(&listen));
+    assert_eq!(gateway.line(), format!("http://{free}/mcp"));
+    let servers = run(&mut place.configured(&["servers", "--json"])).json();
+    let servers = servers["servers"].as_array().unwrap();
+    assert_eq!((servers.len(), &servers[0]["name"]), (1, &"s".into()), "{servers:?}");
+    gateway.signal(Signal::TERM);
+    let (code, err) = gateway.end();
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("servers.toml:1:"), "{err}");
+    assert!(err.contains("\"me\" points at this gateway itself"), "{err}");
+}
+
+#[test]
+fn a_config_without_anything_usable_is_not_served() {
+    let place = Place::with("[servers.s]\ncommand = \"x\nargs = []\n");
+    for words in [&["serve", "--listen", "127.0.0.1:0"][..], &["serve", "--stdio"]] {
+        let said = run(&mut place.configured(words));
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{said:?}");
+        assert!(said.err.contains("servers.toml:2:"), "{said:?}");
+        assert!(said.err.contains("hint: "), "{said:?}");
+    }
+    let said = run(&mut place.configured(&["servers"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.err.contains("servers.toml:2:"), "{said:?}");
+    let broken_project = Place::new();
+    std::fs::write(broken_project.work().join(".mcp.json"), "{").unwrap();
+    let (gateway, _) = Running::serve(&mut broken_project.verb(&[]));
+    gateway.signal(Signal::TERM);
+    assert!(gateway.end().1.contains(".mcp.json:1:1: error"));
+}

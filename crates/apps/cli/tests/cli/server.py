@@ -109,6 +109,8 @@ def answer(message):
         uri = params["uri"]
         if uri == "w://blob":
             result(id, {"contents": [{"uri": uri, "mimeType": "a/b", "blob": "/+8AZm9v"}]})
+        elif uri.endswith("who"):
+            result(id, {"contents": [{"uri": uri, "text": os.path.basename(os.environ["WITNESS"])}]})
         else:
             result(id, {"contents": [{"uri": uri, "text": "text of " + uri}]})
     elif method == "prompts/list":

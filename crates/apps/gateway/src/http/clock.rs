@@ -40,6 +40,8 @@ pub(crate) enum Phase {
     Idle,
     /// A head has begun and is not complete.
     Head,
+    /// A body has begun and is not complete; whoever reads it gives it its time.
+    Body,
     /// A request is being served. Its body and its events have limits of their own.
     Serving,
 }
@@ -88,6 +90,14 @@ impl Pulse {
         self.phase.load(Ordering::Relaxed) == phase as u8
     }
 
+    /// For how long the peer has kept us waiting, the more the better a reason to cut it: a request
+    /// that does not come to its end weighs more than one that has not begun. `None` if it waits
+    /// for us.
+    pub(crate) fn dawdling(&self) -> Option<(bool, u64)> {
+        let waited = self.clock.now().saturating_sub(self.since.load(Ordering::Relaxed));
+        (!self.is(Phase::Serving)).then(|| (!self.is(Phase::Idle), waited))
+    }
+
     /// Whether the peer has kept us waiting for too long.
     pub(crate) fn overdue(&self, cuts: &Cuts) -> bool {
         let since = self.since.load(Ordering::Relaxed);
@@ -121,6 +131,19 @@ mod tests {
     fn an_idle_connection_is_cut_after_a_minute() {
         assert!(!after(59_000, |_| {}));
         assert!(after(61_000, |_| {}));
+    }
+
+    #[test]
+    fn a_begun_request_dawdles_more_than_none_and_a_served_one_not_at_all() {
+        let clock = Arc::new(Clock::default());
+        let [idle, begun, served] = std::array::from_fn(|_| Pulse::new(clock.clone()));
+        clock.set(Duration::from_secs(5));
+        begun.heard();
+        served.enter(Phase::Serving);
+        clock.set(Duration::from_secs(6));
+        assert!(begun.dawdling() > idle.dawdling());
+        assert!(idle.dawdling() > served.dawdling());
+        assert_eq!(served.dawdling(), None);
     }
 
     #[test]

@@ -34,9 +34,24 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until one more connection may be opened.
+    /// Makes room for one more connection. In a full house the one that dawdles most gives way; if
+    /// all are being served, it is waited until one ends.
     pub(crate) async fn slot(&self) -> Option<OwnedSemaphorePermit> {
+        if self.slots.available_permits() == 0 {
+            self.shed();
+        }
         self.slots.clone().acquire_owned().await.ok()
+    }
+
+    fn shed(&self) {
+        let mut open = self.open();
+        let living = open.iter().filter(|(_, open)| !open.task.is_finished());
+        let dawdling = living.filter_map(|(id, open)| Some((open.pulse.dawdling()?, *id)));
+        let most = dawdling.max_by_key(|(dawdling, _)| *dawdling);
+        if let Some(cut) = most.and_then(|(_, id)| open.remove(&id)) {
+            tracing::debug!(target: "toolgate::gateway", "cut a connection to make room");
+            cut.task.abort();
+        }
     }
 
     /// Keeps an eye on a connection.

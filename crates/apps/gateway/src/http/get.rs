@@ -7,13 +7,13 @@ use http::{HeaderMap, Response, StatusCode};
 use super::answer::{Refused, bare, events};
 use super::clock::Pulse;
 use super::eventlog::{Resumed, STANDALONE};
-use super::headers::{Accept, LAST_EVENT_ID, known_version};
+use super::headers::{Accept, LAST_EVENT_ID, Principal, known_version};
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::stream::{Events, Pace};
 
-/// How many streams of one session may be open when another one is asked for.
-const MAX_STREAMS: usize = 16;
+/// How many connections may read one stream.
+const MAX_READERS: usize = 16;
 
 impl Server {
     /// Opens a stream.
@@ -27,11 +27,8 @@ impl Server {
             return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, error));
         }
         known_version(headers)?;
-        let client = self.session_of(headers)?.ok_or_else(missing_session)?;
-        if client.log.readers() >= MAX_STREAMS {
-            let error = "too many streams of this session are open";
-            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
-        }
+        let client =
+            self.session_of(headers, Principal::of(headers))?.ok_or_else(missing_session)?;
         let reader = match headers.get(LAST_EVENT_ID) {
             None => client.log.attach(STANDALONE, None),
             Some(last) => match client.log.resume(last.to_str().unwrap_or_default()) {
@@ -44,6 +41,10 @@ impl Server {
                 }
             },
         };
+        if reader.company() > MAX_READERS {
+            let error = "too many connections read this stream";
+            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
+        }
         let (options, revision) = (&self.hub.options, client.session.revision());
         let pace = if reader.is_standalone() {
             Pace::standing(options, revision)

@@ -47,28 +47,27 @@ pub(crate) enum Accept {
     Both,
     /// A bare answer.
     Json,
-    /// An event stream.
+    /// An event stream: it takes nothing else, or names it first.
     Events,
 }
 
 impl Accept {
     /// Reads `Accept`. Only a client that takes neither is refused; one that says nothing takes
-    /// everything.
+    /// everything. The order in which both are named is a wish, unless weights say otherwise.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refused> {
-        let mut lines = headers.get_all(ACCEPT).iter().peekable();
-        let silent = lines.peek().is_none();
-        let (mut json, mut events) = (silent, silent);
-        for range in lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b',')) {
-            if !refused(range) {
-                json |= covers(essence(range), b"application/", b"json");
-                events |= covers(essence(range), b"text/", b"event-stream");
-            }
-        }
-        match (json, events) {
-            (true, true) => Ok(Self::Both),
-            (true, false) => Ok(Self::Json),
-            (false, true) => Ok(Self::Events),
-            (false, false) => Err(Refused::new(
+        let lines = || headers.get_all(ACCEPT).iter();
+        let ranges = || lines().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+        let first = |family: &[u8], member: &[u8]| {
+            ranges().position(|range| !refused(range) && covers(range, family, member))
+        };
+        let weighed = || ranges().any(|range| weight(range).is_some());
+        match (first(b"application/", b"json"), first(b"text/", b"event-stream")) {
+            (Some(json), Some(events)) if events < json && !weighed() => Ok(Self::Events),
+            (Some(_), Some(_)) => Ok(Self::Both),
+            (Some(_), None) => Ok(Self::Json),
+            (None, Some(_)) => Ok(Self::Events),
+            (None, None) if lines().next().is_none() => Ok(Self::Both),
+            (None, None) => Err(Refused::new(
                 StatusCode::NOT_ACCEPTABLE,
                 "the client must accept application/json or text/event-stream",
             )),
@@ -108,16 +107,21 @@ fn essence(value: &[u8]) -> &[u8] {
     value.get(..end).unwrap_or_default().trim_ascii()
 }
 
-/// Whether a range is listed as the one thing not wanted (`;q=0`).
-fn refused(range: &[u8]) -> bool {
-    range.split(|byte| *byte == b';').skip(1).any(|parameter| {
+/// How much a range is wanted (`;q=0.5`), if it says.
+fn weight(range: &[u8]) -> Option<&[u8]> {
+    range.split(|byte| *byte == b';').skip(1).find_map(|parameter| {
         let parameter = parameter.trim_ascii();
-        let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
-        weight.is_some_and(|weight| weight.iter().all(|byte| matches!(byte, b'0' | b'.')))
+        parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="))
     })
 }
 
+/// Whether a range is listed as the one thing not wanted (`;q=0`).
+fn refused(range: &[u8]) -> bool {
+    weight(range).is_some_and(|weight| weight.iter().all(|byte| matches!(byte, b'0' | b'.')))
+}
+
 fn covers(range: &[u8], family: &[u8], member: &[u8]) -> bool {
+    let range = essence(range);
     if range == b"*/*" {
         return true;
     }
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_client_is_refused_only_if_it_takes_neither_kind_of_answer() {
-        assert_eq!(accept("text/event-stream, application/json"), Some(Accept::Both));
+        assert_eq!(accept("application/json, text/event-stream"), Some(Accept::Both));
         assert_eq!(accept("*/*"), Some(Accept::Both));
         assert_eq!(accept("Application/JSON;charset=utf-8"), Some(Accept::Json));
         assert_eq!(accept("application/*"), Some(Accept::Json));
@@ -150,6 +154,16 @@ mod tests {
         assert_eq!(accept("application/json;q=0, text/*"), Some(Accept::Events));
         assert_eq!(accept("text/html"), None);
         assert_eq!(Accept::of(&HeaderMap::new()).ok(), Some(Accept::Both));
+    }
+
+    #[test]
+    fn a_client_that_names_streams_first_wants_them() {
+        assert_eq!(accept("text/event-stream, application/json"), Some(Accept::Events));
+        assert_eq!(accept("text/html, text/event-stream, */*"), Some(Accept::Events));
+        let weighed = "text/event-stream;q=0.5, application/json";
+        assert_eq!(accept(weighed), Some(Accept::Both), "weights count, the order does not");
+        let refused = "text/event-stream;q=0, application/json, text/event-stream";
+        assert_eq!(accept(refused), Some(Accept::Both));
     }
 
     #[test]

@@ -15,7 +15,6 @@ mod get;
 mod headers;
 mod payload;
 mod post;
-mod reader;
 mod server;
 mod sessions;
 mod stream;

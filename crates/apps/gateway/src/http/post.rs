@@ -20,14 +20,14 @@ use toolgate_wire::{Frame, Kind, Message, method};
 
 use super::answer::{Refused, bare, events, json, with_status};
 use super::body;
-use super::clock::Pulse;
+use super::clock::{Phase, Pulse};
 use super::eventlog::EventLog;
 use super::headers::{Accept, Principal, SESSION_ID, json_body, known_version};
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::sessions::{HttpSession, NoRoom};
 use super::stream::{Events, Pace};
-use crate::session::{Exchange, Opening, Outlet, Step};
+use crate::session::{Exchange, Opening, Outlet, Reply, Step};
 
 impl Server {
     /// Takes a message.
@@ -41,9 +41,11 @@ impl Server {
         let accept = Accept::of(headers)?;
         known_version(headers)?;
         let principal = Principal::of(headers);
-        let client = self.session_of(headers)?;
+        let client = self.session_of(headers, principal)?;
         let options = &self.hub.options;
+        pulse.enter(Phase::Body);
         let bytes = body::read(request.into_body(), options.body, options.cuts.body).await?;
+        pulse.enter(Phase::Serving);
         let message = Message::parse(bytes, &self.hub.limits())
             .map_err(|error| Refused::unreadable(&error))?;
         let Some(client) = client else {
@@ -53,22 +55,10 @@ impl Server {
                 _ => Err(missing_session()),
             };
         };
-        let exchange = match message {
-            Message::One(frame) if frame.kind() == Kind::Request => {
-                Some(client.session.request(frame, accept.carriage()))
-            }
-            Message::One(frame) => {
-                client.session.take(frame);
-                None
-            }
-            Message::Batch(messages) => match client.session.batch(messages, accept.carriage()) {
-                Ok(exchange) => exchange,
-                Err(reply) => return Ok(with_status(json(reply), StatusCode::BAD_REQUEST)),
-            },
-        };
-        Ok(match exchange {
-            Some(exchange) => self.answer(&client, exchange, accept, pulse).await,
-            None => bare(StatusCode::ACCEPTED),
+        Ok(match begin(&client, message, accept) {
+            Ok(Some(exchange)) => self.answer(&client, exchange, accept, pulse).await,
+            Ok(None) => bare(StatusCode::ACCEPTED),
+            Err(reply) => with_status(json(reply), StatusCode::BAD_REQUEST),
         })
     }
 
@@ -136,6 +126,25 @@ impl Server {
         });
         let pace = Pace::of_request(&self.hub.options, client.session.revision());
         events(Events::new(reader, pace, pulse.clone()))
+    }
+}
+
+/// Hands a message to its session. `None` if it wants no answer; an error if the session cannot
+/// take such a message.
+fn begin(
+    client: &HttpSession,
+    message: Message,
+    accept: Accept,
+) -> Result<Option<Exchange>, Reply> {
+    match message {
+        Message::One(frame) if frame.kind() == Kind::Request => {
+            Ok(Some(client.session.request(frame, accept.carriage())))
+        }
+        Message::One(frame) => {
+            client.session.take(frame);
+            Ok(None)
+        }
+        Message::Batch(messages) => client.session.batch(messages, accept.carriage()),
     }
 }
 

@@ -84,20 +84,20 @@ impl Server {
 
     /// Accepts connections for ever.
     async fn accept(self: &Arc<Self>, listener: &TcpListener, closed: &watch::Receiver<bool>) {
-        while let Some(slot) = self.connections.slot().await {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    let pulse = Arc::new(Pulse::new(self.clock.clone()));
-                    let served =
-                        self.clone().connection(stream, pulse.clone(), closed.clone(), slot);
-                    self.connections.watch(tokio::spawn(served), pulse);
-                }
+        loop {
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
                 // A connection that broke at once, or no descriptor left: others may still work.
                 Err(error) => {
                     tracing::warn!(target: "toolgate::gateway", %error, "failed to accept");
                     sleep(Duration::from_millis(50)).await;
+                    continue;
                 }
-            }
+            };
+            let Some(slot) = self.connections.slot().await else { return };
+            let pulse = Arc::new(Pulse::new(self.clock.clone()));
+            let served = self.clone().connection(stream, pulse.clone(), closed.clone(), slot);
+            self.connections.watch(tokio::spawn(served), pulse);
         }
     }
 
@@ -198,9 +198,10 @@ impl Server {
     pub(crate) fn session_of(
         &self,
         headers: &HeaderMap,
+        principal: Principal,
     ) -> Result<Option<Arc<HttpSession>>, Refused> {
         let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
-        let found = self.sessions.find(id, Principal::of(headers));
+        let found = self.sessions.find(id, principal);
         found.map(Some).ok_or_else(unknown_session)
     }
 

@@ -11,7 +11,7 @@ use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
 use super::clock::{Phase, Pulse};
-use super::reader::Reader;
+use super::eventlog::Reader;
 use crate::Options;
 
 /// When a stream speaks though nothing happens.

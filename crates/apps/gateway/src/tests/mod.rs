@@ -5,6 +5,7 @@
 
 mod client;
 mod drain;
+mod gate;
 mod lines;
 mod requests;
 mod script;
@@ -26,22 +27,13 @@ struct Stage {
     script: Arc<Script>,
     http: Http,
     shutdown: Option<oneshot::Sender<()>>,
-    serving: JoinHandle<Result<(), GatewayError>>,
+    serving: Serving,
 }
 
 impl Stage {
     async fn new(options: Options) -> Self {
         let script = Script::new();
-        let gateway = Gateway::over(script.clone(), options);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let http = Http::new(listener.local_addr().unwrap());
-        let (shutdown, told) = oneshot::channel::<()>();
-        let serving = tokio::spawn(async move {
-            let told = async {
-                let _ = told.await;
-            };
-            gateway.serve_http(listener, told).await
-        });
+        let (http, shutdown, serving) = serve(Gateway::over(script.clone(), options)).await;
         Self { script, http, shutdown: Some(shutdown), serving }
     }
 
@@ -52,4 +44,20 @@ impl Stage {
     fn end(&mut self) {
         drop(self.shutdown.take());
     }
+}
+
+type Serving = JoinHandle<Result<(), GatewayError>>;
+
+/// Serves on a free port; dropping the sender ends it.
+async fn serve(gateway: Gateway) -> (Http, oneshot::Sender<()>, Serving) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let http = Http::new(listener.local_addr().unwrap());
+    let (shutdown, told) = oneshot::channel::<()>();
+    let serving = tokio::spawn(async move {
+        let told = async {
+            let _ = told.await;
+        };
+        gateway.serve_http(listener, told).await
+    });
+    (http, shutdown, serving)
 }

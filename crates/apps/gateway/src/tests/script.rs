@@ -26,6 +26,8 @@ pub(super) struct Script {
     /// A waiting call has come to its end.
     pub(super) finished: Notify,
     pub(super) released: Mutex<Vec<CallerId>>,
+    /// A caller was released.
+    pub(super) release: Notify,
     pub(super) levels: Mutex<Vec<LogLevel>>,
     pub(super) callers: Mutex<Vec<Arc<Caller>>>,
     pub(super) tools: Bytes,
@@ -49,6 +51,7 @@ impl Script {
             dropped: Notify::new(),
             finished: Notify::new(),
             released: Mutex::default(),
+            release: Notify::new(),
             levels: Mutex::default(),
             callers: Mutex::default(),
             tools: Bytes::from(format!(r#"{{"tools":[{}]}}"#, "0,".repeat(50_000) + "0")),
@@ -149,6 +152,7 @@ impl Upstreams for Script {
 
     fn release(&self, caller: CallerId) {
         self.released.lock().unwrap().push(caller);
+        self.release.notify_one();
     }
 
     fn events(&self) -> broadcast::Receiver<GateEvent> {

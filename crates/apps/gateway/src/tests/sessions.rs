@@ -1,10 +1,12 @@
 //! Sessions: that they cannot be fixed, guessed or crossed, and how they end.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Stage;
 use super::client::{call, initialize, request};
-use crate::Options;
+use crate::{Cuts, Options};
 
 #[tokio::test]
 async fn only_sessions_we_minted_are_known() {
@@ -99,6 +101,22 @@ async fn the_session_idle_longest_gives_way_and_busy_ones_do_not() {
     for session in [busy, newer] {
         assert_eq!(session.post(request(1, "ping")).await.status(), 200);
     }
+}
+
+#[tokio::test]
+async fn an_idle_session_expires_and_one_that_is_read_does_not() {
+    let short = Duration::from_millis(80);
+    let cuts = Cuts { idle: short, ..Cuts::default() };
+    let stage = Stage::new(Options { session_ttl: short, cuts, ..Options::default() }).await;
+    let idle = stage.http.session().await;
+    let read = stage.http.session().await;
+    let standing = read.get().await.events();
+    stage.script.release.notified().await;
+    assert_eq!(idle.post(request(1, "ping")).await.status(), 404);
+    assert_eq!(read.post(request(1, "ping")).await.status(), 200);
+    drop(standing);
+    stage.script.release.notified().await;
+    assert_eq!(read.post(request(1, "ping")).await.status(), 404);
 }
 
 #[tokio::test]

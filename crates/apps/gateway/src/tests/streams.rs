@@ -61,14 +61,24 @@ async fn an_answer_that_takes_long_becomes_a_stream() {
 #[tokio::test]
 async fn a_client_that_takes_events_only_gets_events() {
     let stage = Stage::plain().await;
-    let events_only = stage.http.with("accept", "text/event-stream");
-    let session = events_only.with("accept", "text/event-stream");
+    let session = stage.http.with("accept", "text/event-stream");
     let opened = session.post(super::client::initialize("2025-11-25", json!({}))).await;
     let id = opened.header("mcp-session-id").unwrap();
     assert_eq!(opened.events().rest().await.len(), 1, "the stream ends behind the answer");
     let session = session.with("mcp-session-id", &id);
     let messages = session.post(call(2, "echo")).await.events().rest().await;
     assert_eq!(messages[0]["result"]["name"], "echo");
+}
+
+#[tokio::test]
+async fn a_client_that_names_streams_first_gets_one() {
+    let stage = Stage::plain().await;
+    let session = stage.http.session().await.with("accept", "text/event-stream, application/json");
+    let mut events = session.post(call(1, "echo")).await.events();
+    let primer = events.next().await.unwrap();
+    assert!(primer.data.is_empty() && primer.id.is_some() && primer.retry == Some(1000));
+    assert_eq!(events.message().await.unwrap()["result"]["name"], "echo");
+    assert!(events.next().await.is_none(), "the stream ends behind the answer");
 }
 
 #[tokio::test]
@@ -250,7 +260,7 @@ async fn read(session: &Http, count: usize) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn streams_of_one_session_are_counted() {
+async fn the_readers_of_a_stream_are_counted() {
     let stage = Stage::plain().await;
     let session = stage.http.session().await;
     let mut open = Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use url::Url;
@@ -28,7 +28,7 @@ pub struct Endpoint {
 pub struct Outgoing {
     /// POST, GET or DELETE.
     pub method: Method,
-    /// Headers of this request only.
+    /// All its headers, made by [`Endpoint::headers`].
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
@@ -61,6 +61,14 @@ impl Endpoint {
         Ok(Self { target, uri, headers: all, pool: Arc::default() })
     }
 
+    /// The headers of every request, and these. They can be kept and cloned: that is cheaper than
+    /// putting them together for each request.
+    pub fn headers(&self, more: HeaderMap) -> HeaderMap {
+        let mut headers = more;
+        headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+        headers
+    }
+
     /// Sends one request and waits for the head of its answer.
     pub async fn send(&self, outgoing: Outgoing) -> Result<Reply, TransportError> {
         let mut request = self.request(outgoing);
@@ -73,22 +81,16 @@ impl Endpoint {
                 },
             }
         }
-        let mut sender = dial::connect(&self.target).await?;
+        let mut sender = Box::pin(dial::connect(&self.target)).await?;
         let response = sender.send_request(request).await?;
         Ok(Reply::new(response, sender, self.pool.clone()))
     }
 
     fn request(&self, outgoing: Outgoing) -> Request<Full<Bytes>> {
-        let has_body = !outgoing.body.is_empty();
         let mut request = Request::new(Full::new(outgoing.body));
         *request.method_mut() = outgoing.method;
         *request.uri_mut() = self.uri.clone();
-        let headers = request.headers_mut();
-        *headers = outgoing.headers;
-        headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
-        if has_body {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
+        *request.headers_mut() = outgoing.headers;
         request
     }
 }

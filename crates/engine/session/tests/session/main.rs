@@ -5,3 +5,4 @@ mod calls;
 mod lists;
 mod peer;
 mod questions;
+mod remarks;

@@ -155,25 +155,3 @@ async fn a_refused_address_leaves_the_servers_error_to_the_caller() {
     let error: Value = serde_json::from_slice(answer.unwrap().error().unwrap()).unwrap();
     assert_eq!(error["code"], -32042);
 }
-
-#[tokio::test]
-async fn log_lines_belong_to_the_only_call_or_to_nobody() {
-    let (session, mut server, notebook) = connected().await;
-    let (caller, mut ears) = person(1);
-    let log = json!({ "jsonrpc": "2.0", "method": "notifications/message",
-        "params": { "level": "info", "data": "hello" } });
-    server.send(log.clone()).await;
-    while notebook.read().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    let outbound = call(&request(""), &caller);
-    let served = async {
-        let got = server.next().await;
-        server.send(log.clone()).await;
-        server.answer(&got, json!({})).await;
-    };
-    let (answer, ()) = tokio::join!(session.call(&outbound), served);
-    answer.unwrap();
-    assert_eq!(ears.heard.recv().await.unwrap(), log);
-    assert_eq!(notebook.read(), ["notifications/message"]);
-}

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use super::eventlog::{EventLog, STANDALONE, wake};
+use super::{EventLog, STANDALONE, wake};
 
 /// Reads one stream for one connection. Dropping it leaves the stream as it is.
 pub(crate) struct Reader {
@@ -23,6 +23,11 @@ impl Reader {
     /// Whether it reads the stream of what belongs to no request.
     pub(crate) fn is_standalone(&self) -> bool {
         self.stream == STANDALONE
+    }
+
+    /// How many read the stream, itself included.
+    pub(crate) fn company(&self) -> usize {
+        self.log.streams().get(self.stream).map_or(0, |stream| stream.readers.len())
     }
 
     /// The id of the event it stands behind.

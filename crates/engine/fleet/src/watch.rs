@@ -1,0 +1,93 @@
+//! What a connection reports outside any call, and lists that are read again after they changed.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use toolgate_model::CapabilityKind;
+use toolgate_session::Owner;
+use toolgate_wire::Frame;
+
+use crate::Pool;
+
+/// How long changes of a list are gathered before it is read again.
+const COALESCE: Duration = Duration::from_millis(100);
+
+/// The kinds whose lists have changed. Shared with the task that reads them again, so that it need
+/// not keep the pool alive.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    kinds: AtomicU8,
+    wake: Notify,
+}
+
+impl Changes {
+    fn note(&self, kind: CapabilityKind) {
+        self.kinds.fetch_or(bit(kind), Ordering::AcqRel);
+        self.wake.notify_one();
+    }
+
+    /// The kinds noted since the last time.
+    pub(crate) fn take(&self) -> Vec<CapabilityKind> {
+        let kinds = self.kinds.swap(0, Ordering::AcqRel);
+        CapabilityKind::ALL.into_iter().filter(|kind| kinds & bit(*kind) != 0).collect()
+    }
+
+    /// Wakes the task, which ends if the pool is gone.
+    pub(crate) fn stop(&self) {
+        self.wake.notify_one();
+    }
+}
+
+fn bit(kind: CapabilityKind) -> u8 {
+    1 << kind as u8
+}
+
+/// Reads lists again after they changed: once per storm.
+pub(crate) async fn follow(pool: Weak<Pool>, changes: Arc<Changes>) {
+    loop {
+        changes.wake.notified().await;
+        if pool.strong_count() == 0 {
+            return;
+        }
+        tokio::time::sleep(COALESCE).await;
+        match pool.upgrade() {
+            Some(pool) => pool.refresh().await,
+            None => return,
+        }
+    }
+}
+
+/// The session's owner, without keeping the pool alive.
+pub(crate) struct Watcher {
+    pub(crate) pool: Weak<Pool>,
+    pub(crate) changes: Arc<Changes>,
+}
+
+impl Owner for Watcher {
+    fn list_changed(&self, kind: CapabilityKind) {
+        self.changes.note(kind);
+    }
+
+    fn notified(&self, frame: Frame) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.notified(frame);
+        }
+    }
+
+    fn ended(&self, reason: &str) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.ended(reason);
+        }
+    }
+}
+
+/// The owner of a connection that is only looked at.
+pub(crate) struct Deaf;
+
+impl Owner for Deaf {
+    fn list_changed(&self, _kind: CapabilityKind) {}
+    fn notified(&self, _frame: Frame) {}
+    fn ended(&self, _reason: &str) {}
+}
