@@ -3,12 +3,14 @@
 //! The table says for every mode of the testkit's hostile server whether its tools are listed and
 //! what its caller gets. Modes that flood have the gateway to themselves, one after another, so
 //! that what its memory grows by is theirs (T26); all others share one gateway (T27, T29 to T35).
+//! What a server sees of its surroundings is here too (T25).
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
+use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
 use toolgate_e2e::mcp::answer;
 use toolgate_e2e::{Client, within};
 use toolgate_testkit::hostile::MODES;
@@ -38,12 +40,15 @@ enum Call {
 use Call::{Endless, Fails, Says, Silent};
 use List::{Failed, Shown};
 
+/// A mode, and what comes of it.
+type Case = (&'static str, List, Call);
+
 const ORDINARY: List = Shown(&["trigger"]);
 const MARKED: List = Shown(&["trigger", "described"]);
 
 /// What comes of every mode that does not flood.
 #[rustfmt::skip]
-const CALM: &[(&str, List, Call)] = &[
+const CALM: &[Case] = &[
     ("stdoutnoise", ORDINARY, Says("triggered")),
     ("hang", ORDINARY, Silent),
     ("hanginit", Failed("within 3 s"), Fails),
@@ -52,7 +57,7 @@ const CALM: &[(&str, List, Call)] = &[
     ("daemonize", ORDINARY, Says("")),
     ("ignoreterm", ORDINARY, Says("triggered")),
     ("exitmid", ORDINARY, Fails),
-    ("exitstart", Failed("left-pad"), Fails),
+    ("exitstart", Failed("exit status: 1"), Fails),
     ("wrongid", ORDINARY, Silent),
     ("stringid", ORDINARY, Silent),
     ("nullid", ORDINARY, Silent),
@@ -60,10 +65,10 @@ const CALM: &[(&str, List, Call)] = &[
     ("dupresp", ORDINARY, Says("triggered")),
     ("unsolicited", ORDINARY, Says("triggered")),
     ("deep", ORDINARY, Fails),
-    ("dupkey", ORDINARY, Fails),
-    ("case", ORDINARY, Says("triggered")),
+    ("dupkey", ORDINARY, Silent),
+    ("case", ORDINARY, Fails),
     ("latin1", ORDINARY, Fails),
-    ("batch", ORDINARY, Fails),
+    ("batch", ORDINARY, Silent),
     ("crlf", ORDINARY, Says("triggered")),
     ("badschema", ORDINARY, Says("triggered")),
     ("redos", Shown(&["trigger", "redos"]), Says("triggered")),
@@ -89,7 +94,7 @@ const CALM: &[(&str, List, Call)] = &[
 ];
 
 /// What comes of every mode that floods.
-const FLOODS: &[(&str, List, Call)] = &[
+const FLOODS: &[Case] = &[
     ("nonewline", ORDINARY, Fails),
     ("bigline", ORDINARY, Fails),
     ("stderrflood", ORDINARY, Says("triggered")),
@@ -115,28 +120,76 @@ fn every_mode_is_in_the_table() {
     assert_eq!(known, all);
 }
 
-/// A gateway with these hostile servers and a good one.
-fn among(cases: &[(&str, List, Call)]) -> (Setup, Gateway) {
-    let mut config = stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
-    for (mode, ..) in cases {
-        config += &stdio_entry(mode, &testkit("hostile", &[mode]).unwrap(), &[]);
-        config += "timeouts = { start = \"3s\", call = \"3s\", max = \"5s\" }\n";
+/// The same where the server is reached over HTTP: an answer comes with its own response, so that
+/// one under a strange id is known at once to be wrong. `None` where a mode is about the process,
+/// which is then none of ours.
+fn on_http((mode, list, call): Case) -> Option<Case> {
+    match mode {
+        "stdoutnoise" | "stderrflood" | "daemonize" | "ignoreterm" | "exitmid" | "exitstart" => {
+            None
+        }
+        "wrongid" | "stringid" | "nullid" | "floatid" | "dupkey" | "batch" => {
+            Some((mode, list, Fails))
+        }
+        _ => Some((mode, list, call)),
     }
-    let setup = Setup::new(&config).unwrap();
-    let gateway = setup.serve().unwrap();
-    gateway.client_with(&["good__test_echo"]).unwrap();
-    (setup, gateway)
 }
 
-/// Calls the good server over and over while `work` goes on.
+/// A gateway with hostile servers and a good one.
+struct Stage {
+    gateway: Gateway,
+    setup: Setup,
+    _servers: Vec<Listening>,
+}
+
+impl Stage {
+    fn on_stdio(cases: &[Case]) -> Self {
+        let started = |mode| stdio_entry(mode, &testkit("hostile", &[mode]).unwrap(), &[]);
+        let entries = cases.iter().map(|(mode, ..)| started(mode));
+        Self::new(&entries.collect::<Vec<_>>(), Vec::new())
+    }
+
+    fn on_http(cases: &[Case]) -> Self {
+        let listening = |mode| Listening::start_with("hostile", "127.0.0.1:0", &[mode]).unwrap();
+        let servers: Vec<_> = cases.iter().map(|(mode, ..)| listening(*mode)).collect();
+        let reached = cases.iter().zip(&servers);
+        let entries = reached.map(|((mode, ..), server)| http_entry(mode, &server.url));
+        Self::new(&entries.collect::<Vec<_>>(), servers)
+    }
+
+    fn new(entries: &[String], servers: Vec<Listening>) -> Self {
+        let mut config = stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
+        for entry in entries {
+            config += entry;
+            config += "timeouts = { start = \"3s\", call = \"3s\", max = \"5s\" }\n";
+        }
+        let setup = Setup::new(&config).unwrap();
+        Self { gateway: setup.serve().unwrap(), setup, _servers: servers }
+    }
+
+    /// All of these at once, and the good one meanwhile.
+    fn hold(&self, cases: &[Case]) {
+        let (setup, url) = (&self.setup, self.gateway.url.as_str());
+        while_the_good_is_served(url, || {
+            std::thread::scope(|scope| {
+                for case in cases {
+                    scope.spawn(move || holds(url, setup, *case));
+                }
+            });
+        });
+    }
+}
+
+/// Calls the good server over and over while `work` goes on, and often enough in any case.
 fn while_the_good_is_served(url: &str, work: impl FnOnce()) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let good = scope.spawn(|| {
             let client = Client::connect(url).unwrap();
+            client.await_tools(&["good__test_echo"], Duration::from_secs(10)).unwrap();
             let mut slowest = Duration::ZERO;
             let mut rounds = 0_u32;
-            while !over.load(Ordering::Relaxed) {
+            while rounds < 100 || !over.load(Ordering::Relaxed) {
                 rounds += 1;
                 let begun = Instant::now();
                 let answer = client.call("good__test_echo", &json!({"round": rounds})).unwrap();
@@ -164,7 +217,7 @@ impl Drop for Done<'_> {
     }
 }
 
-fn comes_up(url: &str, setup: &Setup, (mode, list, _): (&str, List, Call)) {
+fn comes_up(url: &str, setup: &Setup, (mode, list, _): Case) {
     let client = Client::connect(url).unwrap();
     match list {
         Shown(tools) => {
@@ -196,7 +249,7 @@ fn shown(setup: &Setup, name: &str) -> Value {
     servers.into_iter().find(|server| server["name"] == name).cloned().unwrap_or_default()
 }
 
-fn is_called(url: &str, (mode, _, call): (&str, List, Call)) {
+fn is_called(url: &str, (mode, _, call): Case) {
     let client = Client::connect(url).unwrap();
     let begun = Instant::now();
     let answer = trigger(&client, mode);
@@ -206,7 +259,6 @@ fn is_called(url: &str, (mode, _, call): (&str, List, Call)) {
         Silent => CALL,
         Endless => MAX,
     };
-    println!("{mode}: {took:?} {}", answer.to_string().chars().take(200).collect::<String>());
     assert!(took >= least && took < least + SLACK, "{mode}: took {took:?}: {answer}");
     match call {
         Says(text) => {
@@ -242,7 +294,7 @@ fn recovers(url: &str, mode: &str) {
 }
 
 /// A server comes up, is called and is called again, each as the table says.
-fn holds(url: &str, setup: &Setup, case: (&str, List, Call)) {
+fn holds(url: &str, setup: &Setup, case: Case) {
     comes_up(url, setup, case);
     is_called(url, case);
     if matches!(case.1, Shown(_)) {
@@ -252,25 +304,69 @@ fn holds(url: &str, setup: &Setup, case: (&str, List, Call)) {
 
 #[test]
 fn hostile_servers_harm_only_their_own_calls() {
-    let (setup, gateway) = among(CALM);
-    let (setup, url) = (&setup, &gateway.url);
-    while_the_good_is_served(url, || {
-        std::thread::scope(|scope| {
-            for case in CALM {
-                scope.spawn(move || holds(url, setup, *case));
-            }
-        });
+    let stage = Stage::on_stdio(CALM);
+    stage.hold(CALM);
+    names_are_plain(&stage.gateway.client().unwrap().tools().unwrap());
+}
+
+#[test]
+fn hostile_servers_on_http_harm_only_their_own_calls() {
+    let cases: Vec<Case> = CALM.iter().copied().filter_map(on_http).collect();
+    Stage::on_http(&cases).hold(&cases);
+}
+
+/// No name that a server chose can pose as another or hide what it is.
+fn names_are_plain(tools: &[String]) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    for tool in tools {
+        assert!((1..=64).contains(&tool.len()) && tool.bytes().all(plain), "{tool:?}");
+    }
+    let distinct: HashSet<_> = tools.iter().collect();
+    assert_eq!(distinct.len(), tools.len(), "{tools:?}");
+}
+
+#[test]
+fn a_server_is_given_nothing_of_the_gateways_own() {
+    let modes = ["envdump", "fddump"];
+    let entries = modes.map(|mode| {
+        let env = [("PROMISED", "yes")];
+        stdio_entry(mode, &testkit("hostile", &[mode]).unwrap(), &env)
     });
+    let setup = Setup::new(&entries.concat()).unwrap();
+    let mut serve = setup.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let gateway = Gateway::start(serve.env("GATEWAYS_OWN_TOKEN", "canary")).unwrap();
+    let client = gateway.client_with(&["envdump__trigger", "fddump__trigger"]).unwrap();
+    let dump = |mode: &str| -> Value {
+        let answer = trigger(&client, mode);
+        serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
+    };
+    let environment = dump("envdump");
+    assert_eq!(environment["PROMISED"], "yes");
+    assert!(!environment.to_string().contains("canary"), "{environment}");
+    let descriptors = dump("fddump");
+    // The server itself opens one to look at the others.
+    let strange = |(number, target): (&String, &Value)| {
+        let looking = target.as_str().is_some_and(|target| target.starts_with("/proc/"));
+        !["0", "1", "2"].contains(&number.as_str()) && !looking
+    };
+    let strangers = descriptors.as_object().unwrap().iter().filter(|entry| strange(*entry));
+    assert_eq!(strangers.count(), 0, "{descriptors}");
 }
 
 #[test]
 fn a_flood_costs_bounded_memory_and_harms_only_its_own_call() {
     for case in FLOODS {
-        let (setup, gateway) = among(&[*case]);
-        let before = gateway.process.resident().unwrap();
-        while_the_good_is_served(&gateway.url, || holds(&gateway.url, &setup, *case));
-        let grown = gateway.process.resident().unwrap().saturating_sub(before);
-        println!("{}: {} MiB more", case.0, grown >> 20);
-        assert!(grown <= FLOODED, "{}: {} MiB more", case.0, grown >> 20);
+        bounded("stdio", &Stage::on_stdio(&[*case]), *case);
+        if let Some(case) = on_http(*case) {
+            bounded("http", &Stage::on_http(&[case]), case);
+        }
     }
+}
+
+fn bounded(carrier: &str, stage: &Stage, case: Case) {
+    let before = stage.gateway.process.resident().unwrap();
+    stage.hold(&[case]);
+    let grown = stage.gateway.process.peak().unwrap().saturating_sub(before);
+    println!("{} on {carrier}: {} MiB more", case.0, grown >> 20);
+    assert!(grown <= FLOODED, "{} on {carrier}: {} MiB more", case.0, grown >> 20);
 }

@@ -15,6 +15,7 @@
 mod clients;
 mod doors;
 mod hostile;
+mod http_upstreams;
 mod lifetimes;
 mod plan;
 mod protocol;

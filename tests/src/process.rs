@@ -63,8 +63,17 @@ impl Running {
 
     /// How much memory it holds, in bytes.
     pub fn resident(&self) -> io::Result<u64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The most memory it ever held, in bytes.
+    pub fn peak(&self) -> io::Result<u64> {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, kind: &str) -> io::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(kind));
         let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
         kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(|| broken("no memory is told"))
     }

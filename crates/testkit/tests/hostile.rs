@@ -282,7 +282,10 @@ fn a_grandchild_outlives_its_parents_in_a_session_of_its_own() {
     let grandchild = Pid::from_raw(pid).unwrap();
     test_kill_process(grandchild).unwrap();
     let session = rustix::process::getsid(Some(grandchild)).unwrap();
-    let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    // A parent may go on before the kernel shows the new program's words.
+    let shown = || std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    let command = std::iter::repeat_with(shown).take(10_000).find(|words| !words.is_empty());
+    let command = command.unwrap_or_default();
     kill_process(grandchild, Signal::KILL).unwrap();
     assert_ne!(session, rustix::process::getsid(None).unwrap());
     assert_ne!(session.as_raw_nonzero().get(), parent.cast_signed());

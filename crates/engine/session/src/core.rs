@@ -1,11 +1,11 @@
 //! What every part of one session shares, whatever its carrier.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use toolgate_model::{ServerName, Timeouts};
-use toolgate_wire::{Limits, build};
+use toolgate_wire::{Frame, Limits, Message, Revision, WireError, build};
 
 use crate::asks::Asks;
 use crate::flights::Flights;
@@ -27,6 +27,7 @@ pub(crate) struct Core {
     pub(crate) completions: Completions,
     pub(crate) meter: Meter,
     next_id: AtomicU64,
+    batches: AtomicBool,
 }
 
 /// How messages leave.
@@ -50,7 +51,25 @@ impl Core {
             completions: Completions::default(),
             meter: Meter::new(),
             next_id: AtomicU64::new(1),
+            batches: AtomicBool::new(false),
         })
+    }
+
+    /// From now on both sides speak this revision.
+    pub(crate) fn agreed(&self, revision: Revision) {
+        self.batches.store(revision.batches(), Ordering::Relaxed);
+        if let Link::Http(link) = &self.link {
+            link.agreed(revision);
+        }
+    }
+
+    /// Reads what arrived in one piece: one message, or several in the one revision that has
+    /// batches.
+    pub(crate) fn read(&self, piece: Bytes) -> Result<Message, WireError> {
+        match self.batches.load(Ordering::Relaxed) {
+            true => Message::parse(piece, &self.limits),
+            false => Frame::parse(piece, &self.limits).map(Message::One),
+        }
     }
 
     /// An id this session never used. It is also the progress token of its call.

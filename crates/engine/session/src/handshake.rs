@@ -64,13 +64,11 @@ pub(crate) async fn shake(
     let patience = Timeouts { start, call: start, max: start };
     let answer = session.request_within(patience, method::INITIALIZE, Some(&params)).await?;
     let welcome = read(&fail_on_error(answer)?)?;
+    core.agreed(welcome.protocol);
     let initialized = build::notification(method::INITIALIZED, None);
     match &core.link {
         Link::Line(link) => link.send(&initialized),
-        Link::Http(link) => {
-            link.agreed(welcome.protocol);
-            link.deliver(initialized).await?;
-        }
+        Link::Http(link) => link.deliver(initialized).await?,
     }
     Ok(welcome)
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
 use toolgate_transport::http::{Endpoint, EventStream, Outgoing, Reply};
 use toolgate_transport::spool::BodyLimits;
 use toolgate_transport::sse::Event;
-use toolgate_wire::{Frame, Id, Kind, Revision};
+use toolgate_wire::{Frame, Id, Kind, Message, Revision};
 
 use crate::SessionError;
 use crate::core::Core;
@@ -160,17 +161,23 @@ pub(crate) async fn call(
     if reply.is_event_stream() {
         return Box::pin(follow(core, link, id, reply.into_events(link.limits.memory))).await;
     }
-    let frame = Frame::parse(reply.bytes(link.limits).await?, &core.limits)?;
-    expected(frame, id)
+    match core.read(reply.bytes(link.limits).await?)? {
+        Message::One(frame) => expected(frame, id),
+        batch => among(core, id, batch).ok_or_else(another_id),
+    }
 }
 
 fn expected(frame: Frame, id: u64) -> Result<Frame, SessionError> {
+    if answers(&frame, id) { Ok(frame) } else { Err(another_id()) }
+}
+
+fn answers(frame: &Frame, id: u64) -> bool {
     let answers = matches!(frame.kind(), Kind::Response | Kind::Failure);
-    let ours = frame.id().and_then(Id::as_u64) == Some(id);
-    if answers && ours {
-        return Ok(frame);
-    }
-    Err(SessionError::Protocol("its answer bears another id".into()))
+    answers && frame.id().and_then(Id::as_u64) == Some(id)
+}
+
+fn another_id() -> SessionError {
+    SessionError::Protocol("its answer bears another id".into())
 }
 
 /// A refusal may still carry the JSON-RPC error that answers the call.
@@ -251,37 +258,66 @@ fn answer(core: &Arc<Core>, id: u64, event: Event) -> Result<Option<Frame>, Sess
     if event.data.is_empty() {
         return Ok(None);
     }
-    let frame = Frame::parse(event.data, &core.limits)?;
-    match frame.kind() {
-        Kind::Response | Kind::Failure if frame.id().and_then(Id::as_u64) == Some(id) => {
-            Ok(Some(frame))
-        }
-        _ => {
-            inbound::receive(core, frame, Came::With(id));
-            Ok(None)
-        }
-    }
+    Ok(among(core, id, core.read(event.data)?))
 }
 
-/// Keeps the standing stream open for as long as the server offers one.
-pub(crate) fn listen(core: Arc<Core>, link: Arc<HttpLink>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut place = Place::default();
-        let mut failures = 0;
-        loop {
-            match link.open(place.last.as_deref()).await {
-                Ok(stream) => {
-                    failures = 0;
-                    pump(&core, stream, &mut place).await;
-                }
-                Err(SessionError::Status { .. } | SessionError::NeedsAuth { .. }) => return,
-                Err(SessionError::Expired) => return core.end("the server forgot the session"),
-                Err(error) if failures == MAX_REOPEN => return core.end(&error.to_string()),
-                Err(_) => failures += 1,
-            }
-            tokio::time::sleep(place.wait() * (failures + 1)).await;
+/// The answer to call `id`; everything else that arrived with it is passed on.
+fn among(core: &Arc<Core>, id: u64, message: Message) -> Option<Frame> {
+    let messages = match message {
+        Message::One(frame) => return own(core, id, frame),
+        Message::Batch(messages) => messages,
+    };
+    let mut answer = None;
+    for message in messages {
+        match message {
+            Ok(frame) => answer = own(core, id, frame).or(answer),
+            Err(error) => inbound::unreadable(core, error),
         }
-    })
+    }
+    answer
+}
+
+fn own(core: &Arc<Core>, id: u64, frame: Frame) -> Option<Frame> {
+    if answers(&frame, id) {
+        return Some(frame);
+    }
+    inbound::receive(core, frame, Came::With(id));
+    None
+}
+
+/// Keeps the standing stream open for as long as the server offers one. The receiver hears when the
+/// server has first taken or refused it.
+pub(crate) fn listen(
+    core: Arc<Core>,
+    link: Arc<HttpLink>,
+) -> (JoinHandle<()>, oneshot::Receiver<()>) {
+    let (settled, opened) = oneshot::channel();
+    let listening = tokio::spawn(async move {
+        let first = link.open(None).await;
+        let _ = settled.send(());
+        stand(&core, &link, first).await;
+    });
+    (listening, opened)
+}
+
+async fn stand(core: &Arc<Core>, link: &HttpLink, first: Result<EventStream, SessionError>) {
+    let mut place = Place::default();
+    let mut failures = 0;
+    let mut stream = first;
+    loop {
+        match stream {
+            Ok(stream) => {
+                failures = 0;
+                pump(core, stream, &mut place).await;
+            }
+            Err(SessionError::Status { .. } | SessionError::NeedsAuth { .. }) => return,
+            Err(SessionError::Expired) => return core.end("the server forgot the session"),
+            Err(error) if failures == MAX_REOPEN => return core.end(&error.to_string()),
+            Err(_) => failures += 1,
+        }
+        tokio::time::sleep(place.wait() * (failures + 1)).await;
+        stream = link.open(place.last.as_deref()).await;
+    }
 }
 
 async fn pump(core: &Arc<Core>, mut stream: EventStream, place: &mut Place) {
@@ -290,8 +326,8 @@ async fn pump(core: &Arc<Core>, mut stream: EventStream, place: &mut Place) {
         if event.data.is_empty() {
             continue;
         }
-        match Frame::parse(event.data, &core.limits) {
-            Ok(frame) => inbound::receive(core, frame, Came::Anywhere),
+        match core.read(event.data) {
+            Ok(message) => inbound::arrived(core, message, Came::Anywhere),
             Err(error) => inbound::unreadable(core, error),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolgate_model::CapabilityKind;
-use toolgate_wire::{Frame, Id, Kind, build, code, method, scan};
+use toolgate_wire::{Frame, Id, Kind, Message, build, code, method, scan};
 
 use crate::core::Core;
 use crate::{SessionError, asks};
@@ -15,6 +15,21 @@ pub(crate) enum Came {
     Anywhere,
     /// On the stream that answers this call.
     With(u64),
+}
+
+/// Takes whatever arrived in one piece to whom it concerns.
+pub(crate) fn arrived(core: &Arc<Core>, message: Message, came: Came) {
+    match message {
+        Message::One(frame) => receive(core, frame, came),
+        Message::Batch(messages) => {
+            for message in messages {
+                match message {
+                    Ok(frame) => receive(core, frame, came),
+                    Err(error) => unreadable(core, error),
+                }
+            }
+        }
+    }
 }
 
 /// Takes one message to whom it concerns.

@@ -75,8 +75,8 @@ where
 }
 
 fn take(core: &Arc<Core>, line: Bytes) {
-    match Frame::parse(line, &core.limits) {
-        Ok(frame) => inbound::receive(core, frame, Came::Anywhere),
+    match core.read(line) {
+        Ok(message) => inbound::arrived(core, message, Came::Anywhere),
         Err(error) => {
             if let crate::core::Link::Line(link) = &core.link {
                 link.count_noise();

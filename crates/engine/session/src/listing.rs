@@ -18,7 +18,8 @@ const MAX_DEFINITIONS: usize = 1000;
 /// Bytes of all pages of one list.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Reads the whole list of one kind. Definitions without a usable name are left out and logged.
+/// Reads the whole list of one kind. Definitions without a usable name, or under one that was given
+/// before, are left out and logged.
 pub(crate) async fn all(
     session: &Session,
     kind: CapabilityKind,
@@ -35,13 +36,26 @@ pub(crate) async fn all(
         if bytes > MAX_BYTES || list.len() > MAX_DEFINITIONS {
             return Err(too_much(kind, format!("{} definitions, {bytes} bytes", list.len())));
         }
-        let Some(cursor) = cursor else { return Ok(list) };
+        let Some(cursor) = cursor else { return Ok(distinct(list, kind)) };
         if !seen.insert(cursor.clone()) {
             return Err(too_much(kind, "the same cursor twice".into()));
         }
         params = Some(format!("{{\"cursor\":{}}}", string::encode(&cursor)));
     }
     Err(too_much(kind, format!("more than {MAX_PAGES} pages")))
+}
+
+/// A name means one thing: the first under it is what a call of it would reach as well as any.
+fn distinct(mut list: Vec<Definition>, kind: CapabilityKind) -> Vec<Definition> {
+    let mut names = HashSet::with_capacity(list.len());
+    list.retain(|definition| {
+        let first = names.insert(definition.name.clone());
+        if !first {
+            tracing::warn!(target: "toolgate::session", %kind, "two definitions have one name");
+        }
+        first
+    });
+    list
 }
 
 fn too_much(kind: CapabilityKind, what: String) -> SessionError {

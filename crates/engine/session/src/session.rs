@@ -1,6 +1,7 @@
 //! The session itself: open, call, list, close.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -14,6 +15,9 @@ use crate::http::HttpLink;
 use crate::line::LineLink;
 use crate::{Interactor, Opening, SessionError, Welcome};
 use crate::{asks, handshake, http, line, listing, timing, url_required};
+
+/// How long a server may take to answer for its standing stream before we go on without.
+const STANDING: Duration = Duration::from_millis(500);
 
 /// A request on its way to the server.
 pub struct Outbound {
@@ -49,7 +53,11 @@ impl Session {
         let link = Arc::new(HttpLink::new(endpoint));
         let core = Core::new(&opening, Link::Http(link.clone()));
         let mut session = Self::start(core.clone(), None, &opening).await?;
-        session.reader = Some(http::listen(core, link));
+        let (reader, opened) = http::listen(core, link);
+        session.reader = Some(reader);
+        // What a server sends to whichever stream comes next must not find this one late, amid the
+        // first calls; but it need not have one, or need not say so soon.
+        let _ = tokio::time::timeout(STANDING, opened).await;
         Ok(session)
     }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 use toolgate_session::{Outbound, SessionError};
 
-use crate::peer::{call, connected, person, request};
+use crate::peer::{call, connected, connected_on, person, request};
 
 #[tokio::test]
 async fn a_call_bears_our_id_and_otherwise_the_callers_bytes() {
@@ -177,4 +177,25 @@ async fn an_answer_beyond_the_limits_fails_its_call_only() {
     };
     let (answer, ()) = tokio::join!(session.call(&outbound), served);
     answer.unwrap();
+}
+
+#[tokio::test]
+async fn a_batch_is_taken_apart_in_the_one_revision_that_has_batches() {
+    for (revision, taken) in [("2025-03-26", true), ("2025-06-18", false)] {
+        let (session, mut server, _) = connected_on(revision).await;
+        let (caller, mut ears) = person(1);
+        let outbound = call(&request(""), &caller);
+        let served = async {
+            let got = server.next().await;
+            let log = json!({ "jsonrpc": "2.0", "method": "notifications/message",
+                "params": { "level": "info", "data": "in a batch" } });
+            let answer = json!({ "jsonrpc": "2.0", "id": got["id"], "result": { "n": 1 } });
+            server.send(json!([log, { "id": [] }, answer])).await;
+            server.answer(&got, json!({ "n": 2 })).await;
+        };
+        let (answer, ()) = tokio::join!(session.call(&outbound), served);
+        let expected = if taken { &br#"{"n":1}"#[..] } else { br#"{"n":2}"# };
+        assert_eq!(answer.unwrap().result().unwrap(), expected, "{revision}");
+        assert_eq!(ears.heard.try_recv().is_ok(), taken, "{revision}");
+    }
 }

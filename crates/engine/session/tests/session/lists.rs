@@ -64,3 +64,18 @@ async fn a_definition_without_a_name_hides_no_other() {
     assert_eq!(list.len(), 2);
     assert_eq!(list[0].raw, r#"{"name":"a","odd":[1.0]}"#);
 }
+
+#[tokio::test]
+async fn of_two_definitions_under_one_name_the_first_counts() {
+    let (session, mut server, _) = connected().await;
+    let served = async {
+        let request = server.expect("tools/list").await;
+        let tools = json!([{ "name": "a", "z": 1 }, { "name": "b" }]);
+        server.answer(&request, json!({ "tools": tools, "nextCursor": "more" })).await;
+        let request = server.expect("tools/list").await;
+        server.answer(&request, json!({ "tools": [{ "name": "a", "z": 2 }] })).await;
+    };
+    let (list, ()) = tokio::join!(session.list(CapabilityKind::Tool), served);
+    let raw: Vec<_> = list.unwrap().into_iter().map(|definition| definition.raw).collect();
+    assert_eq!(raw, [r#"{"name":"a","z":1}"#, r#"{"name":"b"}"#]);
+}

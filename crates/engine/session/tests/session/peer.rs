@@ -83,6 +83,11 @@ pub const TIMEOUTS: Timeouts = Timeouts {
 
 /// A session with a server that has just let it in.
 pub async fn connected() -> (Arc<Session>, Server, Arc<Notebook>) {
+    connected_on("2025-06-18").await
+}
+
+/// The same with a server that speaks this revision.
+pub async fn connected_on(revision: &str) -> (Arc<Session>, Server, Arc<Notebook>) {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(ours);
     let (their_input, their_output) = tokio::io::split(theirs);
@@ -103,7 +108,7 @@ pub async fn connected() -> (Arc<Session>, Server, Arc<Notebook>) {
             .answer(
                 &hello,
                 json!({
-                    "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
+                    "protocolVersion": revision, "capabilities": { "tools": {} },
                     "serverInfo": { "name": "played", "version": "1" },
                 }),
             )

@@ -1,0 +1,126 @@
+//! An upstream reached over HTTP that forgets us, hangs, or is started anew.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use toolgate_e2e::census::{self, Sweep, marked};
+use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
+use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::process::signal_pid;
+use toolgate_e2e::{Client, within};
+
+const SOON: Duration = Duration::from_secs(10);
+
+/// A gateway with one server `fixture`, and a client of it.
+fn before(entry: &str) -> (Setup, Gateway, Client) {
+    let setup = Setup::new(entry).unwrap();
+    let gateway = setup.serve().unwrap();
+    let client = gateway.client_with(&["fixture__test_echo"]).unwrap();
+    (setup, gateway, client)
+}
+
+fn echoes(client: &Client, word: usize) {
+    let answer = client.call("fixture__test_echo", &json!({"word": word})).unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["word"], word, "{answer}");
+}
+
+fn failed(answer: &Value) -> bool {
+    answer.get("error").is_some() || answer["result"]["isError"] == true
+}
+
+#[test]
+fn a_forgotten_session_is_opened_anew_and_only_what_may_be_repeated_is() {
+    // Few requests per session, so that it is forgotten again and again.
+    let forgetful =
+        Listening::start_with("fixture", "127.0.0.1:0", &["--forget-sessions-after", "20"]);
+    let forgetful = forgetful.unwrap();
+    let (_setup, _gateway, client) = before(&http_entry("fixture", &forgetful.url));
+    for round in 0..100 {
+        echoes(&client, round);
+        let large = client.call("fixture__test_large_text", &json!({"bytes": 3})).unwrap();
+        assert_eq!(large["result"]["content"][0]["text"], "xxx", "round {round}: {large}");
+        let read = client.request("resources/read", &json!({"uri": "test://static-text"})).unwrap();
+        assert!(read.get("result").is_some(), "round {round}: {read}");
+    }
+    let mut refused = 0;
+    for round in 0..100 {
+        let answer = client.call("fixture__test_simple_text", &json!({})).unwrap();
+        if failed(&answer) {
+            refused += 1;
+            assert!(answer.to_string().contains("forgotten"), "round {round}: {answer}");
+            let next = client.call("fixture__test_simple_text", &json!({})).unwrap();
+            assert!(!failed(&next), "round {round}: the next call: {next}");
+        }
+    }
+    assert!((1..=10).contains(&refused), "{refused} of 100 calls were refused");
+}
+
+/// A server that hangs is told that nobody waits any more, and goes on to serve when it wakes.
+fn is_told_of_lost_patience(entry: &str, pid: impl Fn() -> u32) {
+    let entry = format!("{entry}timeouts = {{ call = \"1s\" }}\n");
+    let (_setup, _gateway, client) = before(&entry);
+    signal_pid(pid(), Signal::STOP).unwrap();
+    let begun = Instant::now();
+    let answer = client.call("fixture__test_slow", &json!({"seconds": 600})).unwrap();
+    let took = begun.elapsed();
+    signal_pid(pid(), Signal::CONT).unwrap();
+    assert!(failed(&answer), "{answer}");
+    assert!((1.0..3.0).contains(&took.as_secs_f64()), "{took:?}");
+    let told = within(SOON, || {
+        let counted = client.call("fixture__test_cancelled_count", &json!({})).unwrap();
+        counted["result"]["structuredContent"]["cancelled"] == 1
+    });
+    assert!(told, "the server was never told");
+}
+
+#[test]
+fn a_server_that_hangs_on_http_is_told_that_nobody_waits() {
+    let fixture = Listening::start("fixture").unwrap();
+    is_told_of_lost_patience(&http_entry("fixture", &fixture.url), || fixture.process.pid());
+}
+
+#[test]
+fn a_server_that_hangs_on_stdio_is_told_that_nobody_waits() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let fixture = testkit("fixture", &["--stdio"]).unwrap();
+    let entry = stdio_entry("fixture", &fixture, &[(census::VARIABLE, &mark)]);
+    is_told_of_lost_patience(&entry, || marked(&mark).unwrap()[0]);
+}
+
+#[test]
+fn a_server_that_was_started_anew_serves_the_next_call() {
+    let first = Listening::start("fixture").unwrap();
+    let (url, address) = (first.url.clone(), Endpoint::parse(&first.url).unwrap().authority);
+    let (_setup, _gateway, client) = before(&http_entry("fixture", &url));
+    let mut running = first;
+    for round in 0..3 {
+        running.process.signal(Signal::KILL).unwrap();
+        running.process.wait(SOON).unwrap();
+        let gone = client.call("fixture__test_echo", &json!({})).unwrap();
+        assert!(failed(&gone), "round {round}: nobody can have answered: {gone}");
+        running = Listening::start_with("fixture", &address, &[]).unwrap();
+        let begun = Instant::now();
+        let back = within(SOON, || {
+            !failed(&client.call("fixture__test_simple_text", &json!({})).unwrap())
+        });
+        assert!(back, "round {round}: not served within {:?}", begun.elapsed());
+        println!("round {round}: served again after {:?}", begun.elapsed());
+        echoes(&client, round);
+    }
+}
+
+#[test]
+fn a_server_that_was_started_anew_behind_our_back_serves_the_next_call() {
+    let mut running = Listening::start("fixture").unwrap();
+    let address = Endpoint::parse(&running.url).unwrap().authority;
+    let (_setup, _gateway, client) = before(&http_entry("fixture", &running.url));
+    for round in 0..3 {
+        echoes(&client, round);
+        running.process.signal(Signal::KILL).unwrap();
+        running.process.wait(SOON).unwrap();
+        running = Listening::start_with("fixture", &address, &[]).unwrap();
+        echoes(&client, round);
+    }
+}
