@@ -16,7 +16,7 @@
 //!         "required": ["a", "b"],
 //!     }), |call| async move {
 //!         let number = |key: &str| call.arguments[key].as_f64().ok_or("a number is missing");
-//!         Ok((number("a")? + number("b")?).to_string().into())
+//!         Ok::<_, &str>((number("a")? + number("b")?).to_string().into())
 //!     }))
 //!     .start()
 //!     .await?;

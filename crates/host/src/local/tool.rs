@@ -52,6 +52,24 @@ pub struct Tool {
 impl Tool {
     /// A tool with a name, what it is for, the JSON Schema of its arguments, and its function. An
     /// error is told to the model as the tool's failure.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toolgate_host::HostError> {
+    /// use toolgate_host::{Host, Tool, json};
+    ///
+    /// let shout = Tool::new("shout", "Says it louder", json!({ "type": "object" }), |call| async move {
+    ///     let text = call.arguments["text"].as_str().ok_or("`text` must be a string")?;
+    ///     Ok::<_, &str>(text.to_uppercase().into())
+    /// });
+    /// let host = Host::builder().tool(shout).start().await?;
+    /// host.settled().await;
+    /// let result = host.call("shout", &json!({ "text": "hello" })).await?;
+    /// assert_eq!(result["content"][0]["text"], "HELLO");
+    /// # host.close().await;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new<F, A, E>(name: &str, description: &str, input_schema: Value, function: F) -> Self
     where
         F: Fn(ToolCall) -> A + Send + Sync + 'static,
