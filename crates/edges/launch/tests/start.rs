@@ -8,7 +8,7 @@ mod support;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 
-use support::{ALL, GUARDED, PROBE, launcher, line, marked, marker, output};
+use support::{ALL, GUARDED, PROBE, launcher, line, marked, marker, output, session_of};
 use tokio::io::AsyncWriteExt;
 use toolgate_launch::{ALLOWED, Command, Helper, LaunchError, Launcher, TreeGuarantee};
 
@@ -90,11 +90,10 @@ async fn a_child_runs_in_its_folder_under_the_name_it_was_called_by() {
 
 #[tokio::test]
 async fn a_child_has_a_session_of_its_own_and_no_terminal() {
-    let own = rustix::process::getsid(None).unwrap();
+    let own = session_of(std::process::id());
     for guarantee in ALL {
         let child = launcher(guarantee).start(&Command::new(PROBE).args(["facts"])).await.unwrap();
-        let pid = rustix::process::Pid::from_raw(child.handle.pid().cast_signed()).unwrap();
-        assert_ne!(rustix::process::getsid(Some(pid)).unwrap(), own, "{guarantee:?}");
+        assert_ne!(session_of(child.handle.pid()), own, "{guarantee:?}");
         let facts = facts(&launcher(guarantee), Command::new(PROBE)).await;
         assert!(facts.contains(&"tty false".to_owned()), "{facts:?}");
     }

@@ -7,12 +7,13 @@ mod support;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use support::{ALL, GUARDED, OrdinaryUser, PROBE, gone, launcher, line, marked, marker, shell};
+use support::{
+    ALL, GUARDED, OrdinaryUser, PROBE, gone, launcher, line, marked, marker, shell, stat_field,
+};
 use toolgate_launch::{SHUTDOWN_GRACE, TreeGuarantee};
 
 /// Leaves its group and session and is orphaned, as daemons do; says `up` when that is done.
@@ -232,13 +233,6 @@ async fn killed_gateway_leaves_nothing(
     gateway.kill().unwrap();
     gateway.wait().unwrap();
     assert!(gone(&marker, SOON).await, "{guarantee:?}: {} of {before}", marked(&marker).len());
-}
-
-/// A field of `/proc/<pid>/stat`, counted from the state after the name.
-fn stat_field(pid: u32, index: usize) -> String {
-    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
-    let fields = stat.unwrap().rsplit_once(')').unwrap().1.to_owned();
-    fields.split_ascii_whitespace().nth(index).unwrap().to_owned()
 }
 
 fn children_of(pid: &str) -> Vec<u32> {

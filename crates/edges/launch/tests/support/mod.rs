@@ -104,3 +104,16 @@ pub async fn gone(marker: &str, limit: Duration) -> bool {
     }
     false
 }
+
+/// A field of `/proc/<pid>/stat`, counted from the state after the name.
+pub fn stat_field(pid: u32, index: usize) -> String {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
+    let fields = stat.unwrap().rsplit_once(')').unwrap().1.to_owned();
+    fields.split_ascii_whitespace().nth(index).unwrap().to_owned()
+}
+
+/// The session of a process; `0` where its leader is outside our PID namespace, as in a
+/// container that was entered from outside, which `getsid` of `rustix` cannot express.
+pub fn session_of(pid: u32) -> String {
+    stat_field(pid, 3)
+}
