@@ -12,6 +12,7 @@ use toolgate_fleet::{Fleet, Pool};
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 use toolgate_naming::Style;
 use toolgate_session::{Interactor, Outbound};
+use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::{LogLevel, ToolView};
 use toolgate_wire::{Frame, method};
 
@@ -130,6 +131,12 @@ impl Gate {
             Ok(id) if id.server == *server => Some(shown.into_owned()),
             _ => view.names.tagged(server, uri),
         }
+    }
+
+    /// The arguments of a tool, by the name this caller knows, that a modern request repeats in
+    /// headers; `None` for nearly every tool there is.
+    pub fn mirrored(&self, caller: &Caller, tool: &str) -> Option<Arc<[Rule]>> {
+        self.view(caller).mirrored(tool)
     }
 
     /// What the gateway declares to this caller, raw.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use toolgate_naming::{Exposed, Style, expose};
+use toolgate_wire::mirror::{self, Rule};
 
 use crate::lists;
 
@@ -19,6 +20,8 @@ pub(crate) struct View {
     /// URIs that two servers have, by server: as the server wrote them, and as they are shown.
     pub(crate) tagged: HashMap<ServerName, HashMap<Arc<str>, String>>,
     lists: [Bytes; CapabilityKind::ALL.len()],
+    /// Tools with arguments that modern requests repeat in headers, by exposed name.
+    mirrored: HashMap<String, Arc<[Rule]>>,
     pub(crate) capabilities: Bytes,
     pub(crate) instructions: Option<String>,
 }
@@ -40,6 +43,7 @@ impl View {
         let lists = CapabilityKind::ALL.map(|kind| lists::prepare(kind, &catalogs, &names));
         Self {
             generation,
+            mirrored: mirrored(&catalogs, &names),
             capabilities: lists::capabilities(&catalogs),
             instructions: lists::instructions(&catalogs),
             names,
@@ -52,6 +56,11 @@ impl View {
     /// The prepared `result` of a list.
     pub(crate) fn list(&self, kind: CapabilityKind) -> &Bytes {
         &self.lists[kind as usize]
+    }
+
+    /// The arguments of a tool, by exposed name, that modern requests repeat in headers.
+    pub(crate) fn mirrored(&self, tool: &str) -> Option<Arc<[Rule]>> {
+        self.mirrored.get(tool).cloned()
     }
 
     /// The servers that declared a capability.
@@ -85,6 +94,24 @@ fn ids(catalogs: &[(ServerName, Arc<Catalog>)]) -> Vec<CapabilityId> {
         }
     }
     ids
+}
+
+fn mirrored(
+    catalogs: &[(ServerName, Arc<Catalog>)],
+    names: &Exposed,
+) -> HashMap<String, Arc<[Rule]>> {
+    let mut mirrored = HashMap::new();
+    for (server, catalog) in catalogs {
+        for tool in catalog.of(CapabilityKind::Tool) {
+            let rules = mirror::rules(&tool.raw).unwrap_or_default();
+            let (server, kind, name) = (server.clone(), CapabilityKind::Tool, tool.name.clone());
+            let shown = names.name_of(&CapabilityId { server, kind, name });
+            if let (Some(shown), false) = (shown, rules.is_empty()) {
+                mirrored.insert(shown.to_owned(), rules.into());
+            }
+        }
+    }
+    mirrored
 }
 
 fn tagged(

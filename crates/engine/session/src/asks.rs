@@ -111,7 +111,7 @@ async fn answer(
     if let Some(call) = call {
         core.flights.questions(call, 1);
     }
-    let question = Question { server: core.server.clone(), kind, frame };
+    let question = Question { server: core.server.clone(), kind, key: None, frame };
     let answer = match port.ask(question).await {
         Answer::Unsupported => Answer::declined(kind),
         answer => answer,

@@ -5,8 +5,9 @@
 //! [`Ambient`] one answers.
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use toolgate_model::ServerName;
+use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, code, method, scan, string};
 
 /// Who an interactor speaks for. Two calls of one scope may answer each other's questions.
@@ -33,7 +34,9 @@ pub struct Question {
     pub server: ServerName,
     /// What for.
     pub kind: AskKind,
-    /// The request as the server sent it.
+    /// The server's own key for it, where it asks through a result and not by a request.
+    pub key: Option<String>,
+    /// The request as the server sent it; its id means nothing where there is a key.
     pub frame: Frame,
 }
 
@@ -66,6 +69,22 @@ pub trait Interactor: Send + Sync {
 
     /// Answers a question. Dropping the future takes the question back.
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+
+    /// Answers questions that were asked together, in their order.
+    fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
+        Box::pin(join_all(questions.into_iter().map(|question| self.ask(question))))
+    }
+
+    /// What it can be asked and which extensions stand behind it: the `clientCapabilities` a modern
+    /// server is told with the call, raw.
+    fn capabilities(&self) -> Bytes {
+        Bytes::from_static(b"{}")
+    }
+
+    /// The least level of log lines it wants to be told; `None` for none at all.
+    fn level(&self) -> Option<LogLevel> {
+        None
+    }
 }
 
 impl AskKind {

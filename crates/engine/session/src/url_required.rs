@@ -82,7 +82,7 @@ pub(crate) async fn run(core: &Core, port: &Arc<dyn Interactor>, demanded: &[Byt
 async fn visit(core: &Core, port: &Arc<dyn Interactor>, params: &Bytes) -> bool {
     let request = build::request("0", method::ELICITATION_CREATE, Some(params));
     let Ok(frame) = Frame::parse(request, &Limits::default()) else { return false };
-    let question = Question { server: core.server.clone(), kind: AskKind::Url, frame };
+    let question = Question { server: core.server.clone(), kind: AskKind::Url, key: None, frame };
     match port.ask(question).await {
         Answer::Result(result) => scan::text(&result, "action").as_deref() == Some("accept"),
         Answer::Failure { .. } | Answer::Unsupported => false,

@@ -187,7 +187,7 @@ fn question(kind: &str) -> Question {
         _ => (AskKind::Roots, method::ROOTS_LIST, "{}"),
     };
     let frame = frame(build::request("99", name, Some(params.as_bytes())));
-    Question { server: ServerName::new("scripted").unwrap(), kind, frame }
+    Question { server: ServerName::new("scripted").unwrap(), kind, key: None, frame }
 }
 
 fn text(answer: Answer) -> String {

@@ -1,0 +1,67 @@
+//! Text in a header: itself where every intermediary leaves it alone, else base64 in markers.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const OPEN: &str = "=?base64?";
+const CLOSE: &str = "?=";
+
+/// The header value that says `text`.
+pub fn encode(text: &str) -> Cow<'_, str> {
+    match plain(text) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("{OPEN}{}{CLOSE}", STANDARD.encode(text))),
+    }
+}
+
+/// What a header value says; `None` if it is neither plain text nor well-formed base64.
+pub fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
+    let value = std::str::from_utf8(value).ok()?;
+    match value.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)) {
+        Some(encoded) => {
+            let bytes = STANDARD.decode(encoded).ok()?;
+            String::from_utf8(bytes).ok().map(Cow::Owned)
+        }
+        None => Some(Cow::Borrowed(value)),
+    }
+}
+
+/// Visible ASCII and inner spaces; nothing that could be taken for the encoded form.
+fn plain(text: &str) -> bool {
+    let visible = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let padded = text.starts_with(' ') || text.ends_with(' ');
+    let marked = text.starts_with(OPEN) && text.ends_with(CLOSE);
+    visible && !padded && !marked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_itself() {
+        for text in ["", "tool", "a b", "=?base64?", "?="] {
+            assert_eq!(encode(text), text);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_encoded_and_read_back() {
+        for text in ["Zürich", " padded ", "a\tb", "line\nbreak", "=?base64?YQ==?=", "日本"] {
+            let encoded = encode(text);
+            assert!(encoded.starts_with(OPEN), "{encoded}");
+            assert_eq!(decode(encoded.as_bytes()).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn broken_base64_says_nothing() {
+        assert_eq!(decode(b"=?base64?!!!?="), None);
+        assert_eq!(decode(b"=?base64?/w==?="), None);
+        assert_eq!(decode(b"\xff"), None);
+        // The markers are case-sensitive: this is plain text.
+        assert_eq!(decode(b"=?BASE64?YQ==?=").as_deref(), Some("=?BASE64?YQ==?="));
+    }
+}
