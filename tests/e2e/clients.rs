@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
 use toolgate_e2e::{Client, within};
 
-use crate::plan::{Carrier, Peer, names, text};
+use crate::plan::{Carrier, Era, Peer, names, text};
 
 /// The plan; `prefix` is what the gateway puts before names.
 fn steps(prefix: &str) -> Vec<Value> {
@@ -115,7 +115,7 @@ fn python_meets_the_fixture_alone() {
 
 #[test]
 fn rmcp_meets_the_fixture_alone() {
-    directly(Peer::Rmcp);
+    directly(Peer::Rmcp(Era::Legacy));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn python_over_http() {
 
 #[test]
 fn rmcp_over_http() {
-    over_http(Peer::Rmcp);
+    over_http(Peer::Rmcp(Era::Legacy));
 }
 
 #[test]
@@ -145,5 +145,5 @@ fn python_over_stdio() {
 
 #[test]
 fn rmcp_over_stdio() {
-    over_stdio(Peer::Rmcp);
+    over_stdio(Peer::Rmcp(Era::Legacy));
 }

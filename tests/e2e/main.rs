@@ -14,12 +14,16 @@
 
 mod clients;
 mod doors;
+mod eras;
 mod hostile;
 mod http_upstreams;
 mod lifetimes;
+mod parked;
 mod plan;
 mod protocol;
+mod recorded;
 mod rmcp_peer;
+mod schemas;
 mod servers;
 mod sessions;
 mod slow;

@@ -1,10 +1,11 @@
 //! A plan that every client peer can play, and the report it gives.
 //!
-//! The three peers (`client.mjs` and `client.py` in `tests/peers`, and `rmcp_peer`) interpret the same
-//! steps, each with its own SDK, so the expectations are written once:
+//! The peers (`client.mjs` and `client.py` in `tests/peers` and in `tests/peers/eras`, and `rmcp_peer`)
+//! interpret the same steps, each with its own SDK, so the expectations are written once:
 //! - `list`: the names of all tools, resources and prompts, once the tools in `until` are listed;
 //! - `call`, `read`, `prompt`: the result, for calls also the progress reports;
-//! - `cancel`: starts a call, cancels it at its first progress report (or after some milliseconds).
+//! - `cancel`: starts a call, cancels it at its first progress report (or after some milliseconds);
+//!   the peers of `tests/peers/eras` do without it.
 //!
 //! Elicitation and sampling are answered with the plan's answers, and what was asked is reported.
 
@@ -18,9 +19,41 @@ use crate::rmcp_peer;
 /// A client SDK.
 #[derive(Clone, Copy, Debug)]
 pub enum Peer {
+    /// 1.x, which knows the legacy era only.
     TypeScript,
+    /// 1.x, which knows the legacy era only.
     Python,
-    Rmcp,
+    /// 3.x.
+    Rmcp(Era),
+    /// 2.x.
+    TypeScript2(Era),
+    /// 2.x.
+    Python2(Era),
+}
+
+/// Whether a peer opens a session (up to 2025-11-25) or says everything with each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    Modern,
+    Legacy,
+}
+
+impl Era {
+    /// What the peers' scripts call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Era::Modern => "modern",
+            Era::Legacy => "legacy",
+        }
+    }
+
+    /// The revision peers of this era agree on when they can.
+    pub fn revision(self) -> &'static str {
+        match self {
+            Era::Modern => "2026-07-28",
+            Era::Legacy => "2025-11-25",
+        }
+    }
 }
 
 /// How the client reaches its server.
@@ -36,6 +69,8 @@ pub struct Report {
     pub steps: Vec<Value>,
     /// The server's questions, in order.
     pub asked: Vec<Value>,
+    /// The revision agreed on, where the peer tells.
+    pub revision: Option<String>,
 }
 
 /// The person's answer to every elicitation.
@@ -53,21 +88,32 @@ pub fn sampling_answer() -> Value {
 }
 
 impl Peer {
+    /// The era it speaks.
+    pub fn era(self) -> Era {
+        match self {
+            Peer::TypeScript | Peer::Python => Era::Legacy,
+            Peer::Rmcp(era) | Peer::TypeScript2(era) | Peer::Python2(era) => era,
+        }
+    }
+
     /// Plays the steps and reports.
     pub fn play(self, carrier: &Carrier, steps: Vec<Value>) -> Report {
         let answers = json!({"elicitation": elicitation_answer(), "sampling": sampling_answer()});
-        let mut plan = json!({"answers": answers, "steps": steps});
+        let mut plan = json!({"answers": answers, "era": self.era().word(), "steps": steps});
         match carrier {
             Carrier::Http(url) => plan["http"] = json!(url),
             Carrier::Stdio(words) => plan["stdio"] = json!(words),
         }
         let report = match self {
-            Peer::TypeScript => script(&mut typescript(), &plan),
-            Peer::Python => script(&mut python(), &plan),
-            Peer::Rmcp => rmcp_peer::play(&plan),
+            Peer::TypeScript => script(&mut typescript("npm", "client.mjs"), &plan),
+            Peer::Python => script(&mut python("clients", "client.py"), &plan),
+            Peer::Rmcp(_) => rmcp_peer::play(&plan),
+            Peer::TypeScript2(_) => script(&mut typescript("npm-eras", "eras/client.mjs"), &plan),
+            Peer::Python2(_) => script(&mut python("eras", "eras/client.py"), &plan),
         };
         let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
-        let report = Report { steps: list("steps"), asked: list("asked") };
+        let revision = report["revision"].as_str().map(str::to_owned);
+        let report = Report { steps: list("steps"), asked: list("asked"), revision };
         assert_eq!(report.steps.len(), steps_of(&plan), "{self:?}: {report:?}");
         report
     }
@@ -95,15 +141,15 @@ fn steps_of(plan: &Value) -> usize {
     plan["steps"].as_array().map_or(0, Vec::len)
 }
 
-fn typescript() -> Command {
+fn typescript(folder: &str, name: &str) -> Command {
     let mut command = Command::new(peers::node().unwrap());
-    command.arg(peers::script("client.mjs")).env("PEER_MODULES", peers::root().join("npm"));
+    command.arg(peers::script(name)).env("PEER_MODULES", peers::root().join(folder));
     command
 }
 
-fn python() -> Command {
-    let mut command = Command::new(peers::python("clients", "python").unwrap());
-    command.arg(peers::script("client.py"));
+fn python(environment: &str, name: &str) -> Command {
+    let mut command = Command::new(peers::python(environment, "python").unwrap());
+    command.arg(peers::script(name));
     command
 }
 

@@ -1,7 +1,8 @@
 //! The official Rust SDK as a client peer: plays a plan (see `plan`) in this process.
 //!
 //! Requests are built from JSON and results turned back into it: the SDK's own types decide what
-//! it can read and write, and the report looks like the other peers'.
+//! it can read and write, and the report looks like the other peers'. Calls go through the SDK's
+//! helpers, which answer the questions of the modern era too.
 
 // The protocol calls sampling deprecated from its next revision on; this one still has it.
 #![expect(deprecated, reason = "sampling is tested for the revisions that have it")]
@@ -11,18 +12,21 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientConfig, ClientRequest, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequestParams, ElicitResult, ErrorData, ProgressNotificationParam,
+    ElicitRequestParams, ElicitResult, ErrorData, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
     NotificationContext, Peer, PeerRequestOptions, RequestContext, RoleClient, RunningService,
     ServiceError,
 };
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
-use rmcp::{ClientHandler, ServiceExt};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+
+/// Longer than anything a plan waits for.
+const STEP: Duration = Duration::from_secs(45);
 
 /// Plays a plan.
 pub fn play(plan: &Value) -> Value {
@@ -34,8 +38,9 @@ pub fn play(plan: &Value) -> Value {
             steps.push(played(&service, step).await);
         }
         let asked = std::mem::take(&mut service.service().seen.lock().unwrap().asked);
+        let revision = service.peer_info().map(|server| server.protocol_version.clone());
         service.cancel().await.unwrap();
-        json!({"steps": steps, "asked": asked})
+        json!({"steps": steps, "asked": asked, "revision": revision})
     })
 }
 
@@ -47,14 +52,21 @@ async fn connect(plan: &Value) -> Service {
         seen: Mutex::default(),
         progressed: Notify::new(),
     };
+    let lifecycle = match plan["era"].as_str().unwrap() {
+        "modern" => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
+        _ => ClientLifecycleMode::Initialize,
+    };
     if let Some(url) = plan["http"].as_str() {
         let transport = StreamableHttpClientTransport::from_uri(url.to_owned());
-        return handler.serve(transport).await.unwrap();
+        return handler.serve_with_lifecycle(transport, lifecycle).await.unwrap();
     }
     let words: Vec<String> = serde_json::from_value(plan["stdio"].clone()).unwrap();
     let mut command = tokio::process::Command::new(&words[0]);
     command.args(&words[1..]);
-    handler.serve(TokioChildProcess::new(command).unwrap()).await.unwrap()
+    let transport = TokioChildProcess::new(command).unwrap();
+    handler.serve_with_lifecycle(transport, lifecycle).await.unwrap()
 }
 
 /// Answers as the plan says and remembers what it saw.
@@ -128,19 +140,32 @@ impl ClientHandler for Answering {
     }
 }
 
+/// A step that hangs is reported like one that failed.
 async fn played(service: &Service, step: &Value) -> Value {
-    let outcome = match step["do"].as_str().unwrap() {
-        "list" => listed(service.peer(), step).await,
-        "call" => called(service, step).await,
-        "cancel" => cancelled(service, step).await,
-        "read" => sent(service.peer(), "resources/read", json!({"uri": step["uri"]})).await,
-        "prompt" => sent(service.peer(), "prompts/get", of_name(step)).await,
-        other => panic!("no step `{other}`"),
+    let Ok(outcome) = tokio::time::timeout(STEP, outcome(service, step)).await else {
+        return json!({"error": {"code": null, "message": format!("nothing within {STEP:?}")}});
     };
     outcome.unwrap_or_else(|error| match error {
         ServiceError::McpError(error) => json!({"error": error}),
         other => json!({"error": {"code": null, "message": other.to_string()}}),
     })
+}
+
+async fn outcome(service: &Service, step: &Value) -> Result<Value, ServiceError> {
+    match step["do"].as_str().unwrap() {
+        "list" => listed(service.peer(), step).await,
+        "call" => called(service, step).await,
+        "cancel" => cancelled(service, step).await,
+        "read" => {
+            let params = serde_json::from_value(json!({"uri": step["uri"]})).unwrap();
+            Ok(json!({"result": service.read_resource(params).await?}))
+        }
+        "prompt" => {
+            let params = serde_json::from_value(of_name(step)).unwrap();
+            Ok(json!({"result": service.get_prompt(params).await?}))
+        }
+        other => panic!("no step `{other}`"),
+    }
 }
 
 async fn listed(peer: &Peer<RoleClient>, step: &Value) -> Result<Value, ServiceError> {
@@ -178,9 +203,10 @@ async fn every_page(
 
 async fn called(service: &Service, step: &Value) -> Result<Value, ServiceError> {
     service.service().seen.lock().unwrap().progress.clear();
-    let mut outcome = sent(service.peer(), "tools/call", of_name(step)).await?;
-    outcome["progress"] = service.service().seen.lock().unwrap().progress.clone().into();
-    Ok(outcome)
+    let params = serde_json::from_value(of_name(step)).unwrap();
+    let result = service.call_tool(params).await?;
+    let progress = service.service().seen.lock().unwrap().progress.clone();
+    Ok(json!({"result": result, "progress": progress}))
 }
 
 async fn cancelled(service: &Service, step: &Value) -> Result<Value, ServiceError> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolgate_e2e::gateway::{Setup, stdio_entry};
 use toolgate_e2e::peers;
 
-use crate::plan::{Carrier, Peer, names, text};
+use crate::plan::{Carrier, Era, Peer, names, text};
 
 /// One tool of each server, and those the everything server adds once it knows the client.
 const SOME_TOOLS: [&str; 6] = [
@@ -129,7 +129,7 @@ fn python_over_http() {
 
 #[test]
 fn rmcp_over_http() {
-    over_http(Peer::Rmcp);
+    over_http(Peer::Rmcp(Era::Legacy));
 }
 
 #[test]
@@ -144,5 +144,5 @@ fn python_over_stdio() {
 
 #[test]
 fn rmcp_over_stdio() {
-    over_stdio(Peer::Rmcp);
+    over_stdio(Peer::Rmcp(Era::Legacy));
 }

@@ -111,7 +111,7 @@ impl Gateway {
     }
 }
 
-/// A server of the testkit that listens, with its address on its first line.
+/// A server that listens, with its address on its first line.
 pub struct Listening {
     /// The process.
     pub process: Running,
@@ -127,8 +127,17 @@ impl Listening {
 
     /// Starts it on this address, with further options.
     pub fn start_with(program: &str, address: &str, options: &[&str]) -> io::Result<Self> {
-        let mut command = Command::new(binaries::find(program)?);
-        let process = Running::start(command.args(["--http", address]).args(options))?;
+        Self::start_as(program, &[&["--http", address], options].concat())
+    }
+
+    /// Starts it with options that say where it listens.
+    pub fn start_as(program: &str, options: &[&str]) -> io::Result<Self> {
+        Self::run(Command::new(binaries::find(program)?).args(options))
+    }
+
+    /// Starts any command that announces its address like that.
+    pub fn run(command: &mut Command) -> io::Result<Self> {
+        let process = Running::start(command)?;
         let url = announced_url(&process)?;
         Ok(Self { process, url })
     }

@@ -16,9 +16,11 @@ pub mod http;
 pub mod mcp;
 pub mod peers;
 pub mod process;
+pub mod visitor;
 
 pub use gateway::{Gateway, Setup};
 pub use mcp::Client;
+pub use visitor::Visitor;
 
 use std::io;
 use std::time::{Duration, Instant};

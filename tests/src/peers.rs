@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::broken;
 
 /// The npm folders under `tests/peers`, each with a lock file of its own.
-pub const NPM_FOLDERS: [&str; 2] = ["npm", "npm-conformance-0.1"];
+pub const NPM_FOLDERS: [&str; 3] = ["npm", "npm-conformance-0.1", "npm-eras"];
 
 /// The Python environments, each with a requirements file of its own.
-pub const PYTHON_FOLDERS: [&str; 2] = ["clients", "servers"];
+pub const PYTHON_FOLDERS: [&str; 3] = ["clients", "eras", "servers"];
 
 /// Where everything is installed.
 pub fn root() -> PathBuf {

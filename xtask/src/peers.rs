@@ -23,7 +23,15 @@ pub fn install() -> Outcome {
         let lock = source().join("python").join(format!("{name}.txt"));
         once(&format!("python-{name}"), &lock, |folder| python(&lock, folder))?;
     }
-    Ok(())
+    schemas()
+}
+
+/// The protocol's schemas, out of the suite that bundles them; quick, so it needs no stamp.
+fn schemas() -> Outcome {
+    let (node, suite) = (peers::node(), peers::conformance(NPM_FOLDERS[0]));
+    let mut extract = shell::command(node.map_err(|error| error.to_string())?);
+    extract.arg(peers::script("schemas.mjs")).arg(suite.map_err(|error| error.to_string())?);
+    shell::run(extract.arg(peers::root().join("schemas")))
 }
 
 fn source() -> PathBuf {

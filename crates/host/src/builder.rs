@@ -98,7 +98,8 @@ impl HostBuilder {
     }
 
     /// Who is told and asked during calls made through [`Host::call`] and its like. Without one,
-    /// questions are declined.
+    /// questions are declined. Servers of 2026-07-28 ask only for what its
+    /// [`capabilities`](Interactor::capabilities) declare.
     #[must_use]
     pub fn interactor(mut self, interactor: Arc<dyn Interactor>) -> Self {
         self.interactor = Some(interactor);

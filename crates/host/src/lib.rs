@@ -47,14 +47,16 @@ pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};
 pub use setup::{Setup, SetupOptions};
+pub use toolgate_bridge::{SERVER_INFO, question as question_for};
 pub use toolgate_config::{Entry, Home, Plan, Prefix, Standing, ensure_user_config};
+pub use toolgate_dialects::parse_duration;
 pub use toolgate_fleet::{FleetEvent, PhaseReport, Report, ServerStatus};
-pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Refusal};
+pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Principal, Refusal};
 pub use toolgate_launch::{Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
-    CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpSpec, Origin, Phase,
-    PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity, StdioSpec, Timeouts,
-    TransportSpec, is_invisible,
+    CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpKind, HttpSpec,
+    Origin, Phase, PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity,
+    StdioSpec, Timeouts, TransportSpec, is_invisible,
 };
 pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question, Scope as CallerScope};
 pub use toolgate_store::Consent;

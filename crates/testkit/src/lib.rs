@@ -8,5 +8,6 @@ pub mod fixture;
 pub mod floor;
 pub mod hostile;
 pub mod load;
+pub mod recorder;
 pub mod rpc;
 pub mod weird;

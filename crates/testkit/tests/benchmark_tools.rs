@@ -49,13 +49,24 @@ fn load(url: &str, arguments: &[&str]) -> (Value, bool) {
 
 #[test]
 fn every_case_passes_directly_and_through_the_floor() {
-    let echo = Served::start(ECHO, &["--http", "127.0.0.1:0", "--tools", "50"]);
+    every_case_passes(&[]);
+}
+
+#[test]
+fn every_case_passes_in_the_modern_form() {
+    every_case_passes(&["--modern"]);
+}
+
+fn every_case_passes(era: &[&str]) {
+    let served = ["--http", "127.0.0.1:0", "--tools", "50"];
+    let echo = Served::start(ECHO, &[&served[..], era].concat());
     let floor = Served::start(FLOOR, &["--to", &echo.url]);
     assert!(floor.url.ends_with("/mcp"), "{}", floor.url);
     for url in [&echo.url, &floor.url] {
         for case in ["echo", "blob", "list", "session"] {
             let plan = ["--case", case, "--concurrency", "4", "--calls", "40", "--warmup", "4"];
-            let (report, passed) = load(url, &[&plan[..], &["--expect-tools", "50"]].concat());
+            let expected = ["--expect-tools", "50"];
+            let (report, passed) = load(url, &[&plan[..], &expected, era].concat());
             assert!(passed, "{case} at {url}: {report}");
             assert_eq!((&report["calls"], &report["errors"]), (&40.into(), &0.into()), "{case}");
             assert!(report["p99_us"].as_f64() >= report["p50_us"].as_f64(), "{report}");
@@ -77,6 +88,15 @@ fn a_wrong_answer_counts_as_an_error() {
     let (report, _) = load(&liar.url, &["--calls", "2", "--tool-name", "trigger"]);
     assert_eq!(report["errors"], 2, "{report}");
     assert!(report["first_error"].as_str().unwrap().contains("answered with id"), "{report}");
+}
+
+#[test]
+fn the_two_forms_do_not_understand_each_other() {
+    for (served, asked) in [(&["--modern"][..], &[][..]), (&[], &["--modern"])] {
+        let echo = Served::start(ECHO, &[&["--http", "127.0.0.1:0"], served].concat());
+        let (report, passed) = load(&echo.url, &[&["--calls", "1"], asked].concat());
+        assert!(!passed, "{report}");
+    }
 }
 
 #[test]

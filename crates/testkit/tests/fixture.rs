@@ -188,6 +188,49 @@ async fn a_cancelled_task_ends_at_once() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_only_a_task_is_never_called_at_once() {
+    let mut server = open().await;
+    assert_eq!(server.call(1, "failing_job", json!({})).await["error"]["code"], -32601);
+    let call = json!({ "name": "failing_job", "arguments": {}, "task": { "ttl": 60_000 } });
+    let started = server.ask(2, "tools/call", call).await["result"]["task"].clone();
+    let task = json!({ "taskId": started["taskId"] });
+    assert_eq!(server.ask(3, "tasks/result", task.clone()).await["result"]["isError"], true);
+    assert_eq!(server.ask(4, "tasks/get", task).await["result"]["status"], "failed");
+    assert_eq!(text(&server.call(5, "greet", json!({ "name": "Ada" })).await), "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn a_tool_may_ask_before_it_becomes_a_task() {
+    let mut server = open().await;
+    let call = json!({ "name": "test_tool_with_task", "arguments": {}, "task": {} });
+    server.send(&request(1, "tools/call", call)).await;
+    let question = server.next_with("method", "elicitation/create").await;
+    let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
+    server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer })).await;
+    let started = server.next_with("id", 1).await["result"]["task"].clone();
+    let result = server.ask(2, "tasks/result", json!({ "taskId": started["taskId"] })).await;
+    assert_eq!(text(&result), "The task is done, Ada");
+}
+
+#[tokio::test]
+async fn a_run_is_counted_before_anything_is_asked() {
+    let file = format!("{}/runs-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    let capabilities = json!({ "elicitation": {} });
+    let mut server = Server::open(FIXTURE, &["--count", &file], capabilities).await;
+    let call = json!({ "name": "count_runs", "arguments": { "key": "k" } });
+    for runs in 1..=2 {
+        server.send(&request(9, "tools/call", call.clone())).await;
+        let question = server.next_with("method", "elicitation/create").await;
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "k\n".repeat(runs));
+        let answer = json!({ "action": "accept", "content": { "go": true } });
+        server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer })).await;
+        let ended = server.next_with("id", 9).await;
+        assert_eq!(ended["result"]["structuredContent"]["runs"], runs);
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
 async fn batches_are_taken_in_the_one_revision_that_has_them() {
     let batch = json!([request(1, "ping", json!({})), request(2, "ping", json!({}))]);
     let mut server = open().await;

@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
+use super::eras::Era;
 use super::plan::Case;
 use super::process::Cpu;
 use super::stage::{Site, Target};
@@ -46,6 +47,7 @@ pub fn run(site: &Site, case: &Case, target: &Target) -> Result<Run, String> {
         .args(["--warmup", &(case.calls / 10).max(1).to_string()])
         .args(["--expect-tools", &case.tools.to_string()])
         .args(["--tool-name", &format!("{}{}", target.prefix, case.load)])
+        .args(target.client.flag())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -85,11 +87,12 @@ fn between(load: &mut Child, pid: u32) -> Result<(Value, u64), String> {
     Ok((serde_json::from_str(&report).map_err(|error| error.to_string())?, spent))
 }
 
-/// Whether the endpoint lists exactly so many tools now.
-pub fn lists(site: &Site, url: &str, tools: u32) -> Result<(), String> {
+/// Whether the endpoint lists exactly so many tools to such a client now.
+pub fn lists(site: &Site, url: &str, client: Era, tools: u32) -> Result<(), String> {
     let output = site
         .load()
         .args(["--url", url, "--case", "list", "--paginate", "--calls", "1"])
+        .args(client.flag())
         .args(["--expect-tools", &tools.to_string()])
         .output()
         .map_err(|error| error.to_string())?;

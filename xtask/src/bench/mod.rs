@@ -7,7 +7,9 @@
 
 mod binaries;
 mod docs;
+mod eras;
 mod figures;
+mod instructions;
 mod measure;
 mod pinning;
 mod plan;
@@ -16,6 +18,8 @@ mod stage;
 mod table;
 
 use std::fs;
+
+use serde_json::Value;
 
 use binaries::Binaries;
 use figures::Figures;
@@ -31,12 +35,15 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let plan = Plan::parse(args)?;
     let binaries = Binaries::build(&plan)?;
     let site = Site::prepare(binaries, plan.layout)?;
+    if plan.instructions {
+        return instructions::count(&plan, &site);
+    }
     println!("{}", site.pinning);
     let figures = measure_all(&plan, &site)
         .map_err(|error| format!("{error}\nlogs: {}", site.scratch.display()))?;
     site.clean();
     println!("\n{}", table::render(&figures));
-    write_json(&plan, &site, &figures)?;
+    write_json(&plan, &site, &figures.to_json())?;
     if plan.write {
         docs::update(&figures)?;
     }
@@ -51,16 +58,16 @@ fn measure_all(plan: &Plan, site: &Site) -> Result<Figures, String> {
     // Every stage a case needs, started once and kept to the end.
     let mut stages: Vec<Stage> = Vec::new();
     for case in &plan.cases {
-        if !stages.iter().any(|stage| stage.tools == case.tools) {
-            stages.push(Stage::start(site, case.tools, plan.gateway)?);
+        if !stages.iter().any(|stage| stage.serves(case)) {
+            stages.push(Stage::start(site, case, plan.gateway)?);
         }
     }
     for round in 1..=plan.rounds {
         for case in &plan.cases {
-            let stage = stages.iter().find(|stage| stage.tools == case.tools);
+            let stage = stages.iter().find(|stage| stage.serves(case));
             for target in stage.into_iter().flat_map(|stage| &stage.targets) {
                 let run = measure::run(site, case, target)?;
-                eprintln!("round {round} {:<11} {:<13} {run}", case.name, target.name);
+                eprintln!("round {round} {:<11} {:<16} {run}", case.name, target.name);
                 figures.add(case.name, target.name, run);
             }
         }
@@ -69,9 +76,9 @@ fn measure_all(plan: &Plan, site: &Site) -> Result<Figures, String> {
     Ok(figures)
 }
 
-fn write_json(plan: &Plan, site: &Site, figures: &Figures) -> Result<(), String> {
+fn write_json(plan: &Plan, site: &Site, figures: &Value) -> Result<(), String> {
     let file = site.results.join(format!("{}.json", plan.name));
-    let text = format!("{:#}\n", figures.to_json());
+    let text = format!("{figures:#}\n");
     fs::write(&file, text).map_err(|error| format!("write {}: {error}", file.display()))?;
     println!("results: target/bench/{}.json", plan.name);
     Ok(())

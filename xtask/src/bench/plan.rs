@@ -16,6 +16,7 @@ usage: cargo xtask bench [options]
   --pin LAYOUT       split (default: what is measured on its own core), together or free
   --toolgate FILE    measure this gateway, for comparing two builds
   --no-build         use the binaries that are there
+  --instructions     count the gateway's instructions per call instead, with valgrind
   --name NAME        write target/bench/NAME.json (default: latest)
   --write            put the table into docs/benchmarks.md (full runs only)";
 
@@ -34,6 +35,17 @@ pub struct Case {
     pub calls: u32,
     /// How many tools the upstream has.
     pub tools: u32,
+    /// Which ways to the upstream are compared.
+    pub ways: Ways,
+}
+
+/// What the ways to the upstream differ in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ways {
+    /// What stands between: nothing, the floor, the gateway with an upstream over HTTP or stdio.
+    Carriers,
+    /// Which form of the protocol the client and the upstream of a gateway over HTTP speak.
+    Eras,
 }
 
 /// The tools of an upstream that is not about lists.
@@ -41,15 +53,19 @@ const FEW: u32 = 3;
 /// The tools of an upstream that is.
 const MANY: u32 = 1000;
 
+/// The case that compares the eras.
+pub const ERAS: &str = "eras-c32";
+
 /// Every case.
 #[rustfmt::skip]
-pub const CASES: [Case; 6] = [
-    Case { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW },
-    Case { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW },
-    Case { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW },
-    Case { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY },
-    Case { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY },
-    Case { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW },
+pub const CASES: [Case; 7] = [
+    Case { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: Ways::Carriers },
+    Case { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Carriers },
+    Case { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: Ways::Carriers },
+    Case { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: Ways::Carriers },
+    Case { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: Ways::Carriers },
+    Case { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: Ways::Carriers },
+    Case { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Eras },
 ];
 
 /// What one run of the benchmark does.
@@ -65,6 +81,8 @@ pub struct Plan {
     pub toolgate: Option<PathBuf>,
     /// How processes are bound to cores.
     pub layout: Layout,
+    /// Whether instructions are counted instead of time.
+    pub instructions: bool,
     /// Whether to build first.
     pub build: bool,
     /// Whether the documentation gets the table.
@@ -82,6 +100,7 @@ impl Plan {
             gateway: true,
             toolgate: None,
             layout: Layout::Split,
+            instructions: false,
             build: true,
             write: false,
             name: "latest".to_owned(),
@@ -97,15 +116,15 @@ impl Plan {
                 "--without-gateway" => plan.gateway = false,
                 "--toolgate" => plan.toolgate = Some(file(value()?)?),
                 "--pin" => plan.layout = Layout::parse(value()?)?,
+                "--instructions" => plan.instructions = true,
                 "--no-build" => plan.build = false,
                 "--write" => plan.write = true,
                 "--name" => plan.name = value()?.to_owned(),
                 _ => return Err(format!("bench does not know {arg:?}\n{USAGE}")),
             }
         }
-        if plan.write
-            && (quick || !plan.cases.is_empty() || !plan.gateway || plan.toolgate.is_some())
-        {
+        let partial = quick || !plan.cases.is_empty() || !plan.gateway || plan.instructions;
+        if plan.write && (partial || plan.toolgate.is_some()) {
             return Err(
                 "only a full run of this tree may be written into the documentation".to_owned()
             );
@@ -156,7 +175,9 @@ mod tests {
     #[test]
     fn a_part_of_the_run_cannot_be_written_into_the_documentation() {
         assert!(parse("--write").is_ok());
-        for partial in ["--quick", "--only echo-c1", "--without-gateway", "--toolgate ."] {
+        for partial in
+            ["--quick", "--only echo-c1", "--without-gateway", "--instructions", "--toolgate ."]
+        {
             assert!(parse(&format!("--write {partial}")).is_err(), "{partial}");
         }
     }

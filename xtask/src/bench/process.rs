@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A server that prints its address and is ended with the benchmark.
 #[derive(Debug)]
 pub struct Server {
@@ -35,6 +37,14 @@ impl Server {
         // A full pipe would stop the server at its next line.
         thread::spawn(move || io::copy(&mut out, &mut io::sink()));
         Ok(server)
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn finish(mut self) -> Result<(), String> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or("a process without a number")?;
+        kill_process(pid, Signal::TERM).map_err(|error| format!("end the server: {error}"))?;
+        self.child.wait().map(drop).map_err(|error| format!("wait for the server: {error}"))
     }
 
     /// Its process id.

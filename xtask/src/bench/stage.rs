@@ -9,14 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::binaries::Binaries;
+use super::eras::{Era, PAIRINGS, Pairing};
 use super::measure;
 use super::pinning::{Layout, Pinning, Side};
+use super::plan::{Case, Ways};
 use super::process::{Server, rss};
 
 /// How many upstreams the gateway has while its idle memory is read.
 const IDLE_UPSTREAMS: usize = 10;
 /// How long a gateway may take until it lists every tool of its upstreams.
 const READY_WITHIN: Duration = Duration::from_secs(30);
+/// What the gateway puts before the names of the upstream's tools.
+pub const PREFIX: &str = "up__";
 /// How long a gateway is left alone before its idle memory is read.
 const SETTLE: Duration = Duration::from_secs(2);
 
@@ -53,15 +57,39 @@ impl Site {
         let _ = fs::remove_dir_all(&self.scratch);
     }
 
-    fn log(&self, name: &str) -> PathBuf {
+    /// An upstream over HTTP.
+    pub fn echo(&self, name: &str, era: Era, tools: u32) -> Result<Server, String> {
+        let mut echo = self.pinning.command(Side::Around, &self.binaries.echo);
+        echo.args(["--http", "127.0.0.1:0", "--tools", &tools.to_string()]).args(era.flag());
+        Server::start(echo, &self.log(name))
+    }
+
+    fn floor(&self, name: &str, echo: &Server) -> Result<Server, String> {
+        let mut floor = self.pinning.command(Side::Measured, &self.binaries.floor);
+        floor.args(["--listen", "127.0.0.1:0", "--to", &echo.url]);
+        Server::start(floor, &self.log(name))
+    }
+
+    /// Where a process writes what it has to say.
+    pub fn log(&self, name: &str) -> PathBuf {
         self.scratch.join(format!("{name}.log"))
     }
 
     fn gateway(&self, name: &str, config: &str) -> Result<Server, String> {
+        let gateway = self.pinning.command(Side::Measured, &self.binaries.toolgate);
+        self.gateway_in(gateway, name, config)
+    }
+
+    /// Starts a gateway with a command that may wrap it.
+    pub fn gateway_in(
+        &self,
+        mut gateway: Command,
+        name: &str,
+        config: &str,
+    ) -> Result<Server, String> {
         let (home, file) = (self.scratch.join(name), self.scratch.join(format!("{name}.toml")));
         fs::create_dir_all(&home).map_err(|error| format!("make {home:?}: {error}"))?;
         fs::write(&file, config).map_err(|error| format!("write {file:?}: {error}"))?;
-        let mut gateway = self.pinning.command(Side::Measured, &self.binaries.toolgate);
         gateway.arg("--home").arg(home).arg("--config").arg(file);
         gateway.args(["serve", "--listen", "127.0.0.1:0"]);
         Server::start(gateway, &self.log(name))
@@ -88,57 +116,102 @@ pub struct Target {
     pub pid: u32,
     /// What its tool names begin with.
     pub prefix: &'static str,
+    /// What its client speaks.
+    pub client: Era,
+}
+
+impl Target {
+    fn new(name: &'static str, prefix: &'static str, client: Era, server: &Server) -> Self {
+        Target { name, prefix, client, url: server.url.clone(), pid: server.pid() }
+    }
 }
 
 /// An upstream with the ways to it.
 #[derive(Debug)]
 pub struct Stage {
-    /// How many tools the upstream has.
-    pub tools: u32,
+    tools: u32,
+    kind: Ways,
     /// The ways, in the order they are measured.
     pub targets: Vec<Target>,
-    _servers: Vec<Server>,
+    /// They end with the stage.
+    servers: Vec<Server>,
 }
 
 impl Stage {
-    /// Starts everything and waits until every way leads there.
-    pub fn start(site: &Site, tools: u32, with_gateway: bool) -> Result<Self, String> {
+    /// Starts what the case needs and waits until every way leads there.
+    pub fn start(site: &Site, case: &Case, with_gateway: bool) -> Result<Self, String> {
+        let mut stage =
+            Stage { tools: case.tools, kind: case.ways, targets: Vec::new(), servers: Vec::new() };
+        match case.ways {
+            Ways::Carriers => stage.carriers(site, with_gateway)?,
+            Ways::Eras => stage.eras(site, with_gateway)?,
+        }
+        for target in &stage.targets {
+            until_listed(site, &target.url, target.client, stage.tools)?;
+        }
+        Ok(stage)
+    }
+
+    /// Whether the case can be measured here.
+    pub fn serves(&self, case: &Case) -> bool {
+        (self.tools, self.kind) == (case.tools, case.ways)
+    }
+
+    fn carriers(&mut self, site: &Site, with_gateway: bool) -> Result<(), String> {
+        let tools = self.tools;
         let named = |name: &str| format!("{name}-{tools}");
-        let mut echo = site.pinning.command(Side::Around, &site.binaries.echo);
-        echo.args(["--http", "127.0.0.1:0", "--tools", &tools.to_string()]);
-        let echo = Server::start(echo, &site.log(&named("echo")))?;
-        let mut floor = site.pinning.command(Side::Measured, &site.binaries.floor);
-        floor.args(["--listen", "127.0.0.1:0", "--to", &echo.url]);
-        let floor = Server::start(floor, &site.log(&named("floor")))?;
-        let mut ways = vec![("floor", "", floor)];
+        let echo = site.echo(&named("echo"), Era::Legacy, tools)?;
+        let floor = site.floor(&named("floor"), &echo)?;
+        let over_http = http_entry(&echo);
+        self.add("direct", "", echo);
+        self.add("floor", "", floor);
         if with_gateway {
-            let over_http = format!("[servers.up]\nurl = {:?}\n", echo.url);
-            let over_stdio = site.stdio_entry("up", tools);
             let http = site.gateway(&named("http"), &over_http)?;
-            let stdio = site.gateway(&named("stdio"), &over_stdio)?;
-            ways.extend([("gateway-http", "up__", http), ("gateway-stdio", "up__", stdio)]);
+            let stdio = site.gateway(&named("stdio"), &site.stdio_entry("up", tools))?;
+            self.add("gateway-http", PREFIX, http);
+            self.add("gateway-stdio", PREFIX, stdio);
         }
-        ways.insert(0, ("direct", "", echo));
-        let target = |&(name, prefix, ref server): &(&'static str, &'static str, Server)| Target {
-            name,
-            prefix,
-            url: server.url.clone(),
-            pid: server.pid(),
-        };
-        let targets: Vec<Target> = ways.iter().map(target).collect();
-        for target in &targets {
-            until_listed(site, &target.url, tools)?;
+        Ok(())
+    }
+
+    /// One gateway in front of each upstream; either client asks either of them.
+    fn eras(&mut self, site: &Site, with_gateway: bool) -> Result<(), String> {
+        for upstream in [Era::Legacy, Era::Modern] {
+            let named = |name: &str| format!("{name}-{upstream:?}");
+            let echo = site.echo(&named("echo"), upstream, self.tools)?;
+            if upstream == Era::Legacy {
+                self.add("floor", "", site.floor(&named("floor"), &echo)?);
+            }
+            if with_gateway {
+                let gateway = site.gateway(&named("gateway"), &http_entry(&echo))?;
+                let here = PAIRINGS.iter().filter(|pairing| pairing.upstream == upstream);
+                let target =
+                    |pairing: &Pairing| Target::new(pairing.name, PREFIX, pairing.client, &gateway);
+                self.targets.extend(here.map(target));
+                self.servers.push(gateway);
+            }
+            self.servers.push(echo);
         }
-        Ok(Stage { tools, targets, _servers: ways.into_iter().map(|way| way.2).collect() })
+        Ok(())
+    }
+
+    fn add(&mut self, name: &'static str, prefix: &'static str, server: Server) {
+        self.targets.push(Target::new(name, prefix, Era::Legacy, &server));
+        self.servers.push(server);
     }
 }
 
-/// Asks until the endpoint lists so many tools: a gateway connects to its upstreams after it
-/// listens.
-fn until_listed(site: &Site, url: &str, tools: u32) -> Result<(), String> {
+/// The config of the upstream over HTTP.
+pub fn http_entry(upstream: &Server) -> String {
+    format!("[servers.up]\nurl = {:?}\n", upstream.url)
+}
+
+/// Asks until the endpoint lists so many tools to such a client: a gateway connects to its upstreams
+/// after it listens.
+pub fn until_listed(site: &Site, url: &str, client: Era, tools: u32) -> Result<(), String> {
     let asked = Instant::now();
     loop {
-        match measure::lists(site, url, tools) {
+        match measure::lists(site, url, client, tools) {
             Ok(()) => return Ok(()),
             Err(error) if asked.elapsed() > READY_WITHIN => {
                 return Err(format!("see {tools} tools at {url}: {error}"));
@@ -152,7 +225,7 @@ fn until_listed(site: &Site, url: &str, tools: u32) -> Result<(), String> {
 pub fn idle_rss(site: &Site) -> Result<u64, String> {
     let entries = (0..IDLE_UPSTREAMS).map(|number| site.stdio_entry(&format!("up{number}"), 3));
     let gateway = site.gateway("idle", &entries.collect::<Vec<_>>().join("\n"))?;
-    until_listed(site, &gateway.url, 3 * IDLE_UPSTREAMS as u32)?;
+    until_listed(site, &gateway.url, Era::Legacy, 3 * IDLE_UPSTREAMS as u32)?;
     thread::sleep(SETTLE);
     rss(gateway.pid())
 }

@@ -4,17 +4,34 @@
 
 use std::fmt::Write;
 
+use super::eras::PAIRINGS;
 use super::figures::{Figures, Goal, TARGETS, machine};
 
-/// Both tables, with the machine they belong to.
+/// The tables, with the machine they belong to.
 pub fn render(figures: &Figures) -> String {
     let Figures { rounds, pinning, .. } = figures;
     format!(
-        "Machine: {}; {pinning}. Medians of {rounds} interleaved round(s).\n\n{}\n{}",
+        "Machine: {}; {pinning}. Medians of {rounds} interleaved round(s).\n\n{}\n{}{}",
         machine(),
         goals(figures),
         cases(figures),
+        eras(figures),
     )
+}
+
+/// What the forms of the protocol cost beside each other; nothing where they were not measured.
+fn eras(figures: &Figures) -> String {
+    let rows: String = PAIRINGS
+        .iter()
+        .filter_map(|pairing| {
+            let ratio = figures.cpu_over_legacy(pairing.name)?;
+            Some(format!("| {} | {ratio:.3} |\n", pairing.name))
+        })
+        .collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("\n| client-to-upstream | CPU / legacy-to-legacy |\n|---|---:|\n{rows}")
 }
 
 fn goals(figures: &Figures) -> String {

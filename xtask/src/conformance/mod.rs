@@ -1,15 +1,16 @@
 //! `cargo xtask conformance`: the official suite against the gateway, in both directions.
 //!
-//! As a server, the gateway stands in front of the testkit's fixture, over stdio and over HTTP; as a
-//! client, `toolgate conformance-client` meets the suite's mock servers. There is no list of
-//! expected failures, and scenarios the suite runs without scoring count like all others.
+//! As a server, the gateway stands in front of the testkit's fixture in each of its five shapes, and
+//! is measured by the requirements of both eras; as a client, `toolgate conformance-client` meets
+//! the suite's mock servers. There is no list of expected failures, and scenarios the suite runs
+//! without scoring count like all others.
 
+mod cells;
 mod report;
 mod suite;
 
 use std::path::PathBuf;
 
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
 use toolgate_e2e::{binaries, peers as installed};
 
 use crate::Outcome;
@@ -17,23 +18,32 @@ use crate::{peers, shell, stages, workspace};
 use report::Row;
 use suite::Suite;
 
-const REVISION: &str = "2025-11-25";
-
 /// Authorization comes with its own crate; until then these are all the client scenarios there are.
-const CLIENT_SCENARIOS: &[&str] = &[
-    "initialize",
-    "tools_call",
-    "elicitation-sep1034-client-defaults",
-    "sse-retry",
-    "json-schema-2020-12-preservation",
+const CLIENT: [(&str, &[&str]); 2] = [
+    (
+        "2025-11-25",
+        &[
+            "initialize",
+            "tools_call",
+            "elicitation-sep1034-client-defaults",
+            "sse-retry",
+            "json-schema-2020-12-preservation",
+        ],
+    ),
+    (
+        "2026-07-28",
+        &[
+            "tools_call",
+            "request-metadata",
+            "sep-2322-client-request-state",
+            "http-standard-headers",
+            "http-custom-headers",
+            "http-invalid-tool-headers",
+            "json-schema-ref-no-deref",
+            "json-schema-2020-12-preservation",
+        ],
+    ),
 ];
-
-/// How the gateway reaches the fixture.
-#[derive(Clone, Copy)]
-enum Upstream {
-    Stdio,
-    Http,
-}
 
 /// The verb: builds what it needs, then runs the matrix.
 pub fn run(arguments: &[String]) -> Outcome {
@@ -68,79 +78,35 @@ fn judge(rows: &[Row]) -> Outcome {
 fn matrix() -> Result<Vec<Row>, String> {
     let newest = Suite::new("0.2.0-alpha.12", "npm")?;
     let released = Suite::new("0.1.16", "npm-conformance-0.1")?;
-    let mut rows = Vec::new();
-    for upstream in [Upstream::Stdio, Upstream::Http] {
-        rows.push(server_row(&newest, &["--requirements", REVISION], 33, upstream)?);
-        rows.push(server_row(&released, &["--suite", "active"], 30, upstream)?);
+    let mut rows = cells::run(&newest, &released)?;
+    for (revision, scenarios) in CLIENT {
+        rows.push(client_row(&newest, revision, scenarios)?);
     }
-    rows.push(client_row(&newest)?);
     Ok(rows)
 }
 
-fn server_row(
-    suite: &Suite,
-    set: &[&str],
-    expected: usize,
-    upstream: Upstream,
-) -> Result<Row, String> {
-    // The fixture must outlive the run, whichever way it is reached.
-    let (entry, _fixture) = match upstream {
-        Upstream::Stdio => {
-            (stdio_entry("fixture", &testkit("fixture", &["--stdio"]).map_err(text)?, &[]), None)
-        }
-        Upstream::Http => {
-            let fixture = Listening::start("fixture").map_err(text)?;
-            (http_entry("fixture", &fixture.url), Some(fixture))
-        }
-    };
-    // The suite knows the fixture's names as they are.
-    let setup = Setup::new(&format!("prefix = \"never\"\n\n{entry}")).map_err(text)?;
-    let gateway = setup.serve().map_err(text)?;
-    gateway.client_with(&["test_simple_text"]).map_err(text)?;
-    let out = output(&format!("server-{}-{}", suite.version, upstream.name()))?;
-    let mut command = suite.command("server", &out);
-    let passed = shell::capture(command.args(["--url", &gateway.url]).args(set));
-    Ok(Row {
-        suite: suite.version,
-        set: format!("server {}", set.join(" ")),
-        upstream: Some(upstream.name()),
-        expected,
-        scenarios: suite::results(&out)?,
-        refusal: passed.err(),
-    })
-}
-
-fn client_row(suite: &Suite) -> Result<Row, String> {
+fn client_row(suite: &Suite, revision: &str, scenarios: &[&str]) -> Result<Row, String> {
     let toolgate = binaries::find("toolgate").map_err(text)?;
     let client = format!("{} conformance-client", toolgate.display());
     let preload = format!("--require {}", installed::script("loopback.cjs").display());
-    let mut scenarios = Vec::new();
+    let mut played = Vec::new();
     let mut refusals = Vec::new();
-    for scenario in CLIENT_SCENARIOS {
-        let out = output(&format!("client-{scenario}"))?;
+    for scenario in scenarios {
+        let out = output(&format!("client-{revision}-{scenario}"))?;
         let mut command = suite.command("client", &out);
         command.env("NODE_OPTIONS", &preload).args(["--command", &client]);
-        command.args(["--scenario", scenario, "--spec-version", REVISION]);
+        command.args(["--scenario", scenario, "--spec-version", revision]);
         refusals.extend(shell::capture(&mut command).err());
-        scenarios.extend(suite::results(&out)?);
+        played.extend(suite::results(&out)?);
     }
     Ok(Row {
         suite: suite.version,
-        set: format!("client {REVISION}, without authorization"),
+        set: format!("client {revision}, without authorization"),
         upstream: None,
-        expected: CLIENT_SCENARIOS.len(),
-        scenarios,
+        expected: scenarios.len(),
+        scenarios: played,
         refusal: (!refusals.is_empty()).then(|| refusals.join("; ")),
     })
-}
-
-impl Upstream {
-    fn name(self) -> &'static str {
-        match self {
-            Upstream::Stdio => "stdio",
-            Upstream::Http => "http",
-        }
-    }
 }
 
 /// An empty folder for a run's results; they stay there to be looked at.

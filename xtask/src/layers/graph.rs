@@ -27,6 +27,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-model", "toolgate-wire"),
     ("toolgate-transport", "toolgate-launch"),
     ("toolgate-fleet", "toolgate-session"),
+    ("toolgate-gate", "toolgate-bridge"),
     ("toolgate-gate", "toolgate-fleet"),
     ("toolgate-gate", "toolgate-session"),
     ("toolgate-cli", "toolgate-gateway"),

@@ -1,38 +1,31 @@
-//! Base64, as binary contents are sent: only what reading needs.
+//! Binary contents as servers send them: base64, read with some forbearance.
 
-/// The bytes behind the text; `None` if it is not base64. White space and missing padding are
-/// forgiven.
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
+
+/// Servers forget the padding, and leave bits behind it.
+const READER: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// The bytes behind the text; `None` if it is not base64. White space, missing padding and the
+/// alphabet of URLs are forgiven.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    let digits = text.trim_end().trim_end_matches('=').bytes();
-    for byte in digits.filter(|byte| !byte.is_ascii_whitespace()) {
-        bits = (bits << 6) | u32::from(digit(byte)?);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    // Six bits that are left over belong to a digit without its partner.
-    (count < 6).then_some(bytes)
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let standard = digits.map(|byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        byte => byte,
+    });
+    READER.decode(standard.collect::<Vec<u8>>()).ok()
 }
 
 /// How many bytes the text stands for.
 pub fn size(text: &str) -> usize {
     text.trim_end().trim_end_matches('=').len() * 3 / 4
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

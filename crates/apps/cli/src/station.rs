@@ -1,6 +1,7 @@
 //! A host and the gateway before it, in this process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolgate_gateway::{Gateway, Health, Options};
 use toolgate_host::{Diagnostic, Host, HostError, Plan, Scope, ServerState, Setup, Severity, json};
@@ -20,6 +21,8 @@ pub struct Terms<'a> {
     pub idle: bool,
     /// Speak this revision and refuse every other.
     pub strict: Option<Revision>,
+    /// How long a call waits for a client that was asked something.
+    pub park: Option<Duration>,
     /// Clients are to be served: not with something else than the files meant.
     pub serving: bool,
     /// The address clients reach it at.
@@ -37,6 +40,7 @@ impl<'a> Terms<'a> {
 pub struct Station {
     desk: Desk,
     gateway: Gateway,
+    park: Option<Duration>,
 }
 
 impl Station {
@@ -51,9 +55,10 @@ impl Station {
         let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
         // A server that is not there may be one of these.
         let host = start(setup, &terms).await.inspect_err(|_| out::findings(&findings))?;
-        let gateway = gateway(&host, terms.strict);
+        let (strict, park) = (terms.strict, terms.park);
+        let gateway = gateway(&host, strict, park);
         let desk = Desk::new(host, options, findings, terms.endpoint);
-        Ok(Arc::new(Self { desk, gateway }))
+        Ok(Arc::new(Self { desk, gateway, park }))
     }
 
     /// Where questions about it are answered.
@@ -64,7 +69,7 @@ impl Station {
     /// The gateway, for a client that is strict about its revision or not.
     pub fn gateway(&self, strict: Option<Revision>) -> Gateway {
         match strict {
-            Some(_) => gateway(self.desk.host(), strict),
+            Some(_) => gateway(self.desk.host(), strict, self.park),
             None => self.gateway.clone(),
         }
     }
@@ -75,14 +80,16 @@ impl Station {
     }
 }
 
-fn gateway(host: &Host, strict: Option<Revision>) -> Gateway {
+fn gateway(host: &Host, strict: Option<Revision>, park: Option<Duration>) -> Gateway {
     let counted = host.clone();
     let health = Health::new(move || {
         let servers = counted.servers().servers;
         let up = servers.iter().filter(|status| status.state == ServerState::Connected).count();
         json!({ "declared": servers.len(), "connected": up })
     });
-    Gateway::new(host.gate().clone(), Options { strict, health, ..Options::default() })
+    let usual = Options::default();
+    let park = park.unwrap_or(usual.park);
+    Gateway::new(host.gate().clone(), Options { strict, health, park, ..usual })
 }
 
 /// Fails where the user's own files declare servers and not one of them can be understood: the

@@ -8,7 +8,9 @@ use tokio::task::AbortHandle;
 use toolgate_host::Gate;
 use toolgate_wire::{Frame, Limits};
 
-use crate::session::{self, Opening, Outlet, Registry, fan_out};
+use crate::events::fan_out;
+use crate::modern::{self, Modern};
+use crate::session::{self, Opening, Outlet, Registry};
 use crate::upstreams::Upstreams;
 use crate::{GatewayError, Options, http, lines};
 
@@ -23,7 +25,8 @@ pub(crate) struct Hub {
     upstreams: Arc<dyn Upstreams>,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
-    events: AbortHandle,
+    pub(crate) modern: Modern,
+    tasks: [AbortHandle; 2],
 }
 
 impl Gateway {
@@ -35,8 +38,17 @@ impl Gateway {
     /// A gateway over whatever stands behind it.
     pub(crate) fn over(upstreams: Arc<dyn Upstreams>, options: Options) -> Self {
         let registry = Arc::new(Registry::default());
-        let events = tokio::spawn(fan_out(upstreams.events(), registry.clone())).abort_handle();
-        Self { hub: Arc::new(Hub { upstreams, options, registry, events }) }
+        let modern = Modern::new(upstreams.clone(), &options);
+        let events = fan_out(upstreams.events(), registry.clone(), modern.listeners());
+        let expiry = modern::expire(Arc::downgrade(&modern.visitors()), options.session_ttl);
+        let tasks = [tokio::spawn(events).abort_handle(), tokio::spawn(expiry).abort_handle()];
+        Self { hub: Arc::new(Hub { upstreams, options, registry, modern, tasks }) }
+    }
+
+    /// How many calls wait for their clients.
+    #[cfg(test)]
+    pub(crate) fn parked(&self) -> usize {
+        self.hub.modern.parked()
     }
 
     /// Serves Streamable HTTP on `/mcp`, and `/healthz` beside it, until `shutdown` is ready; then
@@ -76,6 +88,11 @@ impl Hub {
         opening
     }
 
+    /// The servers behind the gate.
+    pub(crate) fn upstreams(&self) -> &dyn Upstreams {
+        self.upstreams.as_ref()
+    }
+
     /// How much of a client's message is read.
     pub(crate) fn limits(&self) -> Limits {
         Limits { bytes: self.options.body.total, ..Limits::default() }
@@ -84,6 +101,7 @@ impl Hub {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        self.events.abort();
+        self.tasks.iter().for_each(AbortHandle::abort);
+        self.modern.depart(|_| true);
     }
 }

@@ -1,18 +1,20 @@
 //! The gate served to MCP clients: Streamable HTTP on a loopback port, and lines on stdio or a
 //! socket.
 //!
-//! A client's session (`session`) is the same whatever carries it; the carriers (`http`,
-//! `lines`) turn its exchanges into responses, events and lines. Absent on purpose: which server
-//! has what, who may call it and how servers are reached. All of that is behind the gate.
-//!
-//! Revisions up to 2025-11-25 are served, which open with `initialize`. Later ones have no session:
-//! they will enter where a carrier now asks for one.
+//! Clients of revisions up to 2025-11-25 have a session (`session`), which opens with
+//! `initialize`; those of 2026-07-28 (`modern`) have none. Both are the same whatever carries
+//! them; the carriers (`http`, `lines`) tell them apart message by message and turn their
+//! exchanges into responses, events and lines. Absent on purpose: which server has what, who may
+//! call it and how servers are reached. All of that is behind the gate.
 
 mod error;
+mod events;
 mod gateway;
 mod http;
 mod lines;
+mod modern;
 mod options;
+mod principal;
 mod session;
 mod upstreams;
 

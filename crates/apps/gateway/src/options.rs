@@ -16,8 +16,10 @@ pub struct Options {
     /// How many HTTP sessions may live at once. Beyond it the one idle longest goes; if none is
     /// idle, new ones are refused.
     pub sessions: usize,
-    /// How long an HTTP session may be idle.
+    /// How long an HTTP session may be idle, and a client without one be remembered.
     pub session_ttl: Duration,
+    /// How long a call waits for a client without session that was asked something.
+    pub park: Duration,
     /// How many HTTP connections may be open at once. Beyond it the one that keeps us waiting
     /// longest is cut; if all are being served, new ones wait.
     pub connections: usize,
@@ -75,6 +77,7 @@ impl Default for Options {
             strict: None,
             sessions: 1024,
             session_ttl: Duration::from_secs(30 * 60),
+            park: Duration::from_secs(5 * 60),
             connections: 1024,
             sse_after: Duration::from_secs(2),
             poll_after: Some(Duration::from_secs(5 * 60)),

@@ -11,6 +11,7 @@ use tokio::sync::broadcast;
 use toolgate_host::Gate;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::Frame;
+use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::LogLevel;
 
 pub(crate) use toolgate_host::{
@@ -41,11 +42,20 @@ pub(crate) trait Upstreams: Send + Sync {
     /// The `instructions` of the answer to `initialize`.
     fn instructions(&self, caller: &Caller) -> Option<String>;
 
+    /// The arguments of the called tool that a modern HTTP request repeats in headers.
+    fn mirrored(&self, caller: &Caller, request: &Frame) -> Option<Arc<[Rule]>>;
+
+    /// Whether this caller has something under way that would be lost with him.
+    fn holds_tasks(&self, caller: CallerId) -> bool;
+
     /// The configured roots as a `roots/list` result, if there are any.
     fn roots(&self) -> Option<Bytes>;
 
     /// The least level of log messages this caller wants.
     fn set_level(&self, caller: CallerId, level: LogLevel);
+
+    /// Has a task reported on; `false` if it is not this caller's.
+    fn watch_task(&self, caller: &Caller, task: &str) -> bool;
 
     /// The caller is gone.
     fn release(&self, caller: CallerId);
@@ -80,12 +90,24 @@ impl Upstreams for Gate {
         Gate::instructions(self, caller)
     }
 
+    fn mirrored(&self, caller: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
+        Gate::mirrored(self, caller, request)
+    }
+
+    fn holds_tasks(&self, caller: CallerId) -> bool {
+        Gate::holds_tasks(self, caller)
+    }
+
     fn roots(&self) -> Option<Bytes> {
         Gate::roots(self)
     }
 
     fn set_level(&self, caller: CallerId, level: LogLevel) {
         Gate::set_level(self, caller, level);
+    }
+
+    fn watch_task(&self, caller: &Caller, task: &str) -> bool {
+        Gate::watch_task(self, caller, task)
     }
 
     fn release(&self, caller: CallerId) {

@@ -49,6 +49,7 @@ impl Expander<'_> {
         Ok(HttpSpec {
             url: self.header("url", &http.url)?,
             headers: self.secrets("headers", &http.headers, Self::header)?,
+            kind: http.kind,
         })
     }
 

@@ -13,15 +13,20 @@ use sqlx::sqlite::{
 };
 use sqlx::{SqlSafeStr as _, Sqlite, Transaction};
 use toolgate_model::{Catalog, Digest, ServerName};
+use toolgate_wire::Era;
 
-use crate::{Answer, Consent, SavedCatalog, State, StoreError, catalogs, consents, private};
+use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError};
+use crate::{catalogs, consents, eras, private};
 
 /// The schema, step by step. A step that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "consents and catalogs",
-    include_str!("../migrations/sqlite/0001_consents_and_catalogs.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "consents and catalogs",
+        include_str!("../migrations/sqlite/0001_consents_and_catalogs.sql"),
+    ),
+    (2, "eras", include_str!("../migrations/sqlite/0002_eras.sql")),
+];
 
 /// How long to wait for another writer.
 const BUSY: Duration = Duration::from_secs(10);
@@ -220,5 +225,16 @@ impl State for SqliteState {
 
     fn forget_catalogs<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool> {
         Box::pin(catalogs::forget(self, server))
+    }
+
+    fn save_era<'a>(&'a self, spec: &'a Digest, era: Option<Era>) -> Answer<'a, ()> {
+        match era {
+            Some(era) => Box::pin(eras::save(self, spec, era)),
+            None => Box::pin(eras::forget(self, spec)),
+        }
+    }
+
+    fn era<'a>(&'a self, spec: &'a Digest) -> Answer<'a, Option<FoundEra>> {
+        Box::pin(eras::load(self, spec))
     }
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::time::SystemTime;
 
 use toolgate_model::{Catalog, Digest, ServerName};
+use toolgate_wire::Era;
 
 use crate::StoreError;
 
@@ -46,6 +47,12 @@ pub trait State: Send + Sync {
 
     /// Forgets every catalog of `server`; says whether there was one.
     fn forget_catalogs<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool>;
+
+    /// Keeps the era a server declared as `spec` was found to be of, as of now; `None` forgets it.
+    fn save_era<'a>(&'a self, spec: &'a Digest, era: Option<Era>) -> Answer<'a, ()>;
+
+    /// The era last found. How long it is to be believed is the caller's to say.
+    fn era<'a>(&'a self, spec: &'a Digest) -> Answer<'a, Option<FoundEra>>;
 }
 
 /// One consent.
@@ -68,6 +75,15 @@ pub struct SavedCatalog {
     pub catalog: Catalog,
     /// When.
     pub saved_at: SystemTime,
+}
+
+/// An era and when it was found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoundEra {
+    /// Which.
+    pub era: Era,
+    /// When.
+    pub found_at: SystemTime,
 }
 
 /// All consents at one moment, to be asked without waiting.

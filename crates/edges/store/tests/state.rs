@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolgate_model::{Catalog, Definition, Digest, ServerName};
 use toolgate_store::{ConsentSet, SqliteState, State, StoreError};
-use toolgate_wire::Revision;
+use toolgate_wire::{Era, Revision};
 
 fn name(text: &str) -> ServerName {
     ServerName::new(text).unwrap()
@@ -39,6 +39,26 @@ fn catalog() -> Catalog {
 
 async fn open(folder: &Path) -> Result<SqliteState, StoreError> {
     SqliteState::open(folder.join("state.db")).await
+}
+
+#[tokio::test]
+async fn an_era_is_that_of_one_declaration_until_it_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = open(folder.path()).await.unwrap();
+    let (one, two) = (digest("one"), digest("two"));
+    state.save_era(&one, Some(Era::Modern)).await.unwrap();
+    state.save_era(&one, Some(Era::Legacy)).await.unwrap();
+    state.save_era(&two, Some(Era::Modern)).await.unwrap();
+    state.close().await;
+
+    let state = open(folder.path()).await.unwrap();
+    let found = state.era(&one).await.unwrap().unwrap();
+    assert_eq!(found.era, Era::Legacy);
+    assert!(found.found_at.elapsed().unwrap() < std::time::Duration::from_secs(60));
+    state.save_era(&one, None).await.unwrap();
+    assert_eq!(state.era(&one).await.unwrap(), None);
+    assert_eq!(state.era(&two).await.unwrap().unwrap().era, Era::Modern);
+    assert_eq!(state.era(&digest("three")).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -182,9 +202,28 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
 
     let error = open(folder.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Newer { found: 999, known: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("state.db"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let state = open(folder.path()).await.unwrap();
+    state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
+    state.close().await;
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    for undo in ["drop table eras", "delete from _sqlx_migrations where version = 2"] {
+        sqlx::query(undo).execute(&pool).await.unwrap();
+    }
+    pool.close().await;
+
+    let state = open(folder.path()).await.unwrap();
+    state.save_era(&digest("one"), Some(Era::Legacy)).await.unwrap();
+    assert_eq!(state.consents().await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -34,6 +34,19 @@ pub enum TransportError {
         #[source]
         source: io::Error,
     },
+    /// The server did not open the event stream it was asked for.
+    #[error("open its event stream (HTTP {status}): {text}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// `WWW-Authenticate`, if given.
+        challenge: Option<String>,
+        /// The beginning of the body.
+        text: String,
+    },
+    /// What it opened is no stream of HTTP+SSE.
+    #[error("open its event stream: {0}")]
+    NotEvents(String),
     /// A socket of this machine, or the lock beside it, cannot be used.
     #[error("use {}: {source}", path.display())]
     Local {

@@ -6,12 +6,14 @@
 //! * [`line`]: newline-delimited messages on any pair of streams (child processes, sockets, pipes
 //!   inside this process).
 //! * [`http`]: a pooled HTTP/1.1 client made for one endpoint.
+//! * [`http_sse`]: the two endpoints of the oldest HTTP transport, as one pair of streams.
 //! * [`local`]: a socket file, for programs of one user on one machine.
 //! * [`sse`]: server-sent events, read and written.
 //! * [`spool`]: bodies of any allowed size without their weight in memory.
 
 mod error;
 pub mod http;
+pub mod http_sse;
 pub mod line;
 pub mod local;
 pub mod spool;

@@ -1,7 +1,7 @@
 //! Server-sent events: the reader's splitter and the writer's three shapes.
 //!
-//! Only what MCP uses is kept of an event: id, data and retry. Event names other than `message`
-//! are reported, so that HTTP+SSE can be added beside it.
+//! Only what MCP uses is kept of an event: name, id, data and retry. The streams of HTTP+SSE, which
+//! are read without ever holding a whole event, have a reader of their own.
 
 use bytes::{Bytes, BytesMut};
 
@@ -141,6 +141,15 @@ pub fn message(id: &str, data: &[u8]) -> Bytes {
     event.extend_from_slice(b"\ndata: ");
     event.extend_from_slice(data);
     event.extend_from_slice(b"\n\n");
+    event.freeze()
+}
+
+/// An event of HTTP+SSE: a name, and data without a raw line break.
+pub fn named(name: &str, data: &[u8]) -> Bytes {
+    let mut event = BytesMut::with_capacity(data.len() + name.len() + 16);
+    for part in [b"event: ", name.as_bytes(), b"\ndata: ", data, b"\n\n"] {
+        event.extend_from_slice(part);
+    }
     event.freeze()
 }
 

@@ -1,11 +1,17 @@
 //! Servers inside this process.
 
 use tokio::io::DuplexStream;
+use toolgate_wire::Era;
 
 /// A server that speaks MCP lines on a pipe inside this process, as a child would on its streams.
 pub trait BuiltIn: Send + Sync {
     /// Serves one connection on a task of its own, until the pipe closes.
     fn serve(&self, pipe: DuplexStream);
+
+    /// The era it speaks; nobody has to ask.
+    fn era(&self) -> Era {
+        Era::Legacy
+    }
 }
 
 /// How much may wait in the pipe.

@@ -1,40 +1,26 @@
-//! Bringing one server up, phase by phase, each with its time.
+//! Bringing one server up: resolve, reach, shake hands, list.
+//!
+//! Which era a server speaks is asked once and then remembered ([`Memory`]). A server that does not
+//! survive the question, or a greeting that came before its answer, is started anew, once, and not
+//! asked again; one that was found modern is never taken for a legacy one without somebody being
+//! told.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use toolgate_launch::{ChildHandle, Command, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
-    Catalog, Failure, Phase, Secret, ServerSpec, ServerState, StdioSpec, TransportSpec,
+    Catalog, Failure, HttpKind, Phase, Secret, ServerSpec, ServerState, StdioSpec, TransportSpec,
 };
 use toolgate_session::{Opening, Owner, Session, SessionError};
-use toolgate_transport::http::Endpoint;
+use toolgate_wire::Era;
 
 use crate::member::{Member, Tenant};
-use crate::{builtin, hints, refresh};
-
-/// One phase of bringing a server up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhaseReport {
-    /// Which.
-    pub phase: Phase,
-    /// How long it took.
-    pub took: Duration,
-    /// What there is to say about it.
-    pub detail: Option<String>,
-    /// Why it failed, if it did.
-    pub failure: Option<Failure>,
-}
-
-/// Everything that happened while a server was brought up.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// The phases, in order; the last one may have failed.
-    pub phases: Vec<PhaseReport>,
-    /// What the server wrote to its standard error.
-    pub stderr: String,
-}
+use crate::memory::Memory;
+use crate::report::Log;
+use crate::{builtin, hints, http, refresh};
 
 /// A server that is up.
 pub(crate) struct Live {
@@ -48,6 +34,15 @@ impl Live {
         self.child.as_ref().map(|child| child.stderr().tail()).unwrap_or_default()
     }
 
+    /// Why it ended, as far as its process tells, and the last words of that. A dying one gets a
+    /// moment.
+    pub(crate) async fn obituary(&self, error: SessionError) -> (SessionError, String) {
+        if let Some(child) = &self.child {
+            let _ = tokio::time::timeout(Duration::from_millis(200), child.wait()).await;
+        }
+        (with_exit(error, self.child.as_ref()), self.stderr())
+    }
+
     /// Ends it in good manners.
     pub(crate) async fn close(&self) {
         self.session.close().await;
@@ -57,53 +52,73 @@ impl Live {
     }
 }
 
+/// What carries the messages of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    Stdio,
+    StreamableHttp,
+    HttpSse,
+    InProcess,
+}
+
+impl fmt::Display for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdio => "over stdio",
+            Self::StreamableHttp => "over Streamable HTTP",
+            Self::HttpSse => "over HTTP+SSE",
+            Self::InProcess => "in process",
+        })
+    }
+}
+
 /// What connecting takes.
 pub(crate) struct Attempt<'a> {
     pub(crate) member: &'a Member,
     pub(crate) tenant: &'a Tenant,
     pub(crate) launcher: &'a Launcher,
+    pub(crate) memory: &'a Memory,
     pub(crate) owner: Arc<dyn Owner>,
 }
 
-/// Notes each phase as it ends.
-#[derive(Default)]
-pub(crate) struct Log {
-    pub(crate) report: Report,
-    began: Option<Instant>,
+/// Why a server was not reached.
+pub(crate) enum Unreached {
+    /// There was nothing to shake hands with; it has been noted.
+    Absent(ServerState),
+    /// The handshake failed.
+    Session {
+        error: SessionError,
+        /// The last words of its process.
+        stderr: String,
+    },
 }
 
-impl Log {
-    /// A server that may not start is not started, not even to be looked at.
-    pub(crate) fn not_allowed(&mut self, standing: &ServerState) {
-        let reason = standing.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-        let cause = format!("it is {}{reason}", standing.as_str());
-        let stderr = String::new();
-        self.failed(Failure { phase: Phase::Resolve, cause, stderr, hint: None });
-    }
-
-    fn begin(&mut self) {
-        self.began = Some(Instant::now());
-    }
-
-    fn done(&mut self, phase: Phase, detail: Option<String>) {
-        self.note(phase, detail, None);
-    }
-
-    fn failed(&mut self, failure: Failure) -> ServerState {
-        self.report.stderr.clone_from(&failure.stderr);
-        self.note(failure.phase, None, Some(failure.clone()));
-        ServerState::Failed(failure)
-    }
-
-    fn note(&mut self, phase: Phase, detail: Option<String>, failure: Option<Failure>) {
-        let took = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
-        self.report.phases.push(PhaseReport { phase, took, detail, failure });
+impl From<SessionError> for Unreached {
+    fn from(error: SessionError) -> Self {
+        Self::Session { error, stderr: String::new() }
     }
 }
 
 impl Attempt<'_> {
     /// Brings the server up and lists what it offers, or says how it now stands.
     pub(crate) async fn run(&self, log: &mut Log) -> Result<(Live, Catalog), ServerState> {
+        let (spec, live) = self.connect(log).await?;
+        log.begin();
+        match refresh::everything(&live.session).await {
+            Ok(catalog) => {
+                log.done(Phase::List, Some(refresh::summary(&catalog)));
+                log.report.stderr = live.stderr();
+                Ok((live, catalog))
+            }
+            Err(error) => {
+                let (error, stderr) = live.obituary(error).await;
+                Err(log.failed(hints::failure(&spec, Phase::List, &error, stderr)))
+            }
+        }
+    }
+
+    /// Brings the server up, with its variables expanded.
+    pub(crate) async fn connect(&self, log: &mut Log) -> Result<(ServerSpec, Live), ServerState> {
         log.begin();
         let spec = match (self.member.resolve)(&self.member.spec) {
             Ok(spec) => spec,
@@ -117,113 +132,172 @@ impl Attempt<'_> {
         };
         log.done(Phase::Resolve, None);
         let live = self.open(&spec, log).await?;
+        Ok((spec, live))
+    }
+
+    /// Opens a connection in the era the server is known, or turns out, to speak.
+    async fn open(&self, spec: &ServerSpec, log: &mut Log) -> Result<Live, ServerState> {
         log.begin();
-        match refresh::everything(&live.session).await {
-            Ok(catalog) => {
-                log.done(Phase::List, Some(refresh::summary(&catalog)));
-                log.report.stderr = live.stderr();
-                Ok((live, catalog))
+        let known = self.known_era().await;
+        let mut reached = self.reach(spec, known, log).await;
+        if let Err(Unreached::Session { error: SessionError::Reopen { era, source }, .. }) =
+            &reached
+            && known.is_none()
+        {
+            let era = *era;
+            log.done(Phase::Initialize, Some(started_again(era, source)));
+            log.begin();
+            reached = self.reach(spec, Some(era), log).await;
+        }
+        match reached {
+            Ok((live, carrier)) => {
+                let protocol = live.session.welcome().protocol;
+                log.done(Phase::Initialize, Some(format!("{protocol} {carrier}")));
+                if known.is_none() && asked_for_era(spec) {
+                    self.memory.save_era(&self.member.spec, Some(protocol.era())).await;
+                }
+                Ok(live)
             }
-            Err(error) => {
-                Err(log.failed(hints::failure(&spec, Phase::List, &error, live.stderr())))
+            Err(Unreached::Absent(state)) => Err(state),
+            Err(Unreached::Session { error, stderr }) => {
+                let doubted =
+                    known.filter(|_| asked_for_era(spec) && hints::belies_era(spec, &error));
+                if doubted.is_some() {
+                    self.memory.save_era(&self.member.spec, None).await;
+                }
+                Err(failed(spec, log, &error, stderr, doubted))
             }
         }
     }
 
-    async fn open(&self, spec: &ServerSpec, log: &mut Log) -> Result<Live, ServerState> {
-        log.begin();
+    async fn known_era(&self) -> Option<Era> {
+        match asked_for_era(&self.member.spec) {
+            true => self.memory.era(&self.member.spec).await,
+            // Built-in servers say it, and the old transport is that of one era.
+            false => Some(self.member.built_in.as_ref().map_or(Era::Legacy, |it| it.era())),
+        }
+    }
+
+    async fn reach(
+        &self,
+        spec: &ServerSpec,
+        era: Option<Era>,
+        log: &mut Log,
+    ) -> Result<(Live, Carrier), Unreached> {
+        let opening = || self.opening(spec, era);
         match &spec.transport {
-            TransportSpec::Stdio(stdio) => self.open_stdio(spec, stdio, log).await,
+            TransportSpec::Stdio(stdio) => {
+                let live = self.reach_process(spec, stdio, era, log).await?;
+                Ok((live, Carrier::Stdio))
+            }
             TransportSpec::Http(http) => {
-                let headers = http.headers.iter().map(|(name, value)| (&**name, value.expose()));
-                let headers = headers.map(|(name, value)| (name, value.as_str()));
-                let endpoint = Endpoint::new(&http.url, headers).map_err(|error| {
-                    log.failed(hints::failure(spec, Phase::Connect, &error.into(), String::new()))
-                })?;
-                let opened = Session::on_http(endpoint, self.opening(spec)).await;
-                self.opened(spec, opened, None, log).await
+                let (session, carrier) = http::open(http, opening, log).await?;
+                Ok((Live { session, child: None }, carrier))
             }
             TransportSpec::BuiltIn => {
                 let Some(server) = &self.member.built_in else {
-                    return Err(ServerState::Blocked("no server of this name is built in".into()));
+                    let reason = "no server of this name is built in".into();
+                    return Err(Unreached::Absent(ServerState::Blocked(reason)));
                 };
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
-                let opened = Session::on_lines(input, output, self.opening(spec)).await;
-                self.opened(spec, opened, None, log).await
+                let session = Session::on_lines(input, output, opening()).await?;
+                Ok((Live { session, child: None }, Carrier::InProcess))
             }
         }
     }
 
-    async fn open_stdio(
+    async fn reach_process(
         &self,
         spec: &ServerSpec,
         stdio: &StdioSpec,
+        era: Option<Era>,
         log: &mut Log,
-    ) -> Result<Live, ServerState> {
+    ) -> Result<Live, Unreached> {
         let started = self.launcher.start(&command(spec, stdio)).await.map_err(|error| {
             let cause = format!("failed to {error}");
             let stderr = String::new();
-            log.failed(Failure { phase: Phase::Launch, cause, stderr, hint: None })
+            let failure = Failure { phase: Phase::Launch, cause, stderr, hint: None };
+            Unreached::Absent(log.failed(failure))
         })?;
         let (io, child) = started.split();
         log.done(Phase::Launch, Some(format!("process {}", child.pid())));
         log.begin();
-        let opened = Session::on_lines(io.stdout, io.stdin, self.opening(spec)).await;
-        self.opened(spec, opened, Some(child), log).await
+        match Session::on_lines(io.stdout, io.stdin, self.opening(spec, era)).await {
+            Ok(session) => Ok(Live { session, child: Some(child) }),
+            Err(error) => {
+                let stderr = last_words(&child).await;
+                Err(Unreached::Session { error: with_exit(error, Some(&child)), stderr })
+            }
+        }
     }
 
-    fn opening(&self, spec: &ServerSpec) -> Opening {
+    fn opening(&self, spec: &ServerSpec, era: Option<Era>) -> Opening {
         Opening {
             server: spec.name.clone(),
             timeouts: spec.timeouts,
             capabilities: self.tenant.capabilities.clone(),
             ambient: self.tenant.ambient.clone(),
             owner: self.owner.clone(),
-        }
-    }
-
-    /// The end of the handshake, well or badly.
-    async fn opened(
-        &self,
-        spec: &ServerSpec,
-        opened: Result<Session, SessionError>,
-        child: Option<ChildHandle>,
-        log: &mut Log,
-    ) -> Result<Live, ServerState> {
-        match opened {
-            Ok(session) => {
-                log.done(Phase::Initialize, Some(session.welcome().protocol.to_string()));
-                Ok(Live { session, child })
-            }
-            Err(error) => {
-                let stderr = last_words(child.as_ref()).await;
-                let phase = match &error {
-                    SessionError::Transport(_) => Phase::Connect,
-                    _ => Phase::Initialize,
-                };
-                let error = with_exit(error, child.as_ref());
-                let failed = log.failed(hints::failure(spec, phase, &error, stderr));
-                Err(match error {
-                    SessionError::NeedsAuth { .. } => {
-                        ServerState::NeedsAuth(failed.reason().unwrap_or_default())
-                    }
-                    _ => failed,
-                })
-            }
+            era,
         }
     }
 }
 
+/// What is said of a server that is started twice. It need not have ended because it was asked.
+fn started_again(era: Era, ended: &SessionError) -> String {
+    let how = match era {
+        Era::Modern => "it speaks 2026-07-28 but was greeted as an older server",
+        Era::Legacy => "asked for its era",
+    };
+    format!("{how}: failed to {ended}; started again without asking")
+}
+
+/// Whether the era of such a server is found out rather than given.
+fn asked_for_era(spec: &ServerSpec) -> bool {
+    match &spec.transport {
+        TransportSpec::Stdio(_) => true,
+        TransportSpec::Http(http) => http.kind != HttpKind::Sse,
+        TransportSpec::BuiltIn => false,
+    }
+}
+
+/// The end of a handshake that failed.
+fn failed(
+    spec: &ServerSpec,
+    log: &mut Log,
+    error: &SessionError,
+    stderr: String,
+    doubted: Option<Era>,
+) -> ServerState {
+    let phase = match error {
+        SessionError::Transport(_) => Phase::Connect,
+        _ => Phase::Initialize,
+    };
+    let mut failure = hints::failure(spec, phase, error, stderr);
+    if doubted == Some(Era::Modern) {
+        failure.hint = Some(hints::DEMOTED.into());
+    }
+    let failed = log.failed(failure);
+    match error {
+        SessionError::NeedsAuth { .. } => {
+            ServerState::NeedsAuth(failed.reason().unwrap_or_default())
+        }
+        _ => failed,
+    }
+}
+
 /// What a process said before it ended; a dying one gets a moment to say it.
-async fn last_words(child: Option<&ChildHandle>) -> String {
-    let Some(child) = child else { return String::new() };
+async fn last_words(child: &ChildHandle) -> String {
     let _ = tokio::time::timeout(Duration::from_millis(300), child.wait()).await;
     child.stderr().tail()
 }
 
 /// An end that has an exit status says so.
-pub(crate) fn with_exit(error: SessionError, child: Option<&ChildHandle>) -> SessionError {
+fn with_exit(error: SessionError, child: Option<&ChildHandle>) -> SessionError {
     match (error, child.and_then(ChildHandle::exited)) {
+        (SessionError::Reopen { era, source }, _) => {
+            SessionError::Reopen { era, source: Box::new(with_exit(*source, child)) }
+        }
         (SessionError::Ended(_), Some(status)) => {
             SessionError::Ended(format!("its process ended ({status})"))
         }

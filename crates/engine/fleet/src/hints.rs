@@ -4,6 +4,25 @@ use toolgate_model::{Failure, Phase, ServerSpec, TransportSpec};
 use toolgate_session::SessionError;
 use toolgate_transport::TransportError;
 
+/// What is said when a server found modern behaves like an older one.
+pub(crate) const DEMOTED: &str = "it spoke 2026-07-28 before and answers like an older server now; \
+     if it was replaced by one, the next attempt will ask it anew";
+
+/// Whether a failed handshake speaks against the era the server was thought to be of, and not just
+/// against its being there.
+pub(crate) fn belies_era(spec: &ServerSpec, error: &SessionError) -> bool {
+    match error {
+        SessionError::Refused { .. } | SessionError::Protocol(_) | SessionError::Wire(_) => true,
+        SessionError::Status { status, .. } => (400..500).contains(status),
+        // A process has no network to blame.
+        SessionError::TimedOut(_) | SessionError::Ended(_) => {
+            matches!(spec.transport, TransportSpec::Stdio(_))
+        }
+        SessionError::Reopen { source, .. } => belies_era(spec, source),
+        _ => false,
+    }
+}
+
 /// A failure in a phase, with its hint.
 pub(crate) fn failure(
     spec: &ServerSpec,
@@ -33,6 +52,7 @@ fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String>
             "give its credential in `headers`, for example Authorization = \"Bearer ${env:TOKEN}\""
                 .into()
         }
+        SessionError::Reopen { source, .. } => return hint(spec, phase, source),
         SessionError::Status { status: 404 | 405, .. } => {
             "is this the path of its MCP endpoint? it often ends in /mcp".into()
         }

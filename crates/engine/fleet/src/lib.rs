@@ -1,8 +1,8 @@
 //! Many upstream servers: started in parallel, kept, restarted on use, refreshed, ended.
 //!
 //! A server has one [`Pool`] per key: one for all callers, or one per caller where the server's
-//! state is a caller's own. A pool keeps one live connection and its catalog. A server that is
-//! slow, broken or absent delays and hides nobody: nothing here waits for all of them.
+//! state is a caller's own. A pool keeps one live connection and its catalog, and spare ones while
+//! somebody else's question is open on it. A server that is slow, broken or absent delays and hides nobody: nothing here waits for all of them.
 //!
 //! The fleet decides nothing about who may call what (the gate does) and makes no exposed names.
 
@@ -10,19 +10,24 @@ mod builtin;
 mod connect;
 mod error;
 mod event;
+mod failures;
 mod fleet;
 mod hints;
+mod http;
 mod member;
 mod memory;
 mod pool;
 mod refresh;
+mod report;
+mod spares;
+mod subscriptions;
 mod wanted;
 mod watch;
 
 pub use builtin::BuiltIn;
-pub use connect::{PhaseReport, Report};
 pub use error::FleetError;
 pub use event::FleetEvent;
 pub use fleet::{Fleet, FleetBuilder, ServerStatus};
 pub use member::{CallerKey, Member, Tenant};
 pub use pool::Pool;
+pub use report::{PhaseReport, Report};

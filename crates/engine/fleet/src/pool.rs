@@ -1,30 +1,30 @@
 //! One server for one key: its live connection, its catalog, how it stands.
 //!
 //! The first use brings it up; a connection that ended is replaced on the next use. Failures in a
-//! row are spaced out, so that a server that cannot start is not started on every call.
+//! row are spaced out, so that a server that cannot start is not started on every call. Calls that
+//! may not share the live connection go to [spare ones](crate::spares).
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use futures_util::future::join_all;
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState};
+use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState, Timeouts};
 use toolgate_session::{Outbound, Owner, SessionError};
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, method, string};
+use toolgate_wire::{Era, Frame, Revision, method};
 
-use crate::connect::{Attempt, Live, Log, Report, with_exit};
+use crate::connect::{Attempt, Live};
+use crate::failures::Failures;
 use crate::fleet::Shared;
 use crate::member::{Member, Tenant};
+use crate::report::{Log, Report};
+use crate::spares::Spares;
 use crate::wanted::Wanted;
 use crate::watch::{self, Changes, Deaf, Watcher};
 use crate::{CallerKey, FleetError, FleetEvent, refresh};
-
-/// The wait after the first failure; it doubles with each further one.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Calls under way at once on one connection.
 const PLACES: usize = 64;
@@ -37,18 +37,15 @@ pub struct Pool {
     live: ArcSwapOption<Live>,
     catalog: ArcSwapOption<Catalog>,
     state: Mutex<ServerState>,
+    pub(crate) spares: Spares,
     connecting: tokio::sync::Mutex<Failures>,
+    /// The next attempt that nobody asked for.
+    retry: Mutex<Option<AbortHandle>>,
     wanted: Mutex<Wanted>,
+    pub(crate) subscribing: tokio::sync::Mutex<()>,
     places: Semaphore,
     changes: Arc<Changes>,
     me: Weak<Pool>,
-}
-
-/// Failures in a row, and when the next attempt may be made.
-#[derive(Default)]
-struct Failures {
-    count: u32,
-    wait_until: Option<Instant>,
 }
 
 impl Pool {
@@ -61,8 +58,11 @@ impl Pool {
             live: ArcSwapOption::empty(),
             catalog: ArcSwapOption::empty(),
             state,
+            spares: Spares::default(),
             connecting: tokio::sync::Mutex::default(),
+            retry: Mutex::default(),
             wanted: Mutex::default(),
+            subscribing: tokio::sync::Mutex::default(),
             places: Semaphore::new(PLACES),
             changes: Arc::default(),
             me: me.clone(),
@@ -81,9 +81,41 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether it is one caller's, and nobody else sees what it answers.
+    pub fn is_own(&self) -> bool {
+        self.tenant.caller.is_some()
+    }
+
+    /// The revision it speaks, or spoke on the last connection.
+    pub fn protocol(&self) -> Option<Revision> {
+        let live = self.usable().map(|live| live.session.welcome().protocol);
+        live.or_else(|| self.catalog().map(|catalog| catalog.protocol))
+    }
+
+    /// Asks a modern server to report what becomes of a task. `false` if it does not report such
+    /// things, or is not connected.
+    pub fn watch_task(&self, task: &str) -> bool {
+        self.usable().is_some_and(|live| live.session.watch_task(task))
+    }
+
+    /// Takes back [`Pool::watch_task`].
+    pub fn unwatch_task(&self, task: &str) {
+        if let Some(live) = self.usable() {
+            live.session.unwatch_task(task);
+        }
+    }
+
     /// What it offers, as far as is known.
     pub fn catalog(&self) -> Option<Arc<Catalog>> {
         self.catalog.load_full()
+    }
+
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.member.spec.timeouts
+    }
+
+    pub(crate) fn me(&self) -> Weak<Self> {
+        self.me.clone()
     }
 
     /// The places for calls under way at once.
@@ -103,7 +135,13 @@ impl Pool {
         outbound: &Outbound,
         repeatable: impl FnOnce() -> bool,
     ) -> Result<Frame, FleetError> {
-        let live = self.live().await?;
+        let mut live = self.live().await?;
+        if self.may_go_aside(&live, outbound) {
+            if let Some(answer) = Box::pin(self.call_aside(&live, outbound)).await {
+                return answer;
+            }
+            live = self.live().await?;
+        }
         let error = match live.session.call(outbound).await {
             Ok(frame) => return Ok(frame),
             Err(error) => error,
@@ -148,18 +186,21 @@ impl Pool {
         if let ServerState::Blocked(_) | ServerState::Disabled = state {
             return Err(FleetError::Unusable { server: self.server().clone(), state });
         }
-        if failures.wait_until.is_some_and(|until| until > Instant::now()) {
+        if failures.must_wait() {
             return Err(self.down(state));
         }
         self.bring_up(&mut failures).await
     }
 
-    fn usable(&self) -> Option<Arc<Live>> {
+    pub(crate) fn usable(&self) -> Option<Arc<Live>> {
         self.live.load_full().filter(|live| live.session.ended().is_none())
     }
 
     async fn bring_up(&self, failures: &mut Failures) -> Result<Arc<Live>, FleetError> {
-        self.set_state(ServerState::Connecting);
+        // One that failed is tried again, perhaps unasked: nobody has to wait for that.
+        if !failures.any() {
+            self.set_state(ServerState::Connecting);
+        }
         let mut log = Log::default();
         let watcher = Watcher { pool: self.me.clone(), changes: self.changes.clone() };
         match self.attempt(Arc::new(watcher)).run(&mut log).await {
@@ -173,15 +214,33 @@ impl Pool {
                 Ok(live)
             }
             Err(state) => {
-                let wait = FIRST_WAIT.saturating_mul(1 << failures.count.min(6)).min(LONGEST_WAIT);
-                failures.count += 1;
-                failures.wait_until = Some(Instant::now() + wait);
+                let next = failures.add().filter(|_| matches!(state, ServerState::Failed(_)));
+                if let Some(next) = next {
+                    self.try_again(next);
+                }
                 let reason = state.reason().unwrap_or_default();
                 tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{reason}");
                 self.set_state(state.clone());
                 Err(self.down(state))
             }
         }
+    }
+
+    /// Has the server brought up then, unless the pool is closed before.
+    fn try_again(&self, then: Instant) {
+        let pool = self.me();
+        let retry = tokio::spawn(async move {
+            tokio::time::sleep_until(then).await;
+            if let Some(pool) = pool.upgrade() {
+                let _ = pool.live().await;
+            }
+        });
+        self.retry(Some(retry.abort_handle()));
+    }
+
+    /// Replaces the attempt that is to be made; gives the one before.
+    fn retry(&self, next: Option<AbortHandle>) -> Option<AbortHandle> {
+        std::mem::replace(&mut *self.retry.lock().unwrap_or_else(PoisonError::into_inner), next)
     }
 
     /// Brings up a connection of its own and closes it again, to see how that goes.
@@ -197,9 +256,10 @@ impl Pool {
         log.report
     }
 
-    fn attempt(&self, owner: Arc<dyn Owner>) -> Attempt<'_> {
-        let (member, tenant, launcher) = (&*self.member, &self.tenant, &self.shared.launcher);
-        Attempt { member, tenant, launcher, owner }
+    pub(crate) fn attempt(&self, owner: Arc<dyn Owner>) -> Attempt<'_> {
+        let (member, tenant) = (&*self.member, &self.tenant);
+        let Shared { launcher, memory, .. } = &*self.shared;
+        Attempt { member, tenant, launcher, memory, owner }
     }
 
     fn down(&self, state: ServerState) -> FleetError {
@@ -212,17 +272,13 @@ impl Pool {
         }
     }
 
-    fn failed(&self, source: SessionError, stderr: String) -> FleetError {
+    pub(crate) fn failed(&self, source: SessionError, stderr: String) -> FleetError {
         FleetError::Session { server: self.server().clone(), source, stderr }
     }
 
     /// A connection is over: whoever notices first says how the server stands.
-    async fn lost(&self, live: &Arc<Live>, error: SessionError) -> FleetError {
-        if let Some(child) = &live.child {
-            let _ = tokio::time::timeout(Duration::from_millis(200), child.wait()).await;
-        }
-        let error = with_exit(error, live.child.as_ref());
-        let stderr = live.stderr();
+    pub(crate) async fn lost(&self, live: &Arc<Live>, error: SessionError) -> FleetError {
+        let (error, stderr) = live.obituary(error).await;
         let current = self.live.load_full();
         if current.is_some_and(|current| Arc::ptr_eq(&current, live)) {
             self.live.store(None);
@@ -252,59 +308,49 @@ impl Pool {
         }
     }
 
-    /// Notes that a caller wants to hear of a resource.
-    pub fn subscribed(&self, uri: &str, caller: CallerKey) {
-        self.wanted(|wanted| wanted.subscribe(uri, caller));
-    }
-
-    /// Notes that he no longer does; `true` if the server may be told.
-    pub fn unsubscribed(&self, uri: &str, caller: CallerKey) -> bool {
-        self.wanted(|wanted| wanted.unsubscribe(uri, caller))
-    }
-
     /// The level from which a caller wants log lines.
     pub(crate) fn set_level(&self, caller: CallerKey, level: LogLevel) {
         let changed = self.wanted(|wanted| wanted.set_level(caller, level));
-        if changed && let Some(live) = self.usable() {
-            self.send_level(&live);
-        }
-    }
-
-    /// Forgets a caller.
-    pub(crate) fn release(&self, caller: CallerKey) {
-        let orphans = self.wanted(|wanted| wanted.release(caller));
-        let Some(live) = self.usable() else { return };
-        for uri in orphans {
-            send(&live, method::RESOURCES_UNSUBSCRIBE, uri_params(&uri));
+        if changed {
+            self.usable().iter().chain(&self.spares.all()).for_each(|live| self.send_level(live));
         }
     }
 
     /// The lock is held for `act` alone, never while something is sent.
-    fn wanted<T>(&self, act: impl FnOnce(&mut Wanted) -> T) -> T {
+    pub(crate) fn wanted<T>(&self, act: impl FnOnce(&mut Wanted) -> T) -> T {
         act(&mut self.wanted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A new connection knows nothing of what callers want.
     fn tell_again(&self, live: &Arc<Live>) {
         self.send_level(live);
-        for uri in self.wanted(|wanted| wanted.subscriptions()) {
-            send(live, method::RESOURCES_SUBSCRIBE, uri_params(&uri));
-        }
+        self.subscribe_again(live);
     }
 
-    fn send_level(&self, live: &Arc<Live>) {
-        let level = self.wanted(|wanted| wanted.level());
-        if let (Some(level), true) = (level, live.session.welcome().declares("logging")) {
-            let params = format!("{{\"level\":\"{}\"}}", level.as_str());
-            send(live, method::LOGGING_SET_LEVEL, params);
-        }
+    /// Later revisions have no level of a connection: every request says what it wants to hear.
+    pub(crate) fn send_level(&self, live: &Arc<Live>) {
+        let welcome = live.session.welcome();
+        let has_level = welcome.protocol.era() == Era::Legacy && welcome.declares("logging");
+        let Some(level) = self.wanted(|wanted| wanted.level()).filter(|_| has_level) else {
+            return;
+        };
+        let params = format!("{{\"level\":\"{}\"}}", level.as_str());
+        let live = live.clone();
+        tokio::spawn(async move {
+            let told = live.session.request(method::LOGGING_SET_LEVEL, Some(params.as_bytes()));
+            if let Err(error) = told.await {
+                tracing::debug!(target: "toolgate::fleet", %error, "log level not taken");
+            }
+        });
     }
 
-    /// Ends the connection; the next use would make a new one.
+    /// Ends every connection; the next use would make a new one.
     pub(crate) async fn close(&self) {
-        if let Some(live) = self.live.swap(None) {
-            live.close().await;
+        if let Some(retry) = self.retry(None) {
+            retry.abort();
         }
+        let live = self.live.swap(None).into_iter().chain(self.spares.take());
+        join_all(live.map(|live| async move { live.close().await })).await;
     }
 
     /// A notification that belongs to no call.
@@ -338,20 +384,6 @@ impl Pool {
             }
         }
     }
-}
-
-fn uri_params(uri: &str) -> String {
-    format!("{{\"uri\":{}}}", string::encode(uri))
-}
-
-/// Sends a request of our own whose answer changes nothing.
-fn send(live: &Arc<Live>, method: &'static str, params: String) {
-    let live = live.clone();
-    tokio::spawn(async move {
-        if let Err(error) = live.session.request(method, Some(params.as_bytes())).await {
-            tracing::debug!(target: "toolgate::fleet", method, %error, "not taken");
-        }
-    });
 }
 
 impl Drop for Pool {

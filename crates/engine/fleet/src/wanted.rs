@@ -15,8 +15,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn subscribe(&mut self, uri: &str, caller: CallerKey) {
-        self.subscriptions.entry(uri.to_owned()).or_default().insert(caller);
+    /// `true` if nobody wanted to hear of it before.
+    pub(crate) fn subscribe(&mut self, uri: &str, caller: CallerKey) -> bool {
+        let callers = self.subscriptions.entry(uri.to_owned()).or_default();
+        let first = callers.is_empty();
+        callers.insert(caller);
+        first
     }
 
     /// `true` if nobody is left who wants to hear of it.
@@ -69,9 +73,9 @@ mod tests {
     fn a_subscription_lives_as_long_as_one_caller_wants_it() {
         let mut wanted = Wanted::default();
         let (one, two) = (CallerKey(1), CallerKey(2));
-        wanted.subscribe("a", one);
-        wanted.subscribe("a", two);
-        wanted.subscribe("b", two);
+        assert!(wanted.subscribe("a", one));
+        assert!(!wanted.subscribe("a", two));
+        assert!(wanted.subscribe("b", two));
         assert!(!wanted.unsubscribe("a", one));
         assert_eq!(wanted.release(two), ["a", "b"]);
         assert!(wanted.subscriptions().is_empty());

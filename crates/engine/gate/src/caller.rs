@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 use toolgate_fleet::{CallerKey, Tenant};
+use toolgate_model::Digest;
 use toolgate_session::{Interactor, Scope};
 use toolgate_wire::Revision;
 
-use crate::admit::PER_CALLER;
+use crate::admit::{PER_CALLER, WAITS};
 
 /// A caller's identity for as long as this process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +34,22 @@ impl CallerId {
     }
 }
 
+/// Who stands behind callers. What outlives a visit, as tasks do, is his.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Principal {
+    /// A caller who stands for himself.
+    Caller(CallerId),
+    /// Somebody who comes as several callers; whoever names him answers for the name.
+    Named(Digest),
+}
+
+impl Principal {
+    /// The principal of that name.
+    pub fn named(name: &[u8]) -> Self {
+        Self::Named(Digest::of_parts([name]))
+    }
+}
+
 /// The program a caller uses, as it calls itself: for people to read, never to decide on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Client {
@@ -46,15 +63,19 @@ pub struct Client {
 pub struct Caller {
     /// Who he is.
     pub id: CallerId,
+    /// Who stands behind him: himself, unless several visits are one principal's.
+    pub principal: Principal,
     /// What he uses.
     pub client: Client,
     /// The revision he speaks.
     pub revision: Revision,
-    /// What his client can be asked, raw.
+    /// What his client can be asked and which extensions it has, raw: of `initialize`, or of the
+    /// request where each brings its own.
     pub capabilities: Bytes,
     /// Who answers servers of his own outside any call.
     pub ambient: Arc<dyn Interactor>,
     pub(crate) places: Semaphore,
+    pub(crate) waits: Semaphore,
 }
 
 impl Caller {
@@ -66,8 +87,22 @@ impl Caller {
         capabilities: Bytes,
         ambient: Arc<dyn Interactor>,
     ) -> Self {
-        let places = Semaphore::new(PER_CALLER);
-        Self { id, client, revision, capabilities, ambient, places }
+        let (places, waits) = (Semaphore::new(PER_CALLER), Semaphore::new(WAITS));
+        Self {
+            id,
+            principal: Principal::Caller(id),
+            client,
+            revision,
+            capabilities,
+            ambient,
+            places,
+            waits,
+        }
+    }
+
+    /// The same, as one of those a principal comes as.
+    pub fn of(self, principal: Principal) -> Self {
+        Self { principal, ..self }
     }
 
     pub(crate) fn tenant(&self) -> Tenant {

@@ -1,6 +1,6 @@
 //! What happens outside any call, as callers are to hear of it.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, method, scan};
 
-use crate::{CallerId, Gate, present};
+use crate::{CallerId, Gate, Principal, uris};
 
 /// How long changes are gathered: a fleet that starts changes its lists once per server.
 const COALESCE: Duration = Duration::from_millis(100);
@@ -37,9 +37,11 @@ pub enum GateEvent {
     },
     /// A task stands differently now.
     TaskStatus {
-        /// Whose task it is; nobody else may hear of it.
+        /// Who began it.
         caller: CallerId,
-        /// The notification.
+        /// Whose it is; nobody else may hear of it.
+        principal: Principal,
+        /// The notification, in the caller's form; its name is the task's id.
         frame: Frame,
     },
     /// A notification this gateway does not know, passed on as it came.
@@ -74,28 +76,28 @@ pub(crate) async fn translate(
                     let _ = out.send(event);
                 }
             }
-            Ok(FleetEvent::StateChanged(_)) => {}
+            Ok(FleetEvent::StateChanged(server)) => {
+                let Some(gate) = gate.upgrade() else { return };
+                gate.tasks.watch_again(&server);
+            }
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-fn notified(gate: &Gate, server: &ServerName, frame: Frame) -> Option<GateEvent> {
+fn notified(gate: &Arc<Gate>, server: &ServerName, frame: Frame) -> Option<GateEvent> {
     let name = frame.method()?.into_owned();
     let params = frame.params().unwrap_or_default();
     Some(match name.as_str() {
         method::RESOURCES_UPDATED => {
-            let frame = present::update(&gate.everybodys_view(), server, frame);
+            let frame = uris::updated(&gate.everybodys_view(), server, frame);
             GateEvent::ResourceUpdated { uri: frame.name()?.into_owned(), frame }
         }
         method::MESSAGE => {
             let level = scan::text(params, "level").and_then(|level| level.parse().ok());
             GateEvent::Log { level: level.unwrap_or(LogLevel::Info), frame }
         }
-        method::TASKS_STATUS => {
-            let caller = gate.tasks.caller(server, &frame.name()?)?;
-            GateEvent::TaskStatus { caller, frame }
-        }
+        method::TASKS_STATUS | method::TASKS_CHANGED => return gate.task_news(server, frame),
         _ => GateEvent::Notified(frame),
     })
 }

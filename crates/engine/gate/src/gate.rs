@@ -1,6 +1,6 @@
 //! The gate itself, and the order of its steps.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,20 +8,21 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
-use toolgate_fleet::{Fleet, Pool};
-use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
+use toolgate_fleet::{Fleet, ServerStatus};
+use toolgate_model::{CapabilityId, CapabilityKind, Discovery, PoolScope, ServerName};
 use toolgate_naming::Style;
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::{LogLevel, ToolView};
-use toolgate_wire::{Frame, method};
+use toolgate_wire::{Era, Frame, Revision, method};
 
 use crate::admit::Queue;
 use crate::events::{self, GateEvent};
+use crate::present::Exchange;
 use crate::resolve::{self, Resolved};
-use crate::tasks::Tasks;
+use crate::tasks::{self, Call, Ledger};
 use crate::view::View;
-use crate::{Caller, CallerId, Refusal, present, subscriptions};
+use crate::{Caller, CallerId, Refusal, extension, subscriptions};
 
 /// How long after the start a list waits for servers nobody has seen yet.
 const START_GRACE: Duration = Duration::from_secs(3);
@@ -31,13 +32,13 @@ const EVENTS: usize = 1024;
 /// The one way from a caller to a server.
 pub struct Gate {
     pub(crate) fleet: Arc<Fleet>,
-    pub(crate) tasks: Tasks,
+    pub(crate) tasks: Ledger,
     style: Style,
-    queue: Queue,
+    pub(crate) queue: Queue,
     everybody: ArcSwapOption<View>,
     /// Views of callers who have servers of their own.
     own: Mutex<HashMap<CallerId, Arc<View>>>,
-    events: broadcast::Sender<GateEvent>,
+    pub(crate) events: broadcast::Sender<GateEvent>,
     started: Instant,
 }
 
@@ -46,7 +47,7 @@ impl Gate {
     pub fn new(fleet: Arc<Fleet>, style: Style) -> Arc<Self> {
         let gate = Arc::new(Self {
             fleet,
-            tasks: Tasks::default(),
+            tasks: Ledger::default(),
             style,
             queue: Queue::default(),
             everybody: ArcSwapOption::empty(),
@@ -69,40 +70,51 @@ impl Gate {
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
+        let passed = self.pass_steps(request, caller, port).await;
+        passed.map_err(|refusal| refusal.fitted(caller.revision)) // in words of his revision
+    }
+
+    async fn pass_steps(
+        &self,
+        request: &Frame,
+        caller: &Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> Result<Frame, Refusal> {
         match request.method().as_deref() {
             // Boxed, as everything rare on this way: what every call carries stays small.
-            Some(method::TASKS_LIST) => return Box::pin(self.list_tasks(caller, port)).await,
-            Some(method::TASKS_GET | method::TASKS_RESULT | method::TASKS_CANCEL) => {
-                return Box::pin(self.pass_task(request, caller, port)).await;
+            Some(method) if tasks::concerns(method) => {
+                return Box::pin(self.task(request, caller, port)).await;
+            }
+            Some(method) if extension::concerns(method) => {
+                return Box::pin(self.pass_extension(request, caller, port)).await;
             }
             _ => {}
         }
         let view = self.view(caller);
         let Resolved { id, rename } = resolve::capability(&view, request)?; // name -> identity
         let pool = self.fleet.pool(&id.server, &caller.tenant())?;
-        let _place = self.queue.admit(caller, &pool).await?; // in his turn
+        let place = self.queue.admit(caller, &pool).await?; // in his turn
         let outbound = Outbound { frame: request.clone(), rename, port };
-        let answer = self.dispatch(&view, &id, &pool, caller, &outbound).await?; // the only send
-        Ok(present::answer(&view, &id, answer)) // as this caller must see it
+        let repeatable = || repeatable(&view, &id);
+        let (tool, pool, outbound, repeatable) = (&id, &pool, &outbound, &repeatable);
+        let call = Call { tool, pool, caller, outbound, repeatable, place };
+        let answer = self.dispatch(&view, call).await?; // the only send
+        let exchange = Exchange { view: &view, caller, pool, request, id: Some(&id) };
+        Ok(exchange.present(answer)) // as this caller must see it
     }
 
-    async fn dispatch(
-        &self,
-        view: &View,
-        id: &CapabilityId,
-        pool: &Pool,
-        caller: &Caller,
-        outbound: &Outbound,
-    ) -> Result<Frame, Refusal> {
-        let request = &outbound.frame;
+    async fn dispatch(&self, view: &View, call: Call<'_>) -> Result<Frame, Refusal> {
+        let request = &call.outbound.frame;
         if subscriptions::concerns(request) {
-            return Box::pin(subscriptions::pass(pool, &id.name, caller, outbound)).await;
+            let subscribed = subscriptions::pass(call.pool, &call.tool.name, call.caller, request);
+            return Box::pin(subscribed).await;
         }
-        let answer = pool.call(outbound, || repeatable(view, id)).await?;
-        if id.kind == CapabilityKind::Tool {
-            self.tasks.note(caller.id, &id.server, &answer);
+        if request.is(method::TOOLS_CALL)
+            && let Some(manner) = view.tasked.manner(call.tool)
+        {
+            return Box::pin(call.run(manner, &self.tasks)).await;
         }
-        Ok(answer)
+        Ok(call.pool.call(call.outbound, call.repeatable).await?)
     }
 
     /// The prepared `result` of a list, as this caller sees it.
@@ -115,7 +127,13 @@ impl Gate {
             let unseen = self.fleet.settled(|status| status.catalog.is_none());
             let _ = tokio::time::timeout_at(patience, unseen).await;
         }
-        self.view(caller).list(kind).clone()
+        self.view(caller).list(kind, caller.revision, self.is_settled_for(caller))
+    }
+
+    /// Whether what this caller is shown is there to stay. Legacy callers are told of changes
+    /// anyway, and nobody looks.
+    fn is_settled_for(&self, caller: &Caller) -> bool {
+        caller.revision.era() == Era::Legacy || self.fleet.discovery() == Discovery::Completed
     }
 
     /// The name this caller knows a capability by; `None` if he does not see it.
@@ -133,15 +151,15 @@ impl Gate {
         }
     }
 
-    /// The arguments of a tool, by the name this caller knows, that a modern request repeats in
-    /// headers; `None` for nearly every tool there is.
-    pub fn mirrored(&self, caller: &Caller, tool: &str) -> Option<Arc<[Rule]>> {
-        self.view(caller).mirrored(tool)
+    /// The arguments of the tool a request calls that a modern request repeats in headers; `None`
+    /// for nearly every tool there is.
+    pub fn mirrored(&self, caller: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
+        self.view(caller).mirrored(request)
     }
 
     /// What the gateway declares to this caller, raw.
     pub fn capabilities(&self, caller: &Caller) -> Bytes {
-        self.view(caller).capabilities.clone()
+        self.view(caller).capabilities(caller.revision)
     }
 
     /// What servers want this caller's model to know.
@@ -162,8 +180,25 @@ impl Gate {
     /// A caller is gone.
     pub fn release(&self, caller: CallerId) {
         self.fleet.release(caller.key());
-        self.tasks.release(caller);
+        let own = self.own_servers();
+        self.tasks.release(caller, |server| own.contains(server));
         self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&caller);
+    }
+
+    /// Whether a task runs on a connection that is this caller's alone and would end with him.
+    /// One that nobody has asked after for an hour does not count.
+    pub fn holds_tasks(&self, caller: CallerId) -> bool {
+        if !self.fleet.has_own_servers() {
+            return false;
+        }
+        let own = self.own_servers();
+        self.tasks.has_open(caller, |server| own.contains(server))
+    }
+
+    /// The servers that are connected for each caller anew.
+    fn own_servers(&self) -> HashSet<ServerName> {
+        let own = |status: &ServerStatus| status.spec.pool == PoolScope::PerCaller;
+        self.fleet.status().into_iter().filter(own).map(|it| it.spec.name.clone()).collect()
     }
 
     /// What happens outside any call, from now on.
@@ -172,7 +207,7 @@ impl Gate {
     }
 
     pub(crate) fn everybodys_list(&self, kind: CapabilityKind) -> Bytes {
-        self.everybodys_view().list(kind).clone()
+        self.everybodys_view().list(kind, Revision::LATEST_LEGACY, true)
     }
 
     /// What a caller sees now.
@@ -186,7 +221,7 @@ impl Gate {
             Some(view) if view.generation == generation => view.clone(),
             _ => {
                 let catalogs = self.fleet.catalogs(Some(caller.id.key()));
-                let view = Arc::new(View::new(generation, catalogs, &self.style));
+                let view = Arc::new(View::new(generation, true, catalogs, &self.style));
                 own.insert(caller.id, view.clone());
                 view
             }
@@ -200,7 +235,8 @@ impl Gate {
         {
             return view;
         }
-        let view = Arc::new(View::new(generation, self.fleet.catalogs(None), &self.style));
+        let catalogs = self.fleet.catalogs(None);
+        let view = Arc::new(View::new(generation, false, catalogs, &self.style));
         self.everybody.store(Some(view.clone()));
         view
     }

@@ -10,16 +10,19 @@
 mod admit;
 mod caller;
 mod events;
+mod extension;
 mod gate;
 mod lists;
 mod present;
 mod refusal;
 mod resolve;
+mod skills;
 mod subscriptions;
 mod tasks;
+mod uris;
 mod view;
 
-pub use caller::{Caller, CallerId, Client};
+pub use caller::{Caller, CallerId, Client, Principal};
 pub use events::GateEvent;
 pub use gate::Gate;
 pub use refusal::Refusal;

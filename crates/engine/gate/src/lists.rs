@@ -1,66 +1,79 @@
 //! The lists a caller gets, and what he is told at the beginning, as prepared bytes.
 //!
-//! A definition is the server's own, with one member replaced: the name it is exposed under.
+//! A definition is the server's own, with the name it is exposed under, in the shape of the
+//! caller's revision.
 
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, Definition, ServerName};
-use toolgate_naming::Exposed;
-use toolgate_wire::{Splice, scan, string};
+use toolgate_bridge as bridge;
+use toolgate_bridge::tasks::Form;
+use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
+use toolgate_wire::{Era, Revision, Splice, scan, string};
+
+use crate::uris;
+use crate::view::View;
 
 /// How much of all servers' instructions is passed on.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
 
-/// The `result` object of one list.
-pub(crate) fn prepare(
-    kind: CapabilityKind,
-    catalogs: &[(ServerName, Arc<Catalog>)],
-    names: &Exposed,
-) -> Bytes {
+/// The `result` object of one list. Modern callers may keep it for `ttl_ms`.
+pub(crate) fn prepare(view: &View, kind: CapabilityKind, to: Revision, ttl_ms: u32) -> Bytes {
     let (array, _) = kind.members();
     let mut list = BytesMut::new();
     list.put_slice(format!("{{\"{array}\":[").as_bytes());
     let mut first = true;
-    for (server, catalog) in catalogs {
+    for (server, catalog) in &view.catalogs {
         for definition in catalog.of(kind) {
             let name = definition.name.clone();
             let id = CapabilityId { server: server.clone(), kind, name };
-            let Some(shown) = names.name_of(&id) else { continue };
+            let Some(shown) = view.names.name_of(&id) else { continue };
             if !std::mem::take(&mut first) {
                 list.put_u8(b',');
             }
-            list.put_slice(&renamed(kind, definition, shown));
+            let raw = match kind {
+                CapabilityKind::Tool => tool(&definition.raw, catalog, to),
+                _ => definition.raw.clone(),
+            };
+            list.put_slice(&exposed(view, &id, raw, shown));
         }
     }
-    list.put_slice(b"]}");
+    list.put_u8(b']');
+    if to.era() == Era::Modern {
+        list.put_slice(bridge::list_tail(ttl_ms, !view.own).as_bytes());
+    }
+    list.put_u8(b'}');
     list.freeze()
 }
 
-fn renamed(kind: CapabilityKind, definition: &Definition, shown: &str) -> Bytes {
-    if shown == &*definition.name {
-        return definition.raw.clone();
-    }
-    let (_, named) = kind.members();
-    let Some(span) = scan::member(&definition.raw, named) else { return definition.raw.clone() };
-    let spliced = Splice::new(&definition.raw).replace(span, string::encode(shown)).finish();
-    spliced.unwrap_or_else(|_| definition.raw.clone())
+/// A tool in the shape of a revision, and whether it may be called as a task there.
+fn tool(raw: &Bytes, catalog: &Catalog, to: Revision) -> Bytes {
+    let raw = bridge::tool(raw, catalog.protocol, to);
+    let tasks = Form::of_server(catalog.protocol, &catalog.capabilities);
+    bridge::tasks::listed(&raw, tasks, to).unwrap_or(raw)
 }
 
-/// What the gateway can do: its own part, and tasks where a server has them.
-pub(crate) fn capabilities(catalogs: &[(ServerName, Arc<Catalog>)]) -> Bytes {
-    let tasks = catalogs.iter().any(|(_, catalog)| {
-        scan::pointer(&catalog.capabilities, &["tasks", "requests", "tools", "call"]).is_some()
-    });
-    let tasks = match tasks {
-        true => r#","tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#,
-        false => "",
-    };
-    let own = concat!(
-        r#""tools":{"listChanged":true},"prompts":{"listChanged":true},"#,
-        r#""resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}"#
-    );
-    Bytes::from(format!("{{{own}{tasks}}}"))
+/// A definition under the name it is shown by, and with the URIs it leads to.
+fn exposed(view: &View, id: &CapabilityId, raw: Bytes, shown: &str) -> Bytes {
+    let (_, named) = id.kind.members();
+    let mut edits = uris::in_definition(view, &id.server, &raw);
+    if shown != &*id.name {
+        edits.extend(scan::member(&raw, named).map(|at| (at, string::encode(shown))));
+    }
+    if edits.is_empty() {
+        return raw;
+    }
+    let splice =
+        edits.into_iter().fold(Splice::new(&raw), |splice, (at, to)| splice.replace(at, to));
+    splice.finish().unwrap_or_else(|_| raw.clone())
+}
+
+/// What the gateway declares to callers of a revision.
+pub(crate) fn capabilities(catalogs: &[(ServerName, Arc<Catalog>)], to: Revision) -> Bytes {
+    let servers = catalogs.iter();
+    let servers = servers.map(|(_, catalog)| (catalog.protocol, &catalog.capabilities[..]));
+    let servers: Vec<_> = servers.collect();
+    bridge::capabilities(&servers, to)
 }
 
 /// What servers want the model to know: one server's own words, or everybody's under his name.

@@ -1,91 +1,55 @@
 //! Step: a server's answer as this caller must see it.
-//!
-//! Only URIs that two servers share are shown in another form than the server wrote, and only in
-//! the places listed here: `contents[].uri`, and in `content[]` and `messages[].content` the `uri`
-//! of a link or an embedded resource. Everything else passes untouched.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
+use bytes::Bytes;
+use toolgate_bridge::{self as bridge, Passage};
+use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
-use toolgate_wire::{Frame, Span, scan, string};
+use toolgate_wire::{Frame, Kind, Limits};
 
 use crate::view::View;
+use crate::{Caller, Refusal, uris};
 
-/// Shows the shared URIs in an answer as the lists show them.
-pub(crate) fn answer(view: &View, id: &CapabilityId, answer: Frame) -> Frame {
-    let Some(tagged) = view.tagged.get(&id.server) else { return answer };
-    let Some(result) = answer.result_span() else { return answer };
-    let bytes = answer.bytes().clone();
-    let mut edit = answer.edit();
-    for span in uris(result.of(&bytes)) {
-        let span = span.within(result);
-        if let Some(shown) = shown(tagged, span.of(&bytes)) {
-            edit = edit.replace(span, shown);
+/// Who asked whom for what.
+pub(crate) struct Exchange<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) caller: &'a Caller,
+    pub(crate) pool: &'a Pool,
+    pub(crate) request: &'a Frame,
+    /// What the request named, if that is a capability of the server.
+    pub(crate) id: Option<&'a CapabilityId>,
+}
+
+impl Exchange<'_> {
+    /// Shapes an answer in the server's revision for the caller. One that already has the caller's
+    /// shape stays as it is.
+    pub(crate) fn present(&self, answer: Frame) -> Frame {
+        let answer = uris::shown(self.view, self.pool.server(), answer); // as the lists show them
+        let to = self.caller.revision;
+        // Its catalog is of the connection that answered, and read without a lock.
+        let from = self.pool.catalog().map_or(to, |catalog| catalog.protocol);
+        let succeeded = answer.kind() == Kind::Response;
+        if from == to && succeeded && !self.pool.is_own() {
+            return answer;
+        }
+        let method = self.request.method().unwrap_or_default();
+        let passage = Passage { method: &method, from, to };
+        if !succeeded {
+            return bridge::error(answer, &passage); // what the caller's revision calls it
+        }
+        let tool = || self.view.definition(self.id?).map(|tool| &tool[..]);
+        let answer = bridge::result(answer, &passage, tool()); // with the members it has there
+        match self.pool.is_own() {
+            true => bridge::confined(answer, &passage), // and his alone, if the server is his
+            false => answer,
         }
     }
-    match edit.frame() {
-        Ok(frame) => frame,
-        Err(_) => answer,
-    }
 }
 
-/// The same for `notifications/resources/updated`.
-pub(crate) fn update(view: &View, server: &toolgate_model::ServerName, frame: Frame) -> Frame {
-    let shown = view.tagged.get(server).zip(frame.name_span());
-    let shown = shown.and_then(|(tagged, span)| shown_at(tagged, &frame, span));
-    match shown.and_then(|(span, shown)| frame.edit().replace(span, shown).frame().ok()) {
-        Some(frame) => frame,
-        None => frame,
-    }
-}
-
-fn shown_at(
-    tagged: &HashMap<Arc<str>, String>,
-    frame: &Frame,
-    span: Span,
-) -> Option<(Span, String)> {
-    Some((span, shown(tagged, span.of(frame.bytes()))?))
-}
-
-fn shown(tagged: &HashMap<Arc<str>, String>, raw: &[u8]) -> Option<String> {
-    let uri = string::decode(raw)?;
-    tagged.get(&*uri).map(|shown| string::encode(shown))
-}
-
-/// Every place in a result that names a resource.
-fn uris(result: &[u8]) -> Vec<Span> {
-    let mut found = Vec::new();
-    for contents in array(result, "contents") {
-        found.extend(at(contents, result, &["uri"]));
-    }
-    for content in array(result, "content") {
-        found.extend(at(content, result, &["uri"]));
-        found.extend(at(content, result, &["resource", "uri"]));
-    }
-    for message in array(result, "messages") {
-        found.extend(at(message, result, &["content", "uri"]));
-        found.extend(at(message, result, &["content", "resource", "uri"]));
-    }
-    found
-}
-
-fn array(object: &[u8], key: &str) -> Vec<Span> {
-    let Some(array) = scan::member(object, key) else { return Vec::new() };
-    scan::elements(array.of(object)).map(|element| element.within(array)).collect()
-}
-
-fn at(element: Span, whole: &[u8], path: &[&str]) -> Option<Span> {
-    scan::pointer(element.of(whole), path).map(|span| span.within(element))
-}
-
-/// The elements of one array of a result that pass a test, as they came.
-pub(crate) fn elements_where(
-    result: &[u8],
-    key: &str,
-    keep: impl Fn(&[u8]) -> bool,
-) -> Vec<String> {
-    let elements = array(result, key).into_iter().map(|element| element.of(result));
-    let kept = elements.filter(|element| keep(element));
-    kept.map(|element| String::from_utf8_lossy(element).into_owned()).collect()
+/// A message the gate wrote itself.
+pub(crate) fn own_frame(message: Bytes) -> Result<Frame, Refusal> {
+    Frame::parse(message, &Limits::WIDEST).map_err(|error| Refusal {
+        code: error.code(),
+        message: error.to_string(),
+        data: None,
+    })
 }

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use toolgate_fleet::FleetError;
 use toolgate_session::SessionError;
-use toolgate_wire::{code, string};
+use toolgate_wire::{Revision, code, string};
 
 /// A JSON-RPC error of the gate's own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +24,11 @@ impl Refusal {
     pub(crate) fn unknown(what: &str, name: &str) -> Self {
         let message = format!("Unknown {what}: {name}");
         Self { code: code::INVALID_PARAMS, message, data: None }
+    }
+
+    /// The same refusal by the code a caller of this revision knows.
+    pub(crate) fn fitted(self, to: Revision) -> Self {
+        Self { code: toolgate_bridge::own_code(self.code, to), ..self }
     }
 
     /// A resource nobody has.
@@ -50,6 +55,10 @@ impl From<FleetError> for Refusal {
             FleetError::Unusable { .. } | FleetError::Down { .. } => code::CONNECTION_CLOSED,
             FleetError::Session { source, .. } => match source {
                 SessionError::TimedOut(_) => code::REQUEST_TIMEOUT,
+                // The server's own word.
+                SessionError::Refused { code, .. } => {
+                    i32::try_from(*code).unwrap_or(code::INTERNAL_ERROR)
+                }
                 SessionError::Ended(_) | SessionError::Expired | SessionError::Transport(_) => {
                     code::CONNECTION_CLOSED
                 }

@@ -24,7 +24,7 @@ pub(crate) fn capability(view: &View, request: &Frame) -> Result<Resolved, Refus
         method::TOOLS_CALL => named(view, request, CapabilityKind::Tool),
         method::PROMPTS_GET => named(view, request, CapabilityKind::Prompt),
         method::COMPLETION_COMPLETE => reference(view, request),
-        _ => resource(view, request),
+        _ => resource(view, request), // what remains is about a resource
     }
 }
 
@@ -61,7 +61,7 @@ fn resource(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
 /// The resource a URI leads to.
 pub(crate) fn located(view: &View, uri: &str) -> Result<CapabilityId, Refusal> {
     let (server, raw): (&ServerName, Arc<str>) = match view.names.locate(uri) {
-        Located::At { server, uri } => (server, uri.into()),
+        Located::At { server, uri } => (server, Arc::from(&*uri)),
         Located::Nobody => (only_one_with_resources(view, uri)?, uri.into()),
         Located::Ambiguous(servers) => {
             let servers: Vec<_> = servers.iter().map(|server| server.as_str()).collect();

@@ -1,51 +1,26 @@
 //! `resources/subscribe` and `unsubscribe`: many callers, one subscription at the server.
+//!
+//! The gate answers both itself: how a server is told, and whether it must be, is the pool's
+//! affair.
 
-use bytes::Bytes;
 use toolgate_fleet::Pool;
-use toolgate_session::Outbound;
-use toolgate_wire::{Frame, Kind, Limits, build, method};
+use toolgate_wire::{Frame, build, method};
 
+use crate::present::own_frame;
 use crate::{Caller, Refusal};
 
-/// Passes one of the two on.
+/// Begins or ends a caller's subscription.
 pub(crate) async fn pass(
     pool: &Pool,
     uri: &str,
     caller: &Caller,
-    outbound: &Outbound,
+    request: &Frame,
 ) -> Result<Frame, Refusal> {
-    match outbound.frame.is(method::RESOURCES_SUBSCRIBE) {
-        true => subscribe(pool, uri, caller, outbound).await,
-        false => unsubscribe(pool, uri, caller, outbound).await,
+    match request.is(method::RESOURCES_SUBSCRIBE) {
+        true => pool.subscribe(uri, caller.id.key()).await?,
+        false => pool.unsubscribe(uri, caller.id.key()).await?,
     }
-}
-
-/// Passes a subscription on; the pool renews it when the server comes back.
-async fn subscribe(
-    pool: &Pool,
-    uri: &str,
-    caller: &Caller,
-    outbound: &Outbound,
-) -> Result<Frame, Refusal> {
-    let answer = pool.call(outbound, || true).await?;
-    if answer.kind() == Kind::Response {
-        pool.subscribed(uri, caller.id.key());
-    }
-    Ok(answer)
-}
-
-/// Ends a caller's subscription; the server hears of it when he was the last.
-async fn unsubscribe(
-    pool: &Pool,
-    uri: &str,
-    caller: &Caller,
-    outbound: &Outbound,
-) -> Result<Frame, Refusal> {
-    if pool.unsubscribed(uri, caller.id.key()) {
-        return Ok(pool.call(outbound, || true).await?);
-    }
-    let done: Bytes = build::response("0", b"{}");
-    Frame::parse(done, &Limits::default()).map_err(|_| Refusal::incomplete("uri"))
+    own_frame(build::response("0", b"{}"))
 }
 
 /// Whether a request is one of the two.

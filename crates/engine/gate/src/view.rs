@@ -1,66 +1,111 @@
 //! What one caller sees: exposed names in both directions, and the lists ready to be sent.
 //!
 //! A view is made once per generation of the catalogs, not per request: a list of a thousand tools
-//! costs a reference to bytes that are already there.
+//! costs a reference to bytes that are already there. Each revision's are made when first asked
+//! for.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
+use toolgate_model::{CapabilityId, CapabilityKind, Catalog, Definition, ServerName};
 use toolgate_naming::{Exposed, Style, expose};
 use toolgate_wire::mirror::{self, Rule};
+use toolgate_wire::{Era, Frame, Revision};
 
-use crate::lists;
+use crate::extension::has_extension;
+use crate::tasks::Tasked;
+use crate::{lists, skills, uris};
+
+/// How long a modern caller may keep a list once every server has settled. Changes are told to
+/// those who listen; this is for those who do not.
+const SETTLED_TTL_MS: u32 = 10_000;
+
+/// Prepared once for each revision that is asked for.
+type PerRevision<T> = [T; Revision::ALL.len()];
 
 pub(crate) struct View {
     pub(crate) generation: u64,
+    /// Whether it is one caller's own, because some server is connected for him alone.
+    pub(crate) own: bool,
     pub(crate) names: Exposed,
     pub(crate) catalogs: Vec<(ServerName, Arc<Catalog>)>,
-    /// URIs that two servers have, by server: as the server wrote them, and as they are shown.
-    pub(crate) tagged: HashMap<ServerName, HashMap<Arc<str>, String>>,
-    lists: [Bytes; CapabilityKind::ALL.len()],
+    /// Servers with a URI that is shown otherwise than they write it.
+    pub(crate) sharing: HashSet<ServerName>,
+    pub(crate) tasked: Tasked,
+    /// Servers with skills.
+    skilled: Vec<ServerName>,
+    lists: PerRevision<[OnceLock<Bytes>; CapabilityKind::ALL.len()]>,
+    capabilities: PerRevision<OnceLock<Bytes>>,
     /// Tools with arguments that modern requests repeat in headers, by exposed name.
     mirrored: HashMap<String, Arc<[Rule]>>,
-    pub(crate) capabilities: Bytes,
     pub(crate) instructions: Option<String>,
 }
 
 impl View {
     pub(crate) fn new(
         generation: u64,
+        own: bool,
         catalogs: Vec<(ServerName, Arc<Catalog>)>,
         style: &Style,
     ) -> Self {
-        let names = expose(&ids(&catalogs), style);
+        let servers: Vec<_> = catalogs.iter().map(|(server, _)| server).collect();
+        let names = expose(&ids(&catalogs), &servers, style);
         for note in names.notes() {
             tracing::warn!(target: "toolgate::gate", "{note}");
         }
         for (id, reason) in names.quarantined() {
             tracing::warn!(target: "toolgate::gate", server = %id.server, "a {} is hidden: {reason}", id.kind);
         }
-        let tagged = tagged(&catalogs, &names);
-        let lists = CapabilityKind::ALL.map(|kind| lists::prepare(kind, &catalogs, &names));
-        Self {
+        let tasked = Tasked::of(&catalogs);
+        let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
+        let skilled = catalogs.iter().filter(|(_, catalog)| skills(catalog));
+        let skilled = skilled.map(|(server, _)| server.clone()).collect();
+        let mut view = Self {
             generation,
+            own,
             mirrored: mirrored(&catalogs, &names),
-            capabilities: lists::capabilities(&catalogs),
             instructions: lists::instructions(&catalogs),
             names,
             catalogs,
-            tagged,
-            lists,
+            sharing: HashSet::new(),
+            tasked,
+            skilled,
+            lists: Default::default(),
+            capabilities: Default::default(),
+        };
+        let servers = view.catalogs.iter().map(|(server, _)| server);
+        view.sharing = servers.filter(|server| uris::shares(&view, server)).cloned().collect();
+        view
+    }
+
+    /// The prepared `result` of a list. While servers are still coming up, modern callers are told
+    /// not to keep it.
+    pub(crate) fn list(&self, kind: CapabilityKind, to: Revision, settled: bool) -> Bytes {
+        if to.era() == Era::Modern && !settled {
+            return lists::prepare(self, kind, to, 0);
         }
+        let prepared = &self.lists[to as usize][kind as usize];
+        prepared.get_or_init(|| lists::prepare(self, kind, to, SETTLED_TTL_MS)).clone()
     }
 
-    /// The prepared `result` of a list.
-    pub(crate) fn list(&self, kind: CapabilityKind) -> &Bytes {
-        &self.lists[kind as usize]
+    /// What the gateway declares.
+    pub(crate) fn capabilities(&self, to: Revision) -> Bytes {
+        let prepared = &self.capabilities[to as usize];
+        prepared.get_or_init(|| lists::capabilities(&self.catalogs, to)).clone()
     }
 
-    /// The arguments of a tool, by exposed name, that modern requests repeat in headers.
-    pub(crate) fn mirrored(&self, tool: &str) -> Option<Arc<[Rule]>> {
-        self.mirrored.get(tool).cloned()
+    /// The arguments of the tool a request calls that modern requests repeat in headers.
+    pub(crate) fn mirrored(&self, request: &Frame) -> Option<Arc<[Rule]>> {
+        if self.mirrored.is_empty() {
+            return None;
+        }
+        self.mirrored.get(request.name()?.as_ref()).cloned()
+    }
+
+    /// The servers with skills.
+    pub(crate) fn skilled(&self) -> &[ServerName] {
+        &self.skilled
     }
 
     /// The servers that declared a capability.
@@ -85,8 +130,8 @@ fn ids(catalogs: &[(ServerName, Arc<Catalog>)]) -> Vec<CapabilityId> {
     let mut ids = Vec::new();
     for (server, catalog) in catalogs {
         for kind in CapabilityKind::ALL {
-            let of_kind = catalog.of(kind).iter();
-            ids.extend(of_kind.map(|definition| CapabilityId {
+            let usable = catalog.of(kind).iter().filter(|it| is_usable(server, catalog, kind, it));
+            ids.extend(usable.map(|definition| CapabilityId {
                 server: server.clone(),
                 kind,
                 name: definition.name.clone(),
@@ -94,6 +139,24 @@ fn ids(catalogs: &[(ServerName, Arc<Catalog>)]) -> Vec<CapabilityId> {
         }
     }
     ids
+}
+
+/// A modern tool whose marks for headers cannot be followed must not be used.
+fn is_usable(
+    server: &ServerName,
+    catalog: &Catalog,
+    kind: CapabilityKind,
+    definition: &Definition,
+) -> bool {
+    if kind != CapabilityKind::Tool || catalog.protocol.era() == Era::Legacy {
+        return true;
+    }
+    let marks = mirror::rules(&definition.raw);
+    if let Err(reason) = &marks {
+        let tool = &definition.name;
+        tracing::warn!(target: "toolgate::gate", %server, "tool {tool:?} is hidden: {reason}");
+    }
+    marks.is_ok()
 }
 
 fn mirrored(
@@ -112,21 +175,4 @@ fn mirrored(
         }
     }
     mirrored
-}
-
-fn tagged(
-    catalogs: &[(ServerName, Arc<Catalog>)],
-    names: &Exposed,
-) -> HashMap<ServerName, HashMap<Arc<str>, String>> {
-    let mut tagged: HashMap<ServerName, HashMap<Arc<str>, String>> = HashMap::new();
-    for id in ids(catalogs).into_iter().filter(|id| id.kind == CapabilityKind::Resource) {
-        match names.name_of(&id) {
-            Some(shown) if shown != &*id.name => {
-                let shown = shown.to_owned();
-                tagged.entry(id.server).or_default().insert(id.name, shown);
-            }
-            _ => {}
-        }
-    }
-    tagged
 }

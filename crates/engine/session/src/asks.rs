@@ -7,12 +7,14 @@ use tokio::task::AbortHandle;
 use toolgate_wire::{Frame, OwnedId, build, code};
 
 use crate::core::Core;
-use crate::flights::Whose;
+use crate::flights::{Settled, Whose};
 use crate::inbound::{Came, refuse};
 use crate::{Answer, AskKind, Interactor, Question};
 
 /// How many questions of one server may be open at once.
-const MAX_OPEN: usize = 16;
+const MAX_OPEN: usize = 64;
+/// How many of them may belong to one call.
+const MAX_OF_CALL: usize = 16;
 
 /// The questions being answered, by the server's id.
 #[derive(Default)]
@@ -59,7 +61,7 @@ pub(crate) fn receive(core: &Arc<Core>, frame: Frame, came: Came) {
     };
     let own = match came {
         Came::With(call) => core.flights.sign(call).map(|port| (call, port)),
-        Came::Anywhere => None,
+        Came::Anywhere | Came::Listening => None,
     };
     if let Some((call, port)) = own {
         return ask(core, kind, frame, Some(call), port);
@@ -68,18 +70,26 @@ pub(crate) fn receive(core: &Arc<Core>, frame: Frame, came: Came) {
         Whose::Nobody => ask(core, kind, frame, None, core.ambient.clone()),
         Whose::Call(call, port) => ask(core, kind, frame, Some(call), port),
         Whose::Held => {}
-        Whose::Ambiguous(questions) => {
-            for question in &questions {
-                refuse(core, question, "several callers are waiting; whose question is this?");
-            }
-        }
+        Whose::Ambiguous(questions) => refuse_all(core, &questions),
+    }
+}
+
+fn refuse_all(core: &Core, questions: &[Frame]) {
+    for question in questions {
+        refuse(core, question, "several callers are waiting; whose question is this?");
     }
 }
 
 /// Goes on with the questions that were held until it was clear whose they are.
 pub(crate) fn settle(core: &Arc<Core>) {
-    for question in core.flights.settle() {
-        receive(core, question, Came::Anywhere);
+    match core.flights.settle() {
+        Settled::Nothing => {}
+        Settled::Known(questions) => {
+            for question in questions {
+                receive(core, question, Came::Anywhere);
+            }
+        }
+        Settled::Nobodys(questions) => refuse_all(core, &questions),
     }
 }
 
@@ -92,9 +102,14 @@ fn ask(
 ) {
     let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
     let mut open = core.asks.open();
-    if open.len() >= MAX_OPEN || open.contains_key(&id) {
+    let of_call = open.values().filter(|other| other.call == call).count();
+    if open.len() >= MAX_OPEN || of_call >= MAX_OF_CALL || open.contains_key(&id) {
         drop(open);
         return refuse(core, &frame, "too many open questions, or one id twice");
+    }
+    // At once: what is sent next may have to go another way.
+    if let Some(call) = call {
+        core.flights.questions(call, 1);
     }
     let task = tokio::spawn(answer(core.clone(), kind, frame, call, port)).abort_handle();
     open.insert(id, Open { call, task });
@@ -108,9 +123,6 @@ async fn answer(
     port: Arc<dyn Interactor>,
 ) {
     let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
-    if let Some(call) = call {
-        core.flights.questions(call, 1);
-    }
     let question = Question { server: core.server.clone(), kind, key: None, frame };
     let answer = match port.ask(question).await {
         Answer::Unsupported => Answer::declined(kind),

@@ -1,17 +1,21 @@
 //! What every part of one session shares, whatever its carrier.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use toolgate_model::{ServerName, Timeouts};
-use toolgate_wire::{Frame, Limits, Message, Revision, WireError, build};
+use toolgate_wire::{Era, Frame, Limits, Message, Revision, WireError, build};
 
 use crate::asks::Asks;
 use crate::flights::Flights;
 use crate::http::HttpLink;
+use crate::level::Level;
 use crate::line::LineLink;
 use crate::meter::Meter;
+use crate::modern::headers::Mirror;
+use crate::modern::listen::Listener;
+use crate::ourselves::Ourselves;
 use crate::url_required::Completions;
 use crate::{Interactor, Opening, Owner};
 
@@ -26,8 +30,14 @@ pub(crate) struct Core {
     pub(crate) asks: Asks,
     pub(crate) completions: Completions,
     pub(crate) meter: Meter,
+    /// What the tools of a modern server want repeated in headers.
+    pub(crate) mirror: Mirror,
+    /// What a modern server is to report.
+    pub(crate) listener: Listener,
+    /// What a legacy server is to log.
+    pub(crate) level: Level,
     next_id: AtomicU64,
-    batches: AtomicBool,
+    protocol: OnceLock<Revision>,
 }
 
 /// How messages leave.
@@ -44,29 +54,41 @@ impl Core {
             // What is larger never gets this far: the transport bounds and spools it.
             limits: Limits { bytes: Limits::MAX_BYTES, ..Limits::default() },
             owner: opening.owner.clone(),
-            ambient: opening.ambient.clone(),
+            ambient: Arc::new(Ourselves::new(opening)),
             link,
             flights: Flights::default(),
             asks: Asks::default(),
             completions: Completions::default(),
             meter: Meter::new(),
+            mirror: Mirror::default(),
+            listener: Listener::default(),
+            level: Level::default(),
             next_id: AtomicU64::new(1),
-            batches: AtomicBool::new(false),
+            protocol: OnceLock::new(),
         })
     }
 
     /// From now on both sides speak this revision.
     pub(crate) fn agreed(&self, revision: Revision) {
-        self.batches.store(revision.batches(), Ordering::Relaxed);
+        let _ = self.protocol.set(revision);
         if let Link::Http(link) = &self.link {
             link.agreed(revision);
         }
     }
 
+    /// The era of the connection, once it is known.
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.protocol.get().map(|revision| revision.era())
+    }
+
+    pub(crate) fn is_modern(&self) -> bool {
+        self.era() == Some(Era::Modern)
+    }
+
     /// Reads what arrived in one piece: one message, or several in the one revision that has
     /// batches.
     pub(crate) fn read(&self, piece: Bytes) -> Result<Message, WireError> {
-        match self.batches.load(Ordering::Relaxed) {
+        match self.protocol.get().is_some_and(|revision| revision.batches()) {
             true => Message::parse(piece, &self.limits),
             false => Frame::parse(piece, &self.limits).map(Message::One),
         }
@@ -86,8 +108,14 @@ impl Core {
         }
     }
 
-    /// Tells the server that nobody waits for call `id` any more.
-    pub(crate) fn cancel(&self, id: u64, reason: &str) {
+    /// Tells the server that nobody waits for request `id` (raw) any more.
+    pub(crate) fn cancel(&self, id: &str, reason: &str) {
+        match (self.era(), &self.link) {
+            // The opening of a connection is not cancelled; on modern HTTP the connection of the
+            // request has been closed, which says it.
+            (None, _) | (Some(Era::Modern), Link::Http(_)) => return,
+            _ => {}
+        }
         let reason = toolgate_wire::string::encode(reason);
         let params = format!("{{\"requestId\":{id},\"reason\":{reason}}}");
         self.post(build::notification(toolgate_wire::method::CANCELLED, Some(params.as_bytes())));
@@ -98,6 +126,7 @@ impl Core {
         if self.flights.ended().is_none() {
             self.flights.end(reason);
             self.asks.abort_all();
+            self.listener.end(reason);
             self.owner.ended(reason);
         }
     }

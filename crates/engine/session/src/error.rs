@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolgate_transport::TransportError;
-use toolgate_wire::WireError;
+use toolgate_wire::{Era, WireError};
 
 /// What can go wrong with one connection or one call on it.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,15 @@ pub enum SessionError {
         /// Its message.
         message: String,
     },
+    /// The connection did not survive the question for its era, or the wrong greeting. A new one
+    /// should be opened in this era, without asking.
+    #[error("{source}")]
+    Reopen {
+        /// What the server speaks, as far as can be said.
+        era: Era,
+        /// What became of this connection.
+        source: Box<SessionError>,
+    },
     /// The carrier failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -56,7 +65,7 @@ impl SessionError {
     /// Whether the connection is of no more use.
     pub fn is_fatal(&self) -> bool {
         match self {
-            Self::Ended(_) | Self::Expired => true,
+            Self::Ended(_) | Self::Expired | Self::Reopen { .. } => true,
             Self::Transport(error) => !matches!(error, TransportError::Oversize { .. }),
             _ => false,
         }

@@ -3,18 +3,29 @@
 //! On a connection that carries many calls at once nothing tells which of them a server's question
 //! belongs to. While all calls in flight are of one scope the answer is clear. Otherwise the
 //! question is held and no new call lets in, until the calls that ask nothing have been answered;
-//! what then remains is the one that asks. A question is never shown to a scope that may not be
-//! its own.
+//! what then remains is the one that asks. A call that is given up meanwhile may be the one: what is
+//! held is then refused. A question is never shown to a scope that may not be
+//! its own. Whoever keeps several connections is told which calls one does not suit
+//! ([`Flights::suits`]), so that all this is rare.
+//!
+//! Callers who can be asked nothing hold up nobody: a question that may be theirs is declined.
+//!
+//! Calls of one scope may answer each other's questions, but each of them is asked best for
+//! itself: a question goes to the newest that has none open.
+//!
+//! Questions of a task are marked with it. They belong to whoever waits for its outcome, who may
+//! do so for a long time and asks nothing else: nobody's questions are held because of him.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use toolgate_wire::Frame;
+use toolgate_wire::{Frame, meta, scan, string};
 
-use crate::{Interactor, SessionError};
+use crate::{Interactor, Scope, SessionError};
 
 /// How a call ends.
 pub(crate) type Landing = Result<Frame, SessionError>;
@@ -24,6 +35,9 @@ pub(crate) struct Flights {
     table: Mutex<Table>,
     /// Set while a question is held, so that the common case costs one load.
     holding: AtomicBool,
+    /// Set while a question of a call is open, for the same reason.
+    asking: AtomicBool,
+    /// Wakes whoever waits for one of them to change.
     released: Notify,
 }
 
@@ -31,6 +45,8 @@ pub(crate) struct Flights {
 struct Table {
     calls: HashMap<u64, Flight>,
     held: Vec<Frame>,
+    /// A call was given up that may have asked what is held.
+    doubtful: bool,
     ended: Option<String>,
 }
 
@@ -41,13 +57,15 @@ struct Flight {
     token: Option<Box<str>>,
     last_sign: Instant,
     open_questions: usize,
+    /// The task whose outcome it waits for.
+    task: Option<Box<str>>,
 }
 
 /// Whose a question is that came on no call's own stream.
 pub(crate) enum Whose {
-    /// No call is in flight.
+    /// No call is in flight, or none that could answer it.
     Nobody,
-    /// The newest call of the only scope that is calling.
+    /// The likeliest call of the only scope that is calling.
     Call(u64, Arc<dyn Interactor>),
     /// Not known yet; it was kept.
     Held,
@@ -55,19 +73,54 @@ pub(crate) enum Whose {
     Ambiguous(Vec<Frame>),
 }
 
+/// What becomes of questions that were held.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    /// They are still held, or there are none.
+    Nothing,
+    /// It can be said whose they are.
+    Known(Vec<Frame>),
+    /// It cannot be known any more.
+    Nobodys(Vec<Frame>),
+}
+
 impl Flights {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn is_holding(&self) -> bool {
+        self.holding.load(Ordering::Acquire)
+    }
+
     /// Waits while a question is held.
     pub(crate) async fn clear(&self) {
-        while self.holding.load(Ordering::Acquire) {
-            let released = self.released.notified();
-            if !self.holding.load(Ordering::Acquire) {
-                return;
+        self.until(|| !self.is_holding()).await;
+    }
+
+    /// Whether any question is open or held.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Acquire) || self.is_holding()
+    }
+
+    /// Whether the questions of a call of this scope could be told from all others there are.
+    pub(crate) fn suits(&self, scope: Scope) -> bool {
+        let other = |flight: &Flight| flight.is_asking() && flight.port.scope() != scope;
+        !self.is_asking() || !self.is_holding() && !self.table().calls.values().any(other)
+    }
+
+    /// Waits until a call of this scope suits, or the connection is over.
+    pub(crate) async fn suited(&self, scope: Scope) {
+        self.until(|| self.suits(scope) || self.ended().is_some()).await;
+    }
+
+    async fn until(&self, reached: impl Fn() -> bool) {
+        while !reached() {
+            let mut released = pin!(self.released.notified());
+            released.as_mut().enable();
+            if !reached() {
+                released.await;
             }
-            released.await;
         }
     }
 
@@ -80,7 +133,7 @@ impl Flights {
     ) -> Result<oneshot::Receiver<Landing>, SessionError> {
         let (landing, landed) = oneshot::channel();
         let last_sign = Instant::now();
-        let flight = Flight { landing, port, token, last_sign, open_questions: 0 };
+        let flight = Flight { landing, port, token, last_sign, open_questions: 0, task: None };
         let mut table = self.table();
         if let Some(reason) = &table.ended {
             return Err(SessionError::Ended(reason.clone()));
@@ -89,15 +142,43 @@ impl Flights {
         Ok(landed)
     }
 
-    /// Delivers the end of a call. `false` if nobody waits for it.
-    pub(crate) fn land(&self, id: u64, landing: Landing) -> bool {
-        let flight = self.table().calls.remove(&id);
-        flight.is_some_and(|flight| flight.landing.send(landing).is_ok())
+    /// Notes that a call waits for the outcome of a task.
+    pub(crate) fn awaits(&self, id: u64, task: &str) {
+        if let Some(flight) = self.table().calls.get_mut(&id) {
+            flight.task = Some(task.into());
+        }
     }
 
-    /// Forgets a call. `false` if it was over already.
-    pub(crate) fn forget(&self, id: u64) -> bool {
-        self.table().calls.remove(&id).is_some()
+    /// Delivers the end of a call. `false` if nobody waits for it.
+    pub(crate) fn land(&self, id: u64, landing: Landing) -> bool {
+        self.remove(id).is_some_and(|flight| flight.landing.send(landing).is_ok())
+    }
+
+    /// Forgets a call, `answered` or given up. `false` if it was over already. A question that is
+    /// held may be that of a call given up, and is then nobody's.
+    pub(crate) fn forget(&self, id: u64, answered: bool) -> bool {
+        let forgotten = self.remove(id).is_some();
+        if forgotten && !answered {
+            let mut table = self.table();
+            table.doubtful |= !table.held.is_empty();
+        }
+        forgotten
+    }
+
+    fn remove(&self, id: u64) -> Option<Flight> {
+        let mut table = self.table();
+        let flight = table.calls.remove(&id)?;
+        if flight.open_questions > 0 {
+            self.asked(&table);
+        }
+        Some(flight)
+    }
+
+    /// Some question was opened or closed.
+    fn asked(&self, table: &Table) {
+        let asking = table.calls.values().any(Flight::is_asking);
+        self.asking.store(asking, Ordering::Release);
+        self.released.notify_waiters();
     }
 
     /// Ends every call and refuses new ones.
@@ -106,7 +187,9 @@ impl Flights {
             let mut table = self.table();
             table.ended.get_or_insert_with(|| reason.to_owned());
             table.held.clear();
-            std::mem::take(&mut table.calls)
+            let calls = std::mem::take(&mut table.calls);
+            self.asked(&table);
+            calls
         };
         self.release();
         for flight in calls.into_values() {
@@ -156,20 +239,23 @@ impl Flights {
 
     /// Notes that a question of this call is being answered, or was.
     pub(crate) fn questions(&self, id: u64, change: isize) {
-        if let Some(flight) = self.table().calls.get_mut(&id) {
+        let mut table = self.table();
+        if let Some(flight) = table.calls.get_mut(&id) {
             flight.open_questions = flight.open_questions.saturating_add_signed(change);
             flight.last_sign = Instant::now();
+            self.asked(&table);
         }
     }
 
     /// Finds whose a question is, or keeps it until that can be said.
     pub(crate) fn attribute(&self, question: &Frame) -> Whose {
         let mut table = self.table();
-        if let Some(whose) = table.whose() {
+        let whose = table.of_task(question).or_else(|| table.whose());
+        if let Some(whose) = whose.or_else(|| table.unanswerable()) {
             return whose;
         }
         table.held.push(question.clone());
-        if table.held.len() >= table.calls.len() {
+        if table.held.len() >= table.asking().count() {
             let held = std::mem::take(&mut table.held);
             drop(table);
             self.release();
@@ -179,19 +265,21 @@ impl Flights {
         Whose::Held
     }
 
-    /// The questions whose owner is known now that a call is over.
-    pub(crate) fn settle(&self) -> Vec<Frame> {
-        if !self.holding.load(Ordering::Acquire) {
-            return Vec::new();
+    /// The questions that need not be held any more, now that a call is over.
+    pub(crate) fn settle(&self) -> Settled {
+        if !self.is_holding() {
+            return Settled::Nothing;
         }
         let mut table = self.table();
-        if table.whose().is_none() && table.held.len() < table.calls.len() {
-            return Vec::new();
+        let doubtful = table.doubtful;
+        if !doubtful && table.whose().is_none() && table.held.len() < table.asking().count() {
+            return Settled::Nothing;
         }
         let settled = std::mem::take(&mut table.held);
+        table.doubtful = false;
         drop(table);
         self.release();
-        settled
+        if doubtful { Settled::Nobodys(settled) } else { Settled::Known(settled) }
     }
 
     fn release(&self) {
@@ -200,75 +288,48 @@ impl Flights {
     }
 }
 
+impl Flight {
+    /// Whether a question is open that nothing but its call's being the only one tells from others.
+    fn is_asking(&self) -> bool {
+        self.open_questions > 0 && self.task.is_none()
+    }
+}
+
 impl Table {
     fn whose(&self) -> Option<Whose> {
-        let Some((id, newest)) = self.calls.iter().max_by_key(|(id, _)| **id) else {
+        let likeliest = |(id, flight): &(&u64, &Flight)| (flight.open_questions == 0, **id);
+        let Some((id, newest)) = self.asking().max_by_key(likeliest) else {
             return Some(Whose::Nobody);
         };
         let scope = newest.port.scope();
-        let alone = self.calls.values().all(|flight| flight.port.scope() == scope);
+        let alone = self.asking().all(|(_, flight)| flight.port.scope() == scope);
         alone.then(|| Whose::Call(*id, newest.port.clone()))
+    }
+
+    /// A question is declined if whoever has none open yet can be asked nothing.
+    fn unanswerable(&self) -> Option<Whose> {
+        let mut silent = self.asking().filter(|(_, flight)| flight.open_questions == 0).peekable();
+        let any = silent.peek().is_some();
+        (any && silent.all(|(_, flight)| !flight.port.can_be_asked())).then_some(Whose::Nobody)
+    }
+
+    /// The calls an unmarked question may belong to: one that waits for a task only if there is no
+    /// other.
+    fn asking(&self) -> impl Iterator<Item = (&u64, &Flight)> {
+        let others = self.calls.values().any(|flight| flight.task.is_none());
+        self.calls.iter().filter(move |(_, flight)| !others || flight.task.is_none())
+    }
+
+    /// Whoever waits for the task a question is marked with.
+    fn of_task(&self, question: &Frame) -> Option<Whose> {
+        let params = question.params()?;
+        let task = scan::pointer(params, &["_meta", meta::RELATED_TASK, "taskId"])?;
+        let task = string::decode(task.of(params))?;
+        let waits = |(_, flight): &(&u64, &Flight)| flight.task.as_deref() == Some(&*task);
+        let (id, flight) = self.calls.iter().find(waits)?;
+        Some(Whose::Call(*id, flight.port.clone()))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Answer, Question, Scope};
-    use bytes::Bytes;
-    use futures_util::future::BoxFuture;
-    use toolgate_wire::Limits;
-
-    struct Silent(u64);
-
-    impl Interactor for Silent {
-        fn scope(&self) -> Scope {
-            Scope(self.0)
-        }
-        fn tell(&self, _: Frame) {}
-        fn ask(&self, _: Question) -> BoxFuture<'_, Answer> {
-            Box::pin(std::future::ready(Answer::Unsupported))
-        }
-    }
-
-    fn question() -> Frame {
-        let text = br#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}"#;
-        Frame::parse(Bytes::from_static(text), &Limits::default()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_question_waits_until_only_its_own_call_is_left() {
-        let flights = Flights::default();
-        let _asking = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-        let _other = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
-        assert!(matches!(flights.attribute(&question()), Whose::Held));
-        assert!(flights.holding.load(Ordering::Acquire));
-        assert!(flights.settle().is_empty());
-
-        flights.forget(2);
-        assert_eq!(flights.settle().len(), 1);
-        let Whose::Call(id, port) = flights.attribute(&question()) else { panic!() };
-        assert_eq!((id, port.scope()), (1, Scope(1)));
-        flights.clear().await;
-    }
-
-    #[tokio::test]
-    async fn as_many_questions_as_scopes_cannot_be_told_apart() {
-        let flights = Flights::default();
-        let _one = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-        let _two = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
-        assert!(matches!(flights.attribute(&question()), Whose::Held));
-        let Whose::Ambiguous(questions) = flights.attribute(&question()) else { panic!() };
-        assert_eq!(questions.len(), 2);
-        flights.clear().await;
-    }
-
-    #[tokio::test]
-    async fn the_end_of_the_connection_is_the_end_of_every_call() {
-        let flights = Flights::default();
-        let landed = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-        flights.end("it died");
-        assert!(matches!(landed.await.unwrap(), Err(SessionError::Ended(_))));
-        assert!(flights.depart(2, Arc::new(Silent(1)), None).is_err());
-    }
-}
+mod tests;

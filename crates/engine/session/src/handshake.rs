@@ -1,13 +1,15 @@
 //! The opening of a session: what we say about ourselves, what the server says about itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use toolgate_model::{ServerName, Timeouts};
-use toolgate_wire::{Frame, Revision, build, method, scan, string};
+use toolgate_wire::{Era, Frame, Revision, build, method, scan, string};
 
 use crate::core::{Core, Link};
-use crate::session::{Session, fail_on_error};
+use crate::exchange::{self, Leg};
+use crate::session::fail_on_error;
 use crate::{Interactor, Owner, SessionError};
 
 /// What a session is opened with.
@@ -22,6 +24,9 @@ pub struct Opening {
     pub ambient: Arc<dyn Interactor>,
     /// Who is told what happens outside any call.
     pub owner: Arc<dyn Owner>,
+    /// The era the server is known to be of; `None` finds out by asking. A server known to be
+    /// modern is never greeted as a legacy one.
+    pub era: Option<Era>,
 }
 
 /// What the server said when it let us in.
@@ -44,11 +49,11 @@ impl Welcome {
     }
 }
 
-/// Says hello and reads the answer.
+/// Says hello and reads the answer, which may take so long.
 pub(crate) async fn shake(
-    session: &Session,
     core: &Arc<Core>,
     capabilities: &[u8],
+    start: Duration,
 ) -> Result<Welcome, SessionError> {
     let params = [
         br#"{"protocolVersion":""#,
@@ -60,11 +65,13 @@ pub(crate) async fn shake(
         br#""}}"#,
     ]
     .concat();
-    let start = core.timeouts.start;
-    let patience = Timeouts { start, call: start, max: start };
-    let answer = session.request_within(patience, method::INITIALIZE, Some(&params)).await?;
+    let leg = Leg::first(Timeouts { start, call: start, max: start });
+    let answer = exchange::request(core, leg, method::INITIALIZE, Some(&params)).await?;
     let welcome = read(&fail_on_error(answer)?)?;
     core.agreed(welcome.protocol);
+    if welcome.declares("logging") {
+        core.level.offer();
+    }
     let initialized = build::notification(method::INITIALIZED, None);
     match &core.link {
         Link::Line(link) => link.send(&initialized),
@@ -80,9 +87,11 @@ fn read(answer: &Frame) -> Result<Welcome, SessionError> {
     let object = |key| raw(key).map_or(Bytes::from_static(b"{}"), Bytes::copy_from_slice);
     let version = text("protocolVersion")
         .ok_or_else(|| SessionError::Protocol("it names no protocol version".into()))?;
-    let protocol = version
-        .parse::<Revision>()
-        .map_err(|_| SessionError::Protocol(format!("it speaks `{version}`, which is unknown")))?;
+    // A modern revision cannot be agreed on this way.
+    let protocol = version.parse().ok().filter(|protocol: &Revision| protocol.era() == Era::Legacy);
+    let protocol = protocol.ok_or_else(|| {
+        SessionError::Protocol(format!("it speaks `{version}`, which is unknown"))
+    })?;
     Ok(Welcome {
         protocol,
         capabilities: object("capabilities"),

@@ -12,11 +12,15 @@ use toolgate_transport::TransportError;
 use toolgate_transport::http::{Endpoint, EventStream, Outgoing, Reply};
 use toolgate_transport::spool::BodyLimits;
 use toolgate_transport::sse::Event;
-use toolgate_wire::{Frame, Id, Kind, Message, Revision};
+use toolgate_wire::view::RpcError;
+use toolgate_wire::{Era, Frame, Id, Kind, Message, Revision, method};
 
 use crate::SessionError;
 use crate::core::Core;
 use crate::inbound::{self, Came};
+use crate::modern::envelope::SPOKEN;
+use crate::modern::headers::Templates;
+use crate::modern::{post, probe};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -28,6 +32,8 @@ const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How often a standing stream is tried in a row before the server counts as gone.
 const MAX_REOPEN: u32 = 5;
+/// How much of an unexpected body is read.
+pub(crate) const SMALL: BodyLimits = BodyLimits { memory: 1 << 20, total: 1 << 20 };
 /// How much of an unexpected body is shown.
 const SHOWN: usize = 300;
 
@@ -37,20 +43,42 @@ pub(crate) struct HttpLink {
     version: OnceLock<HeaderValue>,
     /// The headers of a POST, once session and revision are known.
     posting: OnceLock<HeaderMap>,
+    /// The same for a server that keeps no sessions.
+    modern: OnceLock<Templates>,
     limits: BodyLimits,
 }
 
 impl HttpLink {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
         let limits = BodyLimits::default();
-        let (session, version, posting) = Default::default();
-        Self { endpoint, session, version, posting, limits }
+        let (session, version, posting, modern) = Default::default();
+        Self { endpoint, session, version, posting, modern, limits }
     }
 
     /// From now on every request names the revision both sides agreed on.
     pub(crate) fn agreed(&self, revision: Revision) {
         let _ = self.version.set(HeaderValue::from_static(revision.as_str()));
-        let _ = self.posting.set(self.post_headers());
+        let posting = self.post_headers();
+        if revision.era() == Era::Modern {
+            let _ = self.modern.set(Templates::new(&posting));
+        }
+        let _ = self.posting.set(posting);
+    }
+
+    /// The headers of modern requests, if that is what the server takes.
+    pub(crate) fn modern(&self) -> Option<&Templates> {
+        self.modern.get()
+    }
+
+    /// The headers of a modern request to a server that may not be one.
+    pub(crate) fn probing(&self) -> HeaderMap {
+        let mut headers = self.post_headers();
+        headers.insert(VERSION, HeaderValue::from_static(SPOKEN.as_str()));
+        Templates::new(&headers).plain(method::SERVER_DISCOVER)
+    }
+
+    pub(crate) fn limits(&self) -> BodyLimits {
+        self.limits
     }
 
     fn headers(&self, accept: &'static str) -> HeaderMap {
@@ -71,9 +99,18 @@ impl HttpLink {
         headers
     }
 
+    /// Sends one request without regard to any session.
+    pub(crate) async fn send(
+        &self,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, SessionError> {
+        Ok(self.endpoint.send(Outgoing { method: Method::POST, headers, body }).await?)
+    }
+
     async fn post(&self, body: Bytes) -> Result<Reply, SessionError> {
         let headers = self.posting.get().cloned().unwrap_or_else(|| self.post_headers());
-        let reply = self.endpoint.send(Outgoing { method: Method::POST, headers, body }).await?;
+        let reply = self.send(headers, body).await?;
         if let (None, Some(session)) = (self.session.get(), reply.headers.get(SESSION)) {
             let _ = self.session.set(session.clone());
         }
@@ -130,7 +167,7 @@ impl HttpLink {
     }
 
     /// What a status other than success means.
-    async fn refused(&self, reply: Reply) -> SessionError {
+    pub(crate) async fn refused(&self, reply: Reply) -> SessionError {
         let status = reply.status;
         if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
             return SessionError::Expired;
@@ -140,11 +177,14 @@ impl HttpLink {
             let challenge = challenge.and_then(|value| value.to_str().ok()).map(str::to_owned);
             return SessionError::NeedsAuth { status: status.as_u16(), challenge };
         }
-        let limits = BodyLimits { memory: 1 << 20, total: 1 << 20 };
-        let body = reply.bytes(limits).await.unwrap_or_default();
-        let text: String = String::from_utf8_lossy(&body).chars().take(SHOWN).collect();
-        SessionError::Status { status: status.as_u16(), text }
+        unexpected(status, &reply.bytes(SMALL).await.unwrap_or_default())
     }
+}
+
+/// An answer that is none, with the beginning of what it says.
+pub(crate) fn unexpected(status: StatusCode, body: &[u8]) -> SessionError {
+    let text: String = String::from_utf8_lossy(body).chars().take(SHOWN).collect();
+    SessionError::Status { status: status.as_u16(), text }
 }
 
 /// Sends call `id` and follows its answer, over as many connections as that takes.
@@ -171,16 +211,18 @@ fn expected(frame: Frame, id: u64) -> Result<Frame, SessionError> {
     if answers(&frame, id) { Ok(frame) } else { Err(another_id()) }
 }
 
-fn answers(frame: &Frame, id: u64) -> bool {
+pub(crate) fn answers(frame: &Frame, id: u64) -> bool {
     let answers = matches!(frame.kind(), Kind::Response | Kind::Failure);
     answers && frame.id().and_then(Id::as_u64) == Some(id)
 }
 
-fn another_id() -> SessionError {
+pub(crate) fn another_id() -> SessionError {
     SessionError::Protocol("its answer bears another id".into())
 }
 
-/// A refusal may still carry the JSON-RPC error that answers the call.
+/// A refusal may still carry the JSON-RPC error that answers the call. One without an id answers it
+/// only if no server but a modern one says such a thing: others say so wherever they were not
+/// spoken to as they wish.
 async fn failed(
     core: &Core,
     link: &HttpLink,
@@ -191,14 +233,18 @@ async fn failed(
     if matches!(status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(link.refused(reply).await);
     }
-    let body = reply.bytes(BodyLimits { memory: 1 << 20, total: 1 << 20 }).await?;
-    if let Ok(frame) = Frame::parse(body.clone(), &core.limits)
-        && let Ok(frame) = expected(frame, id)
-    {
-        return Ok(frame);
-    }
-    let text: String = String::from_utf8_lossy(&body).chars().take(SHOWN).collect();
-    Err(SessionError::Status { status: status.as_u16(), text })
+    let body = reply.bytes(SMALL).await?;
+    let answer = Frame::parse(body.clone(), &core.limits).ok();
+    let answer = answer.and_then(|frame| match answers(&frame, id) {
+        true => Some(frame),
+        false => is_modern_refusal(&frame).then(|| post::adopt(&frame, &id.to_string()))?,
+    });
+    answer.ok_or_else(|| unexpected(status, &body))
+}
+
+fn is_modern_refusal(frame: &Frame) -> bool {
+    let code = frame.error().and_then(RpcError::of).and_then(|error| error.code);
+    code.is_some_and(probe::is_modern_code)
 }
 
 /// Where a stream stands, so that it can be taken up again.

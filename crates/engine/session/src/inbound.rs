@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use toolgate_model::CapabilityKind;
-use toolgate_wire::{Frame, Id, Kind, Message, build, code, method, scan};
+use toolgate_wire::{Frame, Id, Kind, Message, build, code, meta, method, scan};
 
-use crate::core::Core;
+use crate::core::{Core, Link};
+use crate::modern::envelope;
 use crate::{SessionError, asks};
 
 /// On which stream a message came.
@@ -15,6 +16,8 @@ pub(crate) enum Came {
     Anywhere,
     /// On the stream that answers this call.
     With(u64),
+    /// On the stream a modern server reports changes on.
+    Listening,
 }
 
 /// Takes whatever arrived in one piece to whom it concerns.
@@ -44,6 +47,9 @@ pub(crate) fn receive(core: &Arc<Core>, frame: Frame, came: Came) {
 /// An answer is taken only under an id we gave, spelled as we spelled it.
 fn answer(core: &Arc<Core>, frame: Frame) {
     let id = frame.id().and_then(Id::as_u64);
+    if id.is_none() && core.is_modern() {
+        return core.listener.answered(frame);
+    }
     let known = id.is_some_and(|id| core.flights.land(id, Ok(frame)));
     if !known {
         tracing::debug!(target: "toolgate::session", server = %core.server, ?id, "stray answer");
@@ -55,7 +61,12 @@ fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
     let list = |kind| core.owner.list_changed(kind);
     match name.as_ref() {
         method::PROGRESS => progress(core, &frame),
-        method::CANCELLED => asks::take_back(core, &frame),
+        method::CANCELLED => {
+            if !core.listener.cancelled(&frame) {
+                asks::take_back(core, &frame);
+            }
+        }
+        method::SUBSCRIPTIONS_ACKNOWLEDGED => core.listener.acknowledged(&frame),
         method::ELICITATION_COMPLETE => completed(core, frame),
         method::TOOLS_LIST_CHANGED => list(CapabilityKind::Tool),
         method::PROMPTS_LIST_CHANGED => list(CapabilityKind::Prompt),
@@ -64,13 +75,22 @@ fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
             list(CapabilityKind::Template);
         }
         // These are for whoever subscribed or began the task, whatever is being called meanwhile.
-        method::RESOURCES_UPDATED | method::TASKS_STATUS => {
+        method::RESOURCES_UPDATED | method::TASKS_STATUS | method::TASKS_CHANGED => {
             if core.meter.admit() {
-                core.owner.notified(frame);
+                core.owner.notified(unaddressed(core, frame));
             }
         }
         _ => remark(core, frame, came),
     }
+}
+
+/// A report of a modern server without the listen it came on, which is nobody's but ours.
+fn unaddressed(core: &Core, frame: Frame) -> Frame {
+    if !core.is_modern() {
+        return frame;
+    }
+    let edit = envelope::without(frame.edit(), &frame, &[meta::SUBSCRIPTION_ID]);
+    edit.frame().unwrap_or(frame)
 }
 
 /// Progress is for the call whose token it bears; anything else is nobody's.
@@ -97,10 +117,11 @@ fn remark(core: &Core, frame: Frame, came: Came) {
     let port = match came {
         Came::With(id) => core.flights.sign(id),
         Came::Anywhere => core.flights.only().map(|(_, port)| port),
+        Came::Listening => None,
     };
     match port {
         Some(port) => port.tell(frame),
-        None => core.owner.notified(frame),
+        None => core.owner.notified(unaddressed(core, frame)),
     }
 }
 
@@ -113,9 +134,21 @@ fn completed(core: &Core, frame: Frame) {
 
 fn request(core: &Arc<Core>, frame: Frame, came: Came) {
     let Some(id) = frame.id() else { return };
+    if core.is_modern() {
+        return forbidden(core, id);
+    }
     match frame.method().as_deref() {
         Some(method::PING) => core.post(build::response(id.raw(), b"{}")),
         _ => asks::receive(core, frame, came),
+    }
+}
+
+/// A modern server must not send requests. On a pipe it is told so; on HTTP nothing can be said.
+fn forbidden(core: &Core, id: Id<'_>) {
+    tracing::debug!(target: "toolgate::session", server = %core.server, "a request of a modern server");
+    if let Link::Line(link) = &core.link {
+        let error = "a server of this revision asks through its results";
+        link.send(&build::failure(Some(id.raw()), code::METHOD_NOT_FOUND, error, None));
     }
 }
 

@@ -87,6 +87,15 @@ pub trait Interactor: Send + Sync {
     }
 }
 
+impl dyn Interactor + '_ {
+    /// Whether it can be asked anything at all, as it says.
+    pub(crate) fn can_be_asked(&self) -> bool {
+        let capabilities = self.capabilities();
+        let questions = ["elicitation", "sampling", "roots"];
+        questions.into_iter().any(|kind| scan::member(&capabilities, kind).is_some())
+    }
+}
+
 impl AskKind {
     /// Reads the kind off a request, or `None` for a method that is no question.
     pub fn of(frame: &Frame) -> Option<Self> {

@@ -3,13 +3,17 @@
 //! Bounded in pages, definitions and bytes: beyond a bound it is an error, never a silent cut.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_model::{CapabilityKind, Definition};
 use toolgate_wire::{Frame, method, scan, string};
 
 use crate::SessionError;
-use crate::session::{Session, fail_on_error};
+use crate::core::{Core, Link};
+use crate::exchange::{self, Leg};
+use crate::modern::headers::Lesson;
+use crate::session::fail_on_error;
 
 /// Pages of one list.
 const MAX_PAGES: usize = 100;
@@ -21,22 +25,40 @@ const MAX_BYTES: usize = 4 << 20;
 /// Reads the whole list of one kind. Definitions without a usable name, or under one that was given
 /// before, are left out and logged.
 pub(crate) async fn all(
-    session: &Session,
+    core: &Arc<Core>,
     kind: CapabilityKind,
 ) -> Result<Vec<Definition>, SessionError> {
+    let list = distinct(pages(core, kind).await?, kind);
+    match &core.link {
+        Link::Http(_) if core.is_modern() && kind == CapabilityKind::Tool => Ok(learn(core, list)),
+        _ => Ok(list),
+    }
+}
+
+/// Notes what the tools want repeated in headers; those that cannot be called so are left out.
+fn learn(core: &Core, mut list: Vec<Definition>) -> Vec<Definition> {
+    let mut lesson = Lesson::default();
+    list.retain(|tool| lesson.note(&tool.name, &tool.raw));
+    core.mirror.learn(lesson);
+    list
+}
+
+async fn pages(core: &Arc<Core>, kind: CapabilityKind) -> Result<Vec<Definition>, SessionError> {
     let mut list = Vec::new();
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let mut params: Option<String> = None;
     for _ in 0..MAX_PAGES {
-        let page = session.request(request_of(kind), params.as_ref().map(String::as_bytes)).await?;
+        let leg = Leg::first(core.timeouts);
+        let asked = params.as_ref().map(String::as_bytes);
+        let page = exchange::request(core, leg, request_of(kind), asked).await?;
         let page = fail_on_error(page)?;
         bytes += page.bytes().len();
         let cursor = read_page(&page, kind, &mut list)?;
         if bytes > MAX_BYTES || list.len() > MAX_DEFINITIONS {
             return Err(too_much(kind, format!("{} definitions, {bytes} bytes", list.len())));
         }
-        let Some(cursor) = cursor else { return Ok(distinct(list, kind)) };
+        let Some(cursor) = cursor else { return Ok(list) };
         if !seen.insert(cursor.clone()) {
             return Err(too_much(kind, "the same cursor twice".into()));
         }

@@ -1,4 +1,4 @@
-//! The session itself: open, call, list, close.
+//! The session itself: open, call, list, subscribe, close.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,15 +6,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use toolgate_model::{CapabilityKind, Definition, Timeouts};
+use toolgate_model::{CapabilityKind, Definition};
 use toolgate_transport::http::Endpoint;
-use toolgate_wire::{Frame, Kind, Limits, Span, build, view};
+use toolgate_wire::{Era, Frame, Kind, Span, build, method, string, view};
 
 use crate::core::{Core, Link};
+use crate::exchange::{self, Leg};
 use crate::http::HttpLink;
 use crate::line::LineLink;
-use crate::{Interactor, Opening, SessionError, Welcome};
-use crate::{asks, handshake, http, line, listing, timing, url_required};
+use crate::modern::filter::Offer;
+use crate::modern::{self, ear, probe, rounds};
+use crate::{Interactor, Opening, Scope, SessionError, Welcome};
+use crate::{http, level, line, listing, url_required};
 
 /// How long a server may take to answer for its standing stream before we go on without.
 const STANDING: Duration = Duration::from_millis(500);
@@ -29,11 +32,18 @@ pub struct Outbound {
     pub port: Arc<dyn Interactor>,
 }
 
-/// One initialised connection to one server.
+/// One open connection to one server.
 pub struct Session {
-    core: Arc<Core>,
+    life: Life,
     welcome: Welcome,
-    reader: Option<JoinHandle<()>>,
+    /// What a modern server reports.
+    offer: Offer,
+}
+
+/// The connection and the tasks that work for it. Dropping it ends them.
+struct Life {
+    core: Arc<Core>,
+    tasks: Vec<JoinHandle<()>>,
 }
 
 impl Session {
@@ -44,38 +54,42 @@ impl Session {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let core = Core::new(&opening, Link::Line(LineLink::new(output)));
-        let reader = line::read(core.clone(), input);
-        Self::start(core, Some(reader), &opening).await
+        let tasks = vec![line::read(core.clone(), input)];
+        Self::open(Life { core, tasks }, &opening).await
     }
 
     /// Opens a session on an HTTP endpoint.
     pub async fn on_http(endpoint: Endpoint, opening: Opening) -> Result<Self, SessionError> {
-        let link = Arc::new(HttpLink::new(endpoint));
-        let core = Core::new(&opening, Link::Http(link.clone()));
-        let mut session = Self::start(core.clone(), None, &opening).await?;
-        let (reader, opened) = http::listen(core, link);
-        session.reader = Some(reader);
-        // What a server sends to whichever stream comes next must not find this one late, amid the
-        // first calls; but it need not have one, or need not say so soon.
-        let _ = tokio::time::timeout(STANDING, opened).await;
+        let core = Core::new(&opening, Link::Http(Arc::new(HttpLink::new(endpoint))));
+        Self::open(Life { core, tasks: Vec::new() }, &opening).await
+    }
+
+    async fn open(life: Life, opening: &Opening) -> Result<Self, SessionError> {
+        let welcome = probe::open(&life.core, opening).await?;
+        let mut session = Self { life, offer: Offer::of(&welcome), welcome };
+        // What a server reports to whichever stream comes next must not find this one late, amid
+        // the first calls; but it need not have one, or need not say so soon.
+        let _ = tokio::time::timeout(STANDING, session.attend()).await;
         Ok(session)
     }
 
-    async fn start(
-        core: Arc<Core>,
-        reader: Option<JoinHandle<()>>,
-        opening: &Opening,
-    ) -> Result<Self, SessionError> {
-        let unknown = Welcome {
-            protocol: toolgate_wire::Revision::LATEST_LEGACY,
-            capabilities: Bytes::new(),
-            server_info: Bytes::new(),
-            instructions: None,
-        };
-        let mut session = Self { core, welcome: unknown, reader };
-        let core = session.core.clone();
-        session.welcome = handshake::shake(&session, &core, &opening.capabilities).await?;
-        Ok(session)
+    /// Opens the stream on which the server reports what belongs to no call, if it has one.
+    async fn attend(&mut self) {
+        let core = &self.life.core;
+        match (&core.link, self.welcome.protocol.era()) {
+            (_, Era::Modern) => {
+                self.life.tasks.extend(ear::start(core.clone(), self.offer.clone()));
+                if self.offer.lists() {
+                    core.listener.settled().await;
+                }
+            }
+            (Link::Http(link), Era::Legacy) => {
+                let (listening, opened) = http::listen(core.clone(), link.clone());
+                self.life.tasks.push(listening);
+                let _ = opened.await;
+            }
+            (Link::Line(_), Era::Legacy) => {}
+        }
     }
 
     /// What the server said when it let us in.
@@ -85,62 +99,58 @@ impl Session {
 
     /// Why the connection is over, if it is.
     pub fn ended(&self) -> Option<String> {
-        self.core.flights.ended()
+        self.life.core.flights.ended()
     }
 
     /// How many lines the server wrote that were no messages.
     pub fn noise(&self) -> u64 {
-        match &self.core.link {
+        match &self.life.core.link {
             Link::Line(link) => link.noise(),
             Link::Http(_) => 0,
         }
     }
 
-    /// Sends a request and waits for its answer, which bears this session's own id. Dropping the
-    /// future cancels the request at the server.
+    /// Sends a request and waits for its answer, which bears an id of this session's. What a modern
+    /// server asks first is settled on the way. Dropping the future cancels the request at the
+    /// server.
     pub async fn call(&self, outbound: &Outbound) -> Result<Frame, SessionError> {
-        for _ in 1..url_required::MAX_ROUNDS {
-            let answer = self.once(outbound, self.core.timeouts).await?;
-            let Some(demanded) = url_required::demanded(&answer) else { return Ok(answer) };
-            let run = Box::pin(url_required::run(&self.core, &outbound.port, &demanded));
-            if !matches!(tokio::time::timeout(self.core.timeouts.max, run).await, Ok(true)) {
-                return Ok(answer);
+        let core = &self.life.core;
+        let is_modern = core.is_modern();
+        if is_modern {
+            let method = outbound.frame.method().unwrap_or_default();
+            if let Some(answer) = modern::answered_here(core, &method) {
+                return answer;
             }
+        } else if let Some(level) = core.level.lacking(&*outbound.port) {
+            Box::pin(level::raise(core, level)).await;
         }
-        self.once(outbound, self.core.timeouts).await
+        let answer = exchange::once(core, outbound, Leg::first(core.timeouts)).await?;
+        match is_modern {
+            true if !rounds::is_final(&answer) => {
+                Box::pin(rounds::go_on(core, outbound, answer)).await
+            }
+            false if answer.kind() == Kind::Failure => {
+                Box::pin(url_required::go_on(core, outbound, answer)).await
+            }
+            _ => Ok(answer),
+        }
     }
 
-    async fn once(&self, outbound: &Outbound, timeouts: Timeouts) -> Result<Frame, SessionError> {
-        let core = &self.core;
-        core.flights.clear().await;
-        let id = core.next_id();
-        let frame = &outbound.frame;
-        let token = frame.progress_token().map(|token| token.raw().into());
-        let landed = core.flights.depart(id, outbound.port.clone(), token)?;
-        let mut flight = InFlight { core, id, landed: false };
-        let body = encode(outbound, id)?;
-        let answer = async {
-            match &core.link {
-                Link::Line(link) => {
-                    link.send(&body);
-                    landed.await.unwrap_or_else(|_| Err(SessionError::Ended("it is gone".into())))
-                }
-                Link::Http(link) => tokio::select! {
-                    answer = http::call(core, link, id, body) => answer,
-                    Ok(answer) = landed => answer,
-                },
-            }
-        };
-        let outcome = tokio::select! {
-            biased;
-            outcome = answer => outcome,
-            late = timing::overdue(&core.flights, id, timeouts) => {
-                drop(flight);
-                return Err(late);
-            }
-        };
-        flight.landed = true;
-        outcome
+    /// Whether a question is open that belongs to a call of another scope, or to nobody knows whom.
+    /// A call that may ask should then be sent on another connection: on this one its questions
+    /// could not be told from the others. They can where every call has a stream of its own, and
+    /// they need not be for a caller who can be asked nothing.
+    pub fn is_asking_another(&self, port: &dyn Interactor) -> bool {
+        let Core { link, flights, .. } = &*self.life.core;
+        matches!(link, Link::Line(_))
+            && flights.is_asking()
+            && !self.life.core.is_modern()
+            && (flights.is_holding() || !flights.suits(port.scope()) && port.can_be_asked())
+    }
+
+    /// Waits until [`Session::is_asking_another`] is not so, or the connection is over.
+    pub async fn suited(&self, scope: Scope) {
+        self.life.core.flights.suited(scope).await;
     }
 
     /// Sends a request of our own, with nobody behind it.
@@ -149,82 +159,89 @@ impl Session {
         method: &str,
         params: Option<&[u8]>,
     ) -> Result<Frame, SessionError> {
-        self.request_within(self.core.timeouts, method, params).await
+        let core = &self.life.core;
+        if method == method::LOGGING_SET_LEVEL {
+            core.level.forget();
+        }
+        if core.is_modern()
+            && let Some(answer) = modern::answered_here(core, method)
+        {
+            return answer;
+        }
+        exchange::request(core, Leg::first(core.timeouts), method, params).await
     }
 
-    pub(crate) async fn request_within(
-        &self,
-        timeouts: Timeouts,
-        method: &str,
-        params: Option<&[u8]>,
-    ) -> Result<Frame, SessionError> {
-        let request = build::request("0", method, params);
-        let frame = Frame::parse(request, &Limits::default())?;
-        let port = self.core.ambient.clone();
-        self.once(&Outbound { frame, rename: None, port }, timeouts).await
-    }
-
-    /// Sends a notification.
+    /// Sends a notification, unless the server's revision has no such thing.
     pub fn notify(&self, method: &str, params: Option<&[u8]>) {
-        self.core.post(build::notification(method, params));
+        let core = &self.life.core;
+        if !core.is_modern() || modern::takes(method) {
+            core.post(build::notification(method, params));
+        }
+    }
+
+    /// Asks to be told, through the owner, when a resource changes.
+    pub async fn subscribe(&self, uri: &str) -> Result<(), SessionError> {
+        let core = &self.life.core;
+        match core.is_modern() {
+            true => modern::listen::subscribe(core, &self.offer, uri).await,
+            false => self.about(method::RESOURCES_SUBSCRIBE, uri).await,
+        }
+    }
+
+    /// Takes back [`Session::subscribe`].
+    pub async fn unsubscribe(&self, uri: &str) -> Result<(), SessionError> {
+        let core = &self.life.core;
+        if core.is_modern() {
+            core.listener.want(|wanted| wanted.uris.remove(uri));
+            return Ok(());
+        }
+        self.about(method::RESOURCES_UNSUBSCRIBE, uri).await
+    }
+
+    async fn about(&self, method: &str, uri: &str) -> Result<(), SessionError> {
+        let params = format!("{{\"uri\":{}}}", string::encode(uri));
+        self.request(method, Some(params.as_bytes())).await.and_then(fail_on_error).map(drop)
+    }
+
+    /// Asks a modern server to report, through the owner, what becomes of a task. `false` if it
+    /// does not report such things; asking it is then the only way.
+    pub fn watch_task(&self, task: &str) -> bool {
+        if self.offer.tasks {
+            self.life.core.listener.want(|wanted| wanted.tasks.insert(task.to_owned()));
+        }
+        self.offer.tasks
+    }
+
+    /// Takes back [`Session::watch_task`].
+    pub fn unwatch_task(&self, task: &str) {
+        self.life.core.listener.want(|wanted| wanted.tasks.remove(task));
     }
 
     /// Everything the server offers of one kind, all pages.
     pub async fn list(&self, kind: CapabilityKind) -> Result<Vec<Definition>, SessionError> {
-        listing::all(self, kind).await
+        listing::all(&self.life.core, kind).await
     }
 
     /// Says goodbye: ends the HTTP session, or closes the stream to the process.
     pub async fn close(&self) {
-        match &self.core.link {
+        match &self.life.core.link {
             Link::Line(link) => link.close(),
             Link::Http(link) => link.delete().await,
         }
     }
 }
 
-impl Drop for Session {
+impl Drop for Life {
     fn drop(&mut self) {
         if let Link::Line(link) = &self.core.link {
             link.close();
         }
         self.core.flights.end("the session was closed");
         self.core.asks.abort_all();
-        if let Some(reader) = &self.reader {
-            reader.abort();
+        for task in &self.tasks {
+            task.abort();
         }
     }
-}
-
-/// A call that is cancelled at the server unless it landed.
-struct InFlight<'a> {
-    core: &'a Arc<Core>,
-    id: u64,
-    landed: bool,
-}
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        if self.core.flights.forget(self.id) && !self.landed {
-            self.core.cancel(self.id, "the caller no longer waits");
-        }
-        self.core.asks.abort_of(self.id);
-        asks::settle(self.core);
-    }
-}
-
-/// The request as the server gets it: our id, our progress token, its own name for the capability.
-fn encode(outbound: &Outbound, id: u64) -> Result<Bytes, SessionError> {
-    let frame = &outbound.frame;
-    let id = id.to_string();
-    let mut edit = frame.edit().replace_id(&id);
-    if let Some(token) = frame.progress_token_span() {
-        edit = edit.replace(token, id.as_bytes());
-    }
-    if let Some((span, raw)) = &outbound.rename {
-        edit = edit.replace(*span, raw);
-    }
-    Ok(edit.finish()?)
 }
 
 /// Turns an error answer into an error.

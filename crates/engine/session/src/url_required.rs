@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use toolgate_wire::{Frame, Limits, build, code, method, scan};
 
 use crate::core::Core;
-use crate::{Answer, AskKind, Interactor, Question};
+use crate::exchange::{self, Leg};
+use crate::{Answer, AskKind, Interactor, Outbound, Question, SessionError};
 
-/// How often one call may be told to visit more addresses.
-pub(crate) const MAX_ROUNDS: usize = 3;
+/// How often one call is sent.
+const MAX_ATTEMPTS: usize = 3;
 /// How many addresses one error may name.
 const MAX_ADDRESSES: usize = 8;
 
@@ -42,8 +43,26 @@ impl Completions {
     }
 }
 
+/// Has a call that failed go on, as long as it fails for want of visits.
+pub(crate) async fn go_on(
+    core: &Arc<Core>,
+    outbound: &Outbound,
+    first: Frame,
+) -> Result<Frame, SessionError> {
+    let mut answer = first;
+    for _ in 1..MAX_ATTEMPTS {
+        let Some(demanded) = demanded(&answer) else { break };
+        let visits = run(core, &outbound.port, &demanded);
+        if !matches!(tokio::time::timeout(core.timeouts.max, visits).await, Ok(true)) {
+            break;
+        }
+        answer = exchange::once(core, outbound, Leg::first(core.timeouts)).await?;
+    }
+    Ok(answer)
+}
+
 /// The addresses a failed call demands, if that is why it failed.
-pub(crate) fn demanded(frame: &Frame) -> Option<Vec<Bytes>> {
+fn demanded(frame: &Frame) -> Option<Vec<Bytes>> {
     let error = frame.error()?;
     let number = scan::member(error, "code")?.of(error);
     if number != code::URL_ELICITATION_REQUIRED.to_string().as_bytes() {
@@ -57,7 +76,7 @@ pub(crate) fn demanded(frame: &Frame) -> Option<Vec<Bytes>> {
 }
 
 /// Has every address visited and waits until the server knows. `true`: the call may be repeated.
-pub(crate) async fn run(core: &Core, port: &Arc<dyn Interactor>, demanded: &[Bytes]) -> bool {
+async fn run(core: &Core, port: &Arc<dyn Interactor>, demanded: &[Bytes]) -> bool {
     let ids: Vec<_> =
         demanded.iter().filter_map(|params| scan::text(params, "elicitationId")).collect();
     if ids.len() != demanded.len() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads `500ms`, `30s`, `10m` or `2h`; the error says what is wrong.
-pub(crate) fn parse(text: &str) -> Result<Duration, &'static str> {
+pub fn parse(text: &str) -> Result<Duration, &'static str> {
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -17,6 +17,7 @@ mod toml;
 mod toolgate;
 mod tree;
 
+pub use duration::parse as parse_duration;
 pub use file::{Declared, Dialect, FileRef, Reading, Settings};
 pub use interpolation::{Interpolation, Unset};
 pub use mcp_json::mcp_json;

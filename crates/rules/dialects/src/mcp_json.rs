@@ -3,13 +3,12 @@
 //! Two differences to Claude Code are meant: `url` without `type` is taken as HTTP, and `cwd` is
 //! honoured.
 
-use toolgate_model::{PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
+use toolgate_model::{PoolScope, ServerName, ServerSpec, Timeouts};
 
 use crate::fields::Fields;
-use crate::nearest::nearest;
 use crate::report::Report;
 use crate::server;
-use crate::tree::{Member, Node, Value};
+use crate::tree::{Member, Value};
 use crate::{Declared, FileRef, Interpolation, Reading, duration, json};
 
 /// Reads the text of a `.mcp.json`.
@@ -47,7 +46,6 @@ fn entry(
     let origin = report.origin(member.at);
     let mut fields = Fields::of(report, format!("server {:?}", name.as_str()), member.at, members);
     let transport = server::transport(&mut fields);
-    check_type(&mut fields, transport.as_ref());
     let disabled = fields.flag("disabled").unwrap_or(false);
     let enabled = fields.flag("enabled").unwrap_or(true) && !disabled;
     let timeouts = timeouts(&mut fields);
@@ -57,43 +55,6 @@ fn entry(
     let spec = ServerSpec { name, transport: transport?, enabled, timeouts, pool };
     let interpolation = Interpolation::Plain;
     fields.finish().then_some(Declared { spec, origin, interpolation })
-}
-
-/// `type` may be left out; where it stands it must be a transport we speak, and fit the rest.
-fn check_type(fields: &mut Fields<'_, '_, '_>, transport: Option<&TransportSpec>) {
-    let Some(node) = fields.node("type") else {
-        return;
-    };
-    let Some(tag) = fields.text("type") else {
-        return;
-    };
-    let wanted = match tag {
-        "stdio" => "stdio",
-        "http" | "streamable-http" | "streamableHttp" => "http",
-        other => return unknown_type(fields, node, other),
-    };
-    if transport.is_some_and(|transport| transport.as_str() != wanted) {
-        let (has, lacks) = if wanted == "stdio" { ("url", "command") } else { ("command", "url") };
-        let hint = format!("replace `{has}` by `{lacks}`, or remove `type`");
-        fields.fault(node.at, &format!("is of type {tag:?} but has `{has}`"), &hint);
-    }
-}
-
-fn unknown_type(fields: &mut Fields<'_, '_, '_>, node: &Node, tag: &str) {
-    let (problem, hint) = match tag {
-        "sse" => (
-            "uses HTTP+SSE, which is not supported yet".to_owned(),
-            "most servers also speak Streamable HTTP: try `\"type\": \"http\"`".to_owned(),
-        ),
-        _ => {
-            let hint = match nearest(tag, &["stdio", "http", "sse"]) {
-                Some(known) => format!("did you mean {known:?}?"),
-                None => "use \"stdio\" or \"http\"".to_owned(),
-            };
-            (format!("has an unknown type {tag:?}"), hint)
-        }
-    };
-    fields.fault(node.at, &problem, &hint);
 }
 
 /// `timeout` is a wall clock per call, in milliseconds; Claude Code ignores values under a second.

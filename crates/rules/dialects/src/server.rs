@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use toolgate_model::{HttpSpec, Scope, Secret, ServerName, StdioSpec, TransportSpec};
+use toolgate_model::{HttpKind, HttpSpec, Scope, Secret, ServerName, StdioSpec, TransportSpec};
 
 use crate::FileRef;
 use crate::fields::Fields;
+use crate::nearest::nearest;
 use crate::report::Report;
 use crate::tree::{Member, Value};
 
@@ -48,22 +49,27 @@ pub(crate) fn each<'t>(
     }
 }
 
-/// Reads `command`, `args`, `env`, `cwd` or `url`, `headers`: exactly one kind of the two.
+/// Reads `command`, `args`, `env`, `cwd` or `url`, `headers`: exactly one kind of the two. Which it
+/// is may be said, in `type` or `transport`, and must then be true.
 pub(crate) fn transport(fields: &mut Fields<'_, '_, '_>) -> Option<TransportSpec> {
+    let tag = tag(fields);
     let command = fields.text("command");
     let url = fields.text("url");
     let stdio = stdio(fields, command.unwrap_or_default());
-    let http =
-        HttpSpec { url: url.unwrap_or_default().to_owned(), headers: fields.secrets("headers") };
+    let headers = fields.secrets("headers");
     match (command, url) {
         (Some(_), None) => {
             check_stdio(fields, &stdio);
             unused(fields, "command", &["headers"]);
+            belied(fields, tag.filter(|tag| tag.kind.is_some()), "command", "url");
             Some(TransportSpec::Stdio(stdio))
         }
-        (None, Some(_)) => {
+        (None, Some(url)) => {
+            let kind = tag.as_ref().and_then(|tag| tag.kind).unwrap_or_default();
+            let http = HttpSpec { url: url.to_owned(), headers, kind };
             check_http(fields, &http);
             unused(fields, "url", &["args", "env", "cwd"]);
+            belied(fields, tag.filter(|tag| tag.kind.is_none()), "url", "command");
             Some(TransportSpec::Http(http))
         }
         (Some(_), Some(_)) => {
@@ -81,6 +87,60 @@ pub(crate) fn transport(fields: &mut Fields<'_, '_, '_>) -> Option<TransportSpec
             None
         }
     }
+}
+
+/// What an entry says its transport is.
+struct Tag<'t> {
+    at: usize,
+    word: &'t str,
+    /// `None` for a process.
+    kind: Option<HttpKind>,
+}
+
+/// The words dialects use. `http` leaves open which HTTP transport it is: some hosts write it for
+/// either.
+const WORDS: [(&str, Option<HttpKind>); 5] = [
+    ("stdio", None),
+    ("http", Some(HttpKind::Auto)),
+    ("sse", Some(HttpKind::Sse)),
+    ("streamable-http", Some(HttpKind::Streamable)),
+    ("streamableHttp", Some(HttpKind::Streamable)),
+];
+
+/// Reads `type`, or `transport` as others call it.
+fn tag<'t>(fields: &mut Fields<'t, '_, '_>) -> Option<Tag<'t>> {
+    let [first, second] = ["type", "transport"].map(|key| {
+        let at = fields.node(key)?.at;
+        let word = fields.text(key)?;
+        let known = WORDS.iter().find(|(known, _)| *known == word);
+        if known.is_none() {
+            unknown_word(fields, at, key, word);
+        }
+        known.map(|(_, kind)| Tag { at, word, kind: *kind })
+    });
+    if let (Some(first), Some(second)) = (&first, &second)
+        && first.kind != second.kind
+    {
+        let problem = format!("is {:?} by `type` and {:?} by `transport`", first.word, second.word);
+        fields.fault(second.at, &problem, "keep one of the two");
+    }
+    first.or(second)
+}
+
+/// Complains of a tag that says the opposite of the field beside it.
+fn belied(fields: &mut Fields<'_, '_, '_>, tag: Option<Tag<'_>>, has: &str, lacks: &str) {
+    if let Some(Tag { at, word, .. }) = tag {
+        let hint = format!("replace `{has}` by `{lacks}`, or remove the type");
+        fields.fault(at, &format!("is of type {word:?} but has `{has}`"), &hint);
+    }
+}
+
+fn unknown_word(fields: &mut Fields<'_, '_, '_>, at: usize, key: &str, word: &str) {
+    let hint = match nearest(word, &WORDS.map(|(known, _)| known)) {
+        Some(known) => format!("did you mean {known:?}?"),
+        None => "use \"stdio\", \"http\" or \"sse\"".to_owned(),
+    };
+    fields.fault(at, &format!("has an unknown {key} {word:?}"), &hint);
 }
 
 fn stdio(fields: &mut Fields<'_, '_, '_>, command: &str) -> StdioSpec {

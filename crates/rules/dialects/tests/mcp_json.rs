@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use toolgate_dialects::{Dialect, FileRef, Interpolation, Reading, mcp_json};
-use toolgate_model::{Scope, Severity, TransportSpec};
+use toolgate_model::{HttpKind, Scope, Severity, TransportSpec};
 
 fn read(text: &str) -> Reading {
     mcp_json(text, &FileRef::new("/project/.mcp.json", Scope::Project))
@@ -34,20 +34,26 @@ fn every_kind_of_entry_is_understood() {
     "http": {"type": "http", "url": "https://x/mcp", "headers": {"Authorization": "Bearer ${T}"}},
     "stream": {"type": "streamable-http", "url": "https://y/mcp"},
     "bare": {"url": "https://z/mcp", "timeout": 5000},
+    "old": {"transport": "sse", "url": "https://w/sse"},
     "off": {"command": "x", "disabled": true}
   }
 }"#,
     );
     assert_eq!(reading.diagnostics, []);
     let kinds: Vec<_> = reading.servers.iter().map(|it| it.spec.transport.as_str()).collect();
-    assert_eq!(kinds, ["stdio", "stdio", "http", "http", "http", "stdio"]);
+    assert_eq!(kinds, ["stdio", "stdio", "http", "http", "http", "sse", "stdio"]);
+    let kinds = [2, 3, 4, 5].map(|index| match &reading.servers[index].spec.transport {
+        TransportSpec::Http(http) => http.kind,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(kinds, [HttpKind::Auto, HttpKind::Streamable, HttpKind::Auto, HttpKind::Sse]);
     let TransportSpec::Stdio(files) = &reading.servers[0].spec.transport else { panic!() };
     assert_eq!(files.env["A"].expose(), "${B}");
     assert_eq!(files.cwd.as_deref(), Some(Path::new("/project")));
     assert_eq!(reading.servers[0].interpolation, Interpolation::Plain);
     assert_eq!(reading.servers[2].origin.line, 5);
     assert_eq!(reading.servers[4].spec.timeouts.max, Duration::from_secs(5));
-    assert!(!reading.servers[5].spec.enabled);
+    assert!(!reading.servers[6].spec.enabled);
 }
 
 #[test]
@@ -92,14 +98,14 @@ fn nesting_without_end_is_refused() {
 
 #[test]
 fn a_type_we_do_not_speak_is_an_error_with_a_way_out() {
-    let sse = said(r#"{"type": "sse", "url": "https://x"}"#);
-    assert_eq!(sse.len(), 1);
-    assert!(sse[0].contains("HTTP+SSE, which is not supported yet"), "{sse:?}");
     assert!(said(r#"{"type": "htpp", "url": "https://x"}"#)[0].contains("did you mean \"http\"?"));
     assert!(
         said(r#"{"type": "ws", "url": "wss://x"}"#).iter().any(|it| it.contains("unknown type"))
     );
     assert!(said(r#"{"type": "http", "command": "x"}"#)[0].contains("is of type \"http\""));
+    assert!(said(r#"{"type": "stdio", "url": "https://x"}"#)[0].contains("but has `url`"));
+    let two = r#"{"type": "sse", "transport": "http", "url": "https://x"}"#;
+    assert!(said(two)[0].contains("\"sse\" by `type` and \"http\" by `transport`"));
 }
 
 #[test]

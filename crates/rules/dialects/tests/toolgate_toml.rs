@@ -55,6 +55,10 @@ description = "files"
 url = "https://api.example.com/mcp/"
 headers = { Authorization = "Bearer ${env:GITHUB_TOKEN}" }
 enabled = false
+
+[servers.old]
+url = "https://old.example.com/sse"
+type = "sse"
 "#,
     );
     assert_eq!(reading.diagnostics, []);
@@ -82,9 +86,10 @@ enabled = false
 
     let github = &reading.servers[1].spec;
     assert!(!github.enabled);
-    let TransportSpec::Http(HttpSpec { url, headers }) = &github.transport else { panic!() };
+    let TransportSpec::Http(HttpSpec { url, headers, .. }) = &github.transport else { panic!() };
     assert_eq!(url, "https://api.example.com/mcp/");
     assert_eq!(headers["Authorization"].expose(), "Bearer ${env:GITHUB_TOKEN}");
+    assert_eq!(reading.servers[2].spec.transport.as_str(), "sse");
 }
 
 #[test]

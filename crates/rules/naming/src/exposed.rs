@@ -9,7 +9,7 @@ use toolgate_model::{CapabilityId, CapabilityKind, Prefix, ServerName};
 use crate::assign::assign;
 use crate::names::Named;
 use crate::template;
-use crate::uris::{TAG_SCHEME, Tags};
+use crate::uris::{Tags, looks_tagged};
 
 /// How names are made.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub enum Located<'a> {
         /// The server.
         server: &'a ServerName,
         /// The URI as the server knows it.
-        uri: &'a str,
+        uri: Cow<'a, str>,
     },
     /// It fits templates of several servers, and no list has it; a tagged form would tell.
     Ambiguous(Vec<&'a ServerName>),
@@ -54,8 +54,9 @@ pub enum Located<'a> {
     Nobody,
 }
 
-/// Makes the names of a set of capabilities; the order of `ids` does not matter.
-pub fn expose(ids: &[CapabilityId], style: &Style) -> Exposed {
+/// Makes the names of a set of capabilities, and tags for their servers and for others that may
+/// send URIs without offering anything. No order matters.
+pub fn expose(ids: &[CapabilityId], others: &[&ServerName], style: &Style) -> Exposed {
     let mut exposed = Exposed::default();
     let mut usable = BTreeSet::new();
     for id in ids.iter().collect::<BTreeSet<_>>() {
@@ -64,8 +65,8 @@ pub fn expose(ids: &[CapabilityId], style: &Style) -> Exposed {
             None => drop(usable.insert(id)),
         }
     }
-    // A server with nothing usable may still send URIs: it needs a tag as well.
-    let servers: BTreeSet<_> = ids.iter().map(|id| &id.server).collect();
+    let servers: BTreeSet<_> =
+        ids.iter().map(|id| &id.server).chain(others.iter().copied()).collect();
     exposed.tags = Tags::of(&servers.into_iter().collect::<Vec<_>>());
     for kind in CapabilityKind::ALL {
         let of_kind: Vec<_> = usable.iter().copied().filter(|id| id.kind == kind).collect();
@@ -101,7 +102,7 @@ impl Exposed {
     /// Whose a URI is: by a list, by a tag, else by templates.
     pub fn locate<'a>(&'a self, uri: &'a str) -> Located<'a> {
         if let Some(id) = self.id_of(CapabilityKind::Resource, uri) {
-            return Located::At { server: &id.server, uri: &id.name };
+            return Located::At { server: &id.server, uri: Cow::Borrowed(&id.name) };
         }
         if let Some((server, raw)) = self.tags.untag(uri) {
             return Located::At { server, uri: raw };
@@ -112,7 +113,7 @@ impl Exposed {
         let mut fitting: Vec<_> = fitting.into_iter().collect();
         match (fitting.pop(), fitting.is_empty()) {
             (None, _) => Located::Nobody,
-            (Some(server), true) => Located::At { server, uri },
+            (Some(server), true) => Located::At { server, uri: Cow::Borrowed(uri) },
             (Some(last), false) => {
                 fitting.push(last);
                 Located::Ambiguous(fitting)
@@ -140,7 +141,7 @@ impl Exposed {
         let taken = match self.locate(uri) {
             Located::At { server: owner, .. } => owner != server,
             Located::Ambiguous(_) => true,
-            Located::Nobody => uri.starts_with(TAG_SCHEME),
+            Located::Nobody => looks_tagged(uri),
         };
         let tagged = if taken { self.tags.tag(server, uri) } else { None };
         tagged.map_or(Cow::Borrowed(uri), Cow::Owned)
@@ -176,7 +177,7 @@ impl Exposed {
         }
         for id in ids {
             let shared = owners.get(&*id.name).is_some_and(|count| *count > 1);
-            if !shared && !id.name.starts_with(TAG_SCHEME) {
+            if !shared && !looks_tagged(&id.name) {
                 self.insert(id, id.name.to_string());
                 continue;
             }

@@ -14,4 +14,3 @@ mod uris;
 
 pub use exposed::{Exposed, Located, Style, expose};
 pub use toolgate_model::Prefix;
-pub use uris::TAG_SCHEME;

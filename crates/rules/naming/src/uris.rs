@@ -1,17 +1,21 @@
 //! Exposed forms of resource URIs and URI templates.
 //!
 //! A URI stays as its server wrote it unless two servers offer the same one: then each gets a form
-//! tagged with its server, `toolgate+<tag>:<uri>`, which decodes by its prefix. A raw URI that
-//! looks tagged is tagged itself, so every exposed URI with our scheme is ours.
+//! tagged with its server, `toolgate+<tag>:<uri>`, which decodes by its prefix. Clients know a user
+//! interface by its scheme, so `ui://<rest>` keeps it and becomes `ui://toolgate+<tag>/<rest>`. A
+//! raw URI that looks tagged is tagged itself, so every exposed URI that looks tagged is ours.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use toolgate_model::{Digest, ServerName};
 
 use crate::assign::{Claimant, assign};
 
-/// How every tagged URI begins.
-pub const TAG_SCHEME: &str = "toolgate+";
+/// How a tagged URI begins, after `ui://` where it has that.
+const MARK: &str = "toolgate+";
+/// The scheme of user interfaces (MCP Apps).
+const UI: &str = "ui://";
 
 /// One tag per server, both ways.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +58,30 @@ impl Tags {
 
     /// The tagged form of a URI; `None` for a server that is not in the set.
     pub fn tag(&self, server: &ServerName, uri: &str) -> Option<String> {
-        Some(format!("{TAG_SCHEME}{}:{uri}", self.tags.get(server)?))
+        let tag = self.tags.get(server)?;
+        Some(match uri.strip_prefix(UI) {
+            Some(rest) => format!("{UI}{MARK}{tag}/{rest}"),
+            None => format!("{MARK}{tag}:{uri}"),
+        })
     }
 
     /// The server and its own URI behind a tagged form.
-    pub fn untag<'u>(&self, uri: &'u str) -> Option<(&ServerName, &'u str)> {
-        let (tag, raw) = uri.strip_prefix(TAG_SCHEME)?.split_once(':')?;
+    pub fn untag<'u>(&self, uri: &'u str) -> Option<(&ServerName, Cow<'u, str>)> {
+        let (tag, raw) = match uri.strip_prefix(UI) {
+            Some(rest) => {
+                let (tag, rest) = rest.strip_prefix(MARK)?.split_once('/')?;
+                (tag, Cow::Owned(format!("{UI}{rest}")))
+            }
+            None => {
+                let (tag, raw) = uri.strip_prefix(MARK)?.split_once(':')?;
+                (tag, Cow::Borrowed(raw))
+            }
+        };
         Some((self.servers.get(tag)?, raw))
     }
+}
+
+/// Whether a URI could be a tagged form, whoever wrote it.
+pub(crate) fn looks_tagged(uri: &str) -> bool {
+    uri.strip_prefix(UI).unwrap_or(uri).starts_with(MARK)
 }

@@ -18,7 +18,7 @@ fn resource(server: &str, uri: &str) -> CapabilityId {
 }
 
 fn exposed(ids: &[CapabilityId], prefix: Prefix) -> Exposed {
-    expose(ids, &prefix.into())
+    expose(ids, &[], &prefix.into())
 }
 
 fn name(exposed: &Exposed, id: &CapabilityId) -> String {
@@ -105,7 +105,7 @@ fn the_embedders_tools_keep_their_bare_names() {
     let host = ServerName::new("host").unwrap();
     let ids = [tool("host", "search"), tool("b", "search"), tool("host", "b__search")];
     for prefix in Prefix::ALL {
-        let exposed = expose(&ids, &Style { prefix, embedder: Some(host.clone()) });
+        let exposed = expose(&ids, &[], &Style { prefix, embedder: Some(host.clone()) });
         assert_eq!(name(&exposed, &ids[0]), "search");
         assert_eq!(name(&exposed, &ids[2]), "b__search");
         let theirs = name(&exposed, &ids[1]);
@@ -129,7 +129,7 @@ fn a_uri_of_one_server_stays_as_written() {
     let exposed = exposed(&ids, Prefix::Always);
     assert_eq!(name(&exposed, &ids[0]), "file:///x");
     let (b, raw) = (&ids[1].server, "file:///y");
-    assert_eq!(exposed.locate(raw), Located::At { server: b, uri: raw });
+    assert_eq!(exposed.locate(raw), Located::At { server: b, uri: raw.into() });
     assert_eq!(exposed.uri_of(b, raw), raw);
     assert_eq!(exposed.locate("file:///z"), Located::Nobody);
 }
@@ -142,7 +142,7 @@ fn a_uri_of_two_servers_is_tagged_for_both() {
     assert_eq!(name(&exposed, &ids[1]), "toolgate+b-b:file:///x");
     assert_eq!(exposed.locate("file:///x"), Located::Nobody);
     let tagged = "toolgate+b-b:file:///other";
-    let there = Located::At { server: &ids[1].server, uri: "file:///other" };
+    let there = Located::At { server: &ids[1].server, uri: "file:///other".into() };
     assert_eq!(exposed.locate(tagged), there);
 }
 
@@ -152,7 +152,7 @@ fn a_uri_that_pretends_to_be_tagged_reaches_only_its_own_server() {
     let exposed = exposed(&ids, Prefix::Always);
     let shown = name(&exposed, &ids[1]);
     assert_eq!(shown, "toolgate+evil:toolgate+git:file:///x");
-    let there = Located::At { server: &ids[1].server, uri: "toolgate+git:file:///x" };
+    let there = Located::At { server: &ids[1].server, uri: "toolgate+git:file:///x".into() };
     assert_eq!(exposed.locate(&shown), there);
     let sent = exposed.uri_of(&ids[1].server, "toolgate+git:file:///secret");
     assert_eq!(sent, "toolgate+evil:toolgate+git:file:///secret");
@@ -175,7 +175,7 @@ fn a_uri_from_a_template_finds_its_server() {
     ];
     let exposed = exposed(&ids, Prefix::Always);
     let uri = "test://7/data";
-    assert_eq!(exposed.locate(uri), Located::At { server: &ids[0].server, uri });
+    assert_eq!(exposed.locate(uri), Located::At { server: &ids[0].server, uri: uri.into() });
     let both = Located::Ambiguous(vec![&ids[1].server, &ids[2].server]);
     assert_eq!(exposed.locate("file:///x"), both);
     assert_eq!(exposed.uri_of(&ids[1].server, "file:///x"), "toolgate+b:file:///x");
@@ -190,6 +190,37 @@ fn a_template_of_two_servers_is_tagged_for_both() {
     ];
     let exposed = exposed(&ids, Prefix::Always);
     assert_eq!(name(&exposed, &ids[0]), "toolgate+a:test://{id}");
-    let there = Located::At { server: &ids[1].server, uri: "test://7" };
+    let there = Located::At { server: &ids[1].server, uri: "test://7".into() };
     assert_eq!(exposed.locate("toolgate+b:test://7"), there);
+}
+
+#[test]
+fn a_user_interface_of_two_servers_stays_one_when_tagged() {
+    let ids = [resource("a", "ui://chart/view"), resource("B b", "ui://chart/view")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[0]), "ui://toolgate+a/chart/view");
+    let shown = name(&exposed, &ids[1]);
+    assert_eq!(shown, "ui://toolgate+b-b/chart/view");
+    let there = Located::At { server: &ids[1].server, uri: "ui://chart/view".into() };
+    assert_eq!(exposed.locate(&shown), there);
+}
+
+#[test]
+fn a_user_interface_that_pretends_to_be_tagged_reaches_only_its_own_server() {
+    let ids = [resource("git", "ui://x"), resource("evil", "ui://toolgate+git/x")];
+    let exposed = exposed(&ids, Prefix::Always);
+    assert_eq!(name(&exposed, &ids[1]), "ui://toolgate+evil/toolgate+git/x");
+    let sent = exposed.uri_of(&ids[1].server, "ui://toolgate+git/secret");
+    assert_eq!(sent, "ui://toolgate+evil/toolgate+git/secret");
+}
+
+#[test]
+fn a_server_that_offers_nothing_has_a_tag_for_what_it_sends() {
+    let (silent, other) = (ServerName::new("silent").unwrap(), ServerName::new("other").unwrap());
+    let ids = [CapabilityId { server: other, kind: CapabilityKind::Tool, name: "t".into() }];
+    let exposed = expose(&ids, &[&silent], &Style::default());
+    let tagged = exposed.tagged(&silent, "skill://s").unwrap();
+    let back = Located::At { server: &silent, uri: "skill://s".into() };
+    assert_eq!(exposed.locate(&tagged), back);
+    assert_eq!(expose(&ids, &[], &Style::default()).tagged(&silent, "skill://s"), None);
 }

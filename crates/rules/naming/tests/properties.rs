@@ -14,7 +14,13 @@ fn server() -> impl Strategy<Value = String> {
 }
 
 fn name() -> impl Strategy<Value = String> {
-    prop_oneof!["[ab_./ü]{1,4}", "[ab]{50,54}(x|y.{0,20})", "toolgate[+]a:[ab]{1,2}", ".{0,6}"]
+    prop_oneof![
+        "[ab_./ü]{1,4}",
+        "[ab]{50,54}(x|y.{0,20})",
+        "toolgate[+]a:[ab]{1,2}",
+        "ui://(toolgate[+]a/){0,2}[ab]{0,2}",
+        ".{0,6}"
+    ]
 }
 
 fn capability() -> impl Strategy<Value = CapabilityId> {
@@ -49,14 +55,14 @@ proptest! {
         ids in prop::collection::vec(capability(), 0..40),
         style in style(),
     ) {
-        let exposed = expose(&ids, &style);
+        let exposed = expose(&ids, &[], &style);
         let quarantined: BTreeSet<_> = exposed.quarantined().iter().map(|(id, _)| id).collect();
         for (id, name) in table(&exposed, &ids) {
             prop_assert_eq!(name.is_none(), quarantined.contains(&id));
             let Some(name) = name else { continue };
             prop_assert_eq!(exposed.id_of(id.kind, &name), Some(&id));
             if id.kind == CapabilityKind::Resource {
-                let there = Located::At { server: &id.server, uri: &id.name };
+                let there = Located::At { server: &id.server, uri: (&*id.name).into() };
                 prop_assert_eq!(exposed.locate(&name), there);
                 prop_assert_eq!(exposed.uri_of(&id.server, &id.name), name);
             }
@@ -69,7 +75,7 @@ proptest! {
             .prop_flat_map(|ids| (Just(ids.clone()), Just(ids).prop_shuffle())),
         style in style(),
     ) {
-        let names = |order: &[CapabilityId]| table(&expose(order, &style), &ids);
+        let names = |order: &[CapabilityId]| table(&expose(order, &[], &style), &ids);
         prop_assert_eq!(names(&ids), names(&shuffled));
     }
 
@@ -78,7 +84,7 @@ proptest! {
         ids in prop::collection::vec(capability(), 0..40),
         style in style(),
     ) {
-        let exposed = expose(&ids, &style);
+        let exposed = expose(&ids, &[], &style);
         let named = [CapabilityKind::Tool, CapabilityKind::Prompt];
         for id in ids.iter().filter(|id| named.contains(&id.kind)) {
             let Some(name) = exposed.name_of(id) else { continue };
@@ -97,13 +103,29 @@ proptest! {
         sender in any::<prop::sample::Index>(),
         uri in name(),
     ) {
-        let exposed = expose(&ids, &Style::default());
+        let exposed = expose(&ids, &[], &Style::default());
         let server = sender.get(&ids).server.clone();
         let shown = exposed.uri_of(&server, &uri);
         match exposed.locate(&shown) {
             Located::At { server: owner, .. } => prop_assert_eq!(owner, &server),
             Located::Ambiguous(_) => prop_assert!(false, "{} is ambiguous", shown),
             Located::Nobody => prop_assert_eq!(&*shown, &*uri),
+        }
+    }
+
+    #[test]
+    fn a_tagged_uri_decodes_and_a_user_interface_remains_one(
+        ids in prop::collection::vec(capability(), 1..20),
+        owner in any::<prop::sample::Index>(),
+        uri in name(),
+    ) {
+        let exposed = expose(&ids, &[], &Style::default());
+        let server = owner.get(&ids).server.clone();
+        let tagged = exposed.tagged(&server, &uri).unwrap();
+        prop_assert_eq!(tagged.starts_with("ui://"), uri.starts_with("ui://"));
+        if exposed.id_of(CapabilityKind::Resource, &tagged).is_none() {
+            let there = Located::At { server: &server, uri: uri.into() };
+            prop_assert_eq!(exposed.locate(&tagged), there);
         }
     }
 }

@@ -5,10 +5,13 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Catalog;
+use super::{Catalog, Era};
+
+const MODERN: &str = "2026-07-28";
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -19,6 +22,8 @@ pub struct Answer {
     pub(super) tail: Bytes,
     /// Whether this answers an `initialize`, and so opens a session.
     pub(super) opens: bool,
+    /// What HTTP says about it.
+    pub(super) status: StatusCode,
 }
 
 /// The server without a transport.
@@ -68,32 +73,51 @@ impl Echo {
     pub fn answer(&self, message: &[u8]) -> Option<Answer> {
         let message: Message<'_> = match serde_json::from_slice(message) {
             Ok(message) => message,
-            Err(_) => return Some(failure("null", -32700, "the message is not JSON-RPC")),
+            Err(_) => return Some(self.failure("null", -32700, "the message is not JSON-RPC")),
         };
         let (id, method) = (message.id?.get(), message.method?);
         let params = message.params.map_or("{}", RawValue::get);
-        Some(match &*method {
-            "initialize" => initialize(id, params),
-            "ping" => success(id, Bytes::from_static(b"{}}")),
-            "tools/list" => success(id, self.catalog.list_tail.clone()),
-            "tools/call" => self.call(id, params),
-            _ => failure(id, -32601, "no such method"),
+        Some(match (&*method, self.catalog.era) {
+            ("tools/call", _) => self.call(id, params),
+            ("tools/list", _) => success(id, self.catalog.list_tail.clone()),
+            ("initialize", Era::Legacy) => initialize(id, params),
+            ("ping", Era::Legacy) => success(id, Bytes::from_static(b"{}}")),
+            ("server/discover", Era::Modern) => success(id, discovered()),
+            _ => self.failure(id, -32601, "no such method"),
         })
     }
 
     fn call(&self, id: &str, params: &str) -> Answer {
         let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
-            return failure(id, -32602, "a call needs a name and an object of arguments");
+            return self.failure(id, -32602, "a call needs a name and an object of arguments");
         };
         match (&*call.name, call.arguments) {
-            ("echo", Arguments { text: Some(text), .. }) => echoed(id, text.get()),
+            ("echo", Arguments { text: Some(text), .. }) => self.echoed(id, text.get()),
             ("blob", Arguments { bytes: Some(bytes), .. }) => {
                 success(id, self.catalog.blob_tail(bytes))
             }
-            (name, _) if name.starts_with("tool_") => echoed(id, "\"no records\""),
-            ("echo" | "blob", _) => failure(id, -32602, "the tool's argument is missing"),
-            _ => failure(id, -32602, "no such tool"),
+            (name, _) if name.starts_with("tool_") => self.echoed(id, "\"no records\""),
+            ("echo" | "blob", _) => self.failure(id, -32602, "the tool's argument is missing"),
+            _ => self.failure(id, -32602, "no such tool"),
         }
+    }
+
+    fn echoed(&self, id: &str, text: &str) -> Answer {
+        let mark = self.catalog.era.mark();
+        let tail = format!(r#"{{"content":[{{"type":"text","text":{text}}}]{mark}}}}}"#);
+        success(id, Bytes::from(tail))
+    }
+
+    fn failure(&self, id: &str, code: i32, message: &str) -> Answer {
+        let head = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#
+        );
+        let status = match (self.catalog.era, code) {
+            (Era::Legacy, _) => StatusCode::OK,
+            (Era::Modern, -32601) => StatusCode::NOT_FOUND,
+            (Era::Modern, _) => StatusCode::BAD_REQUEST,
+        };
+        Answer { head: Bytes::from(head), tail: Bytes::new(), opens: false, status }
     }
 }
 
@@ -110,20 +134,18 @@ fn initialize(id: &str, params: &str) -> Answer {
     Answer { opens: true, ..success(id, Bytes::from(tail)) }
 }
 
-fn echoed(id: &str, text: &str) -> Answer {
-    success(id, Bytes::from(format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}}}"#)))
+fn discovered() -> Bytes {
+    let mark = Era::Modern.cacheable_mark();
+    Bytes::from(format!(
+        r#"{{"supportedVersions":["{MODERN}"],"capabilities":{{"tools":{{}}}},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"toolgate-echo","version":"{}"}}}}{mark}}}}}"#,
+        env!("CARGO_PKG_VERSION"),
+    ))
 }
 
 /// `tail` is the result with the brace that closes the answer.
 fn success(id: &str, tail: Bytes) -> Answer {
     let head = Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#));
-    Answer { head, tail, opens: false }
-}
-
-fn failure(id: &str, code: i32, message: &str) -> Answer {
-    let head =
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#);
-    Answer { head: Bytes::from(head), tail: Bytes::new(), opens: false }
+    Answer { head, tail, opens: false, status: StatusCode::OK }
 }
 
 #[cfg(test)]
@@ -131,7 +153,11 @@ mod tests {
     use super::*;
 
     fn answer(message: &str) -> String {
-        let answer = Echo::new(Catalog::of(3)).answer(message.as_bytes()).unwrap();
+        answer_in(Era::Legacy, message)
+    }
+
+    fn answer_in(era: Era, message: &str) -> String {
+        let answer = Echo::new(Catalog::of(3, era)).answer(message.as_bytes()).unwrap();
         String::from_utf8([answer.head, answer.tail].concat()).unwrap()
     }
 
@@ -156,8 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn the_modern_form_has_discovery_and_result_types_and_no_initialize() {
+        let ask = |method: &str| {
+            let params = r#"{"name":"echo","arguments":{"text":"x"}}"#;
+            let message =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+            serde_json::from_str::<serde_json::Value>(&answer_in(Era::Modern, &message)).unwrap()
+        };
+        assert_eq!(ask("server/discover")["result"]["supportedVersions"][0], MODERN);
+        for method in ["server/discover", "tools/list", "tools/call"] {
+            assert_eq!(ask(method)["result"]["resultType"], "complete", "{method}");
+        }
+        assert_eq!(ask("initialize")["error"]["code"], -32601);
+        let echo = Echo::new(Catalog::of(3, Era::Modern));
+        let unknown = echo.answer(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).unwrap();
+        assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    }
+
+    #[test]
     fn a_notification_gets_no_answer() {
-        let echo = Echo::new(Catalog::of(3));
+        let echo = Echo::new(Catalog::of(3, Era::Legacy));
         assert!(
             echo.answer(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_none()
         );

@@ -5,12 +5,15 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use super::Era;
+
 /// How many bytes the prepared blob has, the size the benchmark asks for.
 const PREPARED_BLOB: usize = 64 * 1024;
 
 /// What the server has ready before the first request.
 #[derive(Debug)]
 pub struct Catalog {
+    pub(super) era: Era,
     /// `{"tools":[…]}}`: the result and the brace that closes the answer around it.
     pub(super) list_tail: Bytes,
     /// The JSON of a 64 KiB text result, with that same closing brace.
@@ -19,19 +22,24 @@ pub struct Catalog {
 
 impl Catalog {
     /// A catalog of `tools` tools in all: `echo`, `blob` and generated ones.
-    pub fn of(tools: u32) -> Self {
+    pub fn of(tools: u32, era: Era) -> Self {
         let generated = tools.saturating_sub(2);
         let all: Vec<Value> =
             [echo_tool(), blob_tool()].into_iter().chain((0..generated).map(made_tool)).collect();
         Catalog {
-            list_tail: Bytes::from(format!("{}}}", json!({ "tools": all }))),
-            blob_tail: text_tail(PREPARED_BLOB),
+            list_tail: Bytes::from(format!(
+                r#"{{"tools":{}{}}}}}"#,
+                Value::from(all),
+                era.cacheable_mark()
+            )),
+            blob_tail: text_tail(PREPARED_BLOB, era),
+            era,
         }
     }
 
     /// The end of an answer that carries a text of `bytes` bytes.
     pub(super) fn blob_tail(&self, bytes: usize) -> Bytes {
-        if bytes == PREPARED_BLOB { self.blob_tail.clone() } else { text_tail(bytes) }
+        if bytes == PREPARED_BLOB { self.blob_tail.clone() } else { text_tail(bytes, self.era) }
     }
 }
 
@@ -40,10 +48,11 @@ pub fn blob_text(bytes: usize) -> String {
     ('a'..='z').cycle().take(bytes).collect()
 }
 
-fn text_tail(bytes: usize) -> Bytes {
+fn text_tail(bytes: usize, era: Era) -> Bytes {
     // The alphabet needs no escaping in JSON.
     let text = blob_text(bytes);
-    Bytes::from(format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#))
+    let mark = era.mark();
+    Bytes::from(format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]{mark}}}}}"#))
 }
 
 fn echo_tool() -> Value {
@@ -100,16 +109,19 @@ mod tests {
 
     #[test]
     fn a_thousand_tools_weigh_what_the_benchmark_says() {
-        let catalog = Catalog::of(1000);
+        let catalog = Catalog::of(1000, Era::Legacy);
         let kilobytes = catalog.list_tail.len() / 1000;
         assert!((700..=760).contains(&kilobytes), "{kilobytes} KB");
     }
 
     #[test]
     fn the_count_includes_echo_and_blob() {
-        let catalog = Catalog::of(5);
-        let result = &catalog.list_tail[..catalog.list_tail.len() - 1];
-        let result: Value = serde_json::from_slice(result).unwrap();
-        assert_eq!(result["tools"].as_array().unwrap().len(), 5);
+        for era in [Era::Legacy, Era::Modern] {
+            let catalog = Catalog::of(5, era);
+            let result = &catalog.list_tail[..catalog.list_tail.len() - 1];
+            let result: Value = serde_json::from_slice(result).unwrap();
+            assert_eq!(result["tools"].as_array().unwrap().len(), 5);
+            assert_eq!(result.get("resultType").is_some(), era == Era::Modern);
+        }
     }
 }

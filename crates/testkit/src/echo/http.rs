@@ -67,8 +67,9 @@ async fn post(served: &Served, request: Request<Incoming>) -> Response<Parts> {
     let Some(answer) = served.echo.answer(&body.to_bytes()) else {
         return empty(StatusCode::ACCEPTED);
     };
-    let opens = answer.opens;
+    let (opens, status) = (answer.opens, answer.status);
     let mut response = Response::new(Parts::from(answer));
+    *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if opens {

@@ -90,7 +90,8 @@ impl Forwarder {
     }
 }
 
-fn strip_hop_by_hop(headers: &mut HeaderMap) {
+/// Removes what belongs to one connection.
+pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     if let Some(named) = headers.get(CONNECTION).cloned() {
         for name in named.to_str().unwrap_or_default().split(',') {
             headers.remove(name.trim());

@@ -13,6 +13,7 @@ use clap::Parser;
 use http::Uri;
 
 pub use forward::serve;
+pub(crate) use forward::strip_hop_by_hop;
 
 /// The command line of the `floor` binary.
 #[derive(Debug, Parser)]

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::echo::Era;
+
 #[derive(Deserialize)]
 struct Envelope<'a, R> {
     id: Option<u64>,
@@ -29,6 +31,8 @@ pub(super) struct Called<'a> {
     content: Vec<Text<'a>>,
     #[serde(default, rename = "isError")]
     is_error: bool,
+    #[serde(borrow, rename = "resultType")]
+    result_type: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -92,9 +96,11 @@ fn events(body: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Called<'_> {
-    /// Whether the result is exactly one text, this one.
-    pub(super) fn must_be(&self, expected: &str) -> Result<(), String> {
+    /// Whether the result is exactly one text, this one, in the form of this era.
+    pub(super) fn must_be(&self, expected: &str, era: Era) -> Result<(), String> {
+        let complete = era == Era::Legacy || self.result_type.as_deref() == Some("complete");
         match self.content.as_slice() {
+            _ if !complete => Err(format!("a result of type {:?}", self.result_type)),
             _ if self.is_error => Err("the tool reported an error".to_owned()),
             [only] if only.text == expected => Ok(()),
             [only] => Err(format!("the text differs ({} bytes came back)", only.text.len())),
@@ -108,7 +114,17 @@ mod tests {
     use super::*;
 
     fn text(body: &str, is_stream: bool) -> Result<(), String> {
-        result::<Called<'_>>(body.as_bytes(), is_stream, 7)?.must_be("hi")
+        result::<Called<'_>>(body.as_bytes(), is_stream, 7)?.must_be("hi", Era::Legacy)
+    }
+
+    #[test]
+    fn a_modern_result_says_that_it_is_complete() {
+        let modern = GOOD.replace("}]}", r#"}],"resultType":"complete"}"#);
+        let check = |body: &str| {
+            result::<Called<'_>>(body.as_bytes(), false, 7)?.must_be("hi", Era::Modern)
+        };
+        assert_eq!(check(&modern), Ok(()));
+        assert!(check(GOOD).unwrap_err().contains("of type"));
     }
 
     const GOOD: &str =

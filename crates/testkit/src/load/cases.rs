@@ -55,15 +55,15 @@ impl<'a> Iteration<'a> {
         expected: &str,
     ) -> Result<(), String> {
         let params = json!({ "name": self.tool, "arguments": arguments }).to_string();
-        let received = channel.request("tools/call", &params).await?;
-        received.result::<Called<'_>>()?.must_be(expected)
+        let received = channel.request("tools/call", Some(self.tool), &params).await?;
+        received.result::<Called<'_>>()?.must_be(expected, self.options.era())
     }
 
     async fn list(&self, channel: &mut Channel) -> Result<(), String> {
         let mut count = 0;
         let mut params = "{}".to_owned();
         loop {
-            let page: Page = channel.request("tools/list", &params).await?.result()?;
+            let page: Page = channel.request("tools/list", None, &params).await?.result()?;
             count += page.tools.len();
             match page.next {
                 Some(cursor) if self.options.paginate => {

@@ -16,19 +16,32 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 use super::answers;
+use crate::echo::Era;
 
 /// No single call of a benchmark takes this long; one that does is counted as lost.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const REVISION: &str = "2025-11-25";
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+/// What every modern request carries: as much as a client of a released SDK says about itself.
+const ENVELOPE: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"toolgate-load","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}}"#;
 
 /// A connection to the endpoint.
 pub(super) struct Channel {
     sender: SendRequest<Full<Bytes>>,
     host: HeaderValue,
     path: String,
+    era: Era,
     session: Option<HeaderValue>,
     last_id: u64,
+}
+
+/// What the headers of a modern request repeat of its body.
+#[derive(Clone, Copy, Default)]
+struct Mirrored<'a> {
+    method: &'a str,
+    name: Option<&'a str>,
 }
 
 /// A whole response.
@@ -47,7 +60,7 @@ impl Received {
 
 impl Channel {
     /// Connects, without opening a session.
-    pub(super) async fn connect(url: &Uri) -> io::Result<Self> {
+    pub(super) async fn connect(url: &Uri, era: Era) -> io::Result<Self> {
         let authority = url.authority().ok_or(io::ErrorKind::InvalidInput)?;
         let port = authority.port_u16().unwrap_or(80);
         let stream = TcpStream::connect((authority.host(), port)).await?;
@@ -59,60 +72,108 @@ impl Channel {
             sender,
             host: HeaderValue::from_str(authority.as_str()).map_err(io::Error::other)?,
             path: url.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+            era,
             session: None,
             last_id: 0,
         })
     }
 
-    /// Opens a session: `initialize`, then `notifications/initialized`.
+    /// Opens a session, or finds out what the server speaks where there are none.
     pub(super) async fn open(&mut self) -> Result<(), String> {
+        match self.era {
+            Era::Legacy => self.initialize().await,
+            Era::Modern => self.discover().await,
+        }
+    }
+
+    async fn discover(&mut self) -> Result<(), String> {
+        let told: Value = self.request("server/discover", None, "{}").await?.result()?;
+        let versions = told["supportedVersions"].as_array();
+        match versions.is_some_and(|versions| versions.iter().any(|version| version == MODERN)) {
+            true => Ok(()),
+            false => Err(format!("the server speaks {}", told["supportedVersions"])),
+        }
+    }
+
+    /// `initialize`, then `notifications/initialized`.
+    async fn initialize(&mut self) -> Result<(), String> {
         self.session = None;
         self.last_id += 1;
         let id = self.last_id;
         let body = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":"{REVISION}","capabilities":{{}},"clientInfo":{{"name":"toolgate-load","version":"1"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":"{LEGACY}","capabilities":{{}},"clientInfo":{{"name":"toolgate-load","version":"1"}}}}}}"#
         );
-        let response = self.send(Method::POST, body).await?;
+        let response = self.send(Method::POST, Mirrored::default(), body).await?;
         let agreed: Value = answers::result(&response.body, response.is_stream, id)?;
-        if agreed["protocolVersion"] != REVISION {
+        if agreed["protocolVersion"] != LEGACY {
             return Err(format!("agreed on {}", agreed["protocolVersion"]));
         }
         self.session = response.session;
         let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        match self.send(Method::POST, told.to_owned()).await?.status {
+        match self.send(Method::POST, Mirrored::default(), told.to_owned()).await?.status {
             StatusCode::ACCEPTED => Ok(()),
             status => Err(format!("the initialized notification got {status}")),
         }
     }
 
-    /// Ends the session.
+    /// Ends the session, if there is one.
     pub(super) async fn close(&mut self) -> Result<(), String> {
-        let status = self.send(Method::DELETE, String::new()).await?.status;
+        if self.era == Era::Modern {
+            return Ok(());
+        }
+        let status = self.send(Method::DELETE, Mirrored::default(), String::new()).await?.status;
         self.session = None;
         if status.is_success() { Ok(()) } else { Err(format!("DELETE got {status}")) }
     }
 
-    /// Sends one request with `params` as they stand and returns its checked frame.
-    pub(super) async fn request(&mut self, method: &str, params: &str) -> Result<Received, String> {
+    /// Sends one request with these `params`, an object, and returns its checked frame; `name` is
+    /// the name in them, if the method has one.
+    pub(super) async fn request(
+        &mut self,
+        method: &str,
+        name: Option<&str>,
+        params: &str,
+    ) -> Result<Received, String> {
         self.last_id += 1;
         let id = self.last_id;
+        let open = params.strip_suffix('}').unwrap_or(params);
+        let end = match self.era {
+            Era::Legacy => "}".to_owned(),
+            Era::Modern if open == "{" => format!("{ENVELOPE}}}"),
+            Era::Modern => format!(",{ENVELOPE}}}"),
+        };
         let body =
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        let Response { status, body, is_stream, .. } = self.send(Method::POST, body).await?;
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{open}{end}}}"#);
+        let mirrored = Mirrored { method, name };
+        let sent = self.send(Method::POST, mirrored, body).await?;
+        let Response { status, body, is_stream, .. } = sent;
         if status != StatusCode::OK {
             return Err(format!("{status}: {}", String::from_utf8_lossy(&body)));
         }
         Ok(Received { body, is_stream, id })
     }
 
-    async fn send(&mut self, method: Method, body: String) -> Result<Response, String> {
+    async fn send(
+        &mut self,
+        method: Method,
+        mirrored: Mirrored<'_>,
+        body: String,
+    ) -> Result<Response, String> {
         let mut request = Request::builder()
             .method(method)
             .uri(&self.path)
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "application/json, text/event-stream")
-            .header("mcp-protocol-version", REVISION);
+            .header(ACCEPT, "application/json, text/event-stream");
+        request = match self.era {
+            Era::Legacy => request.header("mcp-protocol-version", LEGACY),
+            Era::Modern => {
+                request.header("mcp-protocol-version", MODERN).header("mcp-method", mirrored.method)
+            }
+        };
+        if let (Era::Modern, Some(name)) = (self.era, mirrored.name) {
+            request = request.header("mcp-name", name);
+        }
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }

@@ -17,6 +17,8 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use http::Uri;
 
+use crate::echo::Era;
+
 pub use report::Report;
 pub use workers::drive;
 
@@ -29,7 +31,8 @@ pub enum Case {
     Blob,
     /// One `tools/list`, its tools counted.
     List,
-    /// A whole session: initialize, initialized, `tools/list`, DELETE.
+    /// A whole session: initialize, initialized, `tools/list`, DELETE; in the modern form discovery
+    /// and `tools/list`.
     Session,
 }
 
@@ -64,6 +67,9 @@ pub struct Options {
     /// Follow `nextCursor` and count the tools of all pages.
     #[arg(long)]
     pub paginate: bool,
+    /// Speak 2026-07-28: no session, every request with its envelope and its headers.
+    #[arg(long)]
+    pub modern: bool,
     /// After the warm-up print `ready` and wait for a line on stdin, so that whoever measures the
     /// server can start its clock exactly there.
     #[arg(long)]
@@ -83,8 +89,13 @@ impl Options {
             tool_name: None,
             expect_tools: None,
             paginate: false,
+            modern: false,
             wait: false,
         }
+    }
+
+    fn era(&self) -> Era {
+        if self.modern { Era::Modern } else { Era::Legacy }
     }
 
     fn duration(&self) -> Option<Duration> {

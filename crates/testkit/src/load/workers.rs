@@ -99,8 +99,9 @@ async fn attempt(
 }
 
 async fn connect(options: &Options) -> Result<Channel, String> {
-    let mut channel =
-        Channel::connect(&options.url).await.map_err(|error| format!("connect: {error}"))?;
+    let mut channel = Channel::connect(&options.url, options.era())
+        .await
+        .map_err(|error| format!("connect: {error}"))?;
     if options.case != Case::Session {
         channel.open().await?;
     }

@@ -12,6 +12,8 @@ pub enum Carrier {
     Stdio,
     /// On Streamable HTTP at this address.
     Http(SocketAddr),
+    /// On HTTP with a stream of its own for the server's messages, as 2024-11-05 had it.
+    Sse(SocketAddr),
 }
 
 /// What a server was told on its command line.
@@ -30,8 +32,9 @@ pub struct Options {
 }
 
 /// The options, for a usage line.
-pub const USAGE: &str = "(--stdio | --http HOST:PORT) [--json] [--forget-sessions-after N] \
-                         [--until-eof] [--revision R] [--page N] [--ask-roots]";
+pub const USAGE: &str = "(--stdio | --http HOST:PORT | --sse HOST:PORT) [--json] \
+                         [--forget-sessions-after N] [--until-eof] [--revision R] [--page N] \
+                         [--ask-roots]";
 
 impl Options {
     /// Reads the command line; an error says what was wrong with it.
@@ -50,6 +53,7 @@ impl Options {
             match flag.as_str() {
                 "--stdio" => carrier = Some(Carrier::Stdio),
                 "--http" => carrier = Some(Carrier::Http(number(&value()?)?)),
+                "--sse" => carrier = Some(Carrier::Sse(number(&value()?)?)),
                 "--json" => options.http.json = true,
                 "--ask-roots" => options.ask_roots = true,
                 "--until-eof" => options.http.until_eof = true,

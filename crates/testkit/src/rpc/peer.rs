@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use super::message::{Id, Params, Response};
@@ -111,6 +111,8 @@ impl Drop for Question<'_> {
 
 /// One request in the making: its content, and the way back to its sender.
 pub struct Call {
+    /// Its id, as the client spelled it.
+    pub id: Id,
     /// The method's name.
     pub method: String,
     /// The parameters as sent.
@@ -139,17 +141,6 @@ impl Call {
     /// The same in raw text both ways: the text of the client's `result`, or of its `error`.
     pub async fn ask_raw(&self, method: &str, params: &str) -> Result<String, String> {
         self.peer.ask_through(self.outlet.as_ref(), method, params).await
-    }
-
-    /// Reports progress, if the client wants any.
-    pub fn progress(&self, params: &Value, progress: u64, total: u64) {
-        let token = &params["_meta"]["progressToken"];
-        if !token.is_null() {
-            self.notify(
-                "notifications/progress",
-                &json!({ "progressToken": token, "progress": progress, "total": total }),
-            );
-        }
     }
 
     /// Closes this request's connection; its answer waits for the client to come back.

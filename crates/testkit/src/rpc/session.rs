@@ -23,8 +23,8 @@ pub trait Service: Send + Sync + 'static {
     /// Takes note of a notification, `notifications/cancelled` excepted.
     fn notified(self: Arc<Self>, notification: Notification);
 
-    /// A request was cancelled by the client.
-    fn cancelled(&self) {}
+    /// A request of this method was cancelled by the client.
+    fn cancelled(&self, _method: &str) {}
 
     /// The revision agreed upon, once it is.
     fn revision(&self) -> Option<Revision>;
@@ -55,6 +55,11 @@ impl<S: Service> Session<S> {
     /// The revision agreed upon, once it is.
     pub fn revision(&self) -> Option<Revision> {
         self.service.revision()
+    }
+
+    /// The client wants no answer to this request any more.
+    pub fn cancel(&self, id: &Id) {
+        self.peer.cancel(id);
     }
 
     /// Takes what one line or one POST body held.
@@ -105,7 +110,9 @@ impl<S: Service> Session<S> {
         let stop = self.peer.begin(&request.id);
         let peer = Arc::clone(&self.peer);
         let service = Arc::clone(&self.service);
+        let method = request.method.clone();
         let call = Call {
+            id: request.id.clone(),
             method: request.method,
             params: request.params,
             peer: Arc::clone(&peer),
@@ -118,7 +125,7 @@ impl<S: Service> Session<S> {
             };
             peer.end(&request.id);
             if outcome.is_none() {
-                service.cancelled();
+                service.cancelled(&method);
             }
             outcome.map(|outcome| outcome.frame(&request.id))
         })

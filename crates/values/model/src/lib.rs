@@ -25,5 +25,5 @@ pub use name::{NameError, ServerName};
 pub use origin::{Origin, Scope};
 pub use prefix::Prefix;
 pub use secret::Secret;
-pub use spec::{HttpSpec, PoolScope, ServerSpec, StdioSpec, Timeouts, TransportSpec};
+pub use spec::{HttpKind, HttpSpec, PoolScope, ServerSpec, StdioSpec, Timeouts, TransportSpec};
 pub use status::{Discovery, Failure, Phase, ServerState};

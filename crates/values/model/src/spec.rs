@@ -41,7 +41,7 @@ impl ServerSpec {
 pub enum TransportSpec {
     /// A child process that speaks on its standard streams.
     Stdio(StdioSpec),
-    /// A Streamable HTTP endpoint.
+    /// An HTTP endpoint.
     Http(HttpSpec),
     /// A server inside this process, found by its name.
     BuiltIn,
@@ -52,6 +52,7 @@ impl TransportSpec {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Stdio(_) => "stdio",
+            Self::Http(http) if http.kind == HttpKind::Sse => "sse",
             Self::Http(_) => "http",
             Self::BuiltIn => "builtin",
         }
@@ -95,11 +96,26 @@ pub struct HttpSpec {
     pub url: String,
     /// Headers sent with every request.
     pub headers: BTreeMap<String, Secret<String>>,
+    /// Which of the HTTP transports it speaks.
+    pub kind: HttpKind,
+}
+
+/// Which HTTP transport an endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpKind {
+    /// Whatever it turns out to speak.
+    #[default]
+    Auto,
+    /// Streamable HTTP, and nothing else is tried.
+    Streamable,
+    /// HTTP+SSE, the transport of 2024-11-05.
+    Sse,
 }
 
 impl HttpSpec {
     /// The address with its headers as they are written: a variable in one of them is something of
-    /// the user's that would be sent there.
+    /// the user's that would be sent there. The transport is left out: it changes how things are
+    /// said there, not what is sent or to whom.
     fn digest(&self) -> Digest {
         let headers = self.headers.iter().flat_map(|(name, value)| [name, value.expose()]);
         let parts = ["http", &self.url].into_iter().chain(headers.map(String::as_str));
@@ -177,11 +193,23 @@ mod tests {
         let spec = |value: &str| HttpSpec {
             url: "https://example.com/mcp".into(),
             headers: [("Authorization".to_owned(), Secret::new(value.to_owned()))].into(),
+            kind: HttpKind::Auto,
         };
         assert_eq!(spec("${TOKEN}").digest(), spec("${TOKEN}").digest());
         assert_ne!(spec("${TOKEN}").digest(), spec("${OTHER}").digest());
         let elsewhere = HttpSpec { url: "https://example.com/".into(), ..spec("${TOKEN}") };
         assert_ne!(spec("${TOKEN}").digest(), elsewhere.digest());
+        let older = HttpSpec { kind: HttpKind::Sse, ..spec("${TOKEN}") };
+        assert_eq!(spec("${TOKEN}").digest(), older.digest(), "the same place, told differently");
+    }
+
+    #[test]
+    fn a_listing_tells_the_old_transport_apart_where_it_was_asked_for() {
+        let listed = |kind| TransportSpec::Http(HttpSpec { kind, ..HttpSpec::default() }).as_str();
+        assert_eq!(
+            [HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse].map(listed),
+            ["http", "http", "sse"]
+        );
     }
 
     #[test]

@@ -29,10 +29,13 @@ pub fn response(id: &str, result: &[u8]) -> Bytes {
     message.finish()
 }
 
-/// A response with an error; the id is null where the request's could not be read.
+/// A response with an error; without an id where the request's could not be read. JSON-RPC wants a
+/// null there, which no revision of MCP allows.
 pub fn failure(id: Option<&str>, code: i32, message: &str, data: Option<&[u8]>) -> Bytes {
     let mut draft = Draft::new();
-    draft.member("id", id.unwrap_or("null").as_bytes());
+    if let Some(id) = id {
+        draft.member("id", id.as_bytes());
+    }
     draft.member("error", &error(code, message, data));
     draft.finish()
 }

@@ -22,6 +22,7 @@ pub(crate) struct Envelope {
     pub(crate) method: Option<Span>,
     pub(crate) params: Option<Span>,
     pub(crate) result: Option<Span>,
+    pub(crate) result_type: Option<Span>,
     pub(crate) error: Option<Span>,
     pub(crate) inside: Params,
 }
@@ -45,7 +46,10 @@ impl Envelope {
                 self.params = Some(self.inside.read(scanner)?);
                 return Ok(());
             }
-            b"result" => &mut self.result,
+            b"result" => {
+                self.result = Some(self.read_result(scanner)?);
+                return Ok(());
+            }
             b"error" => &mut self.error,
             other => {
                 if is_lookalike(other, &MEMBERS) {
@@ -56,6 +60,21 @@ impl Envelope {
         };
         *place = Some(scanner.value(Doubtful::Tolerated)?);
         Ok(())
+    }
+
+    /// A result is passed on as it is; only its discriminator is decided on.
+    fn read_result(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, Fault> {
+        if scanner.peek() != b'{' {
+            return scanner.value(Doubtful::Tolerated);
+        }
+        scanner.object(Doubtful::Tolerated, |scanner, key| {
+            let is_type = *key.decoded() == *b"resultType";
+            let value = scanner.value(Doubtful::Tolerated)?;
+            if is_type {
+                self.result_type = Some(value);
+            }
+            Ok(())
+        })
     }
 
     /// What kind of message it is, if it is one.

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use crate::{
-    Edit, Fault, Id, Limits, OwnedId, Span, WireError,
+    Edit, Fault, Id, Limits, OwnedId, Remembered, Span, WireError,
     envelope::Envelope,
+    meta::Claim,
+    method,
     scanner::{Doubtful, Scanner, admit},
     string,
 };
@@ -34,13 +36,19 @@ pub struct Frame {
     kind: Kind,
     id: Option<Span>,
     method: Option<Span>,
+    /// The method, where it is one we know: it is asked for often.
+    known: Option<&'static str>,
     params: Option<Span>,
     meta: Option<Span>,
     name: Option<Span>,
     progress_token: Option<Span>,
     request_ref: Option<Span>,
     result: Option<Span>,
+    result_type: Option<Span>,
     error: Option<Span>,
+    claim: Claim,
+    is_plain: bool,
+    is_retry: bool,
 }
 
 impl Frame {
@@ -48,7 +56,7 @@ impl Frame {
     /// [`Message::parse`](crate::Message::parse).
     pub fn parse(bytes: Bytes, limits: &Limits) -> Result<Frame, WireError> {
         admit(&bytes, limits).map_err(|fault| WireError::new(fault, Frame::peek_id(&bytes)))?;
-        Frame::scan(bytes, limits)
+        Frame::scan(bytes, limits, &[])
     }
 
     /// The id of a message that is cut off, too large or otherwise not acceptable, if it stands
@@ -68,8 +76,12 @@ impl Frame {
     }
 
     /// Reads a message whose size and encoding are known to be right.
-    pub(crate) fn scan(bytes: Bytes, limits: &Limits) -> Result<Frame, WireError> {
-        let mut scanner = Scanner::new(&bytes, limits);
+    pub(crate) fn scan(
+        bytes: Bytes,
+        limits: &Limits,
+        known: &[Remembered],
+    ) -> Result<Frame, WireError> {
+        let mut scanner = Scanner::new(&bytes, limits).knowing(known);
         let mut envelope = Envelope::default();
         scanner.space();
         let read = if scanner.peek() == b'{' {
@@ -101,13 +113,18 @@ impl Frame {
             kind,
             id: envelope.id.filter(|id| Id::from_raw(id.of(&bytes)).is_some()),
             method: envelope.method,
+            known: method::known(method),
             params: envelope.params,
             meta: inside.meta(),
             name,
             progress_token: inside.token(method),
             request_ref: inside.cancelled(method),
             result: envelope.result,
+            result_type: envelope.result_type,
             error: envelope.error,
+            claim: inside.claim(),
+            is_plain: inside.is_plain(),
+            is_retry: inside.is_retry(),
             bytes,
         })
     }
@@ -134,7 +151,10 @@ impl Frame {
 
     /// The method, decoded.
     pub fn method(&self) -> Option<Cow<'_, str>> {
-        self.text_at(self.method)
+        match self.known {
+            Some(known) => Some(Cow::Borrowed(known)),
+            None => self.text_at(self.method),
+        }
     }
 
     /// Whether this is a request or notification of that method.
@@ -168,6 +188,31 @@ impl Frame {
     /// The raw `result`.
     pub fn result(&self) -> Option<&[u8]> {
         self.result.map(|span| span.of(&self.bytes))
+    }
+
+    /// What kind of result it is, decoded (from 2026-07-28); none where it does not say.
+    pub fn result_type(&self) -> Option<Cow<'_, str>> {
+        match self.result_type?.of(&self.bytes) {
+            b"\"complete\"" => Some(Cow::Borrowed("complete")),
+            _ => self.text_at(self.result_type),
+        }
+    }
+
+    /// What `params._meta` says of the sender, by its places in the message.
+    pub fn claim(&self) -> Claim {
+        self.claim
+    }
+
+    /// Its envelope, for reading the next message of the same client; none if its `_meta` says
+    /// something that will hardly be said again.
+    pub fn remember(&self) -> Option<Remembered> {
+        let place = self.meta.filter(|_| self.is_plain)?;
+        Remembered::of(&self.bytes, place, self.claim)
+    }
+
+    /// Whether it brings answers or a state, as only the retry of a modern request does.
+    pub fn is_retry(&self) -> bool {
+        self.is_retry
     }
 
     /// The raw `error`.

@@ -69,8 +69,55 @@ pub const ROOTS_LIST_CHANGED: &str = "notifications/roots/list_changed";
 pub const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 /// A task changed its state.
 pub const TASKS_STATUS: &str = "notifications/tasks/status";
+/// A task changed its state (extension of 2026-07-28).
+pub const TASKS_CHANGED: &str = "notifications/tasks";
 /// The server has opened a listen stream (2026-07-28).
 pub const SUBSCRIPTIONS_ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// Every method, the most frequent first.
+const KNOWN: [&str; 36] = [
+    TOOLS_CALL,
+    PROGRESS,
+    TOOLS_LIST,
+    RESOURCES_READ,
+    PROMPTS_GET,
+    INITIALIZE,
+    PING,
+    RESOURCES_LIST,
+    RESOURCES_TEMPLATES_LIST,
+    RESOURCES_SUBSCRIBE,
+    RESOURCES_UNSUBSCRIBE,
+    PROMPTS_LIST,
+    COMPLETION_COMPLETE,
+    LOGGING_SET_LEVEL,
+    ROOTS_LIST,
+    SAMPLING_CREATE_MESSAGE,
+    ELICITATION_CREATE,
+    TASKS_LIST,
+    TASKS_GET,
+    TASKS_RESULT,
+    TASKS_CANCEL,
+    TASKS_UPDATE,
+    SERVER_DISCOVER,
+    SUBSCRIPTIONS_LISTEN,
+    INITIALIZED,
+    CANCELLED,
+    MESSAGE,
+    RESOURCES_UPDATED,
+    RESOURCES_LIST_CHANGED,
+    TOOLS_LIST_CHANGED,
+    PROMPTS_LIST_CHANGED,
+    ROOTS_LIST_CHANGED,
+    ELICITATION_COMPLETE,
+    TASKS_STATUS,
+    TASKS_CHANGED,
+    SUBSCRIPTIONS_ACKNOWLEDGED,
+];
+
+/// The same text for good, if it is a method of any revision.
+pub(crate) fn known(method: &str) -> Option<&'static str> {
+    KNOWN.into_iter().find(|known| *known == method)
+}
 
 /// The member of `params` that says what a method is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,9 +140,8 @@ impl Target {
             RESOURCES_READ | RESOURCES_SUBSCRIBE | RESOURCES_UNSUBSCRIBE | RESOURCES_UPDATED => {
                 Some(Target::Uri)
             }
-            TASKS_GET | TASKS_RESULT | TASKS_CANCEL | TASKS_UPDATE | TASKS_STATUS => {
-                Some(Target::Task)
-            }
+            TASKS_GET | TASKS_RESULT | TASKS_CANCEL | TASKS_UPDATE | TASKS_STATUS
+            | TASKS_CHANGED => Some(Target::Task),
             COMPLETION_COMPLETE => Some(Target::Reference),
             _ => None,
         }

@@ -6,6 +6,7 @@
 use crate::{
     Fault, Span,
     keys::Key,
+    meta::{self, Claim},
     method::{self, Target},
     scan,
     scanner::{Doubtful, Scanner},
@@ -25,6 +26,10 @@ pub(crate) struct Params {
     request_id: Option<Span>,
     meta: Option<Span>,
     meta_token: Option<Span>,
+    claim: Claim,
+    /// `_meta` holds something besides the envelope.
+    says_more: bool,
+    is_retry: bool,
     lookalike: Option<Fault>,
 }
 
@@ -45,6 +50,10 @@ impl Params {
             b"taskId" => &mut self.task_id,
             b"progressToken" => &mut self.progress_token,
             b"requestId" => &mut self.request_id,
+            b"inputResponses" | b"requestState" => {
+                self.is_retry = true;
+                return scanner.value(Doubtful::Refused).map(drop);
+            }
             b"_meta" => {
                 self.meta = Some(self.read_meta(scanner)?);
                 return Ok(());
@@ -64,11 +73,19 @@ impl Params {
         if scanner.peek() != b'{' {
             return scanner.value(Doubtful::Refused);
         }
+        if let Some((place, claim)) = scanner.recall() {
+            self.claim = claim;
+            return Ok(place);
+        }
         scanner.object(Doubtful::Refused, |scanner, key| {
-            let is_token = *key.decoded() == *b"progressToken";
+            let decoded = key.decoded();
             let value = scanner.value(Doubtful::Refused)?;
-            if is_token {
-                self.meta_token = Some(value);
+            let name = decoded.strip_prefix(meta::SPECIFIED.as_bytes());
+            if !name.is_some_and(|name| self.claim.note(name, value)) {
+                self.says_more = true;
+                if *decoded == *b"progressToken" {
+                    self.meta_token = Some(value);
+                }
             }
             Ok(())
         })
@@ -104,6 +121,21 @@ impl Params {
     /// The request a cancellation is about.
     pub(crate) fn cancelled(&self, method: &str) -> Option<Span> {
         self.request_id.filter(|_| method == method::CANCELLED)
+    }
+
+    /// What `params._meta` says of the sender.
+    pub(crate) fn claim(&self) -> Claim {
+        self.claim
+    }
+
+    /// Whether `params._meta` is an envelope and nothing else.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.claim.is_made() && !self.says_more
+    }
+
+    /// Whether it brings what only the retry of a modern request has.
+    pub(crate) fn is_retry(&self) -> bool {
+        self.is_retry
     }
 
     /// `params._meta`.

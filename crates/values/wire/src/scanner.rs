@@ -5,8 +5,9 @@
 //! ([`admit`]).
 
 use crate::{
-    Fault, Limits, Span,
+    Fault, Limits, Remembered, Span,
     keys::{Key, OpenKeys, Seen},
+    meta::Claim,
     swar,
 };
 
@@ -49,6 +50,7 @@ pub(crate) struct Scanner<'a> {
     nodes_left: usize,
     open_keys: OpenKeys<'a>,
     doubt: Option<Fault>,
+    known: &'a [Remembered],
 }
 
 impl<'a> Scanner<'a> {
@@ -62,7 +64,33 @@ impl<'a> Scanner<'a> {
             nodes_left: limits.nodes,
             open_keys: OpenKeys::default(),
             doubt: None,
+            known: &[],
         }
+    }
+
+    /// Lets it recognise envelopes that were read before.
+    pub(crate) fn knowing(self, known: &'a [Remembered]) -> Self {
+        Self { known, ..self }
+    }
+
+    /// Steps over an envelope that is remembered, if one begins here and the limits allow it: its
+    /// place, and those of its members.
+    pub(crate) fn recall(&mut self) -> Option<(Span, Claim)> {
+        let rest = self.bytes.get(self.at..)?;
+        let known = self.known.iter().find(|known| rest.starts_with(known.bytes()))?;
+        if known.depth() > self.depth_left {
+            return None;
+        }
+        self.nodes_left = self.nodes_left.checked_sub(known.nodes())?;
+        let start = self.at;
+        self.at += known.bytes().len();
+        let place = self.span_from(start);
+        Some((place, known.claim().within(place)))
+    }
+
+    /// What may still be spent on values.
+    pub(crate) fn nodes_left(&self) -> usize {
+        self.nodes_left
     }
 
     /// Lets spans count from here, for a message inside a batch.

@@ -3,11 +3,14 @@
 //! A span knows nothing of the bytes it was taken from; asked of other bytes it yields an empty
 //! slice rather than a panic.
 
+use std::num::NonZeroU32;
+
 /// A half-open range of bytes, relative to the slice it was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     start: u32,
-    end: u32,
+    /// One more than the end, so that no span at all needs no room of its own.
+    beyond: NonZeroU32,
 }
 
 impl Span {
@@ -16,8 +19,9 @@ impl Span {
     /// Offsets beyond `u32` cannot occur in an accepted message
     /// ([`Limits::MAX_BYTES`](crate::Limits::MAX_BYTES)); they saturate here.
     pub fn new(start: usize, end: usize) -> Self {
-        let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Self { start: narrow(start), end: narrow(end.max(start)) }
+        let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX - 1);
+        let beyond = narrow(end.max(start)).saturating_add(1);
+        Self { start: narrow(start), beyond: NonZeroU32::MIN.saturating_add(beyond - 1) }
     }
 
     /// Offset of the first byte.
@@ -27,7 +31,7 @@ impl Span {
 
     /// Offset behind the last byte.
     pub fn end(self) -> usize {
-        self.end as usize
+        self.beyond.get() as usize - 1
     }
 
     /// Number of bytes.

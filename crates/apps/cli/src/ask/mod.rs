@@ -5,15 +5,19 @@
 mod form;
 mod terminal;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use toolgate_host::{Answer, AskKind, CallerScope, Interactor, Question};
-use toolgate_wire::view::{LogMessage, Progress};
+use toolgate_wire::view::{LogLevel, LogMessage, Progress};
 use toolgate_wire::{Frame, method};
 
 use crate::out::{self, Spinner, visible};
 
 pub use form::filled_in;
+
+/// What the terminal can be asked; whether somebody sits there is decided when it is.
+pub const CAPABILITIES: &[u8] = br#"{"elicitation":{"form":{},"url":{}}}"#;
 
 /// The person behind a call, if there is one.
 pub struct Person {
@@ -90,5 +94,24 @@ impl Interactor for Person {
             let answered = tokio::task::spawn_blocking(move || terminal::ask(&server, &question));
             answered.await.unwrap_or(Answer::Unsupported)
         })
+    }
+
+    /// One after the other: there is one terminal.
+    fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
+        Box::pin(async move {
+            let mut answers = Vec::with_capacity(questions.len());
+            for question in questions {
+                answers.push(self.ask(question).await);
+            }
+            answers
+        })
+    }
+
+    fn capabilities(&self) -> Bytes {
+        Bytes::from_static(CAPABILITIES)
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        Some(if self.verbose { LogLevel::Debug } else { LogLevel::Info })
     }
 }

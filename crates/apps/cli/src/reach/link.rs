@@ -6,15 +6,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use toolgate_host::session::{Opening, Outbound, Owner, Session, SessionError};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, Timeouts};
-use toolgate_wire::{Frame, Kind, Limits, build, view::RpcError};
+use toolgate_wire::{Era, Frame, Kind, Limits, build, view::RpcError};
 
 use super::Living;
+use crate::ask::CAPABILITIES;
 use crate::ending::{self, Ending, Stop};
 use crate::exit::Failure;
 use crate::station::Station;
 
-/// What the terminal can be asked; whether somebody sits there is decided when it is.
-const CAPABILITIES: &[u8] = br#"{"elicitation":{"form":{},"url":{}}}"#;
 /// How long a call may take is the gateway's decision; we wait for it.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How long the last words may take.
@@ -68,6 +67,7 @@ impl Link {
             capabilities: CAPABILITIES.into(),
             ambient: port.clone(),
             owner: Arc::new(Watch(stop)),
+            era: Some(Era::Legacy),
         };
         let session = Session::on_lines(reader, writer, opening).await.map_err(failure)?;
         Ok(Self { session, port, over })

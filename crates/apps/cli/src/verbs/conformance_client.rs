@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use clap::Args;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
-    Answer, AskKind, CallerScope, Host, HttpSpec, Interactor, Prefix, Question, ServerName,
-    ServerSpec, ServerState, Timeouts, TransportSpec,
+    Answer, AskKind, CallerScope, CapabilityKind, Host, HttpSpec, Interactor, Prefix, Question,
+    ServerName, ServerSpec, ServerState, Timeouts, TransportSpec,
 };
 use toolgate_wire::Frame;
 
@@ -16,6 +17,7 @@ use crate::ask::filled_in;
 use crate::exit::{Exit, Failure};
 
 const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
+const CONTEXT: &str = "MCP_CONFORMANCE_CONTEXT";
 
 #[derive(Debug, Args)]
 pub struct ConformanceClient {
@@ -54,19 +56,71 @@ async fn connect(url: &str) -> Result<Host, Failure> {
 }
 
 async fn play(scenario: &str, host: &Host) -> Result<(), Failure> {
-    let (tool, arguments) = match scenario {
-        "initialize" => return Ok(()),
-        "tools_call" => ("add_numbers", json!({ "a": 2, "b": 3 })),
-        "elicitation-sep1034-client-defaults" => ("test_client_elicitation_defaults", json!({})),
-        "sse-retry" => ("test_reconnection", json!({})),
+    match scenario {
+        "initialize" | "request-metadata" | "json-schema-ref-no-deref" => {
+            host.tools().await;
+        }
+        "tools_call" => call(host, "add_numbers", json!({ "a": 2, "b": 3 })).await?,
+        "elicitation-sep1034-client-defaults" => {
+            call(host, "test_client_elicitation_defaults", json!({})).await?;
+        }
+        "sse-retry" => call(host, "test_reconnection", json!({})).await?,
         "json-schema-2020-12-preservation" => {
             let schema = input_schema(host, "json_schema_2020_12_tool").await?;
-            ("json_schema_echo", json!({ "schema": schema }))
+            call(host, "json_schema_echo", json!({ "schema": schema })).await?;
+        }
+        "sep-2322-client-request-state" => {
+            let echo = call(host, "test_mrtr_echo_state", json!({}));
+            let unrelated = call(host, "test_mrtr_unrelated", json!({}));
+            let (echo, unrelated) = tokio::join!(echo, unrelated);
+            echo.and(unrelated)?;
+            call(host, "test_mrtr_no_state", json!({})).await?;
+            call(host, "test_mrtr_no_result_type", json!({})).await?;
+        }
+        "http-standard-headers" => everything(host).await?,
+        "http-custom-headers" => {
+            for (tool, arguments) in wanted_calls()? {
+                call(host, &tool, arguments).await?;
+            }
+        }
+        // Whatever is still listed is called: what must not be called must not be listed.
+        "http-invalid-tool-headers" => {
+            for tool in host.tools().await {
+                call(host, &tool.name, json!({ "region": "here" })).await?;
+            }
         }
         other => return Err(Failure::usage(format!("play `{other}`: no such scenario"))),
-    };
+    }
+    Ok(())
+}
+
+async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), Failure> {
     host.call(tool, &arguments).await?;
     Ok(())
+}
+
+/// Calls every tool, reads every resource, renders every prompt.
+async fn everything(host: &Host) -> Result<(), Failure> {
+    for tool in host.tools().await {
+        call(host, &tool.name, json!({})).await?;
+    }
+    for resource in host.list(CapabilityKind::Resource).await {
+        host.read(&resource.name).await?;
+    }
+    for prompt in host.list(CapabilityKind::Prompt).await {
+        host.prompt(&prompt.name, &json!({})).await?;
+    }
+    Ok(())
+}
+
+/// The calls the suite asks for.
+fn wanted_calls() -> Result<Vec<(String, Value)>, Failure> {
+    let context = std::env::var(CONTEXT).unwrap_or_default();
+    let context: Value = serde_json::from_str(&context)
+        .map_err(|error| Failure::usage(format!("read {CONTEXT}: {error}")))?;
+    let calls = context["toolCalls"].as_array().into_iter().flatten();
+    let named = |call: &Value| Some((call["name"].as_str()?.to_owned(), call["arguments"].clone()));
+    Ok(calls.filter_map(named).collect())
 }
 
 async fn input_schema(host: &Host, tool: &str) -> Result<Value, Failure> {
@@ -87,6 +141,10 @@ impl Interactor for Agreeable {
     }
 
     fn tell(&self, _event: Frame) {}
+
+    fn capabilities(&self) -> Bytes {
+        Bytes::from_static(br#"{"elicitation":{"form":{}}}"#)
+    }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let answer = match question.kind {

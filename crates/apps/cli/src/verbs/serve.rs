@@ -3,11 +3,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use tokio::net::{TcpListener, lookup_host};
-use toolgate_host::{ServerState, TreeGuarantee};
-use toolgate_wire::{Era, Revision};
+use toolgate_host::{ServerState, TreeGuarantee, parse_duration};
+use toolgate_wire::Revision;
 
 use super::stdio;
 use crate::context::Context;
@@ -31,18 +32,19 @@ pub struct Serve {
     /// Speak this MCP revision and refuse every other
     #[arg(long, value_name = "REVISION", value_parser = revision)]
     protocol: Option<Revision>,
+    /// How long a call waits for the answers of a client without a session (2026-07-28)
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_duration)]
+    park: Duration,
 }
 
 fn revision(text: &str) -> Result<Revision, String> {
-    let legacy = Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Legacy);
-    let known: Vec<_> = legacy.clone().map(Revision::as_str).collect();
-    let found = legacy.into_iter().find(|revision| revision.as_str() == text);
-    found.ok_or_else(|| format!("there are {}", known.join(", ")))
+    text.parse()
+        .map_err(|_| format!("there are {}", Revision::ALL.map(Revision::as_str).join(", ")))
 }
 
 pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
     if options.stdio {
-        return stdio::run(context, options.protocol).await;
+        return stdio::run(context, options.protocol, options.park).await;
     }
     let address = loopback(&options.listen).await?;
     let claim = match owner::claim(&context.home)? {
@@ -58,6 +60,7 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
     }
     let terms = Terms {
         strict: options.protocol,
+        park: Some(options.park),
         serving: true,
         endpoint: Some(endpoint.clone()),
         ..Terms::default()

@@ -1,6 +1,8 @@
 //! `serve --stdio`: for clients that start their servers. It relays to the living owner of the
 //! home, and is the gateway itself where there is none.
 
+use std::time::Duration;
+
 use tokio::io::{stdin, stdout};
 use toolgate_wire::Revision;
 
@@ -12,7 +14,11 @@ use crate::reach::Living;
 use crate::station::{Station, Terms};
 use crate::{out, owner};
 
-pub async fn run(context: &Context, strict: Option<Revision>) -> Result<Exit, Failure> {
+pub async fn run(
+    context: &Context,
+    strict: Option<Revision>,
+    park: Duration,
+) -> Result<Exit, Failure> {
     if let Some(living) = Living::of(context).await {
         let protocol = strict.map(|revision| revision.as_str().to_owned());
         return relay::run(living.converse(protocol).await?).await;
@@ -22,8 +28,8 @@ pub async fn run(context: &Context, strict: Option<Revision>) -> Result<Exit, Fa
         tracing::warn!(target: "toolgate::gateway", "{failure}");
         None
     });
-    let station =
-        Station::open(context, Terms { strict, serving: true, ..Terms::default() }).await?;
+    let terms = Terms { strict, park: Some(park), serving: true, ..Terms::default() };
+    let station = Station::open(context, terms).await?;
     out::findings(station.desk().findings());
     let (stop, ending) = ending::on_signal()?;
     let client = async {

@@ -4,13 +4,17 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolgate_wire::{OwnedId, WireError, build, code};
 
 use super::headers::{EVENT_STREAM, JSON};
 use super::payload::{Payload, Pieces};
 use super::stream::Events;
+use crate::modern::Fault;
 use crate::session::Reply;
+
+/// Tells proxies to pass events on as they come.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Why a request gets no answer of the protocol.
 #[derive(Debug)]
@@ -81,6 +85,32 @@ pub(crate) fn json(reply: Reply) -> Response<Payload> {
     response
 }
 
+/// An answer as it is, with the status its code has.
+pub(crate) fn telling(reply: Reply) -> Response<Payload> {
+    let status = status(&reply);
+    with_status(json(reply), status)
+}
+
+/// The status an answer has in 2026-07-28. In earlier revisions a status says nothing of the
+/// answer.
+pub(crate) fn status(reply: &Reply) -> StatusCode {
+    match reply.code() {
+        Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(
+            code::PARSE_ERROR
+            | code::HEADER_MISMATCH
+            | code::MISSING_CLIENT_CAPABILITY
+            | code::UNSUPPORTED_PROTOCOL_VERSION,
+        ) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+/// A message that was refused before it was looked at what it wants.
+pub(crate) fn faulty(fault: Fault) -> Response<Payload> {
+    with_status(json(fault.into_reply()), StatusCode::BAD_REQUEST)
+}
+
 /// Bytes of JSON that are no answer of the protocol.
 pub(crate) fn document(body: String) -> Response<Payload> {
     json(Reply::whole(Bytes::from(body)))
@@ -92,6 +122,7 @@ pub(crate) fn events(events: Events) -> Response<Payload> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, EVENT_STREAM);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
     response
 }
 

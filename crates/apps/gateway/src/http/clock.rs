@@ -42,6 +42,8 @@ pub(crate) enum Phase {
     Head,
     /// A body has begun and is not complete; whoever reads it gives it its time.
     Body,
+    /// A stream is open whose client has said nothing yet; whoever opened it gives it its time.
+    Silent,
     /// A request is being served. Its body and its events have limits of their own.
     Serving,
 }

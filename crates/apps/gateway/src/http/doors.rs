@@ -6,9 +6,10 @@
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
 
 use super::answer::Refused;
+use super::headers::only;
 
 /// The names that always mean this machine.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -86,13 +87,6 @@ impl Doors {
     fn knows(&self, host: &[u8]) -> bool {
         self.hosts.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(host))
     }
-}
-
-/// The header, if it was sent exactly once.
-fn only<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> Option<&'a HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next()?;
-    values.next().is_none().then_some(first)
 }
 
 fn strip<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {

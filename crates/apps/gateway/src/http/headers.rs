@@ -6,7 +6,10 @@ use toolgate_model::Digest;
 use toolgate_wire::{Era, Revision};
 
 use super::answer::Refused;
+use crate::modern::Label;
 use crate::session::Carriage;
+
+pub(crate) use crate::principal::Principal;
 
 /// The session a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -17,7 +20,7 @@ pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event
 
 /// Refuses a body that is not declared to be JSON: a page can send any other type without asking.
 pub(crate) fn json_body(headers: &HeaderMap) -> Result<(), Refused> {
-    let media = headers.get(CONTENT_TYPE).map(|value| essence(value.as_bytes()));
+    let media = only(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes()));
     match media {
         Some(media) if media.eq_ignore_ascii_case(b"application/json") => Ok(()),
         _ => Err(Refused::new(
@@ -27,8 +30,21 @@ pub(crate) fn json_body(headers: &HeaderMap) -> Result<(), Refused> {
     }
 }
 
-/// Refuses a revision that is not served here. One that differs from the session's is tolerated:
-/// released clients send it.
+/// The header, if it was sent exactly once.
+pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
+}
+
+/// What the headers say of the revision of a message.
+pub(crate) fn label(headers: &HeaderMap) -> Label<'_> {
+    let version = only(headers, &PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
+    version.map_or(Label::Unclear, |version| Label::Version(version.trim()))
+}
+
+/// Refuses a revision that has no sessions, or is not served here. One that differs from the
+/// session's is tolerated: released clients send it.
 pub(crate) fn known_version(headers: &HeaderMap) -> Result<(), Refused> {
     let Some(version) = headers.get(PROTOCOL_VERSION) else { return Ok(()) };
     let revision = version.to_str().ok().and_then(|version| version.parse::<Revision>().ok());
@@ -83,16 +99,8 @@ impl Accept {
     }
 }
 
-/// Whoever stands behind a request, as far as the request shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Principal {
-    /// Somebody on this machine.
-    Local,
-    /// The holder of a credential.
-    Holder(Digest),
-}
-
 impl Principal {
+    /// Whoever stands behind a request with these headers.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         match headers.get(AUTHORIZATION) {
             None => Self::Local,
@@ -179,5 +187,8 @@ mod tests {
             headers.insert(CONTENT_TYPE, media.parse().unwrap());
             assert_eq!(json_body(&headers).is_ok(), taken, "{media}");
         }
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.append(CONTENT_TYPE, "text/plain".parse().unwrap());
+        assert!(json_body(&headers).is_err(), "both at once");
     }
 }

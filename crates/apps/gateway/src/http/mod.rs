@@ -1,8 +1,10 @@
-//! Streamable HTTP: `/mcp` with POST, GET and DELETE, and `/healthz`.
+//! Streamable HTTP: `/mcp` with POST, GET and DELETE; `/sse` and `/messages` for clients older than
+//! that; and `/healthz`.
 //!
 //! A request passes the doors (Host, Origin), then its path and method, then what the method asks
 //! of it; only then is its body read. Answers are JSON as long as nothing must be said before them,
-//! and event streams after that. Nothing here looks into a message: that is the session's.
+//! and event streams after that. Nothing here looks into a message but to compare it with the
+//! headers that repeat it: what it means is for `session` and `modern`.
 
 mod answer;
 mod body;
@@ -13,6 +15,9 @@ mod doors;
 mod eventlog;
 mod get;
 mod headers;
+mod mirror;
+mod modern;
+mod old;
 mod payload;
 mod post;
 mod server;

@@ -1,6 +1,7 @@
 //! POST: a message of the client, and its answer.
 //!
-//! An answer that comes first is a plain JSON body, awaited in the connection's own task. Only if
+//! The body says which era it belongs to; what has no session goes to `modern`. For the others, an
+//! answer that comes first is a plain JSON body, awaited in the connection's own task. Only if
 //! something must be said before it, or it takes long, does the response become an event stream,
 //! and the exchange moves to a task that fills the stream whether or not somebody reads. A client
 //! that hangs up has not cancelled: its call goes on.
@@ -8,25 +9,27 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 use toolgate_wire::{Frame, Kind, Message, method};
 
-use super::answer::{Refused, bare, events, json, with_status};
+use super::answer::{Refused, bare, events, faulty, json, with_status};
 use super::body;
 use super::clock::{Phase, Pulse};
 use super::eventlog::EventLog;
-use super::headers::{Accept, Principal, SESSION_ID, json_body, known_version};
+use super::headers::{Accept, Principal, SESSION_ID, json_body, known_version, label};
+use super::modern::Visited;
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::sessions::{HttpSession, NoRoom};
 use super::stream::{Events, Pace};
+use crate::modern::Speech;
 use crate::session::{Exchange, Opening, Outlet, Reply, Step};
 
 impl Server {
@@ -36,20 +39,36 @@ impl Server {
         request: Request<Incoming>,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
-        let headers = request.headers();
-        json_body(headers)?;
-        let accept = Accept::of(headers)?;
-        known_version(headers)?;
-        let principal = Principal::of(headers);
-        let client = self.session_of(headers, principal)?;
+        let (head, body) = request.into_parts();
+        json_body(&head.headers)?;
+        let accept = Accept::of(&head.headers)?;
         let options = &self.hub.options;
         pulse.enter(Phase::Body);
-        let bytes = body::read(request.into_body(), options.body, options.cuts.body).await?;
+        let bytes = body::read(body, options.body, options.cuts.body).await?;
         pulse.enter(Phase::Serving);
-        let message = Message::parse(bytes, &self.hub.limits())
-            .map_err(|error| Refused::unreadable(&error))?;
-        let Some(client) = client else {
-            // Revisions without sessions will be told apart here.
+        let message = self.hub.modern.read(bytes, &self.hub.limits());
+        let message = message.map_err(|error| Refused::unreadable(&error))?;
+        match (Speech::of(&message, label(&head.headers), options.strict), message) {
+            (Err(fault), _) => Ok(faulty(fault)),
+            (Ok(Speech::Notice), _) => Ok(bare(StatusCode::ACCEPTED)),
+            (Ok(Speech::Request(envelope)), Message::One(frame)) => {
+                self.modern(Visited { frame, envelope, accept }, &head.headers, pulse).await
+            }
+            (Ok(_), message) => self.legacy(message, &head.headers, accept, pulse).await,
+        }
+    }
+
+    /// Takes a message of a session, or one that opens it.
+    async fn legacy(
+        &self,
+        message: Message,
+        headers: &HeaderMap,
+        accept: Accept,
+        pulse: &Arc<Pulse>,
+    ) -> Result<Response<Payload>, Refused> {
+        known_version(headers)?;
+        let principal = Principal::of(headers);
+        let Some(client) = self.session_of(headers, principal)? else {
             return match message {
                 Message::One(frame) if opens(&frame) => self.open(&frame, accept, principal, pulse),
                 _ => Err(missing_session()),
@@ -99,7 +118,8 @@ impl Server {
             return self.stream(client, exchange, None, pulse);
         }
         let mut attended = Attended { exchange, log: &client.log };
-        let said = match attended.first(accept, self.hub.options.sse_after).await {
+        let patience = self.hub.options.sse_after;
+        let said = match first(accept, patience, |task| attended.exchange.poll_step(task)).await {
             First::Step(Step::Outcome(reply)) => return json(reply),
             First::Step(Step::Said(message)) => Some(message),
             First::Late => None,
@@ -152,17 +172,42 @@ fn opens(frame: &Frame) -> bool {
     frame.kind() == Kind::Request && frame.is(method::INITIALIZE)
 }
 
-fn no_room(reason: &NoRoom) -> Refused {
+pub(super) fn no_room(reason: &NoRoom) -> Refused {
     tracing::warn!(target: "toolgate::gateway", %reason, "no session could be opened");
     Refused::new(StatusCode::SERVICE_UNAVAILABLE, "no session can be opened now")
 }
 
 /// How a response begins.
-enum First {
+pub(crate) enum First {
     /// Something happened.
     Step(Step),
     /// Nothing happened for so long that the client should see a sign of life.
     Late,
+}
+
+/// Waits for the first step of an exchange, though not for ever if the client takes streams.
+pub(crate) async fn first(
+    accept: Accept,
+    patience: Duration,
+    mut poll_step: impl FnMut(&mut Context<'_>) -> Poll<Step>,
+) -> First {
+    let mut late = pin!(None::<Sleep>);
+    poll_fn(|context| {
+        if let Poll::Ready(step) = poll_step(context) {
+            return Poll::Ready(First::Step(step));
+        }
+        if accept == Accept::Json {
+            return Poll::Pending;
+        }
+        if late.is_none() {
+            late.set(Some(sleep(patience)));
+        }
+        match late.as_mut().as_pin_mut().map(|late| late.poll(context)) {
+            Some(Poll::Ready(())) => Poll::Ready(First::Late),
+            _ => Poll::Pending,
+        }
+    })
+    .await
 }
 
 /// An exchange whose client waits for a plain answer. The connection drops it if the client hangs
@@ -173,26 +218,6 @@ struct Attended<'a> {
 }
 
 impl Attended<'_> {
-    async fn first(&mut self, accept: Accept, patience: Duration) -> First {
-        let mut late = pin!(None::<Sleep>);
-        poll_fn(|context| {
-            if let Poll::Ready(step) = self.exchange.poll_step(context) {
-                return Poll::Ready(First::Step(step));
-            }
-            if accept == Accept::Json {
-                return Poll::Pending;
-            }
-            if late.is_none() {
-                late.set(Some(sleep(patience)));
-            }
-            match late.as_mut().as_pin_mut().map(|late| late.poll(context)) {
-                Some(Poll::Ready(())) => Poll::Ready(First::Late),
-                _ => Poll::Pending,
-            }
-        })
-        .await
-    }
-
     fn release(mut self) -> Exchange {
         std::mem::replace(&mut self.exchange, Exchange::Over)
     }

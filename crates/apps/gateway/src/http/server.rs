@@ -15,12 +15,14 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use toolgate_wire::Era;
 
 use super::answer::{Refused, document, with_status};
 use super::clock::{Clock, Phase, Pulse};
 use super::connections::{Connections, Watched};
 use super::doors::Doors;
-use super::headers::{Principal, SESSION_ID};
+use super::headers::{Principal, SESSION_ID, label};
+use super::old;
 use super::payload::Payload;
 use super::sessions::{HttpSession, Sessions};
 use crate::gateway::Hub;
@@ -38,6 +40,7 @@ const SETTLING: Duration = Duration::from_millis(10);
 pub(crate) struct Server {
     pub(crate) hub: Arc<Hub>,
     pub(crate) sessions: Sessions,
+    pub(crate) old: Arc<old::Clients>,
     doors: Doors,
     clock: Arc<Clock>,
     connections: Connections,
@@ -74,6 +77,7 @@ impl Server {
                 options.sessions,
                 options.session_ttl,
             ),
+            old: old::Clients::new(clock.clone(), options.sessions, options.cuts.idle),
             doors: Doors::new(port, &options.hosts, &options.origins),
             connections: Connections::new(options.connections),
             clock,
@@ -111,6 +115,7 @@ impl Server {
             self.clock.set(began.elapsed());
             self.connections.sweep(&self.hub.options.cuts);
             self.sessions.sweep();
+            self.old.sweep();
         }
     }
 
@@ -164,6 +169,7 @@ impl Server {
         }
         match request.uri().path() {
             "/mcp" => self.mcp(request, pulse).await,
+            old::STREAM | old::MESSAGES if !self.modern_only() => self.old(request, pulse).await,
             "/healthz" => self.health(request.method()),
             _ => Refused::new(StatusCode::NOT_FOUND, "there is nothing here; MCP is at /mcp")
                 .into_response(""),
@@ -173,11 +179,23 @@ impl Server {
     async fn mcp(&self, request: Request<Incoming>, pulse: &Arc<Pulse>) -> Response<Payload> {
         let response = match *request.method() {
             Method::POST => self.post(request, pulse).await,
+            // Revisions without sessions have neither of the others.
+            _ if self.without_sessions(request.headers()) => {
+                return wrong_method().into_response("POST");
+            }
             Method::GET => self.get(request.headers(), pulse),
             Method::DELETE => self.delete(request.headers()),
             _ => Err(wrong_method()),
         };
         response.unwrap_or_else(|refused| refused.into_response("GET, POST, DELETE"))
+    }
+
+    fn without_sessions(&self, headers: &HeaderMap) -> bool {
+        self.modern_only() || label(headers).is_modern()
+    }
+
+    fn modern_only(&self) -> bool {
+        self.hub.options.strict.is_some_and(|only| only.era() == Era::Modern)
     }
 
     fn health(&self, method: &Method) -> Response<Payload> {
@@ -205,17 +223,25 @@ impl Server {
         found.map(Some).ok_or_else(unknown_session)
     }
 
+    /// How many requests are in flight, of clients of all kinds.
+    fn in_flight(&self) -> usize {
+        self.sessions.in_flight() + self.old.in_flight() + self.hub.modern.in_flight()
+    }
+
     /// Lets requests in flight finish, then ends the streams and the connections.
     async fn drain(&self, closing: &watch::Sender<bool>) {
         self.draining.store(true, Ordering::Relaxed);
         closing.send_replace(true);
+        self.hub.modern.dismiss(Principal::over_http);
         let settled = async {
-            while self.sessions.in_flight() > 0 {
+            while self.in_flight() > 0 {
                 sleep(SETTLING).await;
             }
         };
         let _ = timeout(self.hub.options.drain, settled).await;
         self.sessions.end_all();
+        self.old.end_all();
+        self.hub.modern.depart(Principal::over_http);
         let _ = timeout(LAST_BYTES, self.connections.ended()).await;
     }
 }
@@ -236,6 +262,6 @@ pub(crate) fn unknown_session() -> Refused {
     Refused::new(StatusCode::NOT_FOUND, "no such session; initialize again")
 }
 
-fn wrong_method() -> Refused {
+pub(crate) fn wrong_method() -> Refused {
     Refused::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here")
 }

@@ -21,14 +21,18 @@ use crate::session::{Registry, Session};
 pub(crate) struct Key([u8; 16]);
 
 impl Key {
-    fn mint() -> Result<Self, getrandom::Error> {
+    pub(super) fn mint() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
     fn read(header: &HeaderValue) -> Option<Self> {
-        let text: &[u8; 32] = header.as_bytes().try_into().ok()?;
+        Self::parse(header.as_bytes())
+    }
+
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let text: &[u8; 32] = text.try_into().ok()?;
         let mut bytes = [0; 16];
         for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
             *byte = digit(pair[0])? << 4 | digit(pair[1])?;

@@ -11,8 +11,16 @@ use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
 use super::clock::{Phase, Pulse};
-use super::eventlog::Reader;
 use crate::Options;
+
+/// Where the events of a stream come from.
+pub(crate) trait Feed: Send {
+    /// The next event, encoded; `None` at the end.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// The id a client comes back with if the stream breaks off now; none if it cannot come back.
+    fn position(&self) -> Option<String>;
+}
 
 /// When a stream speaks though nothing happens.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +42,11 @@ impl Pace {
         }
     }
 
+    /// The pace of a stream nobody can come back to.
+    pub(crate) fn unbroken(options: &Options) -> Self {
+        Self { keep_alive: options.keep_alive, poll_after: None, retry: None }
+    }
+
     /// The pace of a stream that stands as long as its client likes.
     pub(crate) fn standing(options: &Options, revision: Revision) -> Self {
         let polled = revision.sse_polling();
@@ -47,7 +60,7 @@ impl Pace {
 
 /// The body of an event stream.
 pub(crate) struct Events {
-    reader: Reader,
+    feed: Box<dyn Feed>,
     pace: Pace,
     opening: Option<Bytes>,
     last_event: Instant,
@@ -57,18 +70,17 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(reader: Reader, pace: Pace, pulse: Arc<Pulse>) -> Self {
+    pub(crate) fn new(feed: impl Feed + 'static, pace: Pace, pulse: Arc<Pulse>) -> Self {
         let now = Instant::now();
         // Clients older than primers may take an event without data for a broken message.
-        let opening = match pace.retry {
-            Some(retry) => sse::primer(
-                &reader.position(),
-                u64::try_from(retry.as_millis()).unwrap_or(u64::MAX),
-            ),
-            None => sse::keep_alive(),
+        let opening = match (pace.retry, feed.position()) {
+            (Some(retry), Some(position)) => {
+                sse::primer(&position, u64::try_from(retry.as_millis()).unwrap_or(u64::MAX))
+            }
+            _ => sse::keep_alive(),
         };
         Self {
-            reader,
+            feed: Box::new(feed),
             pace,
             opening: Some(opening),
             last_event: now,
@@ -82,7 +94,7 @@ impl Events {
         if let Some(opening) = self.opening.take() {
             return Poll::Ready(Some(opening));
         }
-        if let Poll::Ready(event) = self.reader.poll_next(context) {
+        if let Poll::Ready(event) = self.feed.poll_next(context) {
             self.last_event = Instant::now();
             self.rest(self.last_event);
             return Poll::Ready(event);

@@ -1,6 +1,8 @@
 //! What a client said it can be asked.
 
-use toolgate_wire::scan;
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use toolgate_wire::{meta, scan};
 
 use crate::upstreams::AskKind;
 
@@ -31,6 +33,39 @@ impl Abilities {
         }
     }
 
+    /// The same with roots that are configured, whatever the client would say.
+    pub(crate) fn with_roots(self, configured: bool) -> Self {
+        Self { roots: self.roots || configured, ..self }
+    }
+
+    /// As a modern server is told it: what can be carried back to a client of an older revision
+    /// that declared these `capabilities`.
+    pub(crate) fn told(self, capabilities: &[u8]) -> Bytes {
+        let declared = |key: &str| {
+            let raw = scan::member(capabilities, key)?.of(capabilities);
+            serde_json::from_slice::<Value>(raw).ok().filter(Value::is_object)
+        };
+        let mut told = Map::new();
+        if self.roots {
+            told.insert("roots".into(), json!({}));
+        }
+        if self.sampling {
+            told.insert("sampling".into(), declared("sampling").unwrap_or_else(|| json!({})));
+        }
+        let modes = [("form", self.form), ("url", self.url)];
+        let modes = modes.into_iter().filter(|(_, can)| *can);
+        let modes: Map<_, _> = modes.map(|(mode, _)| (mode.to_owned(), json!({}))).collect();
+        if !modes.is_empty() {
+            told.insert("elicitation".into(), modes.into());
+        }
+        if let Some(Value::Object(mut extensions)) = declared("extensions") {
+            // Tasks of older revisions are another matter, and the gate's.
+            extensions.remove(meta::TASKS_EXTENSION);
+            told.insert("extensions".into(), extensions.into());
+        }
+        Value::from(told).to_string().into()
+    }
+
     /// Whether the client can be asked this.
     pub(crate) fn answer(self, kind: AskKind) -> bool {
         match kind {
@@ -59,6 +94,22 @@ mod tests {
         assert!(both.answer(AskKind::Form) && both.answer(AskKind::Url));
         let only = Abilities::of(br#"{"elicitation":{"url":{}}}"#);
         assert!(only.answer(AskKind::Url) && !only.answer(AskKind::Form));
+    }
+
+    #[test]
+    fn a_modern_server_is_told_what_can_be_carried_back() {
+        let declared = br#"{"roots":{"listChanged":true},"sampling":{"tools":{}},"tasks":{},
+            "elicitation":{},"extensions":{"a/b":{},"io.modelcontextprotocol/tasks":{}}}"#;
+        let told: Value = serde_json::from_slice(&Abilities::of(declared).told(declared)).unwrap();
+        assert_eq!(
+            told,
+            json!({
+                "roots": {}, "sampling": {"tools": {}}, "elicitation": {"form": {}},
+                "extensions": {"a/b": {}},
+            })
+        );
+        let nothing: Value = serde_json::from_slice(&Abilities::default().told(declared)).unwrap();
+        assert_eq!(nothing, json!({"extensions": {"a/b": {}}}), "nothing that needs asking");
     }
 
     #[test]

@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Frame, Id, build, code, line, method};
+use toolgate_wire::{Edit, Frame, Id, build, code, line, method};
 
 use super::Outlet;
-use crate::upstreams::{Answer, Question};
+use crate::upstreams::{Answer, AskKind, Question};
 
 /// What our ids begin with.
 const PREFIX: &str = "toolgate-";
@@ -46,7 +46,7 @@ impl Asks {
     /// Sends the question out and waits for the client's answer.
     pub(crate) async fn ask(&self, question: Question, outlet: &dyn Outlet) -> Answer {
         let Some((number, answer)) = self.mint() else { return gone() };
-        let Ok(request) = question.frame.edit().replace_id(spelled(number)).finish() else {
+        let Ok(request) = worded(&question, number).finish() else {
             self.table().open.remove(&number);
             return failure("the question has no id");
         };
@@ -94,6 +94,18 @@ impl Drop for Open<'_> {
             let params = format!(r#"{{"requestId":{id},"reason":"no longer needed"}}"#);
             self.outlet.send(build::notification(method::CANCELLED, Some(params.as_bytes())));
         }
+    }
+}
+
+/// A question as a client of a session gets it. Where a server asks through a result, the address
+/// a user is to visit has no name of its own; clients of 2025-11-25 need one.
+fn worded(question: &Question, number: u64) -> Edit<'_> {
+    let edit = question.frame.edit().replace_id(spelled(number));
+    match question.frame.params_span() {
+        Some(params) if question.kind == AskKind::Url && question.key.is_some() => {
+            edit.set_member(params, "elicitationId", spelled(number))
+        }
+        _ => edit,
     }
 }
 

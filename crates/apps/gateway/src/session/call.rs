@@ -10,6 +10,7 @@ use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, OwnedId, line};
 
 use super::{Outlet, Peer};
@@ -119,5 +120,13 @@ impl Interactor for Call {
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let way = (self.carriage == Carriage::Streaming).then_some(self as &dyn Outlet);
         self.peer.put(question, way)
+    }
+
+    fn capabilities(&self) -> Bytes {
+        self.peer.told(self.carriage == Carriage::Streaming)
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        Some(self.peer.level())
     }
 }

@@ -22,14 +22,6 @@ impl Session {
             return self.list(&request, id, kind, carriage);
         }
         match name.as_ref() {
-            method::TOOLS_CALL
-            | method::PROMPTS_GET
-            | method::RESOURCES_READ
-            | method::COMPLETION_COMPLETE
-            | method::TASKS_GET
-            | method::TASKS_RESULT
-            | method::TASKS_LIST
-            | method::TASKS_CANCEL => self.pass(request, id, None, carriage),
             method::RESOURCES_SUBSCRIBE => {
                 let change = request.name().map(|uri| Subscription::Begin(uri.into_owned()));
                 self.pass(request, id, change, carriage)
@@ -43,10 +35,8 @@ impl Session {
             method::INITIALIZE => {
                 Exchange::Answered(refusal(Some(&id), "the session is initialized already"))
             }
-            other => {
-                let error = format!("Method not found: {other}");
-                Exchange::Answered(Reply::failure(&id, code::METHOD_NOT_FOUND, &error))
-            }
+            // What nobody here knows, a server may.
+            _ => self.pass(request, id, None, carriage),
         }
     }
 
@@ -121,10 +111,7 @@ impl Session {
         kind: CapabilityKind,
         carriage: Carriage,
     ) -> Exchange {
-        // A list is one page, so there is no cursor of ours that could come back.
-        let params = request.params().unwrap_or_default();
-        let cursor = scan::member(params, "cursor").map(|cursor| cursor.of(params));
-        if cursor.is_some_and(|cursor| cursor != b"null") {
+        if has_cursor(request) {
             return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, "unknown cursor"));
         }
         self.run(id, carriage, |_| {
@@ -162,8 +149,16 @@ impl Session {
     }
 }
 
+/// Whether a list request wants to go on from somewhere. A list is one page, so there is no cursor
+/// of ours that could come back.
+pub(crate) fn has_cursor(request: &Frame) -> bool {
+    let params = request.params().unwrap_or_default();
+    let cursor = scan::member(params, "cursor").map(|cursor| cursor.of(params));
+    cursor.is_some_and(|cursor| cursor != b"null")
+}
+
 /// What a list request lists.
-fn listed(name: &str) -> Option<CapabilityKind> {
+pub(crate) fn listed(name: &str) -> Option<CapabilityKind> {
     match name {
         method::TOOLS_LIST => Some(CapabilityKind::Tool),
         method::RESOURCES_LIST => Some(CapabilityKind::Resource),

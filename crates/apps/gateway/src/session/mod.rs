@@ -32,11 +32,14 @@ use toolgate_wire::{Revision, line};
 use crate::upstreams::{Caller, CallerId, GateEvent, Upstreams};
 use exchange::Subscription;
 
+pub(crate) use abilities::Abilities;
 pub(crate) use call::Carriage;
+pub(crate) use dispatch::{has_cursor, listed};
 pub(crate) use exchange::{Exchange, Step};
+pub(crate) use notes::list_changed_method;
 pub(crate) use opening::{Opening, open};
 pub(crate) use peer::{Outlet, Peer};
-pub(crate) use registry::{Registry, fan_out};
+pub(crate) use registry::Registry;
 pub(crate) use reply::Reply;
 
 /// One client's session.
@@ -111,7 +114,9 @@ impl Session {
                 self.subscriptions().contains(uri).then_some(frame)
             }
             GateEvent::Log { level, frame } => self.peer.admits(*level).then_some(frame),
-            GateEvent::TaskStatus { caller, frame } => (*caller == self.caller.id).then_some(frame),
+            GateEvent::TaskStatus { caller, frame, .. } => {
+                (*caller == self.caller.id).then_some(frame)
+            }
             GateEvent::Notified(frame) => Some(frame),
         };
         if let Some(frame) = frame {

@@ -32,10 +32,14 @@ fn log(data: Value) -> Bytes {
 
 /// What is listed has changed.
 pub(crate) fn list_changed(kind: CapabilityKind) -> Bytes {
-    let method = match kind {
+    build::notification(list_changed_method(kind), None)
+}
+
+/// The notification that says so.
+pub(crate) fn list_changed_method(kind: CapabilityKind) -> &'static str {
+    match kind {
         CapabilityKind::Tool => method::TOOLS_LIST_CHANGED,
         CapabilityKind::Prompt => method::PROMPTS_LIST_CHANGED,
         CapabilityKind::Resource | CapabilityKind::Template => method::RESOURCES_LIST_CHANGED,
-    };
-    build::notification(method, None)
+    }
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 use toolgate_wire::view::{Implementation, Initialize};
 use toolgate_wire::{Era, Frame, OwnedId, Revision, build, code, string};
 
-use super::abilities::Abilities;
 use super::{Outlet, Peer, Reply, Session};
 use crate::upstreams::{Caller, CallerId, Client, Upstreams};
 
@@ -67,8 +66,7 @@ fn begin(
 ) -> Arc<Session> {
     let capabilities = view.capabilities.unwrap_or(b"{}");
     let id = CallerId::fresh();
-    let abilities = Abilities::of(capabilities);
-    let peer = Arc::new(Peer::new(id.scope(), abilities, upstreams.roots(), outlet));
+    let peer = Arc::new(Peer::new(id.scope(), revision, capabilities, upstreams.roots(), outlet));
     let capabilities = Bytes::copy_from_slice(capabilities);
     let caller = Caller::new(id, client(&view.client), revision, capabilities, peer.clone());
     tracing::debug!(

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use toolgate_host::question_for;
 use toolgate_wire::view::{LogLevel, LogMessage};
-use toolgate_wire::{Frame, line, method};
+use toolgate_wire::{Frame, Revision, line, method};
 
 use super::abilities::Abilities;
 use super::asks::Asks;
@@ -27,10 +28,19 @@ pub(crate) trait Outlet: Send + Sync {
 /// details only a developer asks for.
 const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
 
+/// What a modern server is told of the client's abilities, raw.
+struct Told {
+    all: Bytes,
+    /// Where nothing can be asked.
+    unasked: Bytes,
+}
+
 /// The client of one session.
 pub(crate) struct Peer {
     scope: Scope,
+    revision: Revision,
     abilities: Abilities,
+    told: Told,
     /// What is configured to answer `roots/list`, whatever the client would say.
     roots: Option<Bytes>,
     level: AtomicU8,
@@ -42,13 +52,22 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(
         scope: Scope,
-        abilities: Abilities,
+        revision: Revision,
+        capabilities: &[u8],
         roots: Option<Bytes>,
         outlet: Arc<dyn Outlet>,
     ) -> Self {
+        let abilities = Abilities::of(capabilities);
+        let with_roots = |abilities: Abilities| abilities.with_roots(roots.is_some());
+        let told = Told {
+            all: with_roots(abilities).told(capabilities),
+            unasked: with_roots(Abilities::default()).told(capabilities),
+        };
         Self {
             scope,
+            revision,
             abilities,
+            told,
             roots,
             level: AtomicU8::new(DEFAULT_LEVEL as u8),
             outlet,
@@ -68,6 +87,17 @@ impl Peer {
 
     pub(crate) fn set_level(&self, level: LogLevel) {
         self.level.store(level as u8, Ordering::Relaxed);
+    }
+
+    /// The least level of log messages that is wanted.
+    pub(crate) fn level(&self) -> LogLevel {
+        let least = self.level.load(Ordering::Relaxed);
+        LogLevel::ALL.into_iter().find(|level| *level as u8 == least).unwrap_or(DEFAULT_LEVEL)
+    }
+
+    /// What a modern server is told of the client, if there is a way to ask it or not.
+    pub(crate) fn told(&self, askable: bool) -> Bytes {
+        if askable { self.told.all.clone() } else { self.told.unasked.clone() }
     }
 
     /// Whether log messages of this level are wanted.
@@ -96,7 +126,8 @@ impl Peer {
                 answered(Answer::Result(roots.clone()))
             }
             (_, Some(way)) if self.abilities.answer(question.kind) => {
-                Box::pin(self.asks.ask(question, way))
+                let frame = question_for(question.frame, self.revision);
+                Box::pin(self.asks.ask(Question { frame, ..question }, way))
             }
             _ => answered(Answer::Unsupported),
         }
@@ -121,5 +152,13 @@ impl Interactor for Peer {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         self.put(question, Some(self.outlet.as_ref()))
+    }
+
+    fn capabilities(&self) -> Bytes {
+        self.told(true)
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        Some(self.level())
     }
 }

@@ -4,6 +4,7 @@
 //! them makes three pieces, not a copy. Carriers that need one line join them.
 
 use bytes::Bytes;
+use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, OwnedId, WireError, build, code, line};
 
 use crate::upstreams::Refusal;
@@ -12,12 +13,14 @@ use crate::upstreams::Refusal;
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     parts: [Bytes; 3],
+    /// The code, if it is an error that came of a request.
+    code: Option<i32>,
 }
 
 impl Reply {
     /// Bytes that are a response already.
     pub(crate) fn whole(message: Bytes) -> Self {
-        Self { parts: [message, Bytes::new(), Bytes::new()] }
+        Self { parts: [message, Bytes::new(), Bytes::new()], code: None }
     }
 
     /// A short result of our own.
@@ -28,7 +31,7 @@ impl Reply {
     /// A prepared result that many share.
     pub(crate) fn shared(id: &OwnedId, result: Bytes) -> Self {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.raw());
-        Self { parts: [head.into(), result, Bytes::from_static(b"}")] }
+        Self { parts: [head.into(), result, Bytes::from_static(b"}")], code: None }
     }
 
     /// A server's answer, under the client's id.
@@ -38,24 +41,32 @@ impl Reply {
         };
         let bytes = answer.bytes();
         let spelled = Bytes::copy_from_slice(id.raw().as_bytes());
-        Self { parts: [bytes.slice(..place.start()), spelled, bytes.slice(place.end()..)] }
+        let parts = [bytes.slice(..place.start()), spelled, bytes.slice(place.end()..)];
+        Self { parts, code: answer.error().and_then(code_of) }
     }
 
     /// What the gate says instead of a server.
     pub(crate) fn refused(refusal: &Refusal, id: &OwnedId) -> Self {
         let Refusal { code, message, data } = refusal;
-        Self::whole(build::failure(Some(id.raw()), *code, message, data.as_deref()))
+        let failure = build::failure(Some(id.raw()), *code, message, data.as_deref());
+        Self { code: Some(*code), ..Self::whole(failure) }
     }
 
     /// An error of our own.
     pub(crate) fn failure(id: &OwnedId, code: i32, message: &str) -> Self {
-        Self::whole(build::failure(Some(id.raw()), code, message, None))
+        let failure = build::failure(Some(id.raw()), code, message, None);
+        Self { code: Some(code), ..Self::whole(failure) }
     }
 
     /// What is said to a message that could not be read.
     pub(crate) fn unreadable(error: &WireError) -> Self {
         let id = error.id().map(OwnedId::raw);
         Self::whole(build::failure(id, error.code(), &error.message(), None))
+    }
+
+    /// The code of the error it is; none for a result.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.code
     }
 
     /// The pieces, in order; some may be empty.
@@ -71,6 +82,10 @@ impl Reply {
         }
         line(&[head.as_ref(), middle, tail].concat().into())
     }
+}
+
+fn code_of(error: &[u8]) -> Option<i32> {
+    RpcError::of(error)?.code?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -36,6 +36,13 @@ impl Http {
         other
     }
 
+    /// The same client with one more header, whether or not there is one of that name.
+    pub(super) fn and(&self, name: &str, value: &str) -> Self {
+        let mut other = self.clone();
+        other.headers.push((name.into(), value.into()));
+        other
+    }
+
     pub(super) async fn send(&self, verb: &str, path: &str, body: String) -> Reply {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let (mut sender, connection) =

@@ -11,27 +11,37 @@ use crate::{Gateway, GatewayError, Options};
 use std::sync::Arc;
 
 /// A client on a pipe.
-struct Piped {
-    script: Arc<Script>,
-    input: Option<WriteHalf<DuplexStream>>,
-    output: BufReader<ReadHalf<DuplexStream>>,
-    serving: JoinHandle<Result<(), GatewayError>>,
+pub(super) struct Piped {
+    pub(super) script: Arc<Script>,
+    pub(super) gateway: Gateway,
+    pub(super) input: Option<WriteHalf<DuplexStream>>,
+    pub(super) output: BufReader<ReadHalf<DuplexStream>>,
+    pub(super) serving: JoinHandle<Result<(), GatewayError>>,
 }
 
 impl Piped {
-    fn new(options: Options) -> Self {
+    pub(super) fn new(options: Options) -> Self {
         let script = Script::new();
-        let gateway = Gateway::over(script.clone(), options);
+        Self::on(Gateway::over(script.clone(), options), script)
+    }
+
+    /// Another client of the same gateway.
+    pub(super) fn beside(&self) -> Self {
+        Self::on(self.gateway.clone(), self.script.clone())
+    }
+
+    fn on(gateway: Gateway, script: Arc<Script>) -> Self {
+        let serving = gateway.clone();
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);
         let serving = tokio::spawn(async move {
-            gateway.serve_lines(reader, writer, std::future::pending()).await
+            serving.serve_lines(reader, writer, std::future::pending()).await
         });
         let (output, input) = tokio::io::split(ours);
-        Self { script, input: Some(input), output: BufReader::new(output), serving }
+        Self { script, gateway, input: Some(input), output: BufReader::new(output), serving }
     }
 
-    async fn open(revision: &str, capabilities: Value) -> Self {
+    pub(super) async fn open(revision: &str, capabilities: Value) -> Self {
         let mut client = Self::new(Options::default());
         client.send(initialize(revision, capabilities)).await;
         assert_eq!(client.next().await["result"]["protocolVersion"], revision);
@@ -40,7 +50,7 @@ impl Piped {
         client
     }
 
-    async fn send(&mut self, message: Value) {
+    pub(super) async fn send(&mut self, message: Value) {
         self.write(&message.to_string()).await;
     }
 
@@ -48,7 +58,7 @@ impl Piped {
         self.input.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    async fn next(&mut self) -> Value {
+    pub(super) async fn next(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap()
@@ -105,7 +115,7 @@ async fn a_client_that_is_gone_takes_its_session_with_it() {
     let mut client = Piped::open("2025-11-25", json!({})).await;
     client.send(call(1, "progress-then-wait")).await;
     client.script.begun.notified().await;
-    let Piped { script, input, output, serving } = client;
+    let Piped { script, input, output, serving, .. } = client;
     drop((input, output));
     script.go.add_permits(1);
     serving.await.unwrap().unwrap();

@@ -7,6 +7,8 @@ mod client;
 mod drain;
 mod gate;
 mod lines;
+mod modern;
+mod old;
 mod requests;
 mod script;
 mod sessions;

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::{Notify, Semaphore, broadcast};
 use toolgate_host::ServerName;
 use toolgate_model::CapabilityKind;
+use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, Limits, build, method, scan};
 
@@ -31,7 +32,25 @@ pub(super) struct Script {
     pub(super) levels: Mutex<Vec<LogLevel>>,
     pub(super) callers: Mutex<Vec<Arc<Caller>>>,
     pub(super) tools: Bytes,
+    /// Subscriptions taken and ended: method and URI.
+    pub(super) subscriptions: Mutex<Vec<(String, String)>>,
+    /// Subscriptions were taken or ended.
+    pub(super) subscribed: Notify,
+    /// What is configured to answer `roots/list`.
+    pub(super) roots: Mutex<Option<Bytes>>,
 }
+
+/// The methods the servers behind the scripted gate have.
+const KNOWN: [&str; 8] = [
+    method::TOOLS_CALL,
+    method::PROMPTS_GET,
+    method::RESOURCES_READ,
+    method::COMPLETION_COMPLETE,
+    method::RESOURCES_SUBSCRIBE,
+    method::RESOURCES_UNSUBSCRIBE,
+    method::TASKS_GET,
+    "ext/known",
+];
 
 /// Tells when a call is dropped.
 struct Watch(Arc<Script>, bool);
@@ -54,6 +73,9 @@ impl Script {
             release: Notify::new(),
             levels: Mutex::default(),
             callers: Mutex::default(),
+            subscriptions: Mutex::default(),
+            subscribed: Notify::new(),
+            roots: Mutex::default(),
             tools: Bytes::from(format!(r#"{{"tools":[{}]}}"#, "0,".repeat(50_000) + "0")),
         })
     }
@@ -69,6 +91,13 @@ impl Script {
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
         self.callers.lock().unwrap().push(caller);
+        let called = request.method().unwrap().into_owned();
+        if !KNOWN.contains(&called.as_str()) {
+            return Err(refusal(-32601, &format!("Method not found: {called}")));
+        }
+        if called.ends_with("subscribe") {
+            return self.subscribe(called, request.name().unwrap().into_owned());
+        }
         match request.name().as_deref() {
             Some("wait") => self.wait().await,
             Some("progress-then-wait") => {
@@ -89,6 +118,50 @@ impl Script {
                 let kind = scan::text(request.params().unwrap(), "ask").unwrap().into_owned();
                 Ok(result(&format!("{{\"answer\":{:?}}}", text(port.ask(question(&kind)).await))))
             }
+            Some("ask-all") => {
+                let questions = ["form", "sampling"]
+                    .map(|kind| Question { key: Some(format!("the-{kind}")), ..question(kind) });
+                Ok(answers(port.ask_all(questions.into()).await))
+            }
+            Some("ask-at-once") => {
+                let (one, other) = (port.ask(question("form")), port.ask(question("roots")));
+                Ok(answers(join_all([one, other]).await))
+            }
+            Some("ask-in-turn") => {
+                let first = port.ask(question("form")).await;
+                port.tell(progress(&request, 1));
+                Ok(answers(vec![first, port.ask(question("form")).await]))
+            }
+            Some("ask-and-wait") => {
+                let mut watch = Watch(self.clone(), false);
+                let answer = port.ask(question("form")).await;
+                watch.1 = true;
+                Ok(answers(vec![answer]))
+            }
+            Some("ask-then-wait") => {
+                port.ask(question("form")).await;
+                self.wait().await
+            }
+            Some("ask-url-by-key") => {
+                let question = Question { key: Some("visit".into()), ..question("url") };
+                Ok(answers(vec![port.ask(question).await]))
+            }
+            Some("ask-then-progress") => {
+                let answer = port.ask(question("form")).await;
+                port.tell(progress(&request, 2));
+                Ok(answers(vec![answer]))
+            }
+            Some("who") => {
+                let level = port.level().map_or("none", LogLevel::as_str);
+                let capabilities = port.capabilities();
+                let capabilities = std::str::from_utf8(&capabilities).unwrap();
+                Ok(result(&format!(r#"{{"level":"{level}","capabilities":{capabilities}}}"#)))
+            }
+            Some("samples") => {
+                let answer = text(port.ask(question("sampling")).await);
+                Ok(result(&format!(r#"{{"isError":true,"said":"{answer}"}}"#)))
+            }
+            Some("needs-sampling") => Err(refusal(-32021, "sampling is needed")),
             Some("give-up-asking") => {
                 tokio::select! {
                     _ = port.ask(question("form")) => {}
@@ -96,14 +169,19 @@ impl Script {
                 }
                 Ok(result("{}"))
             }
-            Some("refused") => Err(Refusal {
-                code: -32602,
-                message: "Unknown tool: refused".into(),
-                data: Some(Bytes::from_static(b"[1]")),
-            }),
+            Some("refused") => Err(refusal(-32602, "Unknown tool: refused")),
             Some("large") => Ok(result(&format!("{{\"text\":{:?}}}", "x".repeat(3 << 20)))),
             _ => Ok(result(std::str::from_utf8(request.params().unwrap()).unwrap())),
         }
+    }
+
+    fn subscribe(&self, called: String, uri: String) -> Result<Frame, Refusal> {
+        if uri == "test://nobody" {
+            return Err(refusal(-32602, "no such resource"));
+        }
+        self.subscriptions.lock().unwrap().push((called, uri));
+        self.subscribed.notify_one();
+        Ok(result("{}"))
     }
 
     async fn wait(self: Arc<Self>) -> Result<Frame, Refusal> {
@@ -135,19 +213,37 @@ impl Upstreams for Script {
     }
 
     fn capabilities(&self, _: &Caller) -> Bytes {
-        Bytes::from_static(br#"{"tools":{"listChanged":true},"logging":{}}"#)
+        Bytes::from_static(
+            br#"{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},
+                "extensions":{"io.modelcontextprotocol/tasks":{}},"logging":{}}"#,
+        )
     }
 
     fn instructions(&self, _: &Caller) -> Option<String> {
         Some("be \"kind\"".into())
     }
 
+    fn holds_tasks(&self, _: CallerId) -> bool {
+        false
+    }
+
+    fn mirrored(&self, _: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
+        let rule =
+            |name: &str| Rule { header: format!("mcp-param-{name}"), path: vec![name.to_owned()] };
+        (request.name().as_deref() == Some("mirrored"))
+            .then(|| [rule("region"), rule("count")].into())
+    }
+
     fn roots(&self) -> Option<Bytes> {
-        None
+        self.roots.lock().unwrap().clone()
     }
 
     fn set_level(&self, _: CallerId, level: LogLevel) {
         self.levels.lock().unwrap().push(level);
+    }
+
+    fn watch_task(&self, _: &Caller, _: &str) -> bool {
+        true
     }
 
     fn release(&self, caller: CallerId) {
@@ -162,6 +258,15 @@ impl Upstreams for Script {
 
 pub(super) fn frame(bytes: Bytes) -> Frame {
     Frame::parse(bytes, &Limits::default()).unwrap()
+}
+
+fn refusal(code: i32, message: &str) -> Refusal {
+    Refusal { code, message: message.into(), data: Some(Bytes::from_static(b"[1]")) }
+}
+
+fn answers(answers: Vec<Answer>) -> Frame {
+    let answers: Vec<_> = answers.into_iter().map(text).collect();
+    result(&format!("{{\"answers\":{answers:?}}}"))
 }
 
 fn result(result: &str) -> Frame {

@@ -111,6 +111,19 @@ async fn a_client_is_asked_only_what_it_declared() {
 }
 
 #[tokio::test]
+async fn an_address_without_a_name_gets_one_for_clients_that_need_it() {
+    let stage = Stage::plain().await;
+    let session = stage.http.open("2025-11-25", json!({"elicitation": {"url": {}}})).await;
+    let mut events = session.post(call(1, "ask-url-by-key")).await.events();
+    let question = events.message().await.unwrap();
+    assert_eq!(question["params"]["elicitationId"], question["id"]);
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}});
+    session.post(answer).await;
+    let outcome = events.message().await.unwrap();
+    assert_eq!(outcome["result"]["answers"], json!([r#"{"action":"accept"}"#]));
+}
+
+#[tokio::test]
 async fn a_question_that_is_taken_back_is_cancelled_at_the_client() {
     let stage = Stage::plain().await;
     let session = stage.http.open("2025-11-25", json!({"elicitation": {}})).await;

@@ -1,6 +1,7 @@
 //! Opens connections: plain to `http`, encrypted to `https`.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -40,13 +41,18 @@ impl Target {
     }
 }
 
+/// A connection on its way. Its type is hidden: it is rare, and every caller up to the apps would
+/// otherwise carry the whole of it in its own.
+type Dialing<'a> = Pin<Box<dyn Future<Output = Result<Sender, TransportError>> + Send + 'a>>;
+
 /// Opens one connection and hands its work to a task.
-pub(super) async fn connect(target: &Target) -> Result<Sender, TransportError> {
-    let opened = tokio::time::timeout(CONNECT, open(target)).await;
-    match opened {
-        Ok(result) => result,
-        Err(_) => Err(target.failed(io::ErrorKind::TimedOut.into())),
-    }
+pub(super) fn connect(target: &Target) -> Dialing<'_> {
+    Box::pin(async {
+        match tokio::time::timeout(CONNECT, open(target)).await {
+            Ok(result) => result,
+            Err(_) => Err(target.failed(io::ErrorKind::TimedOut.into())),
+        }
+    })
 }
 
 async fn open(target: &Target) -> Result<Sender, TransportError> {

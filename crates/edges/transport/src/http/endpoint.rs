@@ -16,6 +16,7 @@ use crate::TransportError;
 /// A place requests are sent to.
 #[derive(Debug)]
 pub struct Endpoint {
+    url: Url,
     target: Target,
     uri: Uri,
     /// Headers of every request. Values are marked sensitive: they do not show in Debug.
@@ -49,8 +50,8 @@ impl Endpoint {
         };
         let host = parsed.host_str().ok_or_else(|| wrong("it names no host".into()))?.to_owned();
         let port = parsed.port_or_known_default().unwrap_or(if tls { 443 } else { 80 });
-        let path = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
-        let uri = path.parse().map_err(|_| wrong("its path cannot be requested".into()))?;
+        let uri =
+            request_target(&parsed).ok_or_else(|| wrong("its path cannot be requested".into()))?;
         let authority = &parsed[url::Position::BeforeHost..url::Position::AfterPort];
         let mut all = HeaderMap::new();
         insert(&mut all, HOST.as_str(), authority).map_err(&wrong)?;
@@ -58,7 +59,23 @@ impl Endpoint {
             insert(&mut all, name, value).map_err(&wrong)?;
         }
         let target = Target { host, port, tls };
-        Ok(Self { target, uri, headers: all, pool: Arc::default() })
+        Ok(Self { url: parsed, target, uri, headers: all, pool: Arc::default() })
+    }
+
+    /// Another path of the same origin, reached with the same headers on the same connections. A
+    /// place elsewhere is refused: it must not see the headers.
+    pub fn at(&self, reference: &str) -> Result<Self, TransportError> {
+        let wrong = |reason: String| TransportError::Address { url: redacted(reference), reason };
+        let url = self.url.join(reference).map_err(|error| wrong(error.to_string()))?;
+        if url.origin() != self.url.origin() {
+            let origin = self.url.origin().ascii_serialization();
+            let reason = format!("it is not of the origin {origin}, where it was named");
+            return Err(TransportError::Address { url: redacted(url.as_str()), reason });
+        }
+        let uri = request_target(&url).ok_or_else(|| wrong("it cannot be requested".into()))?;
+        let (target, headers, pool) =
+            (self.target.clone(), self.headers.clone(), self.pool.clone());
+        Ok(Self { url, target, uri, headers, pool })
     }
 
     /// The headers of every request, and these. They can be kept and cloned: that is cheaper than
@@ -81,7 +98,7 @@ impl Endpoint {
                 },
             }
         }
-        let mut sender = Box::pin(dial::connect(&self.target)).await?;
+        let mut sender = dial::connect(&self.target).await?;
         let response = sender.send_request(request).await?;
         Ok(Reply::new(response, sender, self.pool.clone()))
     }
@@ -93,6 +110,10 @@ impl Endpoint {
         *request.headers_mut() = outgoing.headers;
         request
     }
+}
+
+fn request_target(url: &Url) -> Option<Uri> {
+    url[url::Position::BeforePath..url::Position::AfterQuery].parse().ok()
 }
 
 fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
@@ -129,6 +150,27 @@ mod tests {
         }
         let error = Endpoint::new("http://127.0.0.1/", [("a b", "c")]).unwrap_err().to_string();
         assert!(error.contains("`a b` is no header name"), "{error}");
+    }
+
+    #[test]
+    fn another_path_is_of_the_same_origin_or_refused() {
+        let endpoint = Endpoint::new("http://127.0.0.1:1/a/sse?x=1", [("x-key", "k")]).unwrap();
+        for (reference, uri) in [
+            ("/messages?session=2", "/messages?session=2"),
+            ("messages", "/a/messages"),
+            ("?s=3", "/a/sse?s=3"),
+            ("http://127.0.0.1:1/b", "/b"),
+        ] {
+            let other = endpoint.at(reference).unwrap();
+            assert_eq!(other.uri, uri);
+            assert_eq!(other.headers, endpoint.headers);
+        }
+        for reference in
+            ["http://127.0.0.1:2/b", "https://127.0.0.1:1/b", "//127.0.0.2:1/b", "file:///b"]
+        {
+            let error = endpoint.at(reference).unwrap_err().to_string();
+            assert!(error.contains("not of the origin http://127.0.0.1:1"), "{error}");
+        }
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Reply {
         })
     }
 
+    /// The next bytes of the body, or `None` at its end. Cancel-safe.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
+        self.body.next().await
+    }
+
     /// The whole body.
     pub async fn bytes(mut self, limits: BodyLimits) -> Result<Bytes, TransportError> {
         let announced = self.body.incoming.size_hint().exact();

@@ -13,13 +13,14 @@ use toolgate_launch::{Helper, Launcher};
 use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
 use toolgate_naming::Style;
 use toolgate_session::{Answer, Interactor, Question, Scope};
-use toolgate_wire::{Frame, Limits, Revision};
+use toolgate_wire::{Era, Frame, Limits, Revision};
 
 type Handler = dyn Fn(&str, &Value) -> Value + Send + Sync;
 
 /// A server whose answers a function gives. Requests are noted, notifications can be sent.
 #[derive(Clone)]
 pub struct Played {
+    revision: Revision,
     capabilities: Value,
     handler: Arc<Handler>,
     pub seen: Arc<Mutex<Vec<Value>>>,
@@ -32,11 +33,17 @@ impl Played {
         handler: impl Fn(&str, &Value) -> Value + Send + Sync + 'static,
     ) -> Self {
         Self {
+            revision: Revision::LATEST_LEGACY,
             capabilities,
             handler: Arc::new(handler),
             seen: Arc::default(),
             connections: Arc::default(),
         }
+    }
+
+    /// The same server in another revision.
+    pub fn speaking(self, revision: Revision) -> Self {
+        Self { revision, ..self }
     }
 
     /// Sends a notification on every connection.
@@ -55,16 +62,43 @@ impl Played {
         self.connections.lock().unwrap().len()
     }
 
-    fn answer(&self, message: &Value) -> Value {
-        match message["method"].as_str().unwrap() {
-            "initialize" => json!({ "protocolVersion": "2025-11-25",
-                "capabilities": self.capabilities, "serverInfo": { "name": "p", "version": "1" } }),
+    /// The answer to a request; none yet to one that opens a stream.
+    fn answer(&self, message: &Value) -> Option<Value> {
+        let info = json!({ "name": "p", "version": "1" });
+        let capabilities = &self.capabilities;
+        Some(match message["method"].as_str().unwrap() {
+            "initialize" => json!({ "protocolVersion": self.revision.as_str(),
+                "capabilities": capabilities, "serverInfo": info }),
+            "server/discover" => json!({ "supportedVersions": [self.revision.as_str()],
+                "capabilities": capabilities, "resultType": "complete", "ttlMs": 0,
+                "cacheScope": "public", "_meta": { "io.modelcontextprotocol/serverInfo": info } }),
+            "subscriptions/listen" => return None,
             method => (self.handler)(method, &message["params"]),
-        }
+        })
+    }
+
+    fn respond(&self, message: &Value) -> Option<Value> {
+        let (id, method) = (message.get("id")?, message.get("method")?);
+        let Some(result) = self.answer(message) else {
+            let own = json!({ "io.modelcontextprotocol/subscriptionId": id });
+            let params =
+                json!({ "_meta": own, "notifications": message["params"]["notifications"] });
+            assert_eq!(method, "subscriptions/listen");
+            return Some(json!({ "jsonrpc": "2.0", "params": params,
+                "method": "notifications/subscriptions/acknowledged" }));
+        };
+        Some(match result.get("error").filter(|_| result.get("taskId").is_none()) {
+            Some(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+            None => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        })
     }
 }
 
 impl BuiltIn for Played {
+    fn era(&self) -> Era {
+        self.revision.era()
+    }
+
     fn serve(&self, pipe: DuplexStream) {
         let (input, mut output) = tokio::io::split(pipe);
         let (send, mut waiting) = mpsc::unbounded_channel::<Value>();
@@ -82,13 +116,8 @@ impl BuiltIn for Played {
             while let Ok(Some(line)) = lines.next_line().await {
                 let message: Value = serde_json::from_str(&line).unwrap();
                 server.seen.lock().unwrap().push(message.clone());
-                if message.get("id").is_some() && message.get("method").is_some() {
-                    let result = server.answer(&message);
-                    let id = &message["id"];
-                    let _ = send.send(match result.get("error") {
-                        Some(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
-                        None => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-                    });
+                if let Some(answer) = server.respond(&message) {
+                    let _ = send.send(answer);
                 }
             }
         });
@@ -139,21 +168,23 @@ impl Interactor for Nobody {
 }
 
 pub fn caller() -> Arc<Caller> {
+    caller_of(Revision::LATEST_LEGACY)
+}
+
+pub fn caller_of(revision: Revision) -> Arc<Caller> {
     let id = CallerId::fresh();
     let nobody = Arc::new(Nobody(id.scope()));
     let capabilities = Bytes::from_static(b"{}");
-    Arc::new(Caller::new(id, Client::default(), Revision::LATEST_LEGACY, capabilities, nobody))
+    Arc::new(Caller::new(id, Client::default(), revision, capabilities, nobody))
 }
 
-/// Passes a request; gives the result, or the code of the error.
+/// Passes a request; gives the result or the error of the server, or the refusal of the gate.
 pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value) -> Outcome {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
     let answer = gate.pass(&frame, caller, Arc::new(Nobody(caller.id.scope()))).await;
-    match answer {
-        Ok(frame) => Ok(serde_json::from_slice(frame.result().unwrap_or(b"null")).unwrap()),
-        Err(refusal) => Err(refusal),
-    }
+    let answer = answer?;
+    Ok(serde_json::from_slice(answer.result().or(answer.error()).unwrap()).unwrap())
 }
 
 pub type Outcome = Result<Value, Refusal>;

@@ -26,7 +26,7 @@ fn with_tools(count: Arc<AtomicUsize>) -> Played {
 
 /// Takes everything and answers nothing.
 #[derive(Clone)]
-struct Mute;
+pub struct Mute;
 
 impl BuiltIn for Mute {
     fn serve(&self, mut pipe: DuplexStream) {

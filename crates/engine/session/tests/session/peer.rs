@@ -10,9 +10,10 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use tokio::sync::mpsc;
 use toolgate_model::{CapabilityKind, ServerName, Timeouts};
 use toolgate_session::{
-    Ambient, Answer, Interactor, Opening, Outbound, Owner, Question, Scope, Session,
+    Ambient, Answer, Interactor, Opening, Outbound, Owner, Question, Scope, Session, SessionError,
 };
-use toolgate_wire::{Frame, Limits};
+use toolgate_wire::view::LogLevel;
+use toolgate_wire::{Era, Frame, Limits};
 
 /// The server's side of the pipe.
 pub struct Server {
@@ -23,8 +24,23 @@ pub struct Server {
 impl Server {
     /// The next message of the client.
     pub async fn next(&mut self) -> Value {
-        let line = self.lines.next_line().await.unwrap().expect("the client is gone");
-        serde_json::from_str(&line).unwrap()
+        serde_json::from_str(&self.line().await).unwrap()
+    }
+
+    /// Refuses a request.
+    pub async fn refuse(&mut self, request: &Value, code: i64, data: Value) {
+        let error = json!({ "code": code, "message": "no", "data": data });
+        self.send(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
+    }
+
+    /// Whether the client has closed the pipe, and said nothing before.
+    pub async fn is_left(&mut self) -> bool {
+        self.lines.next_line().await.unwrap().is_none()
+    }
+
+    /// The next message as it was written.
+    pub async fn line(&mut self) -> String {
+        self.lines.next_line().await.unwrap().expect("the client is gone")
     }
 
     /// The next message, which must be this request or notification.
@@ -67,7 +83,10 @@ impl Owner for Notebook {
         self.write(format!("changed {kind}"));
     }
     fn notified(&self, frame: Frame) {
-        self.write(frame.method().unwrap().into_owned());
+        let method = frame.method().unwrap();
+        let about = frame.params().filter(|params| *params != b"{}" && frame.name().is_some());
+        let about = about.map(|params| format!(" {}", String::from_utf8_lossy(params)));
+        self.write(format!("{method}{}", about.unwrap_or_default()));
     }
     fn ended(&self, reason: &str) {
         self.write(format!("ended: {reason}"));
@@ -88,40 +107,96 @@ pub async fn connected() -> (Arc<Session>, Server, Arc<Notebook>) {
 
 /// The same with a server that speaks this revision.
 pub async fn connected_on(revision: &str) -> (Arc<Session>, Server, Arc<Notebook>) {
-    let (ours, theirs) = tokio::io::duplex(1 << 20);
-    let (input, output) = tokio::io::split(ours);
-    let (their_input, their_output) = tokio::io::split(theirs);
-    let mut server = Server { lines: BufReader::new(their_input).lines(), output: their_output };
-    let notebook = Arc::new(Notebook::default());
-    let opening = Opening {
-        server: ServerName::new("played").unwrap(),
-        timeouts: TIMEOUTS,
-        capabilities: Bytes::from_static(b"{}"),
-        ambient: Arc::new(Ambient::new(&["file:///configured".into()])),
-        owner: notebook.clone(),
-    };
-    let opening = Session::on_lines(input, output, opening);
+    connected_with(revision, json!({ "tools": {} })).await
+}
+
+/// The same with a server that declares these capabilities.
+pub async fn connected_with(
+    revision: &str,
+    capabilities: Value,
+) -> (Arc<Session>, Server, Arc<Notebook>) {
+    let (opening, mut server, notebook) = greet(Some(Era::Legacy));
     let welcoming = async {
         let hello = server.expect("initialize").await;
         assert_eq!(hello["params"]["protocolVersion"], "2025-11-25");
-        server
-            .answer(
-                &hello,
-                json!({
-                    "protocolVersion": revision, "capabilities": { "tools": {} },
-                    "serverInfo": { "name": "played", "version": "1" },
-                }),
-            )
-            .await;
+        server.answer(&hello, initialized(revision, &capabilities)).await;
         server.expect("notifications/initialized").await;
     };
     let (session, ()) = tokio::join!(opening, welcoming);
     (Arc::new(session.unwrap()), server, notebook)
 }
 
+/// What a legacy server says when it lets us in.
+pub fn initialized(revision: &str, capabilities: &Value) -> Value {
+    json!({
+        "protocolVersion": revision, "capabilities": capabilities,
+        "serverInfo": { "name": "played", "version": "1" },
+    })
+}
+
+/// What a modern server says of itself.
+pub fn discovered(capabilities: &Value) -> Value {
+    json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0,
+        "cacheScope": "private", "capabilities": capabilities, "instructions": "be kind",
+        "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "played", "version": "2" } },
+    })
+}
+
+/// A session with a modern server on a pipe. What it is to listen for is acknowledged.
+pub async fn modern(capabilities: Value) -> (Arc<Session>, Server, Arc<Notebook>) {
+    let (opening, mut server, notebook) = greet(None);
+    let listens = capabilities.to_string().contains("listChanged");
+    let welcoming = async {
+        let asked = server.expect("server/discover").await;
+        server.answer(&asked, discovered(&capabilities)).await;
+        if listens {
+            let listen = server.expect("subscriptions/listen").await;
+            server.send(acknowledged(&listen)).await;
+        }
+    };
+    let (session, ()) = tokio::join!(opening, welcoming);
+    (Arc::new(session.unwrap()), server, notebook)
+}
+
+/// The acknowledgement of all that a listen asks for.
+pub fn acknowledged(listen: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {
+        "notifications": listen["params"]["notifications"],
+        "_meta": { "io.modelcontextprotocol/subscriptionId": listen["id"] },
+    }})
+}
+
+/// What a session is opened with in these tests.
+pub fn opening(era: Option<Era>, notebook: &Arc<Notebook>) -> Opening {
+    Opening {
+        server: ServerName::new("played").unwrap(),
+        timeouts: TIMEOUTS,
+        capabilities: Bytes::from_static(br#"{"roots":{"listChanged":true},"tasks":{}}"#),
+        ambient: Arc::new(Ambient::new(&["file:///configured".into()])),
+        owner: notebook.clone(),
+        era,
+    }
+}
+
+/// A session that is being opened on a pipe, and the server at its other end.
+pub fn greet(
+    era: Option<Era>,
+) -> (impl Future<Output = Result<Session, SessionError>>, Server, Arc<Notebook>) {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(ours);
+    let (their_input, their_output) = tokio::io::split(theirs);
+    let server = Server { lines: BufReader::new(their_input).lines(), output: their_output };
+    let notebook = Arc::new(Notebook::default());
+    let opening = opening(era, &notebook);
+    (Session::on_lines(input, output, opening), server, notebook)
+}
+
 /// Someone behind a call: hears, and answers with what the test says.
 pub struct Person {
     scope: u64,
+    pub capabilities: Bytes,
+    pub level: Option<LogLevel>,
     pub heard: mpsc::UnboundedSender<Value>,
     pub asked: mpsc::UnboundedSender<(Question, tokio::sync::oneshot::Sender<Answer>)>,
 }
@@ -134,12 +209,33 @@ pub struct Ears {
 pub fn person(scope: u64) -> (Arc<Person>, Ears) {
     let (heard, hears) = mpsc::unbounded_channel();
     let (asked, asks) = mpsc::unbounded_channel();
-    (Arc::new(Person { scope, heard, asked }), Ears { heard: hears, asked: asks })
+    let capabilities = Bytes::from_static(br#"{"elicitation":{"form":{}}}"#);
+    let person = Person { scope, capabilities, level: None, heard, asked };
+    (Arc::new(person), Ears { heard: hears, asked: asks })
+}
+
+/// The same, who wants to hear log lines from this level on.
+pub fn curious(level: LogLevel) -> (Arc<Person>, Ears) {
+    let (person, ears) = person(1);
+    let person = Person {
+        level: Some(level),
+        scope: 1,
+        capabilities: person.capabilities.clone(),
+        heard: person.heard.clone(),
+        asked: person.asked.clone(),
+    };
+    (Arc::new(person), ears)
 }
 
 impl Interactor for Person {
     fn scope(&self) -> Scope {
         Scope(self.scope)
+    }
+    fn capabilities(&self) -> Bytes {
+        self.capabilities.clone()
+    }
+    fn level(&self) -> Option<LogLevel> {
+        self.level
     }
     fn tell(&self, event: Frame) {
         self.heard.send(serde_json::from_slice(event.bytes()).unwrap()).unwrap();

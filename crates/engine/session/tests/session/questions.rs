@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_session::{Answer, AskKind};
+use toolgate_session::{Answer, AskKind, Scope, SessionError};
 
-use crate::peer::{call, connected, person, request};
+use crate::peer::{TIMEOUTS, call, connected, person, request};
 
 fn elicit(id: u64) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create",
@@ -69,6 +69,63 @@ async fn a_question_is_never_shown_to_another_callers_client() {
     let (one, two, ()) = tokio::join!(session.call(&first), session.call(&second), served);
     one.unwrap();
     two.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_stays_unclear_is_refused_when_a_call_it_may_belong_to_is_given_up() {
+    let (session, mut server, _) = connected().await;
+    let (one, _ears_one) = person(1);
+    let (two, _ears_two) = person(2);
+    let (three, _ears_three) = person(3);
+    let (first, second) = (call(&request(""), &one), call(&request(""), &two));
+    let third = call(&request(r#","arguments":3"#), &three);
+    let began = tokio::time::Instant::now();
+    let served = async {
+        server.next().await;
+        server.next().await;
+        server.send(elicit(5)).await;
+        while !session.is_asking_another(&*three) {
+            tokio::task::yield_now().await;
+        }
+        let (later, mut refused) = (session.call(&third), false);
+        let answered = async {
+            loop {
+                let message = server.next().await;
+                refused |= message["id"] == 5 && message["error"].is_object();
+                if message["params"]["arguments"] == 3 {
+                    return server.answer(&message, json!({})).await;
+                }
+            }
+        };
+        tokio::join!(later, answered).0.unwrap();
+        assert!(refused);
+    };
+    let (one, two, ()) = tokio::join!(session.call(&first), session.call(&second), served);
+    for call in [one, two] {
+        assert!(matches!(call, Err(SessionError::TimedOut(_))), "{call:?}");
+    }
+    assert_eq!(began.elapsed(), TIMEOUTS.call);
+}
+
+#[tokio::test]
+async fn an_open_question_keeps_other_scopes_off_the_pipe() {
+    let (session, mut server, _) = connected().await;
+    let (caller, mut ears) = person(1);
+    let (other, _ears) = person(2);
+    let outbound = call(&request(""), &caller);
+    let served = async {
+        let got = server.next().await;
+        assert!(!session.is_asking_another(&*other));
+        server.send(elicit(9)).await;
+        let (_, answer) = ears.asked.recv().await.unwrap();
+        assert!(session.is_asking_another(&*other) && !session.is_asking_another(&*caller));
+        answer.send(Answer::Result(Bytes::from_static(b"{}"))).unwrap();
+        session.suited(Scope(2)).await;
+        server.next().await;
+        server.answer(&got, json!({})).await;
+    };
+    let (answer, ()) = tokio::join!(session.call(&outbound), served);
+    answer.unwrap();
 }
 
 #[tokio::test]

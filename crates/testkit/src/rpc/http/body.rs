@@ -84,6 +84,12 @@ pub fn events(chunks: mpsc::Receiver<Bytes>) -> Response<Body> {
     response
 }
 
+/// One message as an event without an id.
+pub fn event(frame: &str) -> Bytes {
+    let data: String = frame.lines().map(|line| format!("data: {line}\n")).collect();
+    format!("event: message\n{data}\n").into()
+}
+
 fn with(status: StatusCode, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;

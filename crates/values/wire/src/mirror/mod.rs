@@ -8,7 +8,7 @@ mod rules;
 mod spelling;
 
 pub use rules::{Invalid, Rule, rules};
-pub use spelling::{decode, encode};
+pub use spelling::{agree, decode, encode};
 
 /// The header that repeats the method.
 pub const METHOD: &str = "mcp-method";

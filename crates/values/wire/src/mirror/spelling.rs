@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::string;
+
 const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 
@@ -26,6 +28,14 @@ pub fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
         }
         None => Some(Cow::Borrowed(value)),
     }
+}
+
+/// Whether a header value says the same as a raw JSON string.
+pub fn agree(value: &[u8], raw: &[u8]) -> bool {
+    // Nearly every name is spelled alike in both.
+    let alike = raw.get(1..raw.len().saturating_sub(1)) == Some(value);
+    let plain = alike && !value.starts_with(OPEN.as_bytes()) && !value.contains(&b'\\');
+    plain || decode(value).is_some_and(|said| string::decode(raw).is_some_and(|name| name == said))
 }
 
 /// Visible ASCII and inner spaces; nothing that could be taken for the encoded form.
@@ -54,6 +64,22 @@ mod tests {
             assert!(encoded.starts_with(OPEN), "{encoded}");
             assert_eq!(decode(encoded.as_bytes()).as_deref(), Some(text));
         }
+    }
+
+    #[test]
+    fn a_header_agrees_with_what_a_json_string_says() {
+        let agreeing =
+            [("tool", r#""tool""#), ("tool", r#""t\u006fol""#), ("=?base64?w7w=?=", "\"ü\"")];
+        for (header, raw) in agreeing {
+            assert!(agree(header.as_bytes(), raw.as_bytes()), "{header} {raw}");
+        }
+        let other = [("tool", r#""Tool""#), (r"t\u006fol", r#""t\u006fol""#), ("a", r#""""#)];
+        for (header, raw) in other {
+            assert!(!agree(header.as_bytes(), raw.as_bytes()), "{header} {raw}");
+        }
+        let sentinel = "=?base64?YQ==?=";
+        assert!(agree(sentinel.as_bytes(), b"\"a\""));
+        assert!(!agree(sentinel.as_bytes(), format!("\"{sentinel}\"").as_bytes()));
     }
 
     #[test]

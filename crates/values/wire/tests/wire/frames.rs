@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use toolgate_wire::{Id, Kind, OwnedId, build, method};
+use bytes::Bytes;
+use toolgate_wire::{Frame, Id, Kind, Limits, Message, OwnedId, build, method};
 
 use crate::read;
 
@@ -126,4 +127,83 @@ fn what_we_build_we_accept() {
         build::failure(Some("7"), 1, "m", None),
         r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}"#
     );
+}
+
+#[test]
+fn a_result_says_of_what_type_it_is_only_at_its_top() {
+    let of = |result: &str| {
+        let frame = read(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).unwrap();
+        frame.result_type().map(|kind| kind.into_owned())
+    };
+    assert_eq!(of(r#"{"content":[],"resultType":"task"}"#).as_deref(), Some("task"));
+    assert_eq!(of(r#"{"result\u0054ype":"input_required"}"#).as_deref(), Some("input_required"));
+    assert_eq!(of(r#"{"deep":{"resultType":"task"}}"#), None);
+    assert_eq!(of(r#"{"resultType":1}"#), None);
+    assert_eq!(of("[]"), None);
+}
+
+#[test]
+fn a_message_claims_to_be_modern_by_the_revision_in_its_meta() {
+    let claims = |params: &str| {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{params}}}"#);
+        toolgate_wire::meta::is_enveloped(&read(text).unwrap())
+    };
+    assert!(claims(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#));
+    assert!(claims(r#"{"_meta":{"io.modelcontextprotocol\/protocolVersion":null}}"#));
+    assert!(!claims(r#"{"_meta":{"progressToken":1}}"#));
+    assert!(!claims(r#"{"io.modelcontextprotocol/protocolVersion":"x"}"#));
+    assert!(!claims(r#"{"_meta":{"x":{"io.modelcontextprotocol/protocolVersion":"x"}}}"#));
+}
+
+const ENVELOPE: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#;
+
+fn enveloped(meta: &str, more: &str) -> Bytes {
+    let params = format!(r#"{{"name":"t","_meta":{meta},"arguments":{{"a":1}}{more}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#).into()
+}
+
+/// Reads a message with and without an envelope in memory, and gives what both came to.
+fn read_both(message: &Bytes, limits: &Limits) -> [String; 2] {
+    let first = Frame::parse(enveloped(ENVELOPE, ""), &Limits::default()).unwrap();
+    let known = [first.remember().unwrap()];
+    [&[][..], &known]
+        .map(|known| format!("{:?}", Message::parse_knowing(message.clone(), limits, known)))
+}
+
+#[test]
+fn a_remembered_envelope_changes_nothing_but_the_cost() {
+    let spaced = ENVELOPE.replace(':', ": ");
+    for message in [
+        enveloped(ENVELOPE, ""),
+        enveloped(ENVELOPE, r#","inputResponses":{}"#),
+        enveloped(ENVELOPE, r#","_meta":{}"#),
+        enveloped(&format!("{ENVELOPE}}}"), ""),
+        enveloped(&format!("{ENVELOPE}1"), ""),
+        enveloped(&spaced, ""),
+        enveloped("{}", ""),
+        enveloped(&ENVELOPE.replace("{}", r#"{"form":{}}"#), ""),
+    ] {
+        let [plain, remembered] = read_both(&message, &Limits::default());
+        assert_eq!(plain, remembered, "{message:?}");
+    }
+    let message = enveloped(ENVELOPE, "");
+    for nodes in 0..20 {
+        let [plain, remembered] = read_both(&message, &Limits { nodes, ..Limits::default() });
+        assert_eq!(plain, remembered, "{nodes} values");
+    }
+    for depth in 0..8 {
+        let [plain, remembered] = read_both(&message, &Limits { depth, ..Limits::default() });
+        assert_eq!(plain, remembered, "{depth} deep");
+    }
+}
+
+#[test]
+fn only_an_envelope_that_will_come_again_is_remembered() {
+    let remembers = |meta: &str| {
+        Frame::parse(enveloped(meta, ""), &Limits::default()).unwrap().remember().is_some()
+    };
+    assert!(remembers(ENVELOPE));
+    assert!(!remembers("{}"));
+    assert!(!remembers(&ENVELOPE.replacen('{', r#"{"progressToken":1,"#, 1)));
+    assert!(!remembers(&ENVELOPE.replacen('{', r#"{"traceparent":"00","#, 1)));
 }

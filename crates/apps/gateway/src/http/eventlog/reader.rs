@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 
 use super::{EventLog, STANDALONE, wake};
+use crate::http::stream::Feed;
 
 /// Reads one stream for one connection. Dropping it leaves the stream as it is.
 pub(crate) struct Reader {
@@ -29,14 +30,14 @@ impl Reader {
     pub(crate) fn company(&self) -> usize {
         self.log.streams().get(self.stream).map_or(0, |stream| stream.readers.len())
     }
+}
 
-    /// The id of the event it stands behind.
-    pub(crate) fn position(&self) -> String {
-        format!("{}-{}", self.stream, self.cursor)
+impl Feed for Reader {
+    fn position(&self) -> Option<String> {
+        Some(format!("{}-{}", self.stream, self.cursor))
     }
 
-    /// The next event, encoded; `None` at the end.
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut streams = self.log.streams();
         let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
         let delivered = stream.delivered;

@@ -1,6 +1,7 @@
 //! The log alone: waiting, replay, bounds, and the end.
 
 use super::*;
+use crate::http::stream::Feed;
 use futures_util::FutureExt;
 use std::future::poll_fn;
 

@@ -3,6 +3,8 @@
 //! Requests run side by side, each in a task; answers go out as they come. When the input ends the
 //! requests in flight may finish: a script that pipes its requests in gets its answers.
 
+mod open;
+
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -16,7 +18,10 @@ use toolgate_wire::{Fault, Frame, Kind, Message, OwnedId, WireError, build, code
 
 use crate::GatewayError;
 use crate::gateway::Hub;
+use crate::modern::{self, Envelope, Label, Speech, Visit};
+use crate::principal::Principal;
 use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
+use open::Open;
 
 /// How long a client may take to read the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -34,12 +39,15 @@ impl Outlet for Lines {
     }
 }
 
-/// One client being served.
+/// One client being served. It may speak for a session and without one on the same lines.
 struct Client {
     hub: Arc<Hub>,
     sender: Arc<LineSender>,
     session: Option<Arc<Session>>,
     running: JoinSet<()>,
+    principal: Principal,
+    /// Its requests without a session.
+    open: Arc<Open>,
 }
 
 pub(crate) async fn serve<R, W>(
@@ -56,8 +64,14 @@ where
     let mut writing = tokio::spawn(writing);
     let drain = hub.options.drain;
     let mut reader = LineReader::new(reader, hub.options.body);
-    let mut client =
-        Client { hub, sender: Arc::new(sender), session: None, running: JoinSet::new() };
+    let mut client = Client {
+        hub,
+        sender: Arc::new(sender),
+        session: None,
+        running: JoinSet::new(),
+        principal: Principal::connection(),
+        open: Arc::default(),
+    };
     let ended = tokio::select! {
         ended = client.read(&mut reader) => ended,
         () = shutdown => Ok(()),
@@ -91,16 +105,53 @@ impl Client {
     }
 
     fn receive(&mut self, line: Bytes) {
-        match Message::parse(line, &self.hub.limits()) {
-            Ok(Message::One(frame)) if frame.kind() == Kind::Request => self.request(frame),
-            Ok(Message::One(frame)) => {
-                if let Some(session) = &self.session {
-                    session.take(frame);
-                }
-            }
-            Ok(Message::Batch(messages)) => self.batch(messages),
-            Err(error) => self.answer(Reply::unreadable(&error)),
+        let message = match Message::parse(line, &self.hub.limits()) {
+            Ok(message) => message,
+            Err(error) => return self.answer(Reply::unreadable(&error)),
+        };
+        match (Speech::of(&message, Label::None, self.hub.options.strict), message) {
+            (Err(fault), _) => self.answer(fault.into_reply()),
+            (Ok(_), Message::One(frame)) if self.cancels(&frame) => {}
+            (Ok(Speech::Request(envelope)), Message::One(frame)) => self.modern(frame, envelope),
+            (Ok(Speech::Notice), _) => {}
+            (Ok(_), Message::One(frame)) => self.one(frame),
+            (Ok(_), Message::Batch(messages)) => self.batch(messages),
         }
+    }
+
+    /// Takes a message of the session, or one that opens it.
+    fn one(&mut self, frame: Frame) {
+        match &self.session {
+            _ if frame.kind() == Kind::Request => self.request(frame),
+            Some(session) => session.take(frame),
+            None => {}
+        }
+    }
+
+    /// Begins to answer a request that stands for itself.
+    fn modern(&mut self, request: Frame, envelope: Envelope) {
+        let modern = &self.hub.modern;
+        let Some(id) = request.id().map(|id| id.to_owned()) else { return };
+        if let Some(reason) = self.open.refuses(&id) {
+            return self.answer(Reply::failure(&id, code::INVALID_REQUEST, reason));
+        }
+        let visitor = match modern.visitor(self.principal, &envelope, &request) {
+            Ok(visitor) => visitor,
+            Err(fault) => return self.answer(fault.into_reply()),
+        };
+        let visit = Visit { visitor, envelope, carriage: Carriage::Streaming };
+        let exchange = match modern.request(request, visit) {
+            modern::Exchange::Answered(reply) => return self.answer(reply),
+            exchange => exchange,
+        };
+        let lines = Lines(Arc::downgrade(&self.sender));
+        self.open.run(id, &mut self.running, exchange, lines);
+    }
+
+    /// Whether a message cancels a request without session. Such a request gets no answer then.
+    fn cancels(&self, frame: &Frame) -> bool {
+        frame.kind() == Kind::Notification
+            && frame.request_ref().is_some_and(|id| self.open.cancel(id))
     }
 
     fn request(&mut self, request: Frame) {
@@ -180,6 +231,8 @@ impl Client {
         if let Some(session) = &self.session {
             session.peer().asks.end();
         }
+        let own = self.principal;
+        self.hub.modern.dismiss(|principal| *principal == own);
         while self.running.join_next().await.is_some() {}
     }
 
@@ -188,5 +241,7 @@ impl Client {
         if let Some(session) = self.session.take() {
             self.hub.registry.leave(&session);
         }
+        self.running.abort_all();
+        self.hub.modern.depart(|principal| *principal == self.principal);
     }
 }

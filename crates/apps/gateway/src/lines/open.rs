@@ -1,0 +1,59 @@
+//! The requests of a client without a session that are being answered on its lines, by its own ids.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::task::{AbortHandle, JoinSet};
+use toolgate_wire::{Id, OwnedId};
+
+use super::Lines;
+use crate::modern::Exchange;
+use crate::session::Outlet;
+
+/// How many there may be at once.
+const MAX_OPEN: usize = 1024;
+
+/// The open requests of one client.
+#[derive(Default)]
+pub(super) struct Open(Mutex<HashMap<OwnedId, AbortHandle>>);
+
+impl Open {
+    fn table(&self) -> MutexGuard<'_, HashMap<OwnedId, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says why a request with this id is not begun, if it is not.
+    pub(super) fn refuses(&self, id: &OwnedId) -> Option<&'static str> {
+        let table = self.table();
+        if table.contains_key(id) {
+            return Some("a request with this id is in flight");
+        }
+        (table.len() >= MAX_OPEN).then_some("too many requests in flight")
+    }
+
+    /// Runs a request until it is answered or cancelled.
+    pub(super) fn run(
+        self: &Arc<Self>,
+        id: OwnedId,
+        tasks: &mut JoinSet<()>,
+        exchange: Exchange,
+        lines: Lines,
+    ) {
+        let (open, own) = (self.clone(), id.clone());
+        // It cannot end before it is entered.
+        let mut table = self.table();
+        let task = tasks.spawn(async move {
+            let reply = exchange.finish(&lines).await;
+            // A client that has its answer may use the id again.
+            open.table().remove(&own);
+            lines.send(reply.into_line());
+        });
+        table.insert(id, task);
+    }
+
+    /// Ends a request without an answer; says whether there was one.
+    pub(super) fn cancel(&self, id: Id<'_>) -> bool {
+        let cancelled = self.table().remove(&id.to_owned());
+        cancelled.inspect(AbortHandle::abort).is_some()
+    }
+}

@@ -1,0 +1,86 @@
+//! What a request asks for, whatever its client adds when it asks again.
+//!
+//! A retry repeats the request in new bytes, with its members perhaps in another order. Two
+//! requests are the same if method and params are, but for `_meta` and what belongs to the retry.
+
+use toolgate_model::Digest;
+use toolgate_wire::{Frame, scan, string};
+
+/// The members of `params` that differ from round to round.
+const OF_A_ROUND: [&str; 3] = ["_meta", super::retry::RESPONSES, super::retry::STATE];
+
+/// The digest of what a request asks for.
+pub(crate) fn digest(request: &Frame) -> Digest {
+    let method = request.method().unwrap_or_default();
+    let mut params = Vec::new();
+    write_object(request.params().unwrap_or_default(), &OF_A_ROUND, &mut params);
+    Digest::of_parts([method.as_bytes(), &params])
+}
+
+/// Members in the order of their keys. The wire bounds the depth.
+fn write(value: &[u8], out: &mut Vec<u8>) {
+    match value.first() {
+        Some(b'{') => write_object(value, &[], out),
+        Some(b'[') => {
+            out.push(b'[');
+            for element in scan::elements(value) {
+                write(element.of(value), out);
+                out.push(b',');
+            }
+            out.push(b']');
+        }
+        _ => out.extend_from_slice(value),
+    }
+}
+
+fn write_object(object: &[u8], without: &[&str], out: &mut Vec<u8>) {
+    let mut members: Vec<_> = scan::members(object).collect();
+    members.retain(|(key, _)| !without.contains(&key.as_ref()));
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    out.push(b'{');
+    for (key, value) in members {
+        out.extend_from_slice(string::encode(&key).as_bytes());
+        out.push(b':');
+        write(value.of(object), out);
+        out.push(b',');
+    }
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_wire::{Limits, build};
+
+    use super::*;
+
+    fn of(method: &str, params: &str) -> Digest {
+        let bytes = build::request("1", method, Some(params.as_bytes()));
+        digest(&Frame::parse(bytes, &Limits::default()).unwrap())
+    }
+
+    #[test]
+    fn a_retry_asks_for_the_same() {
+        let first = of("tools/call", r#"{"name":"a","arguments":{"x":[1,{"p":1,"q":2}],"y":2}}"#);
+        let retry = of(
+            "tools/call",
+            r#"{"requestState":"s","arguments":{"y":2, "x":[1, {"q":2,"p":1}]},"name":"a",
+                "_meta":{"k":1},"inputResponses":{}}"#,
+        );
+        assert_eq!(first, retry);
+    }
+
+    #[test]
+    fn another_request_does_not() {
+        let first = of("tools/call", r#"{"name":"a","arguments":{"x":1}}"#);
+        for (method, params) in [
+            ("prompts/get", r#"{"name":"a","arguments":{"x":1}}"#),
+            ("tools/call", r#"{"name":"b","arguments":{"x":1}}"#),
+            ("tools/call", r#"{"name":"a","arguments":{"x":2}}"#),
+            ("tools/call", r#"{"name":"a","arguments":{"x":"1"}}"#),
+            ("tools/call", r#"{"name":"a","arguments":{"x":1,"_meta":{}}}"#),
+            ("tools/call", r#"{"name":"a"}"#),
+        ] {
+            assert_ne!(first, of(method, params), "{method} {params}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Visitors: callers who come back without a session.
+//!
+//! Requests of one principal that say the same of their client are one caller to the gate, so that
+//! his servers, subscriptions and places are found again. Two principals never share one. A
+//! visitor leaves when nobody has used him for some time, and the gate hears of it when the last
+//! of his calls is over.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::time::{MissedTickBehavior, interval};
+use toolgate_wire::{Frame, scan};
+
+use super::subscriptions::Subscriptions;
+use super::{Envelope, SUPPORTED};
+use crate::principal::Principal;
+use crate::session::Abilities;
+use crate::upstreams::{
+    Answer, AskKind, Caller, CallerId, Client, Interactor, Question, Scope, Upstreams,
+};
+
+/// How many visitors one principal may be: each is a client program with its abilities.
+const PER_PRINCIPAL: usize = 64;
+/// In how many looks an idle visitor's time passes.
+const LOOKS: u32 = 8;
+
+/// A caller without a session.
+pub(crate) struct Visitor {
+    pub(crate) principal: Principal,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) abilities: Abilities,
+    /// What is configured to answer `roots/list`, whatever the client would say.
+    pub(crate) roots: Option<Bytes>,
+    pub(crate) subscriptions: Subscriptions,
+    upstreams: Arc<dyn Upstreams>,
+    touched: AtomicU64,
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        self.upstreams.release(self.caller.id);
+    }
+}
+
+/// What tells visitors apart: the bytes as they came.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    principal: Principal,
+    capabilities: Bytes,
+    client: Bytes,
+}
+
+/// The visitors of a gateway.
+pub(crate) struct Visitors {
+    upstreams: Arc<dyn Upstreams>,
+    most: usize,
+    known: Mutex<HashMap<Identity, Arc<Visitor>>>,
+    /// Counts the looks for idle ones: a clock that is free to read.
+    looks: AtomicU64,
+}
+
+impl Visitors {
+    pub(crate) fn new(upstreams: Arc<dyn Upstreams>, most: usize) -> Self {
+        Self { upstreams, most, known: Mutex::default(), looks: AtomicU64::new(0) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Identity, Arc<Visitor>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whoever sends such a request; none if there is no room for one more.
+    pub(crate) fn find(&self, principal: Principal, envelope: &Envelope) -> Option<Arc<Visitor>> {
+        let Envelope { capabilities, client, .. } = envelope;
+        let identity =
+            Identity { principal, capabilities: capabilities.clone(), client: client.clone() };
+        if let Some(visitor) = self.known().get(&identity) {
+            visitor.touched.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
+            return Some(visitor.clone());
+        }
+        self.enter(&identity)
+    }
+
+    fn enter(&self, identity: &Identity) -> Option<Arc<Visitor>> {
+        // The request they came in need not be kept.
+        let identity = Identity {
+            principal: identity.principal,
+            capabilities: Bytes::copy_from_slice(&identity.capabilities),
+            client: Bytes::copy_from_slice(&identity.client),
+        };
+        let mut known = self.known();
+        let own = known.keys().filter(|other| other.principal == identity.principal).count();
+        let evicted = match (own >= PER_PRINCIPAL, known.len() >= self.most) {
+            (true, _) => Some(evict(&mut known, |other| other.principal == identity.principal)?),
+            (false, true) => Some(evict(&mut known, |_| true)?),
+            (false, false) => None,
+        };
+        let visitor = known.entry(identity).or_insert_with_key(|identity| self.welcome(identity));
+        let visitor = visitor.clone();
+        drop(known);
+        drop(evicted);
+        Some(visitor)
+    }
+
+    fn welcome(&self, identity: &Identity) -> Arc<Visitor> {
+        let id = CallerId::fresh();
+        let roots = self.upstreams.roots();
+        let ambient = Arc::new(Ambient { scope: id.scope(), roots: roots.clone() });
+        let text = |key| scan::text(&identity.client, key).unwrap_or_default().into_owned();
+        let client = Client { name: text("name"), version: text("version") };
+        tracing::debug!(
+            target: "toolgate::gateway",
+            client = %client.name, version = %client.version, "a visitor"
+        );
+        let capabilities = identity.capabilities.clone();
+        Arc::new(Visitor {
+            principal: identity.principal,
+            abilities: Abilities::of(&capabilities),
+            caller: Arc::new(
+                Caller::new(id, client, SUPPORTED, capabilities, ambient)
+                    .of(identity.principal.at_the_gate()),
+            ),
+            roots,
+            subscriptions: Subscriptions::default(),
+            upstreams: self.upstreams.clone(),
+            touched: AtomicU64::new(self.looks.load(Ordering::Relaxed)),
+        })
+    }
+
+    /// Sends those away whom nobody has used for `patience` looks.
+    fn look(&self, patience: u64) {
+        let now = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut gone = Vec::new();
+        self.known().retain(|_, visitor| {
+            if busy(visitor) {
+                visitor.touched.store(now, Ordering::Relaxed);
+            }
+            let idle = now.saturating_sub(visitor.touched.load(Ordering::Relaxed));
+            if idle > patience {
+                gone.push(visitor.clone());
+            }
+            idle <= patience
+        });
+    }
+
+    /// Forgets the visitors of some principals.
+    pub(crate) fn forget(&self, whose: impl Fn(&Principal) -> bool) {
+        let mut gone = Vec::new();
+        self.known().retain(|identity, visitor| {
+            let goes = whose(&identity.principal);
+            if goes {
+                gone.push(visitor.clone());
+            }
+            !goes
+        });
+    }
+}
+
+/// Whether a call, a listen or a task of his is open. Whoever has one of the first two holds him,
+/// too.
+fn busy(visitor: &Arc<Visitor>) -> bool {
+    Arc::strong_count(visitor) > 1 || visitor.upstreams.holds_tasks(visitor.caller.id)
+}
+
+/// Takes out whoever has been idle longest among these, if one is idle.
+fn evict(
+    known: &mut HashMap<Identity, Arc<Visitor>>,
+    among: impl Fn(&Identity) -> bool,
+) -> Option<(Identity, Arc<Visitor>)> {
+    let idle = known.iter().filter(|(identity, visitor)| among(identity) && !busy(visitor));
+    let longest = idle.min_by_key(|(_, visitor)| visitor.touched.load(Ordering::Relaxed));
+    let longest = longest.map(|(_, visitor)| visitor.caller.id)?;
+    known.extract_if(|_, visitor| visitor.caller.id == longest).next()
+}
+
+/// Looks for visitors that have been idle for `ttl`, as long as there are any to come.
+pub(crate) async fn expire(visitors: Weak<Visitors>, ttl: Duration) {
+    let pace = (ttl / LOOKS).max(Duration::from_millis(5));
+    let mut looks = interval(pace);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let Some(visitors) = visitors.upgrade() else { return };
+        visitors.look(LOOKS.into());
+    }
+}
+
+/// Speaks for a visitor outside any call: there is no way to ask his client.
+struct Ambient {
+    scope: Scope,
+    roots: Option<Bytes>,
+}
+
+impl Interactor for Ambient {
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        let answer = match (&self.roots, question.kind) {
+            (Some(roots), AskKind::Roots) => Answer::Result(roots.clone()),
+            _ => Answer::Unsupported,
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

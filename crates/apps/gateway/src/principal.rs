@@ -1,0 +1,37 @@
+//! Whoever stands behind a request, as far as its carrier shows it.
+//!
+//! Everything that outlives a request (sessions, visitors, parked calls) belongs to one of these
+//! and is found by no other. What a client calls itself plays no part in it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use toolgate_model::Digest;
+
+/// Whoever stands behind a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Principal {
+    /// Somebody on this machine, over HTTP.
+    Local,
+    /// The holder of a credential, over HTTP.
+    Holder(Digest),
+    /// Whoever is at the other end of one connection of lines.
+    Connection(u64),
+}
+
+impl Principal {
+    /// The principal of a new connection.
+    pub(crate) fn connection() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self::Connection(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The same as the gate knows it: by name only.
+    pub(crate) fn at_the_gate(&self) -> toolgate_host::Principal {
+        toolgate_host::Principal::named(format!("{self:?}").as_bytes())
+    }
+
+    /// Whether it came over HTTP.
+    pub(crate) fn over_http(&self) -> bool {
+        !matches!(self, Self::Connection(_))
+    }
+}

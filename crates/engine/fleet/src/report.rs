@@ -1,0 +1,63 @@
+//! What happens while a server is brought up, phase by phase, each with its time.
+
+use std::time::{Duration, Instant};
+
+use toolgate_model::{Failure, Phase, ServerState};
+
+/// One phase of bringing a server up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseReport {
+    /// Which.
+    pub phase: Phase,
+    /// How long it took.
+    pub took: Duration,
+    /// What there is to say about it.
+    pub detail: Option<String>,
+    /// Why it failed, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// Everything that happened while a server was brought up.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// The phases, in order; the last one may have failed.
+    pub phases: Vec<PhaseReport>,
+    /// What the server wrote to its standard error.
+    pub stderr: String,
+}
+
+/// Notes each phase as it ends.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub(crate) report: Report,
+    began: Option<Instant>,
+}
+
+impl Log {
+    /// A server that may not start is not started, not even to be looked at.
+    pub(crate) fn not_allowed(&mut self, standing: &ServerState) {
+        let reason = standing.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let cause = format!("it is {}{reason}", standing.as_str());
+        let stderr = String::new();
+        self.failed(Failure { phase: Phase::Resolve, cause, stderr, hint: None });
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.began = Some(Instant::now());
+    }
+
+    pub(crate) fn done(&mut self, phase: Phase, detail: Option<String>) {
+        self.note(phase, detail, None);
+    }
+
+    pub(crate) fn failed(&mut self, failure: Failure) -> ServerState {
+        self.report.stderr.clone_from(&failure.stderr);
+        self.note(failure.phase, None, Some(failure.clone()));
+        ServerState::Failed(failure)
+    }
+
+    fn note(&mut self, phase: Phase, detail: Option<String>, failure: Option<Failure>) {
+        let took = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
+        self.report.phases.push(PhaseReport { phase, took, detail, failure });
+    }
+}

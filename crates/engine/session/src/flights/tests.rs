@@ -1,0 +1,138 @@
+//! Whose a question is, for every mix of calls in flight.
+
+use super::*;
+use crate::{Answer, Question};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use toolgate_wire::Limits;
+
+struct Silent(u64);
+
+/// The scope of one who can be asked nothing.
+const MUTE: u64 = 0;
+
+impl Interactor for Silent {
+    fn scope(&self) -> Scope {
+        Scope(self.0)
+    }
+    fn capabilities(&self) -> Bytes {
+        Bytes::from_static(if self.0 == MUTE { b"{}" } else { br#"{"elicitation":{}}"# })
+    }
+    fn tell(&self, _: Frame) {}
+    fn ask(&self, _: Question) -> BoxFuture<'_, Answer> {
+        Box::pin(std::future::ready(Answer::Unsupported))
+    }
+}
+
+fn question() -> Frame {
+    let text = br#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}"#;
+    Frame::parse(Bytes::from_static(text), &Limits::default()).unwrap()
+}
+
+#[tokio::test]
+async fn a_question_waits_until_only_its_own_call_is_left() {
+    let flights = Flights::default();
+    let _asking = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _other = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    assert!(matches!(flights.attribute(&question()), Whose::Held));
+    assert!(flights.holding.load(Ordering::Acquire));
+    assert!(matches!(flights.settle(), Settled::Nothing));
+
+    flights.forget(2, true);
+    let Settled::Known(questions) = flights.settle() else { panic!() };
+    assert_eq!(questions.len(), 1);
+    let Whose::Call(id, port) = flights.attribute(&question()) else { panic!() };
+    assert_eq!((id, port.scope()), (1, Scope(1)));
+    flights.clear().await;
+}
+
+#[tokio::test]
+async fn a_question_that_may_be_of_a_call_given_up_is_nobodys() {
+    let flights = Flights::default();
+    let _one = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _two = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    assert!(matches!(flights.attribute(&question()), Whose::Held));
+    flights.forget(1, false);
+    let Settled::Nobodys(questions) = flights.settle() else { panic!() };
+    assert_eq!(questions.len(), 1);
+    flights.clear().await;
+}
+
+#[tokio::test]
+async fn a_question_is_declined_rather_than_held_for_one_who_can_be_asked_nothing() {
+    let flights = Flights::default();
+    let _parked = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _mute = flights.depart(2, Arc::new(Silent(MUTE)), None).unwrap();
+    assert!(matches!(flights.attribute(&question()), Whose::Held));
+    flights.forget(2, true);
+    let Settled::Known(_) = flights.settle() else { panic!() };
+    flights.questions(1, 1);
+    let _mute = flights.depart(3, Arc::new(Silent(MUTE)), None).unwrap();
+    assert!(matches!(flights.attribute(&question()), Whose::Nobody));
+}
+
+#[tokio::test]
+async fn a_question_of_a_task_is_for_who_waits_for_it_and_holds_up_nobody() {
+    let text = br#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":
+        {"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}"#;
+    let marked = Frame::parse(Bytes::from_static(text), &Limits::default()).unwrap();
+    let flights = Flights::default();
+    let _waiting = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    flights.awaits(1, "t");
+    let _calling = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    let Whose::Call(id, _) = flights.attribute(&marked) else { panic!() };
+    assert_eq!(id, 1);
+    flights.questions(1, 1);
+    assert!(flights.suits(Scope(2)));
+    let Whose::Call(id, _) = flights.attribute(&question()) else { panic!() };
+    assert_eq!(id, 2);
+    flights.clear().await;
+}
+
+#[tokio::test]
+async fn as_many_questions_as_scopes_cannot_be_told_apart() {
+    let flights = Flights::default();
+    let _one = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _two = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    assert!(matches!(flights.attribute(&question()), Whose::Held));
+    let Whose::Ambiguous(questions) = flights.attribute(&question()) else { panic!() };
+    assert_eq!(questions.len(), 2);
+    flights.clear().await;
+}
+
+#[tokio::test]
+async fn who_has_a_question_open_shares_the_connection_with_his_own_scope_only() {
+    let flights = Flights::default();
+    let _open = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    assert!(!flights.is_asking() && flights.suits(Scope(2)));
+    flights.questions(1, 1);
+    assert!(flights.suits(Scope(1)) && !flights.suits(Scope(2)));
+    let waiting = flights.suited(Scope(2));
+    let closing = async { flights.questions(1, -1) };
+    tokio::join!(biased; waiting, closing);
+    flights.questions(1, 1);
+    flights.forget(1, true);
+    assert!(!flights.is_asking());
+}
+
+#[tokio::test]
+async fn among_calls_of_one_scope_the_one_with_no_question_open_is_asked() {
+    let flights = Flights::default();
+    let _asking = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _parked = flights.depart(2, Arc::new(Silent(1)), None).unwrap();
+    flights.questions(2, 1);
+    let Whose::Call(id, _) = flights.attribute(&question()) else { panic!() };
+    assert_eq!(id, 1);
+    flights.questions(1, 1);
+    let Whose::Call(id, _) = flights.attribute(&question()) else { panic!() };
+    assert_eq!(id, 2);
+}
+
+#[tokio::test]
+async fn the_end_of_the_connection_is_the_end_of_every_call() {
+    let flights = Flights::default();
+    let landed = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    flights.end("it died");
+    assert!(matches!(landed.await.unwrap(), Err(SessionError::Ended(_))));
+    assert!(flights.depart(2, Arc::new(Silent(1)), None).is_err());
+}

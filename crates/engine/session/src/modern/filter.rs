@@ -1,0 +1,128 @@
+//! What the one listen of a session is opened for, and what the server agreed to tell.
+
+use std::collections::BTreeSet;
+
+use toolgate_model::CapabilityKind;
+use toolgate_wire::{meta, scan, string};
+
+use crate::Welcome;
+
+/// The lists a server may report changes of: member of the filter, and what changes.
+const LISTS: [(&str, &[CapabilityKind]); 3] = [
+    ("toolsListChanged", &[CapabilityKind::Tool]),
+    ("promptsListChanged", &[CapabilityKind::Prompt]),
+    ("resourcesListChanged", &[CapabilityKind::Resource, CapabilityKind::Template]),
+];
+
+/// What a server declares that it can report.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    lists: Vec<&'static str>,
+    pub(crate) resources: bool,
+    pub(crate) tasks: bool,
+}
+
+impl Offer {
+    pub(crate) fn of(welcome: &Welcome) -> Self {
+        let declared = &welcome.capabilities;
+        let says = |path: &[&str]| {
+            scan::pointer(declared, path).is_some_and(|span| span.of(declared) == b"true")
+        };
+        let lists = [
+            (LISTS[0].0, says(&["tools", "listChanged"])),
+            (LISTS[1].0, says(&["prompts", "listChanged"])),
+            (LISTS[2].0, says(&["resources", "listChanged"])),
+        ];
+        Self {
+            lists: lists.into_iter().filter_map(|(list, says)| says.then_some(list)).collect(),
+            resources: says(&["resources", "subscribe"]),
+            tasks: scan::pointer(declared, &["extensions", meta::TASKS_EXTENSION]).is_some(),
+        }
+    }
+
+    /// Whether a listen is opened though nobody has subscribed to anything.
+    pub(crate) fn lists(&self) -> bool {
+        !self.lists.is_empty()
+    }
+
+    /// The filter for these wishes; `None` if there is nothing to listen for.
+    pub(crate) fn filter(&self, wanted: &Wanted) -> Option<String> {
+        let lists = self.lists.iter().map(|list| format!("\"{list}\":true"));
+        let named = [("resourceSubscriptions", &wanted.uris), ("taskIds", &wanted.tasks)];
+        let named = named.into_iter().filter(|(_, texts)| !texts.is_empty());
+        let named = named.map(|(key, texts)| format!("\"{key}\":{}", array(texts)));
+        let members: Vec<_> = lists.chain(named).collect();
+        (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
+    }
+}
+
+fn array(texts: &BTreeSet<String>) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| string::encode(text)).collect();
+    format!("[{}]", texts.join(","))
+}
+
+/// What callers want to be told of, beside the lists.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// Counts the changes of it.
+    pub(crate) generation: u64,
+    pub(crate) uris: BTreeSet<String>,
+    pub(crate) tasks: BTreeSet<String>,
+}
+
+/// What a server acknowledged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Honoured {
+    pub(crate) lists: Vec<CapabilityKind>,
+    pub(crate) uris: BTreeSet<String>,
+}
+
+impl Honoured {
+    /// Reads the filter of an acknowledgement.
+    pub(crate) fn of(filter: &[u8]) -> Self {
+        let member = |key| scan::member(filter, key).map(|span| span.of(filter));
+        let lists = LISTS.into_iter().filter(|(list, _)| member(list) == Some(b"true"));
+        let uris = member("resourceSubscriptions").unwrap_or_default();
+        let uris = scan::elements(uris).filter_map(|span| string::decode(span.of(uris)));
+        Self {
+            lists: lists.flat_map(|(_, kinds)| kinds).copied().collect(),
+            uris: uris.map(|uri| uri.into_owned()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use toolgate_wire::Revision;
+
+    fn offer(capabilities: &'static str) -> Offer {
+        Offer::of(&Welcome {
+            protocol: Revision::V2026_07_28,
+            capabilities: Bytes::from_static(capabilities.as_bytes()),
+            server_info: Bytes::new(),
+            instructions: None,
+        })
+    }
+
+    #[test]
+    fn only_what_is_declared_or_wanted_is_listened_for() {
+        let offer_of_tools = offer(r#"{"tools":{"listChanged":true},"prompts":{}}"#);
+        let mut wanted = Wanted::default();
+        let filter = offer_of_tools.filter(&wanted);
+        assert_eq!(filter.as_deref(), Some(r#"{"toolsListChanged":true}"#));
+        assert_eq!(offer(r#"{"tools":{}}"#).filter(&wanted), None);
+        wanted.uris.insert("a:\"b".into());
+        let filter = offer("{}").filter(&wanted);
+        assert_eq!(filter.as_deref(), Some(r#"{"resourceSubscriptions":["a:\"b"]}"#));
+    }
+
+    #[test]
+    fn an_acknowledgement_may_honour_less_than_was_asked() {
+        let honoured =
+            Honoured::of(br#"{"resourcesListChanged":true,"resourceSubscriptions":["u"]}"#);
+        assert_eq!(honoured.lists, [CapabilityKind::Resource, CapabilityKind::Template]);
+        assert!(honoured.uris.contains("u"));
+    }
+}

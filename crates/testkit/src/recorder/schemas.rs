@@ -1,0 +1,230 @@
+//! The protocol's own JSON Schemas, and which definition a message has to fit.
+//!
+//! The schemas are not ours: `cargo xtask peers` takes them out of a released package. It does NOT
+//! list methods by hand: which exist, who may send them and what they return is read from the
+//! unions of the schemas themselves.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use super::log::Direction;
+
+/// A revision of the protocol.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Revision {
+    V2024_11_05,
+    V2025_03_26,
+    V2025_06_18,
+    V2025_11_25,
+    V2026_07_28,
+}
+
+impl Revision {
+    /// All of them, oldest first.
+    pub const ALL: [Revision; 5] = [
+        Revision::V2024_11_05,
+        Revision::V2025_03_26,
+        Revision::V2025_06_18,
+        Revision::V2025_11_25,
+        Revision::V2026_07_28,
+    ];
+
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Revision::V2024_11_05 => "2024-11-05",
+            Revision::V2025_03_26 => "2025-03-26",
+            Revision::V2025_06_18 => "2025-06-18",
+            Revision::V2025_11_25 => "2025-11-25",
+            Revision::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|revision| revision.as_str() == name)
+    }
+
+    /// Whether it has no `initialize` and no sessions.
+    pub fn is_modern(self) -> bool {
+        self >= Revision::V2026_07_28
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The schemas of all revisions, in their order.
+#[derive(Debug)]
+pub struct Schemas(Vec<Schema>);
+
+impl Schemas {
+    /// Reads `<revision>.json` of every revision.
+    pub fn load(folder: &Path) -> io::Result<Self> {
+        Self::each(|revision| {
+            let file = folder.join(format!("{revision}.json"));
+            let unread = |why: String| {
+                let file = file.display();
+                io::Error::other(format!("{file}: {why} (`cargo xtask peers` writes it)"))
+            };
+            let text = std::fs::read_to_string(&file).map_err(|error| unread(error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| unread(error.to_string()))
+        })
+    }
+
+    /// Takes the documents from wherever they are.
+    pub(super) fn each(document: impl Fn(Revision) -> io::Result<Value>) -> io::Result<Self> {
+        let schema = |revision| Schema::new(document(revision)?);
+        Revision::ALL.into_iter().map(schema).collect::<io::Result<_>>().map(Schemas)
+    }
+
+    pub(super) fn of(&self, revision: Revision) -> &Schema {
+        &self.0[revision as usize]
+    }
+
+    /// Whether any revision defines this method.
+    pub(super) fn know(&self, method: &str) -> bool {
+        self.0.iter().any(|schema| schema.definitions().any(|(_, it)| has_method(it, method)))
+    }
+}
+
+/// Which union of the schema a message is looked up in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Request,
+    Notification,
+}
+
+/// The schema of one revision.
+#[derive(Debug)]
+pub(super) struct Schema {
+    document: Value,
+    /// Where the definitions stand: `$defs`, or `definitions` in older documents.
+    key: &'static str,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+impl Schema {
+    fn new(mut document: Value) -> io::Result<Self> {
+        let key = if document.get("$defs").is_some() { "$defs" } else { "definitions" };
+        let Some(definitions) = document.get_mut(key).and_then(Value::as_object_mut) else {
+            return Err(io::Error::other("a schema without definitions"));
+        };
+        mend_numbers(definitions);
+        Ok(Schema { document, key, validators: Mutex::default() })
+    }
+
+    fn definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.document[self.key].as_object().into_iter().flatten()
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        self.document[self.key].get(name)
+    }
+
+    /// The first of these names that is defined; the names changed over the revisions.
+    pub(super) fn first<'a>(&self, names: &[&'a str]) -> Option<&'a str> {
+        names.iter().copied().find(|name| self.definition(name).is_some())
+    }
+
+    /// The definition of a message with this method, if its sender may send it.
+    pub(super) fn message(&self, kind: Kind, direction: Direction, method: &str) -> Option<&str> {
+        let union = match (direction, kind) {
+            (Direction::ToServer, Kind::Request) => "ClientRequest",
+            (Direction::ToServer, Kind::Notification) => "ClientNotification",
+            (Direction::ToClient, Kind::Request) => "ServerRequest",
+            (Direction::ToClient, Kind::Notification) => "ServerNotification",
+        };
+        let (union, whole) = self.document[self.key].as_object()?.get_key_value(union)?;
+        // A union of one is written as that one.
+        let members = whole["anyOf"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut names = members.iter().filter_map(target).chain([union.as_str()]);
+        names.find(|name| self.definition(name).is_some_and(|it| has_method(it, method)))
+    }
+
+    /// The definition of what a request of this definition returns.
+    pub(super) fn result(&self, request: &str) -> String {
+        let own = format!("{}Result", request.trim_end_matches("Request"));
+        match self.first(&[&own, "EmptyResult", "Result"]) {
+            Some(found) => found.to_owned(),
+            None => own,
+        }
+    }
+
+    /// Whether a request of this definition may be answered with questions.
+    pub(super) fn may_ask_back(&self, request: &str) -> bool {
+        let response = format!("{}ResultResponse", request.trim_end_matches("Request"));
+        let results = self.definition(&response).map(|it| &it["properties"]["result"]["anyOf"]);
+        let mut results = results.and_then(Value::as_array).into_iter().flatten();
+        results.any(|result| target(result) == Some("InputRequiredResult"))
+    }
+
+    /// The definition of an error with this code, where it has one of its own.
+    pub(super) fn error(&self, code: i64) -> Option<&str> {
+        let with_code = |it: &Value| it["properties"]["code"]["const"] == code;
+        let found = self.definitions().find(|(_, it)| {
+            let parts = it["properties"]["error"]["allOf"].as_array();
+            parts.into_iter().flatten().any(with_code)
+        });
+        found.map(|(name, _)| name.as_str())
+    }
+
+    /// What keeps this value from fitting the definition.
+    pub(super) fn problems(&self, definition: &str, value: &Value) -> Vec<String> {
+        match self.validator(definition) {
+            Ok(validator) => validator
+                .iter_errors(value)
+                .map(|error| format!("{definition}{}: {}", error.instance_path(), error.masked()))
+                .collect(),
+            Err(error) => vec![format!("{definition}: {error}")],
+        }
+    }
+
+    fn validator(&self, definition: &str) -> Result<Arc<Validator>, String> {
+        let mut made = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = made.get(definition) {
+            return Ok(Arc::clone(validator));
+        }
+        let schema = json!({
+            "$schema": self.document["$schema"],
+            "allOf": [{ "$ref": format!("#/{}/{definition}", self.key) }],
+            self.key: self.document[self.key],
+        });
+        // Formats are annotations to MCP, and a `uri` may be a template half-way.
+        let options = jsonschema::options().should_validate_formats(false);
+        let validator = Arc::new(options.build(&schema).map_err(|error| error.to_string())?);
+        made.insert(definition.to_owned(), Arc::clone(&validator));
+        Ok(validator)
+    }
+}
+
+/// The name that a `$ref` ends with.
+fn target(reference: &Value) -> Option<&str> {
+    reference["$ref"].as_str()?.rsplit('/').next()
+}
+
+fn has_method(definition: &Value, method: &str) -> bool {
+    definition["properties"]["method"]["const"] == method
+}
+
+/// The bundled 2025-06-18 and 2025-11-25 say `integer` for the limits of a `number` that somebody
+/// is asked for. The published documents have been corrected since.
+fn mend_numbers(definitions: &mut Map<String, Value>) {
+    let properties = definitions.get_mut("NumberSchema").and_then(|it| it.get_mut("properties"));
+    let Some(properties) = properties else { return };
+    for limit in ["minimum", "maximum", "default"] {
+        if let Some(limit) = properties.get_mut(limit).and_then(Value::as_object_mut) {
+            limit.insert("type".to_owned(), "number".into());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A recorder between the gateway and those it talks with, and the check of what it recorded: every
+//! message of the gateway is right in the revision it speaks there.
+//!
+//! A recording is a folder. What is started is recorded in a file for each process: processes that
+//! live in PID namespaces of their own may have the same number, by which a log tells them apart.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use toolgate_e2e::gateway::Listening;
+use toolgate_e2e::{binaries, peers};
+use toolgate_testkit::recorder::{Direction, Recording, Schemas, Side};
+
+/// Starts a recorder in front of an endpoint.
+pub fn before(url: &str, folder: &Path) -> Listening {
+    std::fs::create_dir_all(folder).unwrap();
+    let mut command = Command::new(binaries::find("recorder").unwrap());
+    let log = folder.join("http");
+    Listening::run(command.arg("--log").arg(log).args(["--to", url])).unwrap()
+}
+
+/// The command line of a recorder around a program.
+pub fn around(words: Vec<String>, folder: &Path) -> Vec<String> {
+    std::fs::create_dir_all(folder).unwrap();
+    let script = r#"log=$(mktemp "$1/stdio.XXXXXX") && program=$2 && shift 2 &&
+        exec "$program" --log "$log" -- "$@""#;
+    let recorder = binaries::find("recorder").unwrap();
+    let [folder, recorder] = [folder, &recorder].map(|path| path.display().to_string());
+    let own = ["/bin/sh", "-c", script, "sh"].map(str::to_owned);
+    own.into_iter().chain([folder, recorder]).chain(words).collect()
+}
+
+fn recordings(folder: &Path) -> impl Iterator<Item = Recording> {
+    let logs = std::fs::read_dir(folder).unwrap();
+    logs.map(|log| Recording::read(&log.unwrap().path()).unwrap())
+}
+
+/// What was said to the servers of a recording.
+pub fn said_to_servers(folder: &Path) -> Vec<Value> {
+    let said = |recording: Recording| recording.messages(Direction::ToServer).collect::<Vec<_>>();
+    recordings(folder).flat_map(said).collect()
+}
+
+/// What the gateway, which was `side` of this recording, said wrong.
+pub fn wrong(folder: &Path, side: Side) -> Vec<String> {
+    let schemas = Schemas::load(&peers::root().join("schemas")).unwrap();
+    let checked: Vec<_> =
+        recordings(folder).map(|recording| recording.check(&schemas, side)).collect();
+    let messages: usize = checked.iter().map(|checked| checked.messages).sum();
+    assert!(messages > 0, "nothing was recorded in {}", folder.display());
+    println!("{messages} messages of the gateway as {side:?}");
+    let broken = checked.iter().filter(|checked| !checked.violations.is_empty());
+    broken.map(ToString::to_string).collect()
+}
