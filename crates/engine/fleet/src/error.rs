@@ -25,6 +25,9 @@ pub enum FleetError {
         /// Where and why.
         failure: Box<Failure>,
     },
+    /// Every connection to it waits for somebody's answer.
+    #[error("use server `{0}`: others are being asked on all its connections; try again later")]
+    Busy(ServerName),
     /// It failed while it was used.
     #[error("use server `{server}`: failed to {source}{}", last_words(.stderr))]
     Session {

@@ -24,7 +24,7 @@ use std::time::Duration;
 use futures_util::future::select_all;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
-use toolgate_session::{Interactor, Outbound, Owner, Scope, SessionError};
+use toolgate_session::{Interactor, Outbound, Owner, Scope};
 use toolgate_wire::{Frame, method, scan};
 
 use crate::connect::Live;
@@ -104,7 +104,7 @@ impl Pool {
         };
         let spare = match tokio::time::timeout(max, place).await {
             Ok(place) => place?,
-            Err(_) => return Some(Err(self.failed(SessionError::TimedOut(max), String::new()))),
+            Err(_) => return Some(Err(FleetError::Busy(self.server().clone()))),
         };
         let live = &spare.0.live;
         Some(match live.session.call(outbound).await {

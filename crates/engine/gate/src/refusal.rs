@@ -52,6 +52,7 @@ impl From<FleetError> for Refusal {
     fn from(error: FleetError) -> Self {
         let code = match &error {
             FleetError::Unknown(_) => code::INVALID_PARAMS,
+            FleetError::Busy(_) => code::REQUEST_TIMEOUT,
             FleetError::Unusable { .. } | FleetError::Down { .. } => code::CONNECTION_CLOSED,
             FleetError::Session { source, .. } => match source {
                 SessionError::TimedOut(_) => code::REQUEST_TIMEOUT,
