@@ -1,8 +1,7 @@
 //! A recorder between the gateway and those it talks with, and the check of what it recorded: every
 //! message of the gateway is right in the revision it speaks there.
 //!
-//! A recording is a folder. What is started is recorded in a file for each process: processes that
-//! live in PID namespaces of their own may have the same number, by which a log tells them apart.
+//! A recording is a folder: one file for what listens, one for everything that is started.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,12 +22,9 @@ pub fn before(url: &str, folder: &Path) -> Listening {
 /// The command line of a recorder around a program.
 pub fn around(words: Vec<String>, folder: &Path) -> Vec<String> {
     std::fs::create_dir_all(folder).unwrap();
-    let script = r#"log=$(mktemp "$1/stdio.XXXXXX") && program=$2 && shift 2 &&
-        exec "$program" --log "$log" -- "$@""#;
     let recorder = binaries::find("recorder").unwrap();
-    let [folder, recorder] = [folder, &recorder].map(|path| path.display().to_string());
-    let own = ["/bin/sh", "-c", script, "sh"].map(str::to_owned);
-    own.into_iter().chain([folder, recorder]).chain(words).collect()
+    let [log, recorder] = [&folder.join("stdio"), &recorder].map(|path| path.display().to_string());
+    [recorder, "--log".to_owned(), log, "--".to_owned()].into_iter().chain(words).collect()
 }
 
 fn recordings(folder: &Path) -> impl Iterator<Item = Recording> {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState, Timeouts};
 use toolgate_session::{Outbound, Owner, SessionError};
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Era, Frame, Revision, method};
+use toolgate_wire::{Era, Frame, method};
 
 use crate::connect::{Attempt, Live};
 use crate::failures::Failures;
@@ -84,12 +84,6 @@ impl Pool {
     /// Whether it is one caller's, and nobody else sees what it answers.
     pub fn is_own(&self) -> bool {
         self.tenant.caller.is_some()
-    }
-
-    /// The revision it speaks, or spoke on the last connection.
-    pub fn protocol(&self) -> Option<Revision> {
-        let live = self.usable().map(|live| live.session.welcome().protocol);
-        live.or_else(|| self.catalog().map(|catalog| catalog.protocol))
     }
 
     /// Asks a modern server to report what becomes of a task. `false` if it does not report such

@@ -22,10 +22,7 @@ impl Server {
         headers: &HeaderMap,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
-        if Accept::of(headers)? == Accept::Json {
-            let error = "the client must accept text/event-stream";
-            return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, error));
-        }
+        Accept::of(headers)?.needs_events()?;
         known_version(headers)?;
         let client =
             self.session_of(headers, Principal::of(headers))?.ok_or_else(missing_session)?;

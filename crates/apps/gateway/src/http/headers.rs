@@ -90,6 +90,17 @@ impl Accept {
         }
     }
 
+    /// Refuses a client that takes no event stream, where there is nothing else to give.
+    pub(crate) fn needs_events(self) -> Result<(), Refused> {
+        match self {
+            Self::Both | Self::Events => Ok(()),
+            Self::Json => Err(Refused::new(
+                StatusCode::NOT_ACCEPTABLE,
+                "the client must accept text/event-stream",
+            )),
+        }
+    }
+
     /// Whether something can be said before the answer.
     pub(crate) fn carriage(self) -> Carriage {
         match self {

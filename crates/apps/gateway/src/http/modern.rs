@@ -39,9 +39,8 @@ impl Server {
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
         let accept = visited.accept;
-        if accept == Accept::Json && visited.frame.is(method::SUBSCRIPTIONS_LISTEN) {
-            let error = "the client must accept text/event-stream";
-            return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, error));
+        if visited.frame.is(method::SUBSCRIPTIONS_LISTEN) {
+            accept.needs_events()?;
         }
         let mut exchange = match self.visit(visited, headers) {
             Ok(exchange) => exchange,

@@ -27,11 +27,12 @@ async fn the_server_hears_of_the_first_and_the_last_caller() {
     let (server, mut asks) = Noting::new();
     let (fleet, _store) = fleet(server.member()).await;
     let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
-    assert_eq!(pool.protocol(), None);
+    let protocol = || pool.catalog().map(|catalog| catalog.protocol);
+    assert_eq!(protocol(), None);
     for caller in [ONE, TWO] {
         pool.subscribe("a:", caller).await.unwrap();
     }
-    assert_eq!(pool.protocol(), Some(Revision::V2025_11_25));
+    assert_eq!(protocol(), Some(Revision::V2025_11_25));
     pool.subscribe("b:", ONE).await.unwrap();
     pool.unsubscribe("a:", ONE).await.unwrap();
     pool.unsubscribe("a:", TWO).await.unwrap();

@@ -56,10 +56,7 @@ impl Server {
         headers: &HeaderMap,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
-        if Accept::of(headers)? == Accept::Json {
-            let error = "the client must accept text/event-stream";
-            return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, error));
-        }
+        Accept::of(headers)?.needs_events()?;
         let opened = self.old.open(self.hub.clone(), Principal::of(headers), pulse.clone());
         let presence = opened.map_err(|reason| no_room(&reason))?;
         let pace = Pace::unbroken(&self.hub.options);
