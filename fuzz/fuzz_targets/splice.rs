@@ -1,5 +1,6 @@
 //! Whatever request is accepted: relayed with another id, name and token, it differs in nothing
-//! else, and taking the changes back yields the bytes that came.
+//! else, and taking the changes back yields the bytes that came, but for the space before the
+//! member that followed what is taken out: a member goes with the space behind its comma.
 #![no_main]
 
 use bytes::Bytes;
@@ -30,5 +31,6 @@ fuzz_target!(|input: &[u8]| {
     }
     back = back.delete_member(changed.span(), "added by the fuzzer");
     let back = back.finish().expect("edits that fit");
-    assert_eq!(back, frame.bytes());
+    let (head, rest) = frame.bytes().split_at(frame.span().start() + 1);
+    assert_eq!(back, [head, rest.trim_ascii_start()].concat());
 });

@@ -15,13 +15,16 @@
 mod clients;
 mod doors;
 mod eras;
+mod examples;
 mod hostile;
 mod http_upstreams;
 mod lifetimes;
+mod masking;
 mod parked;
 mod plan;
 mod protocol;
 mod recorded;
+mod reload;
 mod rmcp_peer;
 mod schemas;
 mod servers;

@@ -8,6 +8,7 @@ mod conformance;
 mod deny;
 mod layers;
 mod peers;
+mod schema;
 mod shell;
 mod stages;
 mod workspace;
@@ -26,6 +27,7 @@ usage: cargo xtask VERB
   deny                            licences and banned crates (deny.toml)
   peers                           install the released peers under target/peers
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
+  schema [--check]                the JSON Schema of our configuration, under schemas/
   soak                            the tests that count, at their full counts
   bench [ARGS]                    the benchmark";
 
@@ -51,6 +53,7 @@ fn run(arguments: &[String]) -> Outcome {
         "deny" => deny::check(),
         "peers" => peers::install(),
         "conformance" => conformance::run(rest),
+        "schema" => schema::run(rest),
         "soak" => stages::soak(),
         "bench" => bench::run(rest),
         other => Err(format!("no verb `{other}`\n{USAGE}")),

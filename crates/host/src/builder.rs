@@ -4,16 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgate_config::{Home, Prefix};
-use toolgate_fleet::{FleetBuilder, Member};
+use toolgate_fleet::{DRAIN, FleetBuilder, Member};
 use toolgate_gate::Gate;
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
-use toolgate_naming::Style;
+use toolgate_model::{Origin, ServerName, ServerSpec, TransportSpec};
 use toolgate_session::Interactor;
 use toolgate_store::{SqliteState, State};
 
 use crate::local::LocalServer;
-use crate::setup::member;
+use crate::roster::Roster;
 use crate::{Host, HostError, Setup, SetupOptions, Tool, sample_server};
 
 /// The server that stands for the embedding program's own tools.
@@ -144,21 +143,23 @@ impl HostBuilder {
             None => Arc::new(SqliteState::in_memory().await?) as Arc<dyn State>,
         };
         let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
-        let roots = plan.settings.roots.iter().chain(&self.roots).map(|path| uri(path)).collect();
+        let roster = self.roster()?;
+        let members = roster.members(&plan);
+        if let (Some(only), true) = (&roster.only, members.is_empty()) {
+            return Err(HostError::NoServer(only.clone()));
+        }
         let launcher = Launcher::new(self.helper.clone().unwrap_or_else(Helper::current));
         let guarantee = launcher.guarantee();
-        let fleet = FleetBuilder { launcher, store: Some(store), roots }.build();
-        let fleet = Arc::new(fleet);
-        let embedder = (!self.tools.is_empty()).then(|| ServerName::new(EMBEDDER)).transpose()?;
-        let prefix = self.prefix.unwrap_or(plan.settings.prefix);
-        let gate = Gate::new(fleet.clone(), Style { prefix, embedder });
-        for member in self.members(&plan)? {
+        let (store, roots) = (Some(store), roster.roots(&plan));
+        let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN }.build());
+        let gate = Gate::new(fleet.clone(), roster.style(&plan));
+        for member in members {
             match self.idle {
                 true => drop(fleet.enlist_idle(member).await),
                 false => fleet.enlist(member).await,
             }
         }
-        Ok(Host::new(fleet, gate, guarantee, self.interactor))
+        Ok(Host::new(fleet, gate, Arc::new(roster), guarantee, self.interactor))
     }
 
     async fn take_setup(&mut self) -> Result<Option<Setup>, HostError> {
@@ -177,61 +178,26 @@ impl HostBuilder {
         Setup::load(options).await.map(Some)
     }
 
-    fn members(&mut self, plan: &toolgate_config::Plan) -> Result<Vec<Member>, HostError> {
-        let mut members: Vec<_> = plan.entries.iter().map(member).collect();
-        let added = self.servers.drain(..);
-        members.extend(added.map(|spec| Member::plain(spec, Origin::built_in())));
-        let idle = members.iter().all(|member| !member.spec.enabled);
-        if self.sample && idle {
-            members.retain(|member| member.spec.name.as_str() != SAMPLE);
-            members.push(built_in(SAMPLE, sample_server())?);
+    fn roster(&mut self) -> Result<Roster, HostError> {
+        let tools = std::mem::take(&mut self.tools);
+        let embedder = (!tools.is_empty()).then(|| LocalServer::new(EMBEDDER).tools(tools));
+        let roster = Roster {
+            embedder: embedder.map(|server| built_in(EMBEDDER, server)).transpose()?,
+            sample: self.sample.then(|| built_in(SAMPLE, sample_server())).transpose()?,
+            only: self.only.take(),
+            roots: std::mem::take(&mut self.roots),
+            prefix: self.prefix,
+            ..Roster::default()
+        };
+        for spec in self.servers.drain(..) {
+            roster.add(Member::plain(spec, Origin::built_in()));
         }
-        if !self.tools.is_empty() {
-            let server = LocalServer::new(EMBEDDER).tools(std::mem::take(&mut self.tools));
-            members.push(built_in(EMBEDDER, server)?);
-        }
-        if let Some(only) = &self.only {
-            members.retain(|member| member.spec.name.as_str() == only);
-            if members.is_empty() {
-                return Err(HostError::NoServer(only.clone()));
-            }
-        }
-        Ok(members)
+        Ok(roster)
     }
 }
 
 fn built_in(name: &str, server: LocalServer) -> Result<Member, HostError> {
-    let spec = ServerSpec {
-        name: ServerName::new(name)?,
-        transport: TransportSpec::BuiltIn,
-        enabled: true,
-        timeouts: Timeouts::default(),
-        pool: PoolScope::Shared,
-    };
+    let spec = ServerSpec::new(ServerName::new(name)?, TransportSpec::BuiltIn);
     let built_in: Option<Arc<dyn toolgate_fleet::BuiltIn>> = Some(Arc::new(server));
     Ok(Member { built_in, ..Member::plain(spec, Origin::built_in()) })
-}
-
-/// A folder as `roots/list` names it.
-fn uri(path: &std::path::Path) -> String {
-    let mut uri = String::from("file://");
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                uri.push(byte as char);
-            }
-            other => uri.push_str(&format!("%{other:02X}")),
-        }
-    }
-    uri
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_becomes_a_uri_that_means_the_same() {
-        assert_eq!(uri(std::path::Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
-    }
 }

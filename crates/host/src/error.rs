@@ -12,6 +12,9 @@ pub enum HostError {
     /// A file that was named cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Reading the files was broken off.
+    #[error("read the configuration: {0}")]
+    Reading(#[from] tokio::task::JoinError),
     /// The state cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -14,14 +14,15 @@ use toolgate_model::{
 use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Frame, Limits, Revision, build, method, string, view};
 
-use crate::setup::member;
-use crate::{CallerScope, Entry, HostBuilder, HostError};
+use crate::roster::Roster;
+use crate::{Applied, CallerScope, HostBuilder, HostError, Plan};
 
 /// Every server of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
     fleet: Arc<Fleet>,
     gate: Arc<Gate>,
+    roster: Arc<Roster>,
     guarantee: TreeGuarantee,
     caller: Arc<Caller>,
     port: Arc<dyn Interactor>,
@@ -56,6 +57,7 @@ impl Host {
     pub(crate) fn new(
         fleet: Arc<Fleet>,
         gate: Arc<Gate>,
+        roster: Arc<Roster>,
         guarantee: TreeGuarantee,
         interactor: Option<Arc<dyn Interactor>>,
     ) -> Self {
@@ -66,7 +68,7 @@ impl Host {
         let capabilities = fleet.everybody().capabilities;
         let revision = Revision::LATEST_LEGACY;
         let caller = Caller::new(id, client, revision, capabilities, port.clone());
-        Self { fleet, gate, guarantee, caller: Arc::new(caller), port }
+        Self { fleet, gate, roster, guarantee, caller: Arc::new(caller), port }
     }
 
     /// The gate, for those who bring callers of their own.
@@ -101,15 +103,24 @@ impl Host {
         self.fleet.events()
     }
 
-    /// Adds a server and starts it in the background; one of the same name is replaced.
+    /// Adds a server and starts it in the background; one of the same name is replaced, after the
+    /// calls under way on it.
     pub async fn add(&self, spec: ServerSpec) {
-        self.fleet.enlist(Member::plain(spec, Origin::built_in())).await;
+        let member = Member::plain(spec, Origin::built_in());
+        let _turn = self.roster.turn.lock().await;
+        self.roster.add(member.clone());
+        self.fleet.enlist(member).await;
     }
 
-    /// Takes a server as the plan has it now: it starts, or one of the same name that may no
-    /// longer run is ended.
-    pub async fn enlist(&self, entry: &Entry) {
-        self.fleet.enlist(member(entry)).await;
+    /// Takes everything as the plan has it now, and says what that changed. Servers that are
+    /// declared as before are not touched; calls under way on others finish on the old process, up
+    /// to the drain limit. What was added in code stays.
+    pub async fn apply(&self, plan: &Plan) -> Applied {
+        let _turn = self.roster.turn.lock().await;
+        let applied = self.fleet.apply(self.roster.members(plan)).await;
+        self.gate.restyle(self.roster.style(plan));
+        self.fleet.set_roots(&self.roster.roots(plan));
+        applied
     }
 
     /// Names of this process's variables that the process of a server is not given.
@@ -127,12 +138,12 @@ impl Host {
         withheld(ours, &named, &stdio.env_inherit)
     }
 
-    /// Removes a server and ends it. `false` if there was none.
+    /// Removes a server; it ends after the calls under way on it. `false` if there was none.
     pub async fn remove(&self, name: &str) -> bool {
-        match ServerName::new(name) {
-            Ok(name) => self.fleet.dismiss(&name).await,
-            Err(_) => false,
-        }
+        let Ok(name) = ServerName::new(name) else { return false };
+        let _turn = self.roster.turn.lock().await;
+        self.roster.remove(&name);
+        self.fleet.dismiss(&name).await
     }
 
     /// Brings a server up on a connection of its own and reports every phase of it.

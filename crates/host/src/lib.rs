@@ -33,9 +33,11 @@
 //! ```
 
 mod builder;
+pub mod config;
 mod error;
 mod host;
 pub mod local;
+mod roster;
 mod sample;
 pub mod session;
 mod setup;
@@ -50,9 +52,9 @@ pub use setup::{Setup, SetupOptions};
 pub use toolgate_bridge::{SERVER_INFO, question as question_for};
 pub use toolgate_config::{Entry, Home, Plan, Prefix, Standing, ensure_user_config};
 pub use toolgate_dialects::parse_duration;
-pub use toolgate_fleet::{FleetEvent, PhaseReport, Report, ServerStatus};
+pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
 pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Principal, Refusal};
-pub use toolgate_launch::{Helper, Signals, TreeGuarantee, helper_main};
+pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpKind, HttpSpec,
     Origin, Phase, PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity,

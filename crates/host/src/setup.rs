@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolgate_config::{Entry, Home, Plan, Sources, Standing, load};
+use toolgate_config::{
+    Entry, Environment, Home, LastGood, Plan, Sources, Standing, load, load_again, watched_paths,
+};
 use toolgate_fleet::Member;
-use toolgate_model::{ServerName, ServerState};
+use toolgate_model::{Scope, ServerName, ServerState};
 use toolgate_store::{Consent, ConsentSet, SqliteState, State};
 
 use crate::HostError;
@@ -23,11 +25,35 @@ pub struct SetupOptions {
     pub own_endpoints: Vec<String>,
 }
 
-/// The plan and the state, before anything is started.
+impl SetupOptions {
+    /// Reads the files alone: no state is opened, and every consent counts as given.
+    pub fn read_files(&self) -> Result<Plan, HostError> {
+        Ok(load(&self.sources(), &|_, _| true, &Environment::of_process())?)
+    }
+
+    /// Every file and folder whose change may mean something, whether it is there or not.
+    pub fn files(&self) -> Vec<PathBuf> {
+        watched_paths(&self.sources())
+    }
+
+    /// Where configuration is looked for.
+    pub fn sources(&self) -> Sources {
+        Sources {
+            config: self.config.clone(),
+            project_dir: self.project_dir.clone(),
+            own_endpoints: self.own_endpoints.clone(),
+            home: self.home.clone(),
+        }
+    }
+}
+
+/// The plan and the state. Cheap enough to clone; each clone reads files again for itself.
+#[derive(Clone)]
 pub struct Setup {
     options: SetupOptions,
     plan: Plan,
     store: Arc<dyn State>,
+    last_good: LastGood,
 }
 
 impl Setup {
@@ -35,8 +61,19 @@ impl Setup {
     pub async fn load(options: SetupOptions) -> Result<Self, HostError> {
         options.home.create()?;
         let store: Arc<dyn State> = Arc::new(SqliteState::open(options.home.state_db()).await?);
-        let plan = read(&options, &*store).await?;
-        Ok(Self { options, plan, store })
+        let mut last_good = LastGood::default();
+        let plan = read(&options, &*store, &mut last_good).await?;
+        Ok(Self { options, plan, store, last_good })
+    }
+
+    /// Reads the files again.
+    ///
+    /// A file that now has an error, and lacks a server or setting it had, keeps what it said
+    /// before ([`LastGood`]); one that is gone says nothing any more. If that fails altogether (a
+    /// file that was named cannot be read, or the state cannot), the plan is as before.
+    pub async fn reload(&mut self) -> Result<(), HostError> {
+        self.plan = read(&self.options, &*self.store, &mut self.last_good).await?;
+        Ok(())
     }
 
     /// The servers as declared, and what is wrong with the files.
@@ -71,7 +108,7 @@ impl Setup {
         let entry = self.entry(name)?;
         let (server, digest) = (entry.spec.name.clone(), entry.identity());
         self.store.grant(&server, &digest, &entry.consent_text()).await?;
-        self.plan = read(&self.options, &*self.store).await?;
+        self.reload().await?;
         Ok(())
     }
 
@@ -79,25 +116,51 @@ impl Setup {
     pub async fn revoke(&mut self, name: &str) -> Result<bool, HostError> {
         let server = ServerName::new(name)?;
         let revoked = self.store.revoke(&server).await?;
-        self.plan = read(&self.options, &*self.store).await?;
+        self.reload().await?;
         Ok(revoked)
+    }
+
+    /// Records that the user does not want to be asked about this server's tools, as long as it is
+    /// what it is now.
+    pub async fn trust(&mut self, name: &str) -> Result<(), HostError> {
+        let entry = self.entry(name)?;
+        let (server, digest) = (entry.spec.name.clone(), entry.identity());
+        self.store.trust(&server, &digest).await?;
+        self.reload().await?;
+        Ok(())
+    }
+
+    /// Takes a trust back. `false` if there was none.
+    pub async fn distrust(&mut self, name: &str) -> Result<bool, HostError> {
+        let server = ServerName::new(name)?;
+        let taken = self.store.distrust(&server).await?;
+        self.reload().await?;
+        Ok(taken)
     }
 }
 
-async fn read(options: &SetupOptions, store: &dyn State) -> Result<Plan, HostError> {
+async fn read(
+    options: &SetupOptions,
+    store: &dyn State,
+    last_good: &mut LastGood,
+) -> Result<Plan, HostError> {
     let consents: ConsentSet = store.consents().await?.into_iter().collect();
-    let sources = Sources {
-        config: options.config.clone(),
-        project_dir: options.project_dir.clone(),
-        own_endpoints: options.own_endpoints.clone(),
-        home: options.home.clone(),
-    };
-    let given = |name: &ServerName, digest: &_| consents.given(name, digest);
-    Ok(load(&sources, &given, &environment)?)
-}
-
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    let (sources, mut good) = (options.sources(), last_good.clone());
+    // Calls go on meanwhile, however slow the disk is.
+    let reading = tokio::task::spawn_blocking(move || {
+        let given = |name: &ServerName, digest: &_| consents.given(name, digest);
+        let plan = load_again(&sources, &given, &Environment::of_process(), &mut good)?;
+        Ok::<_, HostError>((plan, good))
+    });
+    let (mut plan, good) = reading.await??;
+    *last_good = good;
+    // A project's file cannot ask for trust: only the user's word for exactly this server counts.
+    let trusts = store.trusts().await?;
+    for entry in plan.entries.iter_mut().filter(|entry| entry.origin.scope == Scope::Project) {
+        let identity = entry.identity();
+        entry.spec.trust = trusts.iter().any(|trust| trust.is_for(&entry.spec.name, &identity));
+    }
+    Ok(plan)
 }
 
 /// An entry of the plan as the fleet takes it.
@@ -114,8 +177,12 @@ pub(crate) fn member(entry: &Entry) -> Member {
     let declared = entry.clone();
     Member {
         standing,
+        unset: entry.unset,
+        project: entry.around.project.clone(),
         resolve: Arc::new(move |_| {
-            declared.resolve(&environment).map_err(|error| format!("failed to {error}"))
+            declared
+                .resolve(&Environment::of_process())
+                .map_err(|error| format!("failed to {error}"))
         }),
         ..Member::plain(entry.spec.clone(), entry.origin.clone())
     }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use toolgate_host::{
-    Discovery, Helper, Home, Host, HostError, HttpSpec, PoolScope, ServerName, ServerSpec,
-    ServerState, StdioSpec, Timeouts, Tool, TransportSpec, json,
+    Discovery, Helper, Home, Host, HostError, HttpSpec, ServerName, ServerSpec, ServerState,
+    StdioSpec, Timeouts, Tool, TransportSpec, json,
 };
 
 fn double() -> Tool {
@@ -16,13 +16,8 @@ fn double() -> Tool {
 }
 
 fn spec(name: &str, transport: TransportSpec) -> ServerSpec {
-    ServerSpec {
-        name: ServerName::new(name).unwrap(),
-        transport,
-        enabled: true,
-        timeouts: Timeouts { start: Duration::from_secs(5), ..Timeouts::default() },
-        pool: PoolScope::Shared,
-    }
+    let timeouts = Timeouts { start: Duration::from_secs(5), ..Timeouts::default() };
+    ServerSpec { timeouts, ..ServerSpec::new(ServerName::new(name).unwrap(), transport) }
 }
 
 #[tokio::test]

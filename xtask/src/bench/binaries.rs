@@ -28,7 +28,7 @@ impl Binaries {
     pub fn build(plan: &Plan) -> Result<Self, String> {
         let own_gateway = plan.gateway && plan.toolgate.is_none();
         if plan.build {
-            build_release(own_gateway)?;
+            build_release(!plan.cases.is_empty() || plan.instructions, own_gateway)?;
         }
         let target = target_folder()?;
         let program =
@@ -44,10 +44,12 @@ impl Binaries {
 }
 
 /// Builds everything with one command, so that a shared dependency is compiled once.
-fn build_release(with_gateway: bool) -> Result<(), String> {
+fn build_release(with_peers: bool, with_gateway: bool) -> Result<(), String> {
     let mut cargo = shell::cargo();
-    cargo.args(["build", "--release", "-p", "toolgate-testkit"]);
-    cargo.args(["--bin", "echo", "--bin", "floor", "--bin", "load"]);
+    cargo.args(["build", "--release"]);
+    if with_peers {
+        cargo.args(["-p", "toolgate-testkit", "--bin", "echo", "--bin", "floor", "--bin", "load"]);
+    }
     if with_gateway {
         cargo.args(["-p", "toolgate-cli", "--bin", "toolgate"]);
     }

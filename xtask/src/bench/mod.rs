@@ -10,6 +10,7 @@ mod docs;
 mod eras;
 mod figures;
 mod instructions;
+mod listing;
 mod measure;
 mod pinning;
 mod plan;
@@ -23,6 +24,7 @@ use serde_json::Value;
 
 use binaries::Binaries;
 use figures::Figures;
+use listing::Listing;
 use plan::Plan;
 use stage::{Site, Stage};
 
@@ -52,9 +54,10 @@ pub fn run(args: &[String]) -> Result<(), String> {
 
 fn measure_all(plan: &Plan, site: &Site) -> Result<Figures, String> {
     let mut figures = Figures::new(site.pinning.to_string(), plan.rounds);
-    if plan.gateway {
+    if plan.gateway && !plan.cases.is_empty() {
         figures.idle_rss = Some(stage::idle_rss(site)?);
     }
+    let listing = plan.listing.then(|| Listing::prepare(site)).transpose()?;
     // Every stage a case needs, started once and kept to the end.
     let mut stages: Vec<Stage> = Vec::new();
     for case in &plan.cases {
@@ -63,6 +66,11 @@ fn measure_all(plan: &Plan, site: &Site) -> Result<Figures, String> {
         }
     }
     for round in 1..=plan.rounds {
+        if let Some(listing) = &listing {
+            let cpu = listing.measure()?;
+            eprintln!("round {round} {:<28} cpu {cpu:.2} ms", listing::NAME);
+            figures.listing_ms.push(cpu);
+        }
         for case in &plan.cases {
             let stage = stages.iter().find(|stage| stage.serves(case));
             for target in stage.into_iter().flat_map(|stage| &stage.targets) {

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use super::listing;
 use super::pinning::Layout;
 
 /// How to call the benchmark.
@@ -73,6 +74,8 @@ pub const CASES: [Case; 7] = [
 pub struct Plan {
     /// The cases, in order.
     pub cases: Vec<Case>,
+    /// Whether reading many files is measured.
+    pub listing: bool,
     /// How often each is measured.
     pub rounds: u32,
     /// Whether the gateway takes part.
@@ -96,6 +99,7 @@ impl Plan {
     pub fn parse(args: &[String]) -> Result<Self, String> {
         let mut plan = Plan {
             cases: Vec::new(),
+            listing: false,
             rounds: 5,
             gateway: true,
             toolgate: None,
@@ -112,7 +116,10 @@ impl Plan {
             match arg {
                 "--quick" => quick = true,
                 "--rounds" => plan.rounds = rounds(value()?)?,
-                "--only" => plan.cases.push(case(value()?)?),
+                "--only" => match value()? {
+                    listing::NAME => plan.listing = true,
+                    name => plan.cases.push(case(name)?),
+                },
                 "--without-gateway" => plan.gateway = false,
                 "--toolgate" => plan.toolgate = Some(file(value()?)?),
                 "--pin" => plan.layout = Layout::parse(value()?)?,
@@ -123,14 +130,16 @@ impl Plan {
                 _ => return Err(format!("bench does not know {arg:?}\n{USAGE}")),
             }
         }
-        let partial = quick || !plan.cases.is_empty() || !plan.gateway || plan.instructions;
+        let chosen = !plan.cases.is_empty() || plan.listing;
+        let partial = quick || chosen || !plan.gateway || plan.instructions;
         if plan.write && (partial || plan.toolgate.is_some()) {
             return Err(
                 "only a full run of this tree may be written into the documentation".to_owned()
             );
         }
-        if plan.cases.is_empty() {
+        if !chosen {
             plan.cases = CASES.to_vec();
+            plan.listing = plan.gateway;
         }
         if quick {
             plan.cases.iter_mut().for_each(|case| case.calls = (case.calls / 10).max(100));
@@ -153,7 +162,7 @@ fn rounds(text: &str) -> Result<u32, String> {
 
 fn case(name: &str) -> Result<Case, String> {
     CASES.iter().find(|case| case.name == name).copied().ok_or_else(|| {
-        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        let known: Vec<&str> = CASES.iter().map(|case| case.name).chain([listing::NAME]).collect();
         format!("no case {name:?}; there are {}", known.join(", "))
     })
 }
@@ -170,6 +179,15 @@ mod tests {
     fn without_arguments_everything_is_measured_five_times() {
         let plan = parse("").unwrap();
         assert_eq!((plan.cases.len(), plan.rounds, plan.gateway), (CASES.len(), 5, true));
+        assert!(plan.listing);
+    }
+
+    #[test]
+    fn reading_files_can_be_measured_alone() {
+        let plan = parse("--only list-offline").unwrap();
+        assert!(plan.listing && plan.cases.is_empty());
+        assert!(!parse("--only echo-c1").unwrap().listing);
+        assert!(parse("--write --only list-offline").is_err());
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Cpu {
             threads.insert(task.file_name().to_string_lossy().into_owned(), spent.unwrap_or(0));
         }
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).map_err(unreadable)?;
-        Ok(Cpu { threads, ticks: ticks(&stat).ok_or("read the process's clock ticks")? })
+        Ok(Cpu { threads, ticks: ticks(&stat, OWN).ok_or("read the process's clock ticks")? })
     }
 
     /// Nanoseconds from `earlier` to now. Threads that ended in between are missing from the
@@ -105,9 +105,21 @@ impl Cpu {
     }
 }
 
-/// User and system time, fields 14 and 15; the name before them may hold spaces.
-fn ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+/// What the children of this process that ended and were waited for have cost so far, in
+/// nanoseconds but no finer than two ticks.
+pub fn children_nanos() -> Result<u64, String> {
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
+    Ok(ticks(&stat, CHILDREN).ok_or("read the clock ticks of our children")? * TICK_NANOS)
+}
+
+/// Where a process's own time stands behind its name: fields 14 and 15.
+const OWN: usize = 11;
+/// And that of its children: fields 16 and 17.
+const CHILDREN: usize = 13;
+
+/// User and system time; the name before them may hold spaces.
+fn ticks(stat: &str, at: usize) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(at);
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
@@ -151,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_process_name_with_spaces_and_brackets_does_not_confuse() {
-        let stat = "7 (a b) c) S 1 7 7 0 -1 0 1 2 3 4 11 22 0 0 20 0 1 0 99";
-        assert_eq!(ticks(stat), Some(33));
+        let stat = "7 (a b) c) S 1 7 7 0 -1 0 1 2 3 4 11 22 5 6 20 0 1 0 99";
+        assert_eq!(ticks(stat, OWN), Some(33));
+        assert_eq!(ticks(stat, CHILDREN), Some(11));
     }
 }

@@ -31,7 +31,7 @@ const CONFINED: &[(&str, &[&str], &str)] = &[
 const PLATFORM: &[&str] = &[
     "crates/edges/launch/",
     "crates/edges/transport/",
-    "crates/edges/config/src/home.rs",
+    "crates/edges/config/src/platform/",
     "crates/edges/store/src/private.rs",
     "crates/testkit",
     "tests",
@@ -127,7 +127,7 @@ mod tests {
         for line in ["#[cfg(unix)]", "#[cfg(not(unix))]", "use std::os::unix::fs::MetadataExt;"] {
             let text = format!("//! x\n{line}\n");
             assert!(of_file("crates/edges/transport/src/local/a.rs", &text).is_empty(), "{line}");
-            assert!(of_file("crates/edges/config/src/home.rs", &text).is_empty(), "{line}");
+            assert!(of_file("crates/edges/config/src/platform/a.rs", &text).is_empty(), "{line}");
             for place in ["crates/edges/config/src/files.rs", "crates/apps/cli/src/main.rs"] {
                 assert_eq!(of_file(place, &text).len(), 1, "{place}: {line}");
             }

@@ -9,9 +9,14 @@ use crate::exit::{Exit, Failure};
 use crate::logs::Areas;
 use crate::out;
 use crate::verbs::{
+    add::Add, add_json::AddJson, completions::Completions, config::Config, get::Get, list::List,
+    man::ManPages, remove::Remove, secret::Secret, switch::Switch,
+};
+use crate::verbs::{
     call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
     doctor::Doctor, prompt::Prompt, read_resource::ReadResource, serve::Serve, servers::Servers,
 };
+use crate::verbs::{export::Export, import::Import, install::Install, uninstall::Uninstall};
 
 /// One gate between AI agents and MCP servers
 #[derive(Debug, Parser)]
@@ -103,11 +108,42 @@ pub enum Verb {
     Prompt(Prompt),
     /// Bring servers up step by step and say what is wrong
     Doctor(Doctor),
+    /// Declare a server
+    Add(Box<Add>),
+    /// Declare a server from an entry in JSON
+    AddJson(AddJson),
+    /// Show every declared server and how it stands
+    #[command(visible_alias = "ls")]
+    List(List),
+    /// Show everything about one server
+    Get(Get),
+    /// Take a server out of the file that declares it
+    Remove(Remove),
+    /// Switch a server on
+    Enable(Switch),
+    /// Switch a server off
+    Disable(Switch),
     /// See and allow what a project's files would start
     Consent(Consent),
+    /// Copy servers out of another client's files into ours
+    Import(Import),
+    /// Write servers in another client's dialect
+    Export(Export),
+    /// Write Toolgate into a client's own config
+    Install(Install),
+    /// Take Toolgate out of a client's config again
+    Uninstall(Uninstall),
+    /// Check the config files, and show where they lie
+    Config(Config),
+    /// Keep values that config files name with ${secret:NAME}
+    Secret(Secret),
     /// Be a small MCP server on stdin and stdout, to try things with
     #[command(after_help = "Example: toolgate sample-server")]
     SampleServer,
+    /// Print a script that completes command lines in a shell
+    Completions(Completions),
+    /// Print the manual, or write its pages
+    Man(ManPages),
     /// Play the client of the official conformance suite
     #[command(hide = true)]
     ConformanceClient(ConformanceClient),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::{Home, Setup, SetupOptions, ensure_user_config};
 
+use crate::carry::installed::Register;
 use crate::cli::Globals;
 use crate::exit::{Failure, chain};
 
@@ -40,7 +41,9 @@ impl Context {
             })?),
         };
         let (home, config) = (self.home.clone(), self.config.clone());
-        Ok(SetupOptions { home, config, project_dir, own_endpoints: Vec::new() })
+        // An entry that `install` wrote leads back here, whether somebody serves there or not.
+        let own_endpoints = Register::of(&home).endpoints();
+        Ok(SetupOptions { home, config, project_dir, own_endpoints })
     }
 
     /// Reads the files and opens the state.

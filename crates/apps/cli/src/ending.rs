@@ -52,4 +52,12 @@ impl Ending {
         // A sender that is gone has ended everything as well.
         let _ = self.0.wait_for(|over| *over).await;
     }
+
+    /// Does something until everything ends, if it does not end before.
+    pub async fn or(self, work: impl Future<Output = ()>) {
+        tokio::select! {
+            () = self.reached() => {}
+            () = work => {}
+        }
+    }
 }

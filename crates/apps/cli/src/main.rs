@@ -7,6 +7,7 @@
 mod arguments;
 mod ask;
 mod base64;
+mod carry;
 mod cli;
 mod content;
 mod context;
@@ -15,15 +16,17 @@ mod ending;
 mod exit;
 mod holder;
 mod logs;
+mod offered;
 mod out;
 mod owner;
 mod reach;
+mod reload;
 mod station;
 mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use cli::Cli;
 use exit::{Exit, Failure};
@@ -46,7 +49,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Exit, Failure> {
-    let cli = match Cli::try_parse() {
+    let argv = verbs::add::arranged(Cli::command, std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(argv) {
         Ok(cli) => cli,
         Err(error) => return cli::refused(&error),
     };

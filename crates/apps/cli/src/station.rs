@@ -23,6 +23,8 @@ pub struct Terms<'a> {
     pub strict: Option<Revision>,
     /// How long a call waits for a client that was asked something.
     pub park: Option<Duration>,
+    /// Say nothing about the files: whoever asks tells it himself.
+    pub quiet: bool,
     /// Clients are to be served: not with something else than the files meant.
     pub serving: bool,
     /// The address clients reach it at.
@@ -54,10 +56,12 @@ impl Station {
         }
         let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
         // A server that is not there may be one of these.
-        let host = start(setup, &terms).await.inspect_err(|_| out::findings(&findings))?;
+        let host = start(setup.clone(), &terms)
+            .await
+            .inspect_err(|_| out::faults(&findings, context.verbose))?;
         let (strict, park) = (terms.strict, terms.park);
         let gateway = gateway(&host, strict, park);
-        let desk = Desk::new(host, options, findings, terms.endpoint);
+        let desk = Desk::new(host, setup, options, terms.endpoint);
         Ok(Arc::new(Self { desk, gateway, park }))
     }
 

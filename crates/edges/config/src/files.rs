@@ -1,80 +1,106 @@
-//! Which files may speak, nearest first, and their text.
+//! Reads the files that may speak. Which those are, and in which order, is in `places`.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, FileRef, Reading};
+use toolgate_dialects::{Dialect, FileRef, Foreign, Reading};
 use toolgate_model::{Diagnostic, Scope, Severity};
 
+use crate::places::{self, Place, Rank};
 use crate::{ConfigError, Sources};
 
 /// The largest file read: a project's file is not ours, and may be anything.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a project may bring, ours before foreign.
-const PROJECT_FILES: [(&str, Dialect); 2] =
-    [("toolgate.toml", Dialect::Toolgate), (".mcp.json", Dialect::McpJson)];
-
 /// One file that was read.
 pub(crate) struct Layer {
     pub file: FileRef,
+    pub dialect: Dialect,
+    pub rank: Rank,
     pub reading: Reading,
 }
 
 /// Reads every file that may speak, nearest first.
 ///
 /// Only a file that was named must exist; another that cannot be read is reported, and the rest go
-/// on.
+/// on. Which files of other hosts are read is the user's or the administrator's to say, so our own
+/// files are read first.
 pub(crate) fn read_all(sources: &Sources) -> Result<Vec<Layer>, ConfigError> {
     if let Some(named) = &sources.config {
         return Ok(vec![read_named(named)?]);
     }
-    let mut candidates = Vec::new();
-    for folder in project_folders(sources) {
-        let files = PROJECT_FILES.map(|(name, dialect)| (folder.join(name), dialect));
-        candidates.extend(files.map(|(path, dialect)| (path, dialect, Scope::Project)));
+    let (ours, foreign): (Vec<_>, Vec<_>) =
+        places::all(sources).into_iter().partition(|place| place.dialect.is_ours());
+    let mut layers: Vec<_> = ours.into_iter().filter_map(read_found).collect();
+    let read = said_of_foreign(&mut layers);
+    layers.extend(foreign.into_iter().filter(|place| place.is_read(read)).filter_map(read_found));
+    layers.sort_by_key(|layer| layer.rank);
+    Ok(layers)
+}
+
+/// Which files of other hosts are read. A project must not say it: it could bring files in, or
+/// keep the user's own out.
+fn said_of_foreign(layers: &mut [Layer]) -> Foreign {
+    let mut said = None;
+    for layer in layers {
+        let Some(foreign) = layer.reading.settings.foreign else { continue };
+        if layer.file.scope == Scope::Project {
+            layer.reading.settings.foreign = None;
+            layer.reading.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                origin: layer.file.origin(0, 0),
+                excerpt: None,
+                message: "`foreign` has no effect in a project's file".to_owned(),
+                hint: Some("say it in your own config".to_owned()),
+            });
+        } else {
+            said = said.or(Some(foreign));
+        }
     }
-    candidates.push((sources.home.config_file(), Dialect::Toolgate, Scope::User));
-    let system = sources.home.system_file();
-    candidates.extend(system.map(|path| (path.to_owned(), Dialect::Toolgate, Scope::System)));
-    let layers = candidates
-        .into_iter()
-        .filter_map(|(path, dialect, scope)| read_found(dialect, FileRef::new(path, scope)));
-    Ok(layers.collect())
+    said.unwrap_or_default()
 }
 
 fn read_named(path: &Path) -> Result<Layer, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let absolute = std::path::absolute(path).map_err(failed)?;
     let text = read_text(&absolute).map_err(failed)?;
+    let dialect = Dialect::of(&absolute, &text);
     let file = FileRef::new(absolute, Scope::User);
-    Ok(layer(Dialect::of(path, &text), file, &text))
+    Ok(layer(Place { file, dialect, rank: Rank::alone() }, &text))
 }
 
-fn read_found(dialect: Dialect, file: FileRef) -> Option<Layer> {
-    match read_text(&file.path) {
-        Ok(text) => Some(layer(dialect, file, &text)),
+fn read_found(place: Place) -> Option<Layer> {
+    match read_text(&place.file.path) {
+        Ok(text) => Some(layer(place, &text)),
         Err(error) if is_absent(&error) => None,
         Err(error) => {
+            let Place { file, dialect, rank } = place;
             let found = Diagnostic {
                 severity: Severity::Error,
                 origin: file.origin(0, 0),
+                excerpt: None,
                 message: format!("the file cannot be read: {error}"),
                 hint: Some("nothing in it is used until it can be".to_owned()),
             };
             let reading = Reading { diagnostics: vec![found], ..Reading::default() };
-            Some(Layer { file, reading })
+            Some(Layer { file, dialect, rank, reading })
         }
     }
 }
 
-fn is_absent(error: &io::Error) -> bool {
+pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn layer(dialect: Dialect, file: FileRef, text: &str) -> Layer {
-    let reading = dialect.read(text, &file);
+fn layer(place: Place, text: &str) -> Layer {
+    let Place { file, dialect, rank } = place;
+    let dialect = version(dialect, &file, text);
+    let mut reading = dialect.read(text, &file);
+    // Looking a second time costs as much as the first, so only what said nothing is doubted.
+    if reading.servers.is_empty() && reading.amendments.is_empty() {
+        reading.diagnostics.extend(mistaken(dialect, &file, text));
+    }
     tracing::debug!(
         file = %file.path.display(),
         dialect = dialect.as_str(),
@@ -82,12 +108,34 @@ fn layer(dialect: Dialect, file: FileRef, text: &str) -> Layer {
         diagnostics = reading.diagnostics.len(),
         "read configuration"
     );
-    Layer { file, reading }
+    Layer { file, dialect, rank, reading }
+}
+
+/// What is said of a file that seems to be of another dialect than its place.
+fn mistaken(dialect: Dialect, file: &FileRef, text: &str) -> Option<Diagnostic> {
+    let other = Dialect::mismatch(&file.path, text)?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        origin: file.origin(1, 1),
+        excerpt: None,
+        message: format!("the file is read as {dialect}, but it looks like {other}"),
+        hint: Some("move it to where that host looks for it, or name it with --config".to_owned()),
+    })
+}
+
+/// Two versions of opencode keep their files in the same place.
+fn version(dialect: Dialect, file: &FileRef, text: &str) -> Dialect {
+    match dialect {
+        Dialect::OpenCode if Dialect::of(&file.path, text) == Dialect::OpenCodeV2 => {
+            Dialect::OpenCodeV2
+        }
+        dialect => dialect,
+    }
 }
 
 /// Reads a whole file. Anything but a plain file is refused before it is opened: a pipe would block
 /// and a device would never end.
-fn read_text(path: &Path) -> io::Result<String> {
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
@@ -101,7 +149,7 @@ fn read_text(path: &Path) -> io::Result<String> {
 
 /// The folders of a project, nearest first: up to the root of its repository or the user's own
 /// folder. Outside both only the folder itself counts, because anybody may write above it.
-fn project_folders(sources: &Sources) -> Vec<PathBuf> {
+pub(crate) fn project_folders(sources: &Sources) -> Vec<PathBuf> {
     let Some(start) = &sources.project_dir else { return Vec::new() };
     let start = std::path::absolute(start).unwrap_or_else(|_| start.clone());
     let mut folders = Vec::new();

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::{ConfigError, Home};
 
-const EXAMPLE: &str = include_str!("example.toml");
+/// What the first run writes.
+pub const EXAMPLE: &str = include_str!("example.toml");
 
 /// Creates the user's configuration if there is none; says whether it did.
 ///
@@ -34,7 +35,7 @@ fn write_new(path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_dialects::{FileRef, toolgate};
+    use toolgate_dialects::{Dialect, FileRef};
     use toolgate_model::Scope;
 
     use super::*;
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn the_example_and_what_it_comments_out_are_valid() {
         let at = FileRef::new("/h/config.toml", Scope::User);
-        let reading = toolgate(EXAMPLE, &at);
+        let reading = Dialect::Toolgate.read(EXAMPLE, &at);
         assert_eq!(reading.diagnostics, []);
         assert!(!reading.servers[0].spec.enabled);
 
@@ -76,7 +77,7 @@ mod tests {
             })
             .filter(|line| !line.starts_with('#'))
             .collect();
-        let reading = toolgate(&uncommented.join("\n"), &at);
+        let reading = Dialect::Toolgate.read(&uncommented.join("\n"), &at);
         assert_eq!(reading.diagnostics, []);
         assert_eq!(reading.servers.len(), 3);
     }

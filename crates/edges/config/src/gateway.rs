@@ -1,13 +1,18 @@
 //! Recognises entries that lead back to this program: gateways must not start gateways.
+//!
+//! An entry is told by what it says, before anything is started: our binary by its name or because
+//! it is the one that runs now, also behind shells and runners. Whoever hides it in a script of his
+//! own is not found out here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use toolgate_model::{ServerSpec, StdioSpec, TransportSpec};
 
 /// Why an entry would be a gateway of ours, if it would.
 pub(crate) fn leads_back(spec: &ServerSpec, own_endpoints: &[String]) -> Option<&'static str> {
     match &spec.transport {
-        TransportSpec::Stdio(stdio) if starts_a_gateway(stdio) => {
+        TransportSpec::Stdio(stdio) if starts_a_gateway(stdio, own_program()) => {
             Some("would start a gateway inside the gateway")
         }
         TransportSpec::Http(http) => {
@@ -19,11 +24,117 @@ pub(crate) fn leads_back(spec: &ServerSpec, own_endpoints: &[String]) -> Option<
     }
 }
 
+/// Our name, and the verb that makes a gateway of us.
+const NAME: &str = "toolgate";
+const VERB: &str = "serve";
+/// Programs that start another one, which they are given, and words such programs need for it.
+const WRAPPERS: [&str; 34] = [
+    "env",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "busybox",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "start",
+    "nice",
+    "ionice",
+    "nohup",
+    "time",
+    "timeout",
+    "stdbuf",
+    "setsid",
+    "caffeinate",
+    "sudo",
+    "doas",
+    "exec",
+    "npx",
+    "npm",
+    "pnpm",
+    "dlx",
+    "bunx",
+    "bun",
+    "uvx",
+    "uv",
+    "tool",
+    "run",
+    "pipx",
+];
+/// Flags of such programs that have a value of their own.
+const VALUED: [&str; 7] = ["-u", "-g", "-n", "-p", "--package", "--from", "--with"];
+/// After these a shell takes the next word for a command.
+const SEPARATORS: [char; 6] = [';', '&', '|', '(', ')', '\n'];
+
 /// Our binary as a gateway; its sample server is a server like any other.
-fn starts_a_gateway(stdio: &StdioSpec) -> bool {
-    let program = Path::new(&stdio.command).file_stem().and_then(|stem| stem.to_str());
-    program.is_some_and(|program| program.eq_ignore_ascii_case("toolgate"))
-        && stdio.args.iter().any(|arg| arg == "serve")
+fn starts_a_gateway(stdio: &StdioSpec, own: Option<&Path>) -> bool {
+    // Most entries hold no such word, and for them nothing is looked up.
+    if !stdio.args.iter().any(|arg| arg.contains(VERB)) {
+        return false;
+    }
+    let is_us = |word: &str| {
+        let found = || located(word, stdio.cwd.as_deref()).and_then(|it| it.canonicalize().ok());
+        program(word) == NAME || own.is_some_and(|own| found().as_deref() == Some(own))
+    };
+    if is_us(&stdio.command) {
+        return stdio.args.iter().any(|arg| arg == VERB);
+    }
+    is_wrapper(&stdio.command) && names_a_gateway(&stdio.args, is_us)
+}
+
+/// Whether we stand, with the verb behind, where a program's name does.
+fn names_a_gateway(args: &[String], is_us: impl Fn(&str) -> bool) -> bool {
+    let apart = args.iter().map(|arg| arg.replace(SEPARATORS, " ; ")).collect::<Vec<_>>();
+    let words = apart.iter().flat_map(|arg| arg.split_whitespace());
+    let words: Vec<_> = words.map(|word| word.trim_matches(['"', '\''])).collect();
+    let (mut begins, mut has_value) = (true, false);
+    for (index, word) in words.iter().enumerate() {
+        if begins && !has_value && is_us(word) && words[index..].contains(&VERB) {
+            return true;
+        }
+        let goes_on = begins && (has_value || is_preface(word));
+        begins = goes_on || *word == ";" || *word == "--" || *word == "exec";
+        has_value = VALUED.contains(word);
+    }
+    false
+}
+
+/// Whether a word may stand before the name of the program that is started.
+fn is_preface(word: &str) -> bool {
+    let is_length = word.starts_with(|c: char| c.is_ascii_digit());
+    word.starts_with('-') || word.contains('=') || word == "/c" || is_length || is_wrapper(word)
+}
+
+fn is_wrapper(word: &str) -> bool {
+    WRAPPERS.contains(&program(word).as_str())
+}
+
+/// The name of a program without its folder, ending and version.
+fn program(command: &str) -> String {
+    let command = command.trim_matches(['"', '\'']);
+    let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.split('@').next().unwrap_or_default().to_ascii_lowercase();
+    let ending = [".exe", ".cmd", ".bat", ".ps1"].iter().find_map(|it| name.strip_suffix(it));
+    ending.unwrap_or(&name).to_owned()
+}
+
+/// Where a program lies that is named like this.
+fn located(command: &str, cwd: Option<&Path>) -> Option<PathBuf> {
+    if command.contains(['/', '\\']) {
+        return Some(cwd.unwrap_or(Path::new("")).join(command));
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(command)).find(|it| it.is_file())
+}
+
+/// The program that runs now, links followed: it may have been given another name.
+fn own_program() -> Option<&'static Path> {
+    static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    OWN.get_or_init(find).as_deref()
 }
 
 /// Host and port of a URL, the many names of this machine made one.
@@ -67,9 +178,38 @@ mod tests {
             args: args.iter().map(ToString::to_string).collect(),
             ..StdioSpec::default()
         };
-        assert!(starts_a_gateway(&stdio("/opt/bin/toolgate", &["serve", "--stdio"])));
-        assert!(starts_a_gateway(&stdio("toolgate.exe", &["mcp", "serve"])));
-        assert!(!starts_a_gateway(&stdio("toolgate", &["sample-server"])));
-        assert!(!starts_a_gateway(&stdio("other", &["serve"])));
+        let ours: [(&str, &[&str]); 17] = [
+            ("/opt/bin/toolgate", &["serve", "--stdio"]),
+            (r"C:\bin\Toolgate.EXE", &["mcp", "serve"]),
+            ("toolgate", &["--home", "/h", "serve", "--stdio"]),
+            ("env", &["A=b", "/opt/toolgate", "serve"]),
+            ("env", &["-u", "NAME", "toolgate", "serve"]),
+            ("/bin/sh", &["-c", "exec toolgate serve --stdio"]),
+            ("bash", &["-lc", "cd /x && 'toolgate' serve"]),
+            ("sh", &["-c", "true;toolgate serve"]),
+            ("cmd", &["/c", "toolgate", "serve"]),
+            ("npx", &["-y", "toolgate", "serve", "--stdio"]),
+            ("npx", &["-y", "@scope/toolgate@1.2.3", "serve"]),
+            ("npx", &["-p", "pkg", "toolgate", "serve"]),
+            ("npm", &["exec", "--", "toolgate", "serve"]),
+            ("uvx", &["--from", "pkg", "toolgate", "serve"]),
+            ("sudo", &["-u", "me", "toolgate", "serve"]),
+            ("timeout", &["10s", "toolgate", "serve"]),
+            ("nice", &["-n", "5", "env", "A=b", "sh", "-c", "toolgate serve"]),
+        ];
+        for (command, args) in ours {
+            assert!(starts_a_gateway(&stdio(command, args), None), "{command} {args:?}");
+        }
+        let others: [(&str, &[&str]); 6] = [
+            ("sh", &["-c", "server --name toolgate serve"]),
+            ("npx", &["-y", "server", "toolgate", "serve"]),
+            ("sudo", &["-u", "toolgate", "server", "serve"]),
+            ("toolgate", &["sample-server"]),
+            ("toolgate", &["sample-server", "--name=serve"]),
+            ("other", &["serve"]),
+        ];
+        for (command, args) in others {
+            assert!(!starts_a_gateway(&stdio(command, args), None), "{command} {args:?}");
+        }
     }
 }

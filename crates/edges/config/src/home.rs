@@ -1,10 +1,13 @@
 //! The folders that are ours: one home with everything in it, or the places the platform has for
 //! configuration, state and cache.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use toolgate_dialects::Dialect;
+
 use crate::ConfigError;
+use crate::hosts::Hosts;
+use crate::platform::{files, paths};
 
 /// Where everything of one user's toolgate lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,10 +15,13 @@ pub struct Home {
     config: PathBuf,
     state: PathBuf,
     cache: PathBuf,
-    /// The administrator's file; none where a home was named, because that one stands alone.
-    system: Option<PathBuf>,
+    /// The administrator's files, ours first; none where a home was named, because that one stands
+    /// alone.
+    system: Vec<(PathBuf, Dialect)>,
     /// The user's own folder, what `~` means.
     user: Option<PathBuf>,
+    /// Where other hosts keep this user's files.
+    hosts: Option<Hosts>,
 }
 
 impl Home {
@@ -26,8 +32,9 @@ impl Home {
     ) -> Result<Self, ConfigError> {
         let set = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let user = set("HOME").or_else(|| set("USERPROFILE"));
+        let hosts = user.as_deref().map(|user| Hosts::find(user, env));
         if let Some(dir) = dir.or_else(|| set("TOOLGATE_HOME")) {
-            return Ok(Self { user, ..Self::at(dir) });
+            return Ok(Self { user, hosts, ..Self::at(dir) });
         }
         let user = user.ok_or(ConfigError::NoHome)?;
         // The XDG specification says to ignore a relative path.
@@ -39,8 +46,9 @@ impl Home {
             config: xdg("XDG_CONFIG_HOME", ".config"),
             state: xdg("XDG_STATE_HOME", ".local/state"),
             cache: xdg("XDG_CACHE_HOME", ".cache"),
-            system: Some(system_file()),
+            system: paths::system_files(),
             user: Some(user),
+            hosts,
         })
     }
 
@@ -48,7 +56,20 @@ impl Home {
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         let dir = dir.into();
         let dir = std::path::absolute(&dir).unwrap_or(dir);
-        Self { cache: dir.join("cache"), state: dir.clone(), config: dir, system: None, user: None }
+        Self {
+            cache: dir.join("cache"),
+            state: dir.clone(),
+            config: dir,
+            system: Vec::new(),
+            user: None,
+            hosts: None,
+        }
+    }
+
+    /// Takes the administrator's files from below this folder instead of the platform's.
+    #[must_use]
+    pub fn with_system_below(self, folder: &Path) -> Self {
+        Self { system: paths::system_files_below(folder), ..self }
     }
 
     /// The user's configuration.
@@ -58,7 +79,23 @@ impl Home {
 
     /// The administrator's configuration, where it counts.
     pub fn system_file(&self) -> Option<&Path> {
-        self.system.as_deref()
+        let ours = self.system.iter().find(|(_, dialect)| dialect.is_ours());
+        ours.map(|(path, _)| path.as_path())
+    }
+
+    /// The administrator's files, ours first.
+    pub(crate) fn system_files(&self) -> &[(PathBuf, Dialect)] {
+        &self.system
+    }
+
+    /// Where other hosts keep this user's files; a home without a user has none.
+    pub(crate) fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_ref()
+    }
+
+    /// The user's secrets.
+    pub fn secrets_file(&self) -> PathBuf {
+        self.state.join("secrets.json")
     }
 
     /// The folder of everything that must survive.
@@ -94,7 +131,7 @@ impl Home {
     /// Creates the folders of configuration and state, for the user alone.
     pub fn create(&self) -> Result<(), ConfigError> {
         for dir in [&self.config, &self.state] {
-            create_private(dir)
+            files::create_private_folder(dir)
                 .map_err(|source| ConfigError::Write { path: dir.clone(), source })?;
         }
         Ok(())
@@ -107,22 +144,6 @@ impl Home {
             _ => path.to_owned(),
         }
     }
-}
-
-fn system_file() -> PathBuf {
-    if cfg!(windows) {
-        PathBuf::from(r"C:\ProgramData\toolgate\config.toml")
-    } else {
-        PathBuf::from("/etc/toolgate/config.toml")
-    }
-}
-
-fn create_private(dir: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }
 
 #[cfg(test)]
@@ -170,7 +191,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("deep/home"));
         home.create().unwrap();
-        let mode = fs::metadata(home.state_dir()).unwrap().permissions().mode();
+        let mode = std::fs::metadata(home.state_dir()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
 }

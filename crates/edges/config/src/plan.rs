@@ -1,10 +1,12 @@
 //! What all files together say: the servers to keep, how each stands, and what was wrong.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use toolgate_model::{Diagnostic, Digest, Origin, ServerName, ServerSpec};
+use toolgate_dialects::{Dialect, Input, Permissions};
+use toolgate_model::{Diagnostic, Digest, Origin, Resolved, Scope, ServerName, ServerSpec};
 
-use crate::{ConfigError, Home, Interpolation, Settings, consent_text, resolve};
+use crate::{ConfigError, Environment, Home, Secrets, Settings, consent_text, resolve};
 
 /// Where to look for configuration.
 #[derive(Debug, Clone)]
@@ -33,7 +35,11 @@ pub struct Plan {
     pub entries: Vec<Entry>,
     /// What holds for all of them.
     pub settings: Settings,
-    /// What is wrong with the files.
+    /// Values people are asked for, nearest file first, each once.
+    pub inputs: Vec<Input>,
+    /// The files that were read, nearest first.
+    pub files: Vec<PlanFile>,
+    /// What is wrong with the files, by file and line.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -44,6 +50,21 @@ impl Plan {
     }
 }
 
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// How it is written.
+    pub dialect: Dialect,
+    /// Whose word it is.
+    pub scope: Scope,
+    /// How many servers it declares, whatever became of them.
+    pub servers: usize,
+    /// What it says about calls that need no question, or are never made.
+    pub permissions: Permissions,
+}
+
 /// One server of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -51,12 +72,20 @@ pub struct Entry {
     pub spec: ServerSpec,
     /// The entry that won.
     pub origin: Origin,
+    /// How its file is written.
+    pub dialect: Dialect,
     /// Entries of the same name that lost, nearest first.
-    pub shadows: Vec<Origin>,
-    /// How variables are written in it.
-    pub interpolation: Interpolation,
+    pub shadows: Vec<Shadow>,
+    /// Who switched it on or off, where that was not its own file.
+    pub switched_by: Option<Origin>,
+    /// What the words for folders and secrets mean in it.
+    pub around: Surroundings,
+    /// What its own file says of the secrets it names.
+    pub inputs: Vec<Input>,
     /// Whether it may be started.
     pub standing: Standing,
+    /// Whether it is blocked only because a variable has no usable value now.
+    pub unset: bool,
 }
 
 impl Entry {
@@ -71,8 +100,42 @@ impl Entry {
     }
 
     /// The server with its variables expanded, for the moment it is reached.
-    pub fn resolve(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<ServerSpec, ConfigError> {
-        resolve(&self.spec, self.interpolation, env)
+    pub fn resolve(&self, environment: &Environment) -> Result<Resolved, ConfigError> {
+        let resolved = resolve(&self.spec, &self.environment(environment));
+        resolved.map_err(|error| error.about(&self.origin, &self.inputs))
+    }
+
+    /// What variables mean in this entry.
+    pub(crate) fn environment(&self, given: &Environment) -> Environment {
+        given.clone().within(&self.around)
+    }
+}
+
+/// What the words for folders and secrets mean in an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surroundings {
+    /// The folder `${project}` means.
+    pub project: Option<PathBuf>,
+    /// The folder `${home}` and `~` mean.
+    pub user: Option<PathBuf>,
+    /// Where `${secret:…}` is looked up.
+    pub secrets: Option<Secrets>,
+}
+
+/// An entry that lost against a nearer one of the same name. It shows as the place of its entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadow {
+    /// Where it stands.
+    pub origin: Origin,
+    /// How its file is written.
+    pub dialect: Dialect,
+    /// What it declares.
+    pub spec: ServerSpec,
+}
+
+impl fmt::Display for Shadow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.origin.fmt(f)
     }
 }
 

@@ -38,13 +38,14 @@ fn place(
     home: &Home,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<PathBuf> {
-    let root = normal(&file.folder().join(home.expand(root)));
-    if file.scope != Scope::Project || is_inside(&root, file.folder()) {
+    let root = normal(&file.project.join(home.expand(root)));
+    if file.scope != Scope::Project || is_inside(&root, &file.project) {
         return Some(root);
     }
     diagnostics.push(Diagnostic {
         severity: Severity::Warning,
         origin: file.origin(0, 0),
+        excerpt: None,
         message: format!(
             "the root {:?} lies outside the project and is left out",
             root.display().to_string()

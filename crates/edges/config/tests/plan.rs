@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolgate_config::{ConfigError, Entry, Home, Plan, Prefix, Sources, Standing, load};
+use toolgate_config::{
+    ConfigError, Entry, Environment, Home, Plan, Prefix, Sources, Standing, load,
+};
 use toolgate_model::{Scope, ServerName, Severity, StdioSpec, TransportSpec};
 
 /// A user with a home folder, and a repository in it.
@@ -50,7 +52,7 @@ impl World {
     }
 
     fn plan(&self) -> Plan {
-        load(&self.sources(), &|_, _| false, &|_| None).unwrap()
+        load(&self.sources(), &|_, _| false, &Environment::new(|_| None)).unwrap()
     }
 }
 
@@ -90,7 +92,7 @@ fn nearer_wins_and_ours_wins_over_foreign() {
         .project("sub/.mcp.json", r#"{"mcpServers": {"a": {"command": "sub-json"}}}"#)
         .project("sub/toolgate.toml", "[servers.b]\ncommand = 'sub-ours'\n");
     let sources = Sources { project_dir: Some(world.repository().join("sub")), ..world.sources() };
-    let plan = load(&sources, &|_, _| false, &|_| None).unwrap();
+    let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(plan.diagnostics, []);
     assert_eq!(names(&plan), ["b", "a", "u"]);
 
@@ -101,7 +103,7 @@ fn nearer_wins_and_ours_wins_over_foreign() {
     assert!(losers[0].ends_with("app/toolgate.toml:1:10"), "{losers:?}");
     assert!(losers[1].ends_with("app/.mcp.json:1:17"), "{losers:?}");
     assert!(losers[2].ends_with("toolgate/config.toml:1:10"), "{losers:?}");
-    assert_eq!(a.shadows[2].scope, Scope::User);
+    assert_eq!(a.shadows[2].origin.scope, Scope::User);
 }
 
 #[test]
@@ -120,7 +122,10 @@ fn outside_home_and_repository_only_the_folder_itself_counts() {
     write(&outside.parent().unwrap().join("toolgate.toml"), "[servers.planted]\ncommand = 'x'\n");
     write(&outside.join("toolgate.toml"), "[servers.here]\ncommand = 'x'\n");
     let sources = Sources { project_dir: Some(outside), ..world.sources() };
-    assert_eq!(names(&load(&sources, &|_, _| false, &|_| None).unwrap()), ["here"]);
+    assert_eq!(
+        names(&load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap()),
+        ["here"]
+    );
 }
 
 #[test]
@@ -135,11 +140,11 @@ fn what_a_project_proposes_waits_for_consent_to_exactly_that() {
 
     let given = [entry(&plan, "a").identity(), entry(&plan, "h").identity()];
     let consents = |_: &ServerName, digest: &_| given.contains(digest);
-    let plan = load(&world.sources(), &consents, &|_| None).unwrap();
+    let plan = load(&world.sources(), &consents, &Environment::new(|_| None)).unwrap();
     assert!(plan.entries.iter().all(|entry| entry.standing == Standing::Ready));
 
     world.project("toolgate.toml", &text.replace("'x'", "'z'").replace("//x", "//z"));
-    let plan = load(&world.sources(), &consents, &|_| None).unwrap();
+    let plan = load(&world.sources(), &consents, &Environment::new(|_| None)).unwrap();
     assert_eq!(entry(&plan, "a").standing, Standing::NeedsConsent);
     assert_eq!(entry(&plan, "h").standing, Standing::NeedsConsent);
 }
@@ -166,14 +171,14 @@ fn a_named_file_is_read_alone_and_is_consent() {
     let named = world.folder.path().join("servers");
     write(&named, r#"{"mcpServers": {"named": {"command": "x", "cwd": "sub"}}}"#);
     let sources = Sources { config: Some(named.clone()), ..world.sources() };
-    let plan = load(&sources, &|_, _| false, &|_| None).unwrap();
+    let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(names(&plan), ["named"]);
     let named_entry = entry(&plan, "named");
     assert_eq!((&named_entry.standing, named_entry.origin.scope), (&Standing::Ready, Scope::User));
     assert_eq!(stdio(named_entry).cwd, Some(world.folder.path().join("sub")));
 
     let missing = Sources { config: Some("/nowhere/x.toml".into()), ..world.sources() };
-    let error = load(&missing, &|_, _| false, &|_| None).unwrap_err();
+    let error = load(&missing, &|_, _| false, &Environment::new(|_| None)).unwrap_err();
     assert!(matches!(error, ConfigError::Read { .. }), "{error}");
 }
 
@@ -217,10 +222,10 @@ fn an_entry_that_leads_back_to_us_is_skipped_with_a_note() {
     );
     let own_endpoints = vec!["http://127.0.0.1:7420/mcp".to_owned()];
     let sources = Sources { own_endpoints, ..world.sources() };
-    let plan = load(&sources, &|_, _| false, &|_| None).unwrap();
+    let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(names(&plan), ["sample"]);
     assert_eq!(plan.diagnostics.len(), 2);
-    assert!(plan.diagnostics.iter().all(|found| found.severity == Severity::Warning));
+    assert!(plan.diagnostics.iter().all(|found| found.severity == Severity::Note));
 }
 
 #[test]
@@ -239,13 +244,13 @@ fn an_unset_variable_blocks_only_its_server_and_is_named() {
     assert!(matches!(entry(&plan, "b").standing, Standing::Blocked(_)));
     assert_eq!(entry(&plan, "c").standing, Standing::Ready);
 
-    let env = |name: &str| (name == "TOKEN").then(|| "s3cret".to_owned());
+    let env = Environment::new(|name| (name == "TOKEN").then(|| "s3cret".to_owned()));
     let plan = load(&world.sources(), &|_, _| false, &env).unwrap();
     let b = entry(&plan, "b");
     assert_eq!(b.standing, Standing::Ready);
     // The plan itself keeps what was written; only a resolved entry holds values.
     assert_eq!(stdio(b).env["T"].expose(), "${env:TOKEN}");
-    let TransportSpec::Stdio(resolved) = b.resolve(&env).unwrap().transport else { panic!() };
+    let TransportSpec::Stdio(resolved) = b.resolve(&env).unwrap().spec.transport else { panic!() };
     assert_eq!(resolved.args, ["fast"]);
     assert_eq!(resolved.env["T"].expose(), "s3cret");
 }
@@ -258,7 +263,7 @@ fn a_variable_cannot_smuggle_a_header_or_leave_a_credential_empty() {
         "b": {"url": "https://y", "headers": {"H": "Bearer ${NONE:-}"}}}}"#;
     let named = world.folder.path().join("x.json");
     write(&named, json);
-    let env = |name: &str| (name == "LINES").then(|| "s3cret\r\nX: y".to_owned());
+    let env = Environment::new(|name| (name == "LINES").then(|| "s3cret\r\nX: y".to_owned()));
     let sources = Sources { config: Some(named), ..world.sources() };
     let plan = load(&sources, &|_, _| false, &env).unwrap();
     for name in ["a", "b"] {

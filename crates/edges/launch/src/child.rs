@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::guarantee::TreeGuarantee;
-use crate::stderr::{self, StderrRing};
+use crate::stderr::{self, Spoken, StderrRing};
 use crate::tree::{Started, Tree, killed};
 
 /// How long a tree may take to end after it was asked to, before it is killed.
@@ -51,10 +51,10 @@ pub struct ChildIo {
 }
 
 impl Child {
-    pub(crate) fn supervised(started: Started, label: String, guarantee: TreeGuarantee) -> Self {
+    pub(crate) fn supervised(started: Started, spoken: Spoken, guarantee: TreeGuarantee) -> Self {
         let Started { tree, pid, stdin, stdout, stderr: pipe } = started;
         let ring = Arc::new(StderrRing::default());
-        let drained = tokio::spawn(stderr::drain(pipe, Arc::clone(&ring), label));
+        let drained = tokio::spawn(stderr::drain(pipe, Arc::clone(&ring), spoken));
         let (orders, received) = mpsc::unbounded_channel();
         let (publish, exit) = watch::channel(None);
         tokio::spawn(supervise(tree, received, drained, publish));

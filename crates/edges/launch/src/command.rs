@@ -7,6 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use toolgate_model::Mask;
+
 use crate::env::minimal_env;
 use crate::error::LaunchError;
 use crate::resolve::resolve;
@@ -28,6 +30,8 @@ pub struct Command {
     pub env: BTreeMap<String, String>,
     /// Patterns (`NAME`, `PREFIX_*`) of further variables taken from our own environment.
     pub env_inherit: Vec<String>,
+    /// What is taken out of its standard error before that is logged.
+    pub mask: Mask,
 }
 
 impl Command {
@@ -42,6 +46,7 @@ impl Command {
             cwd: None,
             env: BTreeMap::new(),
             env_inherit: Vec::new(),
+            mask: Mask::default(),
         }
     }
 

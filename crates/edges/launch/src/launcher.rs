@@ -10,6 +10,7 @@ use crate::guarantee::TreeGuarantee;
 #[cfg(target_os = "linux")]
 use crate::guarded;
 use crate::helper::Helper;
+use crate::stderr::Spoken;
 
 /// Starts processes. Cheap to keep; one per host is enough.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ impl Launcher {
 
     /// Starts `command`. Returns once the program runs, or with the reason why it does not.
     pub async fn start(&self, command: &Command) -> Result<Child, LaunchError> {
+        let mask = command.mask.clone();
         let command = command.prepare()?;
         let guarantee = self.guarantee();
         let started = match self.helper.path() {
@@ -50,7 +52,8 @@ impl Launcher {
             }
             _ => group::start(&command)?,
         };
-        Ok(Child::supervised(started, command.label, guarantee))
+        let spoken = Spoken { label: command.label, mask };
+        Ok(Child::supervised(started, spoken, guarantee))
     }
 
     #[cfg(target_os = "linux")]

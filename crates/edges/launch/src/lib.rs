@@ -14,7 +14,8 @@
 //! leash, a socket whose other end only the gateway has: the end of the leash is the end of the
 //! tree. The helpers wait; no byte of the data path passes through them.
 //!
-//! It also hears the [`Signals`] that ask this process to end.
+//! It also hears the [`Signals`] that ask this process to end, and the [`Hangups`] that ask it to
+//! look at its files again.
 //!
 //! What this crate does NOT do: decide whether a command may be started (consent and policy come
 //! before), confine what a server may read or reach, speak any protocol over the pipes, restart.
@@ -47,5 +48,5 @@ pub use guarantee::TreeGuarantee;
 pub use helper::{Helper, helper_main};
 pub use launcher::Launcher;
 pub use resolve::resolve;
-pub use signals::Signals;
+pub use signals::{Hangups, Signals};
 pub use stderr::StderrRing;

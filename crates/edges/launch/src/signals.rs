@@ -1,4 +1,4 @@
-//! The signals by which the system asks this process to end.
+//! The signals by which the system asks this process to end, or to look at its files again.
 //!
 //! What ends, and how long it takes, is decided by whoever listens.
 
@@ -42,5 +42,31 @@ impl Signals {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
+    }
+}
+
+/// SIGHUP: asked to look at the files again. Nothing where there are no signals.
+#[derive(Debug)]
+pub struct Hangups {
+    #[cfg(unix)]
+    hangup: Signal,
+}
+
+impl Hangups {
+    /// From now on they come here, instead of ending the process.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        if self.hangup.recv().await.is_some() {
+            return;
+        }
+        std::future::pending().await
     }
 }

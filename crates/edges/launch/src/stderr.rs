@@ -1,6 +1,7 @@
 //! A server's stderr: always drained, the last 64 KiB kept, its lines logged within a rate.
 //!
-//! Does not interpret what the lines say beyond how loud they are.
+//! Does not interpret what the lines say beyond how loud they are. What is logged is masked; what
+//! is kept is not, and whoever shows it has the mask too.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use toolgate_model::Mask;
 use tracing::{debug, warn};
 
 use crate::severity::{self, Severity};
@@ -16,6 +18,9 @@ use crate::severity::{self, Severity};
 const KEPT: usize = 64 * 1024;
 /// Longer lines are logged cut; the ring keeps them whole as far as it reaches.
 const LOGGED_LINE: usize = 2 * 1024;
+/// As much of a line is looked at for what must not be logged: a secret that the cut goes through
+/// would not be recognised.
+const MASKED_LINE: usize = 4 * LOGGED_LINE;
 /// Lines logged per second and server; the rest is counted.
 const LOGGED_PER_SECOND: u32 = 20;
 
@@ -80,9 +85,9 @@ impl StderrRing {
 }
 
 /// Reads until the pipe ends, whatever comes: a full pipe would stop the server.
-pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing>, label: String) {
+pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing>, spoken: Spoken) {
     let mut chunk = vec![0; 8 * 1024];
-    let mut log = LineLog::new(label);
+    let mut log = LineLog::new(spoken);
     while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
         ring.push(&chunk[..count]);
         log.feed(&chunk[..count]);
@@ -90,21 +95,30 @@ pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing
     log.finish();
 }
 
+/// How a server's words are logged.
+#[derive(Debug, Default)]
+pub(crate) struct Spoken {
+    /// What it is called.
+    pub(crate) label: String,
+    /// What is taken out of them.
+    pub(crate) mask: Mask,
+}
+
 /// Cuts the stream into lines and logs them.
 struct LineLog {
-    label: String,
+    spoken: Spoken,
     line: Vec<u8>,
     rate: Rate,
 }
 
 impl LineLog {
-    fn new(label: String) -> Self {
-        Self { label, line: Vec::new(), rate: Rate::new(Instant::now()) }
+    fn new(spoken: Spoken) -> Self {
+        Self { spoken, line: Vec::new(), rate: Rate::new(Instant::now()) }
     }
 
     fn feed(&mut self, chunk: &[u8]) {
         for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
-            let room = LOGGED_LINE.saturating_sub(self.line.len()).min(piece.len());
+            let room = MASKED_LINE.saturating_sub(self.line.len()).min(piece.len());
             self.line.extend_from_slice(&piece[..room]);
             if piece.ends_with(b"\n") {
                 self.log();
@@ -120,12 +134,12 @@ impl LineLog {
 
     fn log(&mut self) {
         let Admitted { passes, unlogged } = self.rate.admit(Instant::now());
-        let server = &self.label;
+        let server = &self.spoken.label;
         if unlogged > 0 {
             debug!(target: "launch", server, "{unlogged} more lines on stderr");
         }
         if passes {
-            let line = visible(&self.line);
+            let line = logged(&self.line, &self.spoken.mask);
             match severity::of(&line) {
                 Severity::Loud => warn!(target: "launch", server, "stderr: {line}"),
                 Severity::Quiet => debug!(target: "launch", server, "stderr: {line}"),
@@ -133,6 +147,15 @@ impl LineLog {
         }
         self.line.clear();
     }
+}
+
+/// The line as it is logged: without what must not be, and no longer than it may be.
+fn logged(line: &[u8], mask: &Mask) -> String {
+    let mut text = visible(line);
+    mask.hide_in(&mut text);
+    let end = (0..=LOGGED_LINE.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.truncate(end.unwrap_or_default());
+    text
 }
 
 /// The line as text, without the power to move a cursor or colour a terminal.
@@ -217,11 +240,20 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_cut_and_costs_no_memory() {
-        let mut log = LineLog::new("server".to_owned());
+        let mut log = LineLog::new(Spoken::default());
         for _ in 0..1000 {
             log.feed(&[b'x'; 4096]);
         }
-        assert_eq!(log.line.len(), LOGGED_LINE);
+        assert_eq!(log.line.len(), MASKED_LINE);
+        assert_eq!(logged(&log.line, &Mask::default()).len(), LOGGED_LINE);
+    }
+
+    #[test]
+    fn what_must_not_be_logged_is_taken_out_also_where_the_line_is_cut() {
+        let mask = Mask::new(["canary-secret".to_owned()]);
+        assert_eq!(logged(b"ERROR bad token canary-secret\n", &mask), "ERROR bad token ***");
+        let line = format!("{}canary-secret", "x".repeat(LOGGED_LINE - 6));
+        assert!(!logged(line.as_bytes(), &mask).contains("canary"));
     }
 
     #[test]

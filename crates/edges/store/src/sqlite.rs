@@ -15,17 +15,18 @@ use sqlx::{SqlSafeStr as _, Sqlite, Transaction};
 use toolgate_model::{Catalog, Digest, ServerName};
 use toolgate_wire::Era;
 
-use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError};
-use crate::{catalogs, consents, eras, private};
+use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError, Trust};
+use crate::{catalogs, consents, eras, private, trusts};
 
 /// The schema, step by step. A step that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "consents and catalogs",
         include_str!("../migrations/sqlite/0001_consents_and_catalogs.sql"),
     ),
     (2, "eras", include_str!("../migrations/sqlite/0002_eras.sql")),
+    (3, "trusts", include_str!("../migrations/sqlite/0003_trusts.sql")),
 ];
 
 /// How long to wait for another writer.
@@ -204,6 +205,18 @@ impl State for SqliteState {
 
     fn consents(&self) -> Answer<'_, Vec<Consent>> {
         Box::pin(consents::all(self))
+    }
+
+    fn trust<'a>(&'a self, server: &'a ServerName, digest: &'a Digest) -> Answer<'a, ()> {
+        Box::pin(trusts::trust(self, server, digest))
+    }
+
+    fn distrust<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool> {
+        Box::pin(trusts::distrust(self, server))
+    }
+
+    fn trusts(&self) -> Answer<'_, Vec<Trust>> {
+        Box::pin(trusts::all(self))
     }
 
     fn save_catalog<'a>(

@@ -30,6 +30,16 @@ pub trait State: Send + Sync {
     /// Every consent, by server and then newest first.
     fn consents(&self) -> Answer<'_, Vec<Consent>>;
 
+    /// Remembers that the user does not want to be asked about the tools of `server`, as long as it
+    /// is what `digest` says.
+    fn trust<'a>(&'a self, server: &'a ServerName, digest: &'a Digest) -> Answer<'a, ()>;
+
+    /// Forgets every trust in `server`; says whether there was one.
+    fn distrust<'a>(&'a self, server: &'a ServerName) -> Answer<'a, bool>;
+
+    /// Every trust, by server and then newest first.
+    fn trusts(&self) -> Answer<'_, Vec<Trust>>;
+
     /// Keeps what a server declared as `spec` said about itself.
     fn save_catalog<'a>(
         &'a self,
@@ -66,6 +76,22 @@ pub struct Consent {
     pub given_at: SystemTime,
     /// What the user was shown.
     pub shown: String,
+}
+
+/// One server whose tools the user does not want to be asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Trust {
+    /// The name it was given for.
+    pub server: ServerName,
+    /// What it is bound to, as a digest is shown.
+    pub digest: String,
+}
+
+impl Trust {
+    /// Whether it is about this name and this identity.
+    pub fn is_for(&self, server: &ServerName, digest: &Digest) -> bool {
+        self.server == *server && self.digest == digest.to_string()
+    }
 }
 
 /// A catalog and when it was kept.

@@ -202,7 +202,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
 
     let error = open(folder.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, known: 2, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Newer { found: 999, known: 3, .. }), "{error:?}");
     assert!(error.to_string().contains("state.db"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -216,7 +216,8 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
     state.close().await;
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    for undo in ["drop table eras", "delete from _sqlx_migrations where version = 2"] {
+    let undone = ["drop table trusts", "drop table eras"];
+    for undo in undone.into_iter().chain(["delete from _sqlx_migrations where version >= 2"]) {
         sqlx::query(undo).execute(&pool).await.unwrap();
     }
     pool.close().await;
@@ -224,6 +225,27 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     let state = open(folder.path()).await.unwrap();
     state.save_era(&digest("one"), Some(Era::Legacy)).await.unwrap();
     assert_eq!(state.consents().await.unwrap().len(), 1);
+    assert_eq!(state.trusts().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_trust_is_in_one_identity_of_one_name_until_it_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = open(folder.path()).await.unwrap();
+    let (git, one) = (name("git"), digest("one"));
+    state.trust(&git, &one).await.unwrap();
+    state.trust(&git, &one).await.unwrap();
+    state.trust(&name("other"), &one).await.unwrap();
+    state.close().await;
+
+    let state = open(folder.path()).await.unwrap();
+    let trusts = state.trusts().await.unwrap();
+    assert_eq!(trusts.len(), 2);
+    assert!(trusts[0].is_for(&git, &one));
+    assert!(!trusts[0].is_for(&git, &digest("two")) && !trusts[1].is_for(&git, &one));
+    assert!(state.distrust(&git).await.unwrap());
+    assert!(!state.distrust(&git).await.unwrap());
+    assert_eq!(state.trusts().await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -12,26 +12,41 @@ use std::time::Duration;
 
 use toolgate_launch::{ChildHandle, Command, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
-    Catalog, Failure, HttpKind, Phase, Secret, ServerSpec, ServerState, StdioSpec, TransportSpec,
+    Catalog, Failure, HttpKind, Mask, Phase, Secret, ServerSpec, ServerState, StdioSpec,
+    TransportSpec,
 };
 use toolgate_session::{Opening, Owner, Session, SessionError};
-use toolgate_wire::Era;
+use toolgate_wire::{Era, Frame};
 
 use crate::member::{Member, Tenant};
 use crate::memory::Memory;
 use crate::report::Log;
-use crate::{builtin, hints, http, refresh};
+use crate::{builtin, hints, http, masked, refresh};
 
 /// A server that is up.
 pub(crate) struct Live {
     pub(crate) session: Session,
     pub(crate) child: Option<ChildHandle>,
+    /// What must not be shown of what it says.
+    pub(crate) mask: Mask,
 }
 
 impl Live {
-    /// The end of what the process wrote to its standard error.
+    /// The end of what the process wrote to its standard error, masked.
     pub(crate) fn stderr(&self) -> String {
-        self.child.as_ref().map(|child| child.stderr().tail()).unwrap_or_default()
+        let mut stderr = self.child.as_ref().map(|child| child.stderr().tail()).unwrap_or_default();
+        self.mask.hide_in(&mut stderr);
+        stderr
+    }
+
+    /// An error of its session, as it may be shown.
+    pub(crate) fn masked(&self, error: SessionError) -> SessionError {
+        masked::error(error, &self.mask)
+    }
+
+    /// An answer of its server: an error as it may be shown, a result as it came.
+    pub(crate) fn masked_answer(&self, frame: Frame) -> Frame {
+        masked::answer(frame, &self.mask)
     }
 
     /// Why it ended, as far as its process tells, and the last words of that. A dying one gets a
@@ -40,7 +55,7 @@ impl Live {
         if let Some(child) = &self.child {
             let _ = tokio::time::timeout(Duration::from_millis(200), child.wait()).await;
         }
-        (with_exit(error, self.child.as_ref()), self.stderr())
+        (self.masked(with_exit(error, self.child.as_ref())), self.stderr())
     }
 
     /// Ends it in good manners.
@@ -104,7 +119,7 @@ impl Attempt<'_> {
     pub(crate) async fn run(&self, log: &mut Log) -> Result<(Live, Catalog), ServerState> {
         let (spec, live) = self.connect(log).await?;
         log.begin();
-        match refresh::everything(&live.session).await {
+        match refresh::everything(&live).await {
             Ok(catalog) => {
                 log.done(Phase::List, Some(refresh::summary(&catalog)));
                 log.report.stderr = live.stderr();
@@ -121,7 +136,10 @@ impl Attempt<'_> {
     pub(crate) async fn connect(&self, log: &mut Log) -> Result<(ServerSpec, Live), ServerState> {
         log.begin();
         let spec = match (self.member.resolve)(&self.member.spec) {
-            Ok(spec) => spec,
+            Ok(resolved) => {
+                log.mask = resolved.mask;
+                resolved.spec
+            }
             Err(reason) => {
                 let hint = Some("set the variable, or give it a default".into());
                 let failure =
@@ -192,7 +210,7 @@ impl Attempt<'_> {
             }
             TransportSpec::Http(http) => {
                 let (session, carrier) = http::open(http, opening, log).await?;
-                Ok((Live { session, child: None }, carrier))
+                Ok((Live { session, child: None, mask: log.mask.clone() }, carrier))
             }
             TransportSpec::BuiltIn => {
                 let Some(server) = &self.member.built_in else {
@@ -201,7 +219,8 @@ impl Attempt<'_> {
                 };
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
                 let session = Session::on_lines(input, output, opening()).await?;
-                Ok((Live { session, child: None }, Carrier::InProcess))
+                let mask = Mask::default();
+                Ok((Live { session, child: None, mask }, Carrier::InProcess))
             }
         }
     }
@@ -213,17 +232,18 @@ impl Attempt<'_> {
         era: Option<Era>,
         log: &mut Log,
     ) -> Result<Live, Unreached> {
-        let started = self.launcher.start(&command(spec, stdio)).await.map_err(|error| {
-            let cause = format!("failed to {error}");
-            let stderr = String::new();
-            let failure = Failure { phase: Phase::Launch, cause, stderr, hint: None };
-            Unreached::Absent(log.failed(failure))
-        })?;
+        let started =
+            self.launcher.start(&command(spec, stdio, &log.mask)).await.map_err(|error| {
+                let cause = format!("failed to {error}");
+                let stderr = String::new();
+                let failure = Failure { phase: Phase::Launch, cause, stderr, hint: None };
+                Unreached::Absent(log.failed(failure))
+            })?;
         let (io, child) = started.split();
         log.done(Phase::Launch, Some(format!("process {}", child.pid())));
         log.begin();
         match Session::on_lines(io.stdout, io.stdin, self.opening(spec, era)).await {
-            Ok(session) => Ok(Live { session, child: Some(child) }),
+            Ok(session) => Ok(Live { session, child: Some(child), mask: log.mask.clone() }),
             Err(error) => {
                 let stderr = last_words(&child).await;
                 Err(Unreached::Session { error: with_exit(error, Some(&child)), stderr })
@@ -305,7 +325,7 @@ fn with_exit(error: SessionError, child: Option<&ChildHandle>) -> SessionError {
     }
 }
 
-fn command(spec: &ServerSpec, stdio: &StdioSpec) -> Command {
+fn command(spec: &ServerSpec, stdio: &StdioSpec, mask: &Mask) -> Command {
     let exposed =
         |(name, value): (&String, &Secret<String>)| (name.clone(), value.expose().clone());
     Command {
@@ -315,5 +335,6 @@ fn command(spec: &ServerSpec, stdio: &StdioSpec) -> Command {
         cwd: stdio.cwd.clone(),
         env: stdio.env.iter().map(exposed).collect(),
         env_inherit: stdio.env_inherit.clone(),
+        mask: mask.clone(),
     }
 }

@@ -28,6 +28,9 @@ pub enum FleetError {
     /// Every connection to it waits for somebody's answer.
     #[error("use server `{0}`: others are being asked on all its connections; try again later")]
     Busy(ServerName),
+    /// It was taken out or replaced meanwhile.
+    #[error("use server `{0}`: it was taken out or replaced meanwhile; try again")]
+    Gone(ServerName),
     /// It failed while it was used.
     #[error("use server `{server}`: failed to {source}{}", last_words(.stderr))]
     Session {

@@ -15,6 +15,8 @@ pub enum FleetEvent {
         /// What changed.
         kinds: Vec<CapabilityKind>,
     },
+    /// Whatever is made of the catalogs is to be made again, though none of them changed.
+    Renewed,
     /// A server sent a notification that belongs to no call.
     Notified {
         /// Which server.

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::broadcast;
 use toolgate_launch::Launcher;
-use toolgate_model::{Catalog, Discovery, Origin, PoolScope, ServerName, ServerSpec, ServerState};
-use toolgate_session::Ambient;
+use toolgate_model::{CapabilityKind, Discovery, PoolScope, ServerName, ServerState};
 use toolgate_store::State;
 use toolgate_wire::view::LogLevel;
 
+use crate::gauge::Visit;
+use crate::leaving::Leaving;
 use crate::member::{Member, Tenant};
 use crate::memory::Memory;
+use crate::roots::Standing;
+use crate::server::{Offered, Server, ServerStatus};
 use crate::{CallerKey, FleetError, FleetEvent, Pool, Report};
 
 /// How many events may wait for a slow listener before it misses some.
@@ -22,7 +26,7 @@ const EVENTS: usize = 1024;
 
 /// What we tell servers that serve everybody: everything some caller may be able to do.
 const EVERYTHING: &[u8] =
-    br#"{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
+    br#"{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
 
 /// What a fleet is made of.
 pub struct FleetBuilder {
@@ -32,6 +36,9 @@ pub struct FleetBuilder {
     pub store: Option<Arc<dyn State>>,
     /// What `roots/list` answers, as URIs.
     pub roots: Vec<String>,
+    /// How long calls under way on a server that is replaced or dismissed may go on; usually
+    /// [`DRAIN`](crate::DRAIN).
+    pub drain: Duration,
 }
 
 /// What every pool shares.
@@ -48,42 +55,22 @@ impl Shared {
         let _ = self.events.send(event);
     }
 
-    pub(crate) fn catalog_changed(
-        &self,
-        server: ServerName,
-        kinds: Vec<toolgate_model::CapabilityKind>,
-    ) {
+    pub(crate) fn catalog_changed(&self, server: ServerName, kinds: Vec<CapabilityKind>) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.announce(FleetEvent::CatalogChanged { server, kinds });
     }
 }
 
-/// How one server stands, for people.
-#[derive(Debug, Clone)]
-pub struct ServerStatus {
-    /// As declared.
-    pub spec: ServerSpec,
-    /// Where it was declared.
-    pub origin: Origin,
-    /// How it stands.
-    pub state: ServerState,
-    /// What it offers, as far as is known.
-    pub catalog: Option<Arc<Catalog>>,
-}
-
 /// All servers.
 pub struct Fleet {
-    shared: Arc<Shared>,
-    ambient: Arc<Ambient>,
-    has_roots: bool,
+    pub(crate) shared: Arc<Shared>,
+    ambient: Arc<Standing>,
     /// How many servers have a pool per caller.
     own_servers: AtomicUsize,
     servers: RwLock<BTreeMap<ServerName, Arc<Server>>>,
-}
-
-struct Server {
-    member: Arc<Member>,
-    pools: Mutex<BTreeMap<Option<CallerKey>, Arc<Pool>>>,
+    leaving: Leaving,
+    /// One declaration of all servers at a time.
+    pub(crate) applying: tokio::sync::Mutex<()>,
 }
 
 impl FleetBuilder {
@@ -95,24 +82,27 @@ impl FleetBuilder {
             events: broadcast::channel(EVENTS).0,
             generation: AtomicU64::new(1),
         };
-        let ambient = Arc::new(Ambient::new(&self.roots));
         Fleet {
             shared: Arc::new(shared),
-            ambient,
-            has_roots: !self.roots.is_empty(),
+            ambient: Arc::new(Standing::new(&self.roots)),
             own_servers: AtomicUsize::new(0),
             servers: RwLock::default(),
+            leaving: Leaving::new(self.drain),
+            applying: tokio::sync::Mutex::default(),
         }
     }
 }
 
 impl Fleet {
     /// Adds a server and starts it in the background; one of the same name is replaced.
+    ///
+    /// Calls under way on the replaced one finish there, up to the drain limit; nobody waits for
+    /// that, and calls from now on go to the new one.
     pub async fn enlist(&self, member: Member) {
         let may_start = member.standing == ServerState::NotStarted;
         let pool = self.enlist_idle(member).await;
         if may_start {
-            tokio::spawn(async move { pool.live().await.map(drop) });
+            pool.start();
         }
     }
 
@@ -120,27 +110,48 @@ impl Fleet {
     pub async fn enlist_idle(&self, member: Member) -> Arc<Pool> {
         let name = member.spec.name.clone();
         let known = self.shared.memory.load(&member.spec).await;
-        let server = Arc::new(Server { member: Arc::new(member), pools: Mutex::default() });
-        let replaced = self.write().insert(name, server.clone());
+        let server = Arc::new(Server::new(member));
+        // Nobody sees the new one before it knows what there is to know of it.
+        let pool = self.new_pool(&server);
+        let before = self.server(&name).and_then(|server| server.shared_pool()?.catalog());
+        match (known, before) {
+            (Some(known), _) => pool.remember(known),
+            (None, Some(before)) => pool.show_meanwhile(before),
+            (None, None) => {}
+        }
+        let replaced = self.write().insert(name.clone(), server.clone());
         self.count_own_servers();
         if let Some(replaced) = replaced {
-            close(&replaced).await;
+            self.succeed(&replaced, &server);
         }
-        let pool = self.pool_of(&server, &self.everybody());
-        if let Some(known) = known {
-            pool.remember(known);
-        }
-        self.shared.catalog_changed(server.member.spec.name.clone(), Vec::new());
+        self.shared.catalog_changed(name, Vec::new());
         pool
     }
 
-    /// Removes a server and ends it. `false` if there was none.
+    /// Every pool of a replaced server leaves; what callers wanted of it, they want of its
+    /// successor.
+    fn succeed(&self, replaced: &Server, by: &Server) {
+        let same_scope = replaced.member().spec.pool == by.member().spec.pool;
+        for old in replaced.take_all() {
+            let successor = match old.is_own() && !same_scope {
+                true => None,
+                false => by.pool(old.tenant(), || self.everybody(), &self.shared),
+            };
+            old.leave(successor.as_ref());
+            self.leaving.see_off(old);
+        }
+    }
+
+    /// Removes a server; it ends after the calls under way on it, up to the drain limit, and nobody
+    /// waits for that. `false` if there was none.
     pub async fn dismiss(&self, name: &ServerName) -> bool {
         let Some(server) = self.write().remove(name) else { return false };
         self.count_own_servers();
-        let kinds = toolgate_model::CapabilityKind::ALL.to_vec();
-        self.shared.catalog_changed(name.clone(), kinds);
-        close(&server).await;
+        for pool in server.take_all() {
+            pool.leave(None);
+            self.leaving.see_off(pool);
+        }
+        self.shared.catalog_changed(name.clone(), CapabilityKind::ALL.to_vec());
         true
     }
 
@@ -152,7 +163,14 @@ impl Fleet {
 
     /// The configured roots, as a `roots/list` result; `None` if there are none.
     pub fn roots(&self) -> Option<Bytes> {
-        self.has_roots.then(|| self.ambient.roots())
+        self.ambient.roots()
+    }
+
+    /// What `roots/list` answers from now on. Servers that are up are told that it changed.
+    pub fn set_roots(&self, roots: &[String]) {
+        if self.ambient.set(roots) {
+            self.each_pool(|pool| pool.tell_roots_changed());
+        }
     }
 
     /// Whether any server gives each caller a connection of his own.
@@ -162,37 +180,40 @@ impl Fleet {
 
     /// The pool of a server that serves this tenant.
     pub fn pool(&self, name: &ServerName, tenant: &Tenant) -> Result<Arc<Pool>, FleetError> {
-        let server = self.read().get(name).cloned();
-        let server = server.ok_or_else(|| FleetError::Unknown(name.clone()))?;
-        Ok(self.pool_of(&server, tenant))
+        loop {
+            let server = self.server(name).ok_or_else(|| FleetError::Unknown(name.clone()))?;
+            // One that was replaced while we looked has a successor in the books.
+            if let Some(pool) = server.pool(tenant, || self.everybody(), &self.shared) {
+                return Ok(pool);
+            }
+        }
     }
 
-    fn pool_of(&self, server: &Server, tenant: &Tenant) -> Arc<Pool> {
-        let key = tenant.key(server.member.spec.pool);
-        let mut pools = server.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || {
-            let tenant = if key.is_some() { tenant.clone() } else { self.everybody() };
-            Pool::new(server.member.clone(), tenant, self.shared.clone())
-        };
-        pools.entry(key).or_insert_with(make).clone()
+    /// The same, for a call: a server that is replaced meanwhile waits with its end.
+    pub fn visit(&self, name: &ServerName, tenant: &Tenant) -> Result<Visit, FleetError> {
+        loop {
+            if let Some(visit) = Visit::new(self.pool(name, tenant)?) {
+                return Ok(visit);
+            }
+        }
+    }
+
+    fn new_pool(&self, server: &Server) -> Arc<Pool> {
+        let everybody = self.everybody();
+        let made = server.pool(&everybody, || everybody.clone(), &self.shared);
+        // Only one that was in the books can be gone from them.
+        made.unwrap_or_else(|| Pool::new(server.declared(), everybody, self.shared.clone()))
     }
 
     /// What each server offers this caller, by name. A server he has no connection to yet shows
     /// what it offers everybody.
-    pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<(ServerName, Arc<Catalog>)> {
-        let servers = self.read();
-        let known = |(name, server): (&ServerName, &Arc<Server>)| {
-            let pools = server.pools.lock().unwrap_or_else(PoisonError::into_inner);
-            let own = pools.get(&caller).and_then(|pool| pool.catalog());
-            let catalog = own.or_else(|| pools.get(&None)?.catalog())?;
-            usable(server, &pools).then(|| (name.clone(), catalog))
-        };
-        servers.iter().filter_map(known).collect()
+    pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<Offered> {
+        self.read().values().filter_map(|server| server.offered(caller)).collect()
     }
 
     /// How every server stands, by name.
     pub fn status(&self) -> Vec<ServerStatus> {
-        self.read().values().map(|server| status(server)).collect()
+        self.read().values().map(|server| server.status()).collect()
     }
 
     /// How far the first look at all servers has come.
@@ -231,6 +252,12 @@ impl Fleet {
         self.shared.events.subscribe()
     }
 
+    /// Has everything that is made of the catalogs made again.
+    pub fn renew(&self) {
+        self.shared.generation.fetch_add(1, Ordering::AcqRel);
+        self.shared.announce(FleetEvent::Renewed);
+    }
+
     /// Grows whenever a catalog changes.
     pub fn generation(&self) -> u64 {
         self.shared.generation.load(Ordering::Acquire)
@@ -244,31 +271,37 @@ impl Fleet {
     /// A caller is gone: what he subscribed to, asked for and had for himself goes with him.
     pub fn release(&self, caller: CallerKey) {
         self.each_pool(|pool| pool.release(caller));
-        for server in self.read().values() {
-            let mut pools = server.pools.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(own) = pools.remove(&Some(caller)) {
-                tokio::spawn(async move { own.close().await });
-            }
+        for own in self.read().values().filter_map(|server| server.take_own(caller)) {
+            tokio::spawn(async move { own.close().await });
         }
     }
 
-    /// Ends every server.
+    /// Ends every server, those on their way out too.
     pub async fn close(&self) {
         let servers = std::mem::take(&mut *self.write());
-        join_all(servers.values().map(|server| close(server))).await;
+        let pools: Vec<_> = servers.values().flat_map(|server| server.take_all()).collect();
+        let present = join_all(pools.iter().map(|pool| pool.close()));
+        tokio::join!(present, self.leaving.end());
     }
 
     fn count_own_servers(&self) {
-        let own = |server: &&Arc<Server>| server.member.spec.pool == PoolScope::PerCaller;
+        let own = |server: &&Arc<Server>| server.member().spec.pool == PoolScope::PerCaller;
         let count = self.read().values().filter(own).count();
         self.own_servers.store(count, Ordering::Release);
     }
 
     fn each_pool(&self, act: impl Fn(&Pool)) {
         for server in self.read().values() {
-            let pools = server.pools.lock().unwrap_or_else(PoisonError::into_inner);
-            pools.values().for_each(|pool| act(pool));
+            server.all().iter().for_each(|pool| act(pool));
         }
+    }
+
+    pub(crate) fn server(&self, name: &ServerName) -> Option<Arc<Server>> {
+        self.read().get(name).cloned()
+    }
+
+    pub(crate) fn names(&self) -> Vec<ServerName> {
+        self.read().keys().cloned().collect()
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Arc<Server>>> {
@@ -278,25 +311,4 @@ impl Fleet {
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<ServerName, Arc<Server>>> {
         self.servers.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A server that may not be used offers nothing, whatever is remembered of it.
-fn usable(server: &Server, pools: &BTreeMap<Option<CallerKey>, Arc<Pool>>) -> bool {
-    let state = pools.get(&None).map_or(server.member.standing.clone(), |pool| pool.state());
-    !matches!(state, ServerState::Blocked(_) | ServerState::Disabled | ServerState::NeedsAuth(_))
-}
-
-fn status(server: &Server) -> ServerStatus {
-    let pool = server.pools.lock().unwrap_or_else(PoisonError::into_inner).get(&None).cloned();
-    ServerStatus {
-        spec: server.member.spec.clone(),
-        origin: server.member.origin.clone(),
-        state: pool.as_ref().map_or(server.member.standing.clone(), |pool| pool.state()),
-        catalog: pool.and_then(|pool| pool.catalog()),
-    }
-}
-
-async fn close(server: &Server) {
-    let pools = std::mem::take(&mut *server.pools.lock().unwrap_or_else(PoisonError::into_inner));
-    join_all(pools.values().map(|pool| pool.close())).await;
 }

@@ -1,6 +1,6 @@
 //! From what went wrong to what to do about it.
 
-use toolgate_model::{Failure, Phase, ServerSpec, TransportSpec};
+use toolgate_model::{Failure, Phase, ServerSpec, TransportSpec, shown_args};
 use toolgate_session::SessionError;
 use toolgate_transport::TransportError;
 
@@ -44,7 +44,8 @@ fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String>
         }
         SessionError::Ended(_) => match &spec.transport {
             TransportSpec::Stdio(stdio) => {
-                format!("run it by hand to see why: {} {}", stdio.command, stdio.args.join(" "))
+                let args = shown_args(&stdio.args).join(" ");
+                format!("run it by hand to see why: {} {args}", stdio.command)
             }
             _ => "is the server still running?".into(),
         },

@@ -6,28 +6,38 @@
 //!
 //! The fleet decides nothing about who may call what (the gate does) and makes no exposed names.
 
+mod apply;
 mod builtin;
 mod connect;
 mod error;
 mod event;
 mod failures;
 mod fleet;
+mod gauge;
 mod hints;
 mod http;
+mod leaving;
+mod masked;
 mod member;
 mod memory;
 mod pool;
 mod refresh;
 mod report;
+mod roots;
+mod server;
 mod spares;
 mod subscriptions;
 mod wanted;
 mod watch;
 
+pub use apply::Applied;
 pub use builtin::BuiltIn;
 pub use error::FleetError;
 pub use event::FleetEvent;
-pub use fleet::{Fleet, FleetBuilder, ServerStatus};
+pub use fleet::{Fleet, FleetBuilder};
+pub use gauge::{Stay, Visit};
+pub use leaving::DRAIN;
 pub use member::{CallerKey, Member, Tenant};
 pub use pool::Pool;
 pub use report::{PhaseReport, Report};
+pub use server::{Offered, ServerStatus};

@@ -1,15 +1,16 @@
 //! A server as the fleet is told of it, and who its connections are for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_model::{Origin, PoolScope, ServerSpec, ServerState};
+use toolgate_model::{Origin, PoolScope, Resolved, ServerSpec, ServerState};
 use toolgate_session::Interactor;
 
 use crate::BuiltIn;
 
 /// Expands the variables in a declared server when a connection is made.
-pub type Resolve = dyn Fn(&ServerSpec) -> Result<ServerSpec, String> + Send + Sync;
+pub type Resolve = dyn Fn(&ServerSpec) -> Result<Resolved, String> + Send + Sync;
 
 /// A declared server, ready to be started or not.
 #[derive(Clone)]
@@ -20,6 +21,11 @@ pub struct Member {
     pub origin: Origin,
     /// [`ServerState::NotStarted`] if it may start; else why not.
     pub standing: ServerState,
+    /// Whether it may not start only because a variable has no value now: one that is up goes on
+    /// with the value it was given.
+    pub unset: bool,
+    /// The folder that its variables mean by the project.
+    pub project: Option<PathBuf>,
     /// How its variables are expanded.
     pub resolve: Arc<Resolve>,
     /// The server itself, where it lives in this process.
@@ -29,8 +35,21 @@ pub struct Member {
 impl Member {
     /// A server whose declaration holds no variables.
     pub fn plain(spec: ServerSpec, origin: Origin) -> Self {
-        let resolve: Arc<Resolve> = Arc::new(|spec| Ok(spec.clone()));
-        Self { spec, origin, standing: ServerState::NotStarted, resolve, built_in: None }
+        let resolve: Arc<Resolve> = Arc::new(|spec| Ok(spec.clone().into()));
+        Self {
+            spec,
+            origin,
+            standing: ServerState::NotStarted,
+            unset: false,
+            project: None,
+            resolve,
+            built_in: None,
+        }
+    }
+
+    /// Whether nobody forbids it to run.
+    pub(crate) fn may_run(&self) -> bool {
+        self.standing == ServerState::NotStarted || self.unset
     }
 }
 

@@ -4,23 +4,29 @@
 //! row are spaced out, so that a server that cannot start is not started on every call. Calls that
 //! may not share the live connection go to [spare ones](crate::spares).
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+mod calls;
+mod succession;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arc_swap::ArcSwapOption;
-use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState, Timeouts};
-use toolgate_session::{Outbound, Owner, SessionError};
+use toolgate_session::{Owner, SessionError};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, method};
 
+use crate::apply::warn_of_missing;
 use crate::connect::{Attempt, Live};
 use crate::failures::Failures;
 use crate::fleet::Shared;
+use crate::gauge::{Gauge, Stay};
 use crate::member::{Member, Tenant};
 use crate::report::{Log, Report};
+use crate::server::Declared;
 use crate::spares::Spares;
 use crate::wanted::Wanted;
 use crate::watch::{self, Changes, Deaf, Watcher};
@@ -31,32 +37,44 @@ const PLACES: usize = 64;
 
 /// One server, connected for one key.
 pub struct Pool {
+    /// As declared when it was made; in what concerns connections, as declared now.
     member: Arc<Member>,
+    declared: Declared,
     tenant: Tenant,
     shared: Arc<Shared>,
     live: ArcSwapOption<Live>,
     catalog: ArcSwapOption<Catalog>,
+    /// Whether the catalog is that of the server it replaces, shown until its own is known.
+    borrowed: AtomicBool,
     state: Mutex<ServerState>,
     pub(crate) spares: Spares,
     connecting: tokio::sync::Mutex<Failures>,
-    /// The next attempt that nobody asked for.
+    /// The attempt that nobody asked for, under way or still to come.
     retry: Mutex<Option<AbortHandle>>,
     wanted: Mutex<Wanted>,
     pub(crate) subscribing: tokio::sync::Mutex<()>,
     places: Semaphore,
     changes: Arc<Changes>,
+    pub(crate) gauge: Gauge,
+    /// Whether every connection was ended, for good.
+    closed: AtomicBool,
+    /// Where calls go that come too late.
+    successor: OnceLock<Weak<Pool>>,
     me: Weak<Pool>,
 }
 
 impl Pool {
-    pub(crate) fn new(member: Arc<Member>, tenant: Tenant, shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn new(declared: Declared, tenant: Tenant, shared: Arc<Shared>) -> Arc<Self> {
+        let member = declared.load_full();
         let state = Mutex::new(member.standing.clone());
         let pool = Arc::new_cyclic(|me| Self {
             member,
+            declared,
             tenant,
             shared,
             live: ArcSwapOption::empty(),
             catalog: ArcSwapOption::empty(),
+            borrowed: AtomicBool::new(false),
             state,
             spares: Spares::default(),
             connecting: tokio::sync::Mutex::default(),
@@ -65,6 +83,9 @@ impl Pool {
             subscribing: tokio::sync::Mutex::default(),
             places: Semaphore::new(PLACES),
             changes: Arc::default(),
+            gauge: Gauge::default(),
+            closed: AtomicBool::new(false),
+            successor: OnceLock::new(),
             me: me.clone(),
         });
         tokio::spawn(watch::follow(pool.me.clone(), pool.changes.clone()));
@@ -84,6 +105,15 @@ impl Pool {
     /// Whether it is one caller's, and nobody else sees what it answers.
     pub fn is_own(&self) -> bool {
         self.tenant.caller.is_some()
+    }
+
+    /// Has a server that is replaced wait with its end for something a call has begun here, and
+    /// that goes on between calls.
+    pub fn stay(self: &Arc<Self>) -> Stay {
+        match self.successor().filter(|_| self.usable().is_none()) {
+            Some(next) => next.stay(), // it took the call
+            None => Stay::new(self),
+        }
     }
 
     /// Asks a modern server to report what becomes of a task. `false` if it does not report such
@@ -108,6 +138,10 @@ impl Pool {
         self.member.spec.timeouts
     }
 
+    pub(crate) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
     pub(crate) fn me(&self) -> Weak<Self> {
         self.me.clone()
     }
@@ -120,46 +154,6 @@ impl Pool {
     /// Shows what was known of it before this process began.
     pub(crate) fn remember(&self, catalog: Catalog) {
         self.catalog.compare_and_swap(&None::<Arc<Catalog>>, Some(Arc::new(catalog)));
-    }
-
-    /// Sends a request. One that the server provably did not run, because it had forgotten our
-    /// session, is sent once more on a new session if it is `repeatable`.
-    pub async fn call(
-        &self,
-        outbound: &Outbound,
-        repeatable: impl FnOnce() -> bool,
-    ) -> Result<Frame, FleetError> {
-        let mut live = self.live().await?;
-        if self.may_go_aside(&live, outbound) {
-            if let Some(answer) = Box::pin(self.call_aside(&live, outbound)).await {
-                return answer;
-            }
-            live = self.live().await?;
-        }
-        let error = match live.session.call(outbound).await {
-            Ok(frame) => return Ok(frame),
-            Err(error) => error,
-        };
-        match error.is_fatal() {
-            true => Box::pin(self.call_again(&live, error, outbound, repeatable)).await,
-            false => Err(self.failed(error, String::new())),
-        }
-    }
-
-    async fn call_again(
-        &self,
-        lost: &Arc<Live>,
-        error: SessionError,
-        outbound: &Outbound,
-        repeatable: impl FnOnce() -> bool,
-    ) -> Result<Frame, FleetError> {
-        let expired = matches!(error, SessionError::Expired);
-        let error = self.lost(lost, error).await;
-        if !(expired && repeatable()) {
-            return Err(error);
-        }
-        let live = self.live().await?;
-        live.session.call(outbound).await.map_err(|error| self.failed(error, live.stderr()))
     }
 
     /// The live connection; brings the server up if there is none.
@@ -175,6 +169,9 @@ impl Pool {
         let mut failures = self.connecting.lock().await;
         if let Some(live) = self.usable() {
             return Ok(live);
+        }
+        if self.is_closed() || self.successor().is_some() {
+            return Err(FleetError::Gone(self.server().clone()));
         }
         let state = self.state();
         if let ServerState::Blocked(_) | ServerState::Disabled = state {
@@ -202,6 +199,10 @@ impl Pool {
                 *failures = Failures::default();
                 let live = Arc::new(live);
                 self.live.store(Some(live.clone()));
+                if self.is_closed() {
+                    self.end_connections().await;
+                    return Err(FleetError::Gone(self.server().clone()));
+                }
                 self.tell_again(&live);
                 self.publish(catalog).await;
                 self.set_state(ServerState::Connected);
@@ -215,6 +216,7 @@ impl Pool {
                 let reason = state.reason().unwrap_or_default();
                 tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{reason}");
                 self.set_state(state.clone());
+                self.give_back();
                 Err(self.down(state))
             }
         }
@@ -285,7 +287,9 @@ impl Pool {
 
     fn set_state(&self, state: ServerState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
-        self.shared.announce(FleetEvent::StateChanged(self.server().clone()));
+        if !self.gauge.is_leaving() {
+            self.shared.announce(FleetEvent::StateChanged(self.server().clone()));
+        }
     }
 
     async fn publish(&self, catalog: Catalog) {
@@ -295,6 +299,11 @@ impl Pool {
             "Loaded {} MCP tool(s)", catalog.tools.len()
         );
         let old = self.catalog.swap(Some(Arc::new(catalog.clone())));
+        self.borrowed.store(false, Ordering::Release);
+        if self.gauge.is_leaving() {
+            return;
+        }
+        warn_of_missing(&self.declared.load().spec, &catalog);
         let kinds = refresh::differences(old.as_deref(), &catalog);
         self.shared.memory.save(&self.member.spec, &catalog).await;
         if !kinds.is_empty() || old.is_none() {
@@ -333,18 +342,10 @@ impl Pool {
         tokio::spawn(async move {
             let told = live.session.request(method::LOGGING_SET_LEVEL, Some(params.as_bytes()));
             if let Err(error) = told.await {
+                let error = live.masked(error);
                 tracing::debug!(target: "toolgate::fleet", %error, "log level not taken");
             }
         });
-    }
-
-    /// Ends every connection; the next use would make a new one.
-    pub(crate) async fn close(&self) {
-        if let Some(retry) = self.retry(None) {
-            retry.abort();
-        }
-        let live = self.live.swap(None).into_iter().chain(self.spares.take());
-        join_all(live.map(|live| async move { live.close().await })).await;
     }
 
     /// A notification that belongs to no call.
@@ -371,6 +372,7 @@ impl Pool {
             Ok((catalog, changed)) if !changed.is_empty() => self.publish(catalog).await,
             Ok(_) => {}
             Err(error) => {
+                let error = live.masked(error);
                 tracing::warn!(
                     target: "toolgate::fleet", server = %self.server(), %error,
                     "a changed list could not be read"

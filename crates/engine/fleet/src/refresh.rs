@@ -3,6 +3,8 @@
 use toolgate_model::{CapabilityKind, Catalog};
 use toolgate_session::{Session, SessionError};
 
+use crate::connect::Live;
+
 /// The capability a kind is declared under.
 fn declared_as(kind: CapabilityKind) -> &'static str {
     match kind {
@@ -14,7 +16,8 @@ fn declared_as(kind: CapabilityKind) -> &'static str {
 
 /// Everything a server offers. Only what it declared is asked for; a server whose tools cannot be
 /// listed is of no use, while a failing list of another kind hides nothing but that kind.
-pub(crate) async fn everything(session: &Session) -> Result<Catalog, SessionError> {
+pub(crate) async fn everything(live: &Live) -> Result<Catalog, SessionError> {
+    let session = &live.session;
     let welcome = session.welcome();
     let mut catalog = Catalog {
         capabilities: welcome.capabilities.clone(),
@@ -30,6 +33,7 @@ pub(crate) async fn everything(session: &Session) -> Result<Catalog, SessionErro
             Ok(definitions) => *catalog.of_mut(kind) = definitions,
             Err(error) if kind == CapabilityKind::Tool || error.is_fatal() => return Err(error),
             Err(error) => {
+                let error = live.masked(error);
                 tracing::debug!(target: "toolgate::fleet", %kind, %error, "could not be listed");
             }
         }

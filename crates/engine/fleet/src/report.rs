@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolgate_model::{Failure, Phase, ServerState};
+use toolgate_model::{Failure, Mask, Phase, ServerState};
 
 /// One phase of bringing a server up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,12 @@ pub struct Report {
     pub stderr: String,
 }
 
-/// Notes each phase as it ends.
+/// Notes each phase as it ends. Whatever it is told is masked before anybody sees it.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) report: Report,
+    /// What must not be shown of the server, once that is known.
+    pub(crate) mask: Mask,
     began: Option<Instant>,
 }
 
@@ -50,13 +52,16 @@ impl Log {
         self.note(phase, detail, None);
     }
 
-    pub(crate) fn failed(&mut self, failure: Failure) -> ServerState {
+    pub(crate) fn failed(&mut self, mut failure: Failure) -> ServerState {
+        let Failure { cause, stderr, hint, .. } = &mut failure;
+        [cause, stderr].into_iter().chain(hint).for_each(|text| self.mask.hide_in(text));
         self.report.stderr.clone_from(&failure.stderr);
         self.note(failure.phase, None, Some(failure.clone()));
         ServerState::Failed(failure)
     }
 
-    fn note(&mut self, phase: Phase, detail: Option<String>, failure: Option<Failure>) {
+    fn note(&mut self, phase: Phase, mut detail: Option<String>, failure: Option<Failure>) {
+        detail.iter_mut().for_each(|text| self.mask.hide_in(text));
         let took = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
         self.report.phases.push(PhaseReport { phase, took, detail, failure });
     }

@@ -112,13 +112,13 @@ impl Pool {
                 if spare.0.begun(&frame) {
                     self.spares.have_tasks.store(true, Ordering::Release);
                 }
-                Ok(frame)
+                Ok(live.masked_answer(frame))
             }
             Err(error) if error.is_fatal() => {
                 let (error, stderr) = live.obituary(error).await;
                 Err(self.failed(error, stderr))
             }
-            Err(error) => Err(self.failed(error, String::new())),
+            Err(error) => Err(self.failed(live.masked(error), String::new())),
         })
     }
 
@@ -163,6 +163,10 @@ impl Pool {
         let borrowed = Borrowed::new(&spare);
         tokio::spawn(retire(self.me(), Arc::downgrade(&spare)));
         self.spares.list().push(spare);
+        if self.is_closed() {
+            self.end_connections().await; // nobody else would
+            return None;
+        }
         Some(borrowed)
     }
 }

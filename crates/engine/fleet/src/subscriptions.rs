@@ -14,6 +14,9 @@ use crate::{CallerKey, FleetError, Pool};
 impl Pool {
     /// Subscribes a caller to a resource. The server is asked for the first one only.
     pub async fn subscribe(&self, uri: &str, caller: CallerKey) -> Result<(), FleetError> {
+        if let Some(next) = self.successor() {
+            return Box::pin(next.subscribe(uri, caller)).await;
+        }
         let live = self.live().await?;
         let _turn = self.subscribing.lock().await;
         if !self.wanted(|wanted| wanted.subscribe(uri, caller)) {
@@ -23,15 +26,24 @@ impl Pool {
         let told = live.session.subscribe(uri).await;
         begun.settled = true;
         drop(begun);
-        if let Err(error) = told {
+        if told.is_err() {
             self.wanted(|wanted| wanted.unsubscribe(uri, caller));
-            return Err(self.not_told(&live, error).await);
         }
-        Ok(())
+        // Whoever took its place meanwhile may not have heard of it, or was told for nothing.
+        if let Some(next) = self.successor() {
+            return Box::pin(next.subscribe(uri, caller)).await;
+        }
+        match told {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.not_told(&live, error).await),
+        }
     }
 
     /// Ends a caller's subscription. The server is told after the last one, if it is up.
     pub async fn unsubscribe(&self, uri: &str, caller: CallerKey) -> Result<(), FleetError> {
+        if let Some(next) = self.successor() {
+            return Box::pin(next.unsubscribe(uri, caller)).await;
+        }
         let _turn = self.subscribing.lock().await;
         let last = self.wanted(|wanted| wanted.unsubscribe(uri, caller));
         let Some(live) = self.usable().filter(|_| last) else { return Ok(()) };
@@ -44,7 +56,7 @@ impl Pool {
     async fn not_told(&self, live: &Arc<Live>, error: SessionError) -> FleetError {
         match error.is_fatal() {
             true => self.lost(live, error).await,
-            false => self.failed(error, String::new()),
+            false => self.failed(live.masked(error), String::new()),
         }
     }
 
@@ -67,6 +79,7 @@ impl Pool {
         tokio::spawn(async move {
             for uri in uris {
                 if let Err(error) = live.session.subscribe(&uri).await {
+                    let error = live.masked(error);
                     tracing::warn!(target: "toolgate::fleet", uri, %error, "not subscribed again");
                     continue;
                 }
@@ -100,6 +113,7 @@ fn unsubscribe(live: &Arc<Live>, uri: String) {
     let live = live.clone();
     tokio::spawn(async move {
         if let Err(error) = live.session.unsubscribe(&uri).await {
+            let error = live.masked(error);
             tracing::debug!(target: "toolgate::fleet", uri, %error, "not unsubscribed");
         }
     });

@@ -50,6 +50,16 @@ impl Wanted {
         self.levels.values().min().copied()
     }
 
+    /// Takes over what was wanted of another.
+    pub(crate) fn adopt(&mut self, other: Self) {
+        for (uri, callers) in other.subscriptions {
+            self.subscriptions.entry(uri).or_default().extend(callers);
+        }
+        for (caller, level) in other.levels {
+            self.levels.entry(caller).or_insert(level);
+        }
+    }
+
     /// Forgets a caller; gives the resources nobody else wants to hear of.
     pub(crate) fn release(&mut self, caller: CallerKey) -> Vec<String> {
         self.levels.remove(&caller);

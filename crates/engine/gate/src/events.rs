@@ -60,7 +60,8 @@ pub(crate) async fn translate(
     }
     loop {
         match events.recv().await {
-            Ok(FleetEvent::CatalogChanged { .. }) | Err(RecvError::Lagged(_)) => {
+            Ok(FleetEvent::CatalogChanged { .. } | FleetEvent::Renewed)
+            | Err(RecvError::Lagged(_)) => {
                 tokio::time::sleep(COALESCE).await;
                 let Some(gate) = gate.upgrade() else { return };
                 for kind in CapabilityKind::ALL {
@@ -78,7 +79,7 @@ pub(crate) async fn translate(
             }
             Ok(FleetEvent::StateChanged(server)) => {
                 let Some(gate) = gate.upgrade() else { return };
-                gate.tasks.watch_again(&server);
+                gate.tasks.watch_again(&server, &gate.fleet);
             }
             Err(RecvError::Closed) => return,
         }

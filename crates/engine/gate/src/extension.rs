@@ -61,11 +61,11 @@ impl Gate {
             return self.list_skills(&view, request, caller, port).await;
         }
         let (server, rename) = find(&view, request)?;
-        let pool = self.fleet.pool(&server, &caller.tenant())?;
+        let pool = self.fleet.visit(&server, &caller.tenant())?;
         let _place = self.queue.admit(caller, &pool).await?;
         let outbound = Outbound { frame: request.clone(), rename, port };
         let answer = pool.call(&outbound, || false).await?;
-        let (view, pool) = (&*view, &*pool);
+        let (view, pool) = (&*view, &**pool);
         Ok(Exchange { view, caller, pool, request, id: None }.present(answer))
     }
 }

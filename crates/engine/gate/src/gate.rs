@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
@@ -33,7 +33,7 @@ const EVENTS: usize = 1024;
 pub struct Gate {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) tasks: Ledger,
-    style: Style,
+    style: ArcSwap<Style>,
     pub(crate) queue: Queue,
     everybody: ArcSwapOption<View>,
     /// Views of callers who have servers of their own.
@@ -48,7 +48,7 @@ impl Gate {
         let gate = Arc::new(Self {
             fleet,
             tasks: Ledger::default(),
-            style,
+            style: ArcSwap::from_pointee(style),
             queue: Queue::default(),
             everybody: ArcSwapOption::empty(),
             own: Mutex::default(),
@@ -58,6 +58,14 @@ impl Gate {
         let (fleet_events, out) = (gate.fleet.events(), gate.events.clone());
         tokio::spawn(events::translate(Arc::downgrade(&gate), fleet_events, out));
         gate
+    }
+
+    /// Exposes everything in this style from now on.
+    pub fn restyle(&self, style: Style) {
+        if **self.style.load() != style {
+            self.style.store(Arc::new(style));
+            self.fleet.renew();
+        }
     }
 
     /// Passes a request to the server it concerns and gives back the server's answer, which bears
@@ -92,11 +100,12 @@ impl Gate {
         }
         let view = self.view(caller);
         let Resolved { id, rename } = resolve::capability(&view, request)?; // name -> identity
-        let pool = self.fleet.pool(&id.server, &caller.tenant())?;
-        let place = self.queue.admit(caller, &pool).await?; // in his turn
+        // A server that is replaced meanwhile ends after this call.
+        let visit = self.fleet.visit(&id.server, &caller.tenant())?;
+        let place = self.queue.admit(caller, &visit).await?; // in his turn
         let outbound = Outbound { frame: request.clone(), rename, port };
         let repeatable = || repeatable(&view, &id);
-        let (tool, pool, outbound, repeatable) = (&id, &pool, &outbound, &repeatable);
+        let (tool, pool, outbound, repeatable) = (&id, &*visit, &outbound, &repeatable);
         let call = Call { tool, pool, caller, outbound, repeatable, place };
         let answer = self.dispatch(&view, call).await?; // the only send
         let exchange = Exchange { view: &view, caller, pool, request, id: Some(&id) };
@@ -221,7 +230,7 @@ impl Gate {
             Some(view) if view.generation == generation => view.clone(),
             _ => {
                 let catalogs = self.fleet.catalogs(Some(caller.id.key()));
-                let view = Arc::new(View::new(generation, true, catalogs, &self.style));
+                let view = Arc::new(View::new(generation, true, catalogs, &self.style.load()));
                 own.insert(caller.id, view.clone());
                 view
             }
@@ -236,7 +245,7 @@ impl Gate {
             return view;
         }
         let catalogs = self.fleet.catalogs(None);
-        let view = Arc::new(View::new(generation, false, catalogs, &self.style));
+        let view = Arc::new(View::new(generation, false, catalogs, &self.style.load()));
         self.everybody.store(Some(view.clone()));
         view
     }

@@ -53,7 +53,9 @@ impl From<FleetError> for Refusal {
         let code = match &error {
             FleetError::Unknown(_) => code::INVALID_PARAMS,
             FleetError::Busy(_) => code::REQUEST_TIMEOUT,
-            FleetError::Unusable { .. } | FleetError::Down { .. } => code::CONNECTION_CLOSED,
+            FleetError::Unusable { .. } | FleetError::Down { .. } | FleetError::Gone(_) => {
+                code::CONNECTION_CLOSED
+            }
             FleetError::Session { source, .. } => match source {
                 SessionError::TimedOut(_) => code::REQUEST_TIMEOUT,
                 // The server's own word.

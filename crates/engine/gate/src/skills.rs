@@ -91,7 +91,7 @@ impl Asking<'_> {
     }
 
     async fn page(&self, server: &ServerName, frame: Frame) -> Result<Frame, Refusal> {
-        let pool = self.gate.fleet.pool(server, &self.caller.tenant())?;
+        let pool = self.gate.fleet.visit(server, &self.caller.tenant())?;
         let _place = self.gate.queue.admit(self.caller, &pool).await?;
         let outbound = Outbound { frame, rename: None, port: self.port.clone() };
         let answer = pool.call(&outbound, || true).await?;

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use toolgate_fleet::Offered;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, Definition, ServerName};
 use toolgate_naming::{Exposed, Style, expose};
 use toolgate_wire::mirror::{self, Rule};
@@ -43,14 +44,12 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn new(
-        generation: u64,
-        own: bool,
-        catalogs: Vec<(ServerName, Arc<Catalog>)>,
-        style: &Style,
-    ) -> Self {
+    pub(crate) fn new(generation: u64, own: bool, offered: Vec<Offered>, style: &Style) -> Self {
+        let ids = ids(&offered);
+        let catalogs = offered.into_iter().map(|it| (it.member.spec.name.clone(), it.catalog));
+        let catalogs: Vec<_> = catalogs.collect();
         let servers: Vec<_> = catalogs.iter().map(|(server, _)| server).collect();
-        let names = expose(&ids(&catalogs), &servers, style);
+        let names = expose(&ids, &servers, style);
         for note in names.notes() {
             tracing::warn!(target: "toolgate::gate", "{note}");
         }
@@ -126,11 +125,18 @@ impl View {
     }
 }
 
-fn ids(catalogs: &[(ServerName, Arc<Catalog>)]) -> Vec<CapabilityId> {
+/// Everything that is to be seen. What has no exposed name is neither listed nor found: a tool its
+/// server's declaration hides is as unknown as one the server does not have.
+fn ids(offered: &[Offered]) -> Vec<CapabilityId> {
     let mut ids = Vec::new();
-    for (server, catalog) in catalogs {
+    for Offered { member, catalog } in offered {
+        let server = &member.spec.name;
+        let selected = |kind, tool: &Definition| {
+            kind != CapabilityKind::Tool || member.spec.selection.shows(&tool.name)
+        };
         for kind in CapabilityKind::ALL {
-            let usable = catalog.of(kind).iter().filter(|it| is_usable(server, catalog, kind, it));
+            let seen = catalog.of(kind).iter().filter(|it| selected(kind, it));
+            let usable = seen.filter(|it| is_usable(server, catalog, kind, it));
             ids.extend(usable.map(|definition| CapabilityId {
                 server: server.clone(),
                 kind,

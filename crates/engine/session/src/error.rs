@@ -62,6 +62,25 @@ pub enum SessionError {
 }
 
 impl SessionError {
+    /// What happened without the server's own words, for logs: they may repeat what it was given,
+    /// and a session does not know which of that is secret.
+    pub(crate) fn outline(&self) -> String {
+        match self {
+            Self::Status { status, .. } => format!("use the server's answer (HTTP {status})"),
+            Self::Refused { code, .. } => format!("get what was asked for ({code})"),
+            Self::Protocol(_) => "follow the server".to_owned(),
+            Self::Ended(_) => "reach the server".to_owned(),
+            Self::Reopen { source, .. } => source.outline(),
+            Self::Transport(TransportError::Refused { status, .. }) => {
+                format!("open its event stream (HTTP {status})")
+            }
+            Self::Transport(TransportError::NotEvents(_) | TransportError::Address { .. }) => {
+                "open its event stream".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the connection is of no more use.
     pub fn is_fatal(&self) -> bool {
         match self {

@@ -125,7 +125,8 @@ impl HttpLink {
                 async { link.post(body).await?.bytes(link.limits).await.map_err(Into::into) };
             let sent: Result<Bytes, SessionError> = sent.await;
             if let Err(error) = sent {
-                tracing::debug!(target: "toolgate::session", %error, "message not delivered");
+                let error = error.outline();
+                tracing::debug!(target: "toolgate::session", error, "message not delivered");
             }
         });
     }

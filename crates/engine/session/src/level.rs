@@ -73,7 +73,8 @@ pub(crate) async fn raise(core: &Arc<Core>, level: LogLevel) {
             let leg = Leg::first(core.timeouts);
             let told = exchange::request(core, leg, method::LOGGING_SET_LEVEL, params).await;
             if let Err(error) = told {
-                tracing::debug!(target: "toolgate::session", %error, "log level not taken");
+                let error = error.outline();
+                tracing::debug!(target: "toolgate::session", error, "log level not taken");
             }
         }
     }

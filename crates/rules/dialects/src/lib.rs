@@ -1,24 +1,34 @@
-//! Config dialects: the text of one file becomes declared servers, settings and diagnostics.
+//! Config dialects: the text of one file becomes declared servers, settings and diagnostics, and
+//! servers become text again.
 //!
-//! One file per dialect. A reader is lenient per entry: what is wrong with one server is a
-//! diagnostic with its place and a hint, and never hides another server. Nothing here opens a file,
-//! decides between two files or expands a variable: `edges/config` does.
+//! One file per dialect, in `forms`; what they share is in `form` and `frame`. A reader is lenient
+//! per entry: what is wrong with one server is a diagnostic with its place and a hint, and never
+//! hides another server. A writer says what its dialect has no words for. Nothing here opens a
+//! file, decides between two files or looks a variable up: `edges/config` does.
 
+mod declared;
+mod detect;
+mod dialect;
+mod document;
 mod duration;
-mod fields;
-mod file;
-mod interpolation;
-mod json;
-mod mcp_json;
-mod nearest;
-mod report;
-mod server;
-mod toml;
-mod toolgate;
-mod tree;
+mod edit;
+mod form;
+mod forms;
+mod frame;
+mod grammar;
+mod listing;
+mod losses;
+mod schema;
+mod syntax;
+pub mod template;
 
+pub use declared::{
+    Amendment, Declared, FileRef, Foreign, Input, Mode, Permissions, Reading, Settings,
+};
+pub use dialect::{Dialect, Written};
 pub use duration::parse as parse_duration;
-pub use file::{Declared, Dialect, FileRef, Reading, Settings};
-pub use interpolation::{Interpolation, Unset};
-pub use mcp_json::mcp_json;
-pub use toolgate::toolgate;
+pub use edit::EditError;
+pub use grammar::Grammar;
+pub use losses::Loss;
+pub use schema::schema;
+pub use syntax::Syntax;

@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_dialects::{Dialect, FileRef, Interpolation, Reading, mcp_json};
+use toolgate_dialects::{Dialect, FileRef, Reading};
 use toolgate_model::{HttpKind, Scope, Severity, TransportSpec};
 
 fn read(text: &str) -> Reading {
-    mcp_json(text, &FileRef::new("/project/.mcp.json", Scope::Project))
+    Dialect::McpJson.read(text, &FileRef::new("/project/.mcp.json", Scope::Project))
 }
 
 /// A file with one entry, and what is said about it.
@@ -48,9 +48,9 @@ fn every_kind_of_entry_is_understood() {
     });
     assert_eq!(kinds, [HttpKind::Auto, HttpKind::Streamable, HttpKind::Auto, HttpKind::Sse]);
     let TransportSpec::Stdio(files) = &reading.servers[0].spec.transport else { panic!() };
-    assert_eq!(files.env["A"].expose(), "${B}");
+    // Variables are in our grammar from here on.
+    assert_eq!(files.env["A"].expose(), "${env:B}");
     assert_eq!(files.cwd.as_deref(), Some(Path::new("/project")));
-    assert_eq!(reading.servers[0].interpolation, Interpolation::Plain);
     assert_eq!(reading.servers[2].origin.line, 5);
     assert_eq!(reading.servers[4].spec.timeouts.max, Duration::from_secs(5));
     assert!(!reading.servers[6].spec.enabled);
@@ -99,13 +99,12 @@ fn nesting_without_end_is_refused() {
 #[test]
 fn a_type_we_do_not_speak_is_an_error_with_a_way_out() {
     assert!(said(r#"{"type": "htpp", "url": "https://x"}"#)[0].contains("did you mean \"http\"?"));
-    assert!(
-        said(r#"{"type": "ws", "url": "wss://x"}"#).iter().any(|it| it.contains("unknown type"))
-    );
+    let ws = said(r#"{"type": "ws", "url": "wss://x"}"#);
+    assert!(ws.len() == 1 && ws[0].contains("web sockets are not spoken"), "{ws:?}");
     assert!(said(r#"{"type": "http", "command": "x"}"#)[0].contains("is of type \"http\""));
     assert!(said(r#"{"type": "stdio", "url": "https://x"}"#)[0].contains("but has `url`"));
     let two = r#"{"type": "sse", "transport": "http", "url": "https://x"}"#;
-    assert!(said(two)[0].contains("\"sse\" by `type` and \"http\" by `transport`"));
+    assert!(said(two)[0].contains("is \"sse\" and \"http\" at once"));
 }
 
 #[test]
@@ -148,4 +147,62 @@ fn an_explicitly_named_file_is_told_by_extension_then_content() {
     assert_eq!(of("x", "\u{feff} {}"), Dialect::McpJson);
     assert_eq!(of("x", "// note\n{}"), Dialect::McpJson);
     assert_eq!(of("x", "# note\n[servers]"), Dialect::Toolgate);
+}
+
+#[test]
+fn a_map_without_a_key_around_it_is_read_only_if_it_looks_like_servers() {
+    let names = |text: &str| {
+        let servers = read(text).servers;
+        servers.iter().map(|it| it.spec.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(r#"{"a": {"command": "x"}, "b": {"url": "https://x"}}"#), ["a", "b"]);
+    assert_eq!(names(r#"{"$schema": "s", "a": {"command": "x"}}"#), ["a"]);
+    for other in [r#"{"a": {"b": "c"}}"#, r#"{"a": {"command": "x"}, "b": 1}"#] {
+        assert_eq!(names(other), [""; 0], "{other}");
+        assert!(!read(other).diagnostics.is_empty(), "{other}");
+    }
+    assert_eq!(names(r#"{"mcpServers": {}, "a": {"command": "x"}}"#), [""; 0]);
+}
+
+#[test]
+fn an_edit_goes_where_the_servers_of_the_file_stand() {
+    let at = FileRef::new("/project/.mcp.json", Scope::Project);
+    let new = read(r#"{"b": {"command": "new"}}"#).servers[0].spec.clone();
+    let a = read(r#"{"a": {"command": "x"}}"#).servers[0].spec.name.clone();
+    for (text, key) in [
+        (r#"{"a": {"command": "x"}}"#, None),
+        (r#"{"mcp_servers": {"a": {"command": "x"}}}"#, Some("mcp_servers")),
+        (r#"{"mcpServers": {"a": {"command": "x"}}}"#, Some("mcpServers")),
+    ] {
+        let written = Dialect::McpJson.set(text, &new, &at).unwrap().text;
+        let names = read(&written).servers.into_iter().map(|it| it.spec.name.to_string());
+        assert_eq!(names.collect::<Vec<_>>(), ["a", "b"], "{written}");
+        let keys = ["mcpServers", "mcp_servers"].into_iter().filter(|key| written.contains(key));
+        assert_eq!(keys.collect::<Vec<_>>(), key.into_iter().collect::<Vec<_>>(), "{written}");
+        let off = Dialect::McpJson.switch(&written, &a, false).unwrap().unwrap();
+        assert!(!read(&off).servers[0].spec.enabled, "{off}");
+        let removed = Dialect::McpJson.remove(&off, &a).unwrap().unwrap();
+        let names = read(&removed).servers.into_iter().map(|it| it.spec.name.to_string());
+        assert_eq!(names.collect::<Vec<_>>(), ["b"], "{removed}");
+    }
+}
+
+#[test]
+fn the_same_name_may_stand_in_a_project_and_beside_it() {
+    let text = r#"{
+  "mcpServers": {"a": {"command": "users"}},
+  "projects": {"/home/me/app": {"mcpServers": {"a": {"command": "projects"}}}}
+}"#;
+    let reading =
+        Dialect::ClaudeCode.read(text, &FileRef::new("/home/me/.claude.json", Scope::User));
+    assert_eq!(reading.diagnostics, []);
+    let found: Vec<_> = reading
+        .servers
+        .iter()
+        .map(|it| match &it.spec.transport {
+            TransportSpec::Stdio(stdio) => (stdio.command.as_str(), it.only_in.as_deref()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(found, [("projects", Some(Path::new("/home/me/app"))), ("users", None)]);
 }

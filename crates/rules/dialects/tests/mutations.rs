@@ -2,70 +2,102 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
+mod common;
+
 use proptest::prelude::*;
-use toolgate_dialects::{Dialect, FileRef};
-use toolgate_model::Scope;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, TestRunner};
+use toolgate_dialects::Dialect;
 
-const TOML: &str = r#"
-roots = ["a"]
-prefix = "never"
-[servers.one]
-command = "x"
-args = ["y", "ü"]
-env = { A = "${env:B:-c}" }
-timeouts = { start = "5s" }
-tools.t = { alias = "u" }
-[servers."two words"]
-url = "https://x"
-headers = { Authorization = "z" }
-"#;
-
-const JSON: &str = r#"{ // note
-  "mcpServers": {
-    "one": {"type": "stdio", "command": "x", "args": ["y", "ü"], "env": {"A": "${B}"}},
-    "two": {"type": "http", "url": "https://x", "headers": {"H": "z"}, "timeout": 1000,},
-  }
-}"#;
+/// How much damage each reader has to bear; `PROPTEST_CASES` asks for more.
+const CASES: u32 = 10_000;
 
 fn check(dialect: Dialect, text: &str) {
-    let reading = dialect.read(text, &FileRef::new("/f", Scope::Project));
+    let reading = dialect.read(text, &common::place(dialect));
     for found in &reading.diagnostics {
         assert!(found.origin.line > 0 && found.origin.column > 0, "{found} in {text:?}");
+        let _ = found.to_string();
     }
 }
 
-/// Cuts a piece out of a text and puts another in its place.
-fn damaged(text: &'static str) -> impl Strategy<Value = String> {
-    let places = text.char_indices().count();
-    (0..places, 0..8usize, "[\\PC\n\"{}\\[\\]=,:#']{0,6}").prop_map(move |(at, cut, put)| {
-        let kept_before = text.chars().take(at);
-        let kept_after = text.chars().skip(at + cut);
-        kept_before.chain(put.chars()).chain(kept_after).collect()
-    })
+/// Which file, where to cut, how much, and what to put there instead.
+fn damage() -> impl Strategy<Value = (Index, Index, usize, String)> {
+    let put = prop_oneof![
+        "[\\PC\n\"{}\\[\\]=,:#' -]{0,6}",
+        Just("null".to_owned()),
+        Just("[]".to_owned()),
+        Just("{}".to_owned()),
+        Just("1".to_owned()),
+        Just("\"${\"".to_owned()),
+    ];
+    (any::<Index>(), any::<Index>(), 0..12_usize, put)
 }
 
-/// Enough to meet every field; `PROPTEST_CASES` asks for more.
-fn config() -> ProptestConfig {
-    let given = ProptestConfig::default();
-    ProptestConfig { cases: given.cases.max(3000), ..given }
+fn survives(dialect: Dialect) {
+    let fixtures = common::of(dialect);
+    // Where characters begin, so that a cut never parts one.
+    let starts = |text: &str| text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let starts: Vec<Vec<usize>> = fixtures.iter().map(|it| starts(&it.text)).collect();
+    let cases = Config::default().cases.max(CASES);
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let survived = runner.run(&damage(), |(which, at, cut, put)| {
+        let which = which.index(fixtures.len());
+        let (text, starts) = (&fixtures[which].text, &starts[which]);
+        let at = at.index(starts.len());
+        let (from, to) = (starts[at], starts[(at + cut).min(starts.len() - 1)]);
+        check(dialect, &[&text[..from], &put, &text[to..]].concat());
+        Ok(())
+    });
+    survived.unwrap_or_else(|error| panic!("{dialect}: {error}"));
+}
+
+/// A test for each, so that they run side by side.
+macro_rules! every_reader_survives_damage {
+    ($($name:ident: $dialect:ident,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                survives(Dialect::$dialect);
+            }
+        )*
+
+        #[test]
+        fn no_reader_is_left_out() {
+            assert_eq!([$(Dialect::$dialect),*], Dialect::ALL);
+        }
+    };
+}
+
+every_reader_survives_damage! {
+    toolgate: Toolgate,
+    mcp_json: McpJson,
+    claude_code: ClaudeCode,
+    claude_desktop: ClaudeDesktop,
+    codex: Codex,
+    gemini: Gemini,
+    llxprt: Llxprt,
+    core_agent: CoreAgent,
+    sidekick: Sidekick,
+    nyzhi: Nyzhi,
+    second_brain: SecondBrain,
+    vs_code: VsCode,
+    cursor: Cursor,
+    windsurf: Windsurf,
+    cline: Cline,
+    continue_dev: Continue,
+    zed: Zed,
+    open_code: OpenCode,
+    open_code_v2: OpenCodeV2,
+    goose: Goose,
+    copilot: Copilot,
 }
 
 proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn damaged_toml_is_survived(text in damaged(TOML)) {
-        check(Dialect::Toolgate, &text);
-    }
-
-    #[test]
-    fn damaged_json_is_survived(text in damaged(JSON)) {
-        check(Dialect::McpJson, &text);
-    }
-
     #[test]
     fn any_text_is_survived(text in "\\PC{0,60}") {
-        check(Dialect::Toolgate, &text);
-        check(Dialect::McpJson, &text);
+        for dialect in Dialect::ALL {
+            check(dialect, &text);
+        }
     }
 }

@@ -5,17 +5,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_dialects::{FileRef, Interpolation, Reading, toolgate};
+use toolgate_dialects::{Dialect, FileRef, Reading};
 use toolgate_model::{
     HttpSpec, PoolScope, Prefix, Scope, Secret, Severity, StdioSpec, Timeouts, TransportSpec,
 };
 
 fn project(text: &str) -> Reading {
-    toolgate(text, &FileRef::new("/project/toolgate.toml", Scope::Project))
+    Dialect::Toolgate.read(text, &FileRef::new("/project/toolgate.toml", Scope::Project))
 }
 
 fn user(text: &str) -> Reading {
-    toolgate(text, &FileRef::new("/home/config.toml", Scope::User))
+    Dialect::Toolgate.read(text, &FileRef::new("/home/config.toml", Scope::User))
 }
 
 fn stdio(reading: &Reading, index: usize) -> &StdioSpec {
@@ -67,7 +67,6 @@ type = "sse"
 
     let files = &reading.servers[0];
     assert_eq!((files.origin.line, files.origin.column), (5, 10));
-    assert_eq!(files.interpolation, Interpolation::Prefixed);
     assert_eq!(files.spec.pool, PoolScope::PerCaller);
     let expected = StdioSpec {
         command: "npx".into(),
@@ -75,6 +74,7 @@ type = "sse"
         cwd: Some("/home/work/here".into()),
         env: [("LOG_LEVEL".to_owned(), Secret::new("info".to_owned()))].into(),
         env_inherit: vec!["AWS_*".into()],
+        env_file: None,
     };
     assert_eq!(stdio(&reading, 0), &expected);
     let timeouts = Timeouts {
@@ -155,10 +155,32 @@ fn an_unknown_field_is_named_with_the_one_that_was_meant() {
 
 #[test]
 fn a_field_of_a_later_version_is_said_to_do_nothing() {
-    for field in ["include = ['x']", "trust = true", "tools.x = { alias = 'y' }", "tags = []"] {
+    for (field, column) in [
+        ("tags = []", 1),
+        ("required = true", 1),
+        ("approval = 'always'", 1),
+        ("sandbox = { enabled = true }", 1),
+        ("manifest = { digest = 'x' }", 1),
+        ("allowed_commands = ['x']", 1),
+        ("client_consent = 'approved'", 1),
+        ("tools.x = { alias = 'y' }", 13),
+        ("tools.x = { tags = [] }", 13),
+        ("tools.x = { approval = 'never' }", 13),
+    ] {
         let (severity, place, said) = complaint(&format!("[servers.a]\ncommand = 'x'\n{field}\n"));
+        assert_eq!((severity, place), (Severity::Warning, (3, column)), "{said}");
+        assert!(said.contains("has no effect yet"), "{said}");
+    }
+    for field in ["auth = { scopes = ['x'] }", "headers_helper = 'x'"] {
+        let text = format!("[servers.a]\nurl = 'https://x'\n{field}\n");
+        let (severity, place, said) = complaint(&text);
         assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
         assert!(said.contains("has no effect yet"), "{said}");
+    }
+    for said in ["[launch]\nposture = 'governed'", "[approvals]\nvia = 'operator'", "[profiles.x]"]
+    {
+        let (severity, _, said) = complaint(said);
+        assert!(severity == Severity::Warning && said.contains("has no effect yet"), "{said}");
     }
     let (_, place, said) = complaint("\n[policy]\nmode = 'ask'\n");
     assert!(place == (2, 2) && said.contains("`policy` has no effect yet"), "{place:?} {said}");
@@ -177,7 +199,10 @@ fn a_projects_file_cannot_take_over_the_users_environment() {
     let text = "[servers.a]\ncommand = 'x'\nenv_inherit = ['*']\n";
     let (severity, _, said) = complaint(text);
     assert_eq!(severity, Severity::Warning);
-    assert!(said.contains("has no effect in a project's file"), "{said}");
+    assert!(said.contains("has no patterns in a project's file"), "{said}");
+    let named = project("[servers.a]\ncommand = 'x'\nenv_inherit = ['AWS_REGION']\n");
+    assert_eq!(named.diagnostics, []);
+    assert_eq!(stdio(&named, 0).env_inherit, ["AWS_REGION"]);
     assert!(stdio(&project(text), 0).env_inherit.is_empty());
     assert_eq!(stdio(&user(text), 0).env_inherit, ["*"]);
 }
@@ -193,4 +218,55 @@ fn what_belongs_to_the_other_transport_is_said_to_do_nothing() {
 fn places_count_characters() {
     let (_, place, _) = complaint("[servers]\n\"zażółć\" = 1\n");
     assert_eq!(place, (2, 12));
+}
+
+#[test]
+fn what_hides_tools_has_its_effect_and_needs_no_remark() {
+    let reading = user(
+        "[servers.a]\ncommand = 'x'\ninclude = ['r*']\nexclude = ['rm']\nonly_listed = true\n\
+         tools.read = {}\ntools.rest = { enabled = false }\ntools.rm = {}\ndescription = 'y'\n",
+    );
+    assert_eq!(reading.diagnostics, []);
+    let selection = &reading.servers[0].spec.selection;
+    assert_eq!(
+        ["read", "rest", "rm", "run"].map(|it| selection.shows(it)),
+        [true, false, false, false]
+    );
+}
+
+#[test]
+fn a_projects_file_cannot_vouch_for_its_servers() {
+    let text = "[servers.a]\ncommand = 'x'\ntrust = true\n";
+    let reading = project(text);
+    let said: Vec<_> = reading.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert!(said.iter().any(|it| it.contains("does not count in a project's file")), "{said:?}");
+    assert!(!reading.servers[0].spec.trust);
+    assert!(user(text).servers[0].spec.trust);
+}
+
+#[test]
+fn an_entry_with_enabled_alone_switches_another_files_server() {
+    let reading = project("[servers.a]\nenabled = false\n[servers]\nb.enabled = true\n");
+    assert_eq!(reading.diagnostics, []);
+    let found: Vec<_> =
+        reading.amendments.iter().map(|it| (it.name.as_str(), it.enabled)).collect();
+    assert_eq!(found, [("a", false), ("b", true)]);
+
+    let text = "[servers.a]\nenabled = false\nargs = ['x']\n";
+    let (severity, place, said) = complaint(text);
+    assert_eq!((severity, place), (Severity::Error, (3, 1)));
+    assert!(said.contains("cannot say `args`") && said.contains("`command` or `url`"), "{said}");
+    assert_eq!(project(text).amendments, []);
+}
+
+#[test]
+fn a_variable_of_another_host_is_noticed_and_its_default_not_shown() {
+    let (severity, place, said) =
+        complaint("[servers.a]\ncommand = 'x'\nenv = { T = 'Bearer ${TOKEN:-canary}' }\n");
+    assert_eq!((severity, place), (Severity::Warning, (3, 13)));
+    assert!(said.contains("`env.T` holds ${TOKEN}"), "{said}");
+    assert!(said.contains("did you mean ${env:TOKEN}?") && !said.contains("canary"), "{said}");
+    let fine =
+        "[servers.a]\ncommand = 'x'\nargs = ['$${TOKEN}', '${env:T}']\ndescription = '${X}'\n";
+    assert_eq!(project(fine).diagnostics, []);
 }

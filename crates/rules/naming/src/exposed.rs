@@ -12,7 +12,7 @@ use crate::template;
 use crate::uris::{Tags, looks_tagged};
 
 /// How names are made.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Style {
     /// When a name carries the name of its server.
     pub prefix: Prefix,

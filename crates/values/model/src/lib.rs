@@ -4,26 +4,42 @@
 //! No IO, no async and no protocol here: a type in this crate can be made, compared and printed,
 //! and nothing else. How a server is reached lives in `edges`, what is done with it in `engine`.
 
+mod auth;
 mod capability;
 mod catalog;
+mod data;
 mod diagnostic;
 mod digest;
 mod invisible;
+mod mask;
 mod name;
 mod origin;
 mod prefix;
+mod safety;
 mod secret;
+mod selection;
+mod shown;
 mod spec;
 mod status;
 
+pub use auth::{Auth, AuthProvider, OAuth};
 pub use capability::{CapabilityId, CapabilityKind};
 pub use catalog::{Catalog, Definition};
-pub use diagnostic::{Diagnostic, Severity};
+pub use data::Data;
+pub use diagnostic::{Diagnostic, Excerpt, Severity};
 pub use digest::Digest;
 pub use invisible::is_invisible;
+pub use mask::Mask;
 pub use name::{NameError, ServerName};
 pub use origin::{Origin, Scope};
 pub use prefix::Prefix;
+pub use safety::{Safety, Sandbox};
 pub use secret::Secret;
-pub use spec::{HttpKind, HttpSpec, PoolScope, ServerSpec, StdioSpec, Timeouts, TransportSpec};
+pub use selection::{Approval, Selection, ToolSpec, matches};
+pub use shown::{
+    consented_args, hidden_in_args, hidden_in_url, is_secret_like, shown_args, shown_url,
+};
+pub use spec::{
+    HttpKind, HttpSpec, PoolScope, Resolved, ServerSpec, StdioSpec, Timeouts, TransportSpec,
+};
 pub use status::{Discovery, Failure, Phase, ServerState};

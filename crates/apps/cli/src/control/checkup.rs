@@ -58,7 +58,7 @@ pub struct Step {
 impl Checkups {
     /// Whether everything that is declared can be used.
     pub fn is_well(&self) -> bool {
-        self.servers.iter().all(Checkup::is_well) && !self.findings.iter().any(|it| it.fatal)
+        self.servers.iter().all(Checkup::is_well) && !self.findings.iter().any(Finding::is_error)
     }
 }
 

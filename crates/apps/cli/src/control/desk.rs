@@ -1,10 +1,12 @@
 //! Where questions are answered: beside the host they are about.
 
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use toolgate_host::{Host, Setup, SetupOptions};
+use toolgate_host::{Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions};
 
 use super::{Finding, Inventory, Overview, Owner, Question, checkup};
 use crate::exit::Failure;
@@ -13,19 +15,37 @@ use crate::exit::Failure;
 pub struct Desk {
     host: Host,
     options: SetupOptions,
-    findings: Vec<Finding>,
+    /// The files as they were last read. Whoever holds it is the one who reads them again.
+    setup: tokio::sync::Mutex<Setup>,
+    findings: RwLock<Arc<[Finding]>>,
     endpoint: Option<String>,
+}
+
+/// What came of reading the files again.
+#[derive(Debug, Default)]
+pub struct Reloaded {
+    /// What became of the servers.
+    pub applied: Applied,
+    /// Whether something changed that holds for all of them.
+    pub settings: bool,
+    /// Those of the new and changed ones that may not start, and why.
+    pub blocked: Vec<(ServerName, String)>,
+    /// What is wrong with the files and was not before.
+    pub news: Vec<Finding>,
+}
+
+impl Reloaded {
+    /// Whether everything is as before.
+    pub fn is_nothing(&self) -> bool {
+        self.applied.is_nothing() && !self.settings && self.news.is_empty()
+    }
 }
 
 impl Desk {
     /// A desk beside a host that was started from these files.
-    pub fn new(
-        host: Host,
-        options: SetupOptions,
-        findings: Vec<Finding>,
-        endpoint: Option<String>,
-    ) -> Self {
-        Self { host, options, findings, endpoint }
+    pub fn new(host: Host, setup: Setup, options: SetupOptions, endpoint: Option<String>) -> Self {
+        let findings = RwLock::new(findings(&setup).into());
+        Self { host, options, setup: setup.into(), findings, endpoint }
     }
 
     /// The host.
@@ -34,8 +54,58 @@ impl Desk {
     }
 
     /// What is wrong with the files.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub fn findings(&self) -> Arc<[Finding]> {
+        self.findings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Every file whose change may mean something.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.options.files()
+    }
+
+    /// Reads the files again and takes over what they say now. One at a time: who comes later
+    /// reads later, so the newest word is the last.
+    pub async fn reload(&self) -> Result<Reloaded, Failure> {
+        let mut setup = self.setup.lock().await;
+        let settings = setup.plan().settings.clone();
+        if let Err(error) = setup.reload().await {
+            let failure = Failure::from(error);
+            self.refused(&failure);
+            return Err(failure);
+        }
+        let applied = self.host.apply(setup.plan()).await;
+        let (before, now) = (self.findings(), findings(&setup));
+        let is_new = |it: &&Finding| !before.iter().any(|old| old.text == it.text);
+        let news = now.iter().filter(is_new).cloned().collect();
+        self.found(now);
+        let (blocked, settings) = (self.blocked(&applied), settings != setup.plan().settings);
+        Ok(Reloaded { applied, settings, blocked, news })
+    }
+
+    fn blocked(&self, applied: &Applied) -> Vec<(ServerName, String)> {
+        let touched =
+            |name: &ServerName| applied.added.contains(name) || applied.changed.contains(name);
+        let servers = self.host.servers().servers.into_iter();
+        let reason = |status: ServerStatus| match status.state {
+            ServerState::Blocked(reason) => Some((status.spec.name, reason)),
+            _ => None,
+        };
+        servers.filter(|status| touched(&status.spec.name)).filter_map(reason).collect()
+    }
+
+    /// Files that could not be read again are wrong until they can be.
+    fn refused(&self, failure: &Failure) {
+        let text =
+            format!("the files cannot be read again, the old ones count: failed to {failure}");
+        let mut findings = self.findings().to_vec();
+        if !findings.iter().any(|finding| finding.text == text) {
+            findings.push(Finding::error(text));
+        }
+        self.found(findings);
+    }
+
+    fn found(&self, findings: Vec<Finding>) {
+        *self.findings.write().unwrap_or_else(PoisonError::into_inner) = findings.into();
     }
 
     /// Answers, as JSON.
@@ -46,7 +116,7 @@ impl Desk {
                 let wait = Duration::from_millis(*wait_ms);
                 // Whoever is still on his way then is shown on his way.
                 let _ = tokio::time::timeout(wait, self.host.settled()).await;
-                raw(&Overview::of(&self.host.servers()))
+                raw(&Overview::of(&self.host.servers(), &self.findings()))
             }
             Question::Discover { server } => {
                 let status = self.host.settled_one(server).await.map_err(|_| self.no(server))?;
@@ -61,19 +131,17 @@ impl Desk {
                         return Err(self.no(name));
                     }
                 }
-                raw(&checkup::of(&self.host, &servers, &self.findings).await)
+                raw(&checkup::of(&self.host, &servers, &self.findings()).await)
             }
             Question::Reconsider { server } => raw(&self.reconsider(server).await?),
         }
     }
 
-    /// Reads the plan again and takes this one server as it stands now. `false` if the files this
-    /// host reads do not have it.
+    /// Reads the files again, with the consents given by now. `false` if they do not have this
+    /// server.
     async fn reconsider(&self, server: &str) -> Result<bool, Failure> {
-        let setup = Setup::load(self.options.clone()).await?;
-        let Ok(entry) = setup.entry(server) else { return Ok(false) };
-        self.host.enlist(entry).await;
-        Ok(true)
+        self.reload().await?;
+        Ok(self.setup.lock().await.entry(server).is_ok())
     }
 
     fn owner(&self) -> Owner {
@@ -90,6 +158,10 @@ impl Desk {
         let servers = self.host.servers().servers;
         no_server(server, servers.iter().map(|status| status.spec.name.as_str()))
     }
+}
+
+fn findings(setup: &Setup) -> Vec<Finding> {
+    setup.plan().diagnostics.iter().map(Finding::from).collect()
 }
 
 /// There is no server of this name among these.

@@ -49,8 +49,7 @@ impl Inventory {
         let catalog = status.catalog.as_ref();
         let server = status.spec.name.as_str();
         let offers = |kind: CapabilityKind| {
-            let definitions = catalog.map(|catalog| catalog.of(kind)).unwrap_or_default().iter();
-            let offer = definitions.filter_map(|definition| {
+            let offer = status.offers(kind).filter_map(|definition| {
                 Some(Offer {
                     name: definition.name.to_string(),
                     exposed: host.exposed(server, kind, &definition.name),

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use crate::exit::Failure;
 
 pub use checkup::{Checkup, Checkups};
-pub use desk::{Desk, no_server};
+pub use desk::{Desk, Reloaded, no_server};
 pub use finding::Finding;
 pub use inventory::{Inventory, Offer};
 pub use overview::Overview;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use toolgate_host::{CapabilityKind, Discovery, ServerStatus};
 
+use super::Finding;
+
 /// All servers.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Overview {
@@ -10,6 +12,9 @@ pub struct Overview {
     pub discovery: String,
     /// Each of them, by name.
     pub servers: Vec<Server>,
+    /// What is wrong with the files; told beside the data, not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// One server.
@@ -29,7 +34,7 @@ pub struct Server {
     pub protocol: Option<String>,
     /// Where it is declared.
     pub origin: String,
-    /// How many tools it has.
+    /// How many tools of it are visible.
     pub tools: usize,
     /// How many resources.
     pub resources: usize,
@@ -38,21 +43,21 @@ pub struct Server {
 }
 
 impl Overview {
-    pub(super) fn of(overview: &toolgate_host::Overview) -> Self {
+    pub(super) fn of(overview: &toolgate_host::Overview, findings: &[Finding]) -> Self {
         let discovery = match overview.discovery {
             Discovery::NotStarted => "not-started",
             Discovery::InProgress => "in-progress",
             Discovery::Completed => "completed",
         };
         let servers = overview.servers.iter().map(Server::of).collect();
-        Self { discovery: discovery.to_owned(), servers }
+        Self { discovery: discovery.to_owned(), servers, findings: findings.to_vec() }
     }
 }
 
 impl Server {
     fn of(status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
-        let count = |kind| catalog.map_or(0, |catalog| catalog.of(kind).len());
+        let count = |kind| status.offers(kind).count();
         Self {
             name: status.spec.name.to_string(),
             state: status.state.as_str().to_owned(),

@@ -10,12 +10,13 @@ mod visible;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use toolgate_host::Severity;
 
 use crate::control::Finding;
 use crate::exit::Failure;
 
 pub use spinner::Spinner;
-pub use table::Table;
+pub use table::{Cut, Table};
 pub use visible::{visible, visible_lines};
 
 /// Writes data.
@@ -52,9 +53,29 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Says what is wrong with the files; text of theirs is as untrusted as a server's.
+/// Says all there is to say about the files; text of theirs is as untrusted as a server's.
 pub fn findings(findings: &[Finding]) {
     findings.iter().for_each(|finding| note(&visible_lines(&finding.text)));
+}
+
+/// Says what is wrong with the files beside something else that was asked for: what is left out
+/// because of an error, a line each, and where the rest is told. All of it to who wants more.
+pub fn faults(found: &[Finding], verbose: bool) {
+    if verbose {
+        return findings(found);
+    }
+    let of = |severity| found.iter().filter(move |finding| finding.severity == severity);
+    of(Severity::Error).for_each(|error| note(&visible_lines(&error.brief)));
+    let (errors, warnings) = (of(Severity::Error).count(), of(Severity::Warning).count());
+    let what = match (errors, warnings) {
+        (0, 0) => return,
+        (0, 1) => "there is a warning about the files: ".to_owned(),
+        (0, more) => format!("there are {more} warnings about the files: "),
+        (_, 0) => String::new(),
+        (_, 1) => "one more is a warning: ".to_owned(),
+        (_, more) => format!("{more} more are warnings: "),
+    };
+    note(&format!("{} {what}`toolgate config check` shows more", cyan("hint:")));
 }
 
 /// Whether a person watches stderr.
@@ -69,8 +90,12 @@ pub fn can_ask() -> bool {
 
 /// Whether stderr is to be coloured.
 pub fn stderr_has_colour() -> bool {
-    let declined = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    is_watched() && !declined
+    is_watched() && !colour_is_declined()
+}
+
+/// Whether the user wants no colours at all.
+pub fn colour_is_declined() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// For what went wrong.

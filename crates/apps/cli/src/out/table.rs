@@ -1,10 +1,24 @@
-//! Rows in aligned columns.
+//! Rows in aligned columns, cut where a terminal is too narrow for them.
 
 /// A table being filled.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
+    /// Columns that may be cut, and which end of them matters less.
+    soft: Vec<(usize, Cut)>,
 }
+
+/// Which end of a text is left out where it does not fit.
+#[derive(Debug, Clone, Copy)]
+pub enum Cut {
+    /// The beginning: of a path, the end says more.
+    Start,
+    /// The end.
+    End,
+}
+
+/// No column is cut shorter.
+const LEAST: usize = 14;
 
 #[derive(Debug)]
 enum Row {
@@ -34,18 +48,68 @@ impl Table {
         self.rows.push(Row::Remark(text));
     }
 
-    /// The table as text.
+    /// Lets a column be cut where the whole is wider than the terminal.
+    #[must_use]
+    pub fn soft(mut self, column: usize, cut: Cut) -> Self {
+        self.soft.push((column, cut));
+        self
+    }
+
+    /// The table as text, whole.
     pub fn text(&self) -> String {
-        let widths = self.widths();
+        self.within(usize::MAX)
+    }
+
+    /// The table as text for whoever reads it: as wide as the terminal, if there is one.
+    pub fn fitted(&self) -> String {
+        let terminal = terminal_size::terminal_size_of(std::io::stdout());
+        self.within(terminal.map_or(usize::MAX, |(width, _)| width.0.into()))
+    }
+
+    fn within(&self, limit: usize) -> String {
+        let mut widths = self.widths();
+        self.narrow(&mut widths, limit);
         let mut text = String::new();
         for row in &self.rows {
             match row {
-                Row::Cells(cells) => text.push_str(aligned(cells, &widths).trim_end()),
+                Row::Cells(cells) => {
+                    let cells = self.cut(cells, &widths);
+                    text.push_str(aligned(&cells, &widths).trim_end());
+                }
                 Row::Remark(remark) => text.push_str(&format!("    {remark}")),
             }
             text.push('\n');
         }
         text
+    }
+
+    /// Takes from the widest column that may be cut, until all fit or none has more to give.
+    fn narrow(&self, widths: &mut [usize], limit: usize) {
+        let gaps = GAP.len() * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > limit {
+            let soft = self.soft.iter().map(|(column, _)| *column);
+            match soft.filter(|at| widths[*at] > LEAST).max_by_key(|at| widths[*at]) {
+                Some(widest) => widths[widest] -= 1,
+                None => return,
+            }
+        }
+    }
+
+    fn cut(&self, cells: &[String], widths: &[usize]) -> Vec<String> {
+        let mut cells = cells.to_vec();
+        for (column, cut) in &self.soft {
+            let Some(cell) = cells.get_mut(*column) else { continue };
+            let over = cell.chars().count().saturating_sub(widths[*column]);
+            if over == 0 {
+                continue;
+            }
+            let kept = widths[*column].saturating_sub(1);
+            *cell = match cut {
+                Cut::Start => format!("…{}", cell.chars().skip(over + 1).collect::<String>()),
+                Cut::End => format!("{}…", cell.chars().take(kept).collect::<String>()),
+            };
+        }
+        cells
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -69,6 +133,24 @@ fn aligned(cells: &[String], widths: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_cut_is_cut_to_the_width_and_no_further() {
+        let mut table = Table::new(&["NAME", "TARGET", "ORIGIN"]).soft(1, Cut::End);
+        table = table.soft(2, Cut::Start);
+        let target = "npx -y @modelcontextprotocol/server-filesystem /home/me/projects";
+        table.row(["files", target, "~/.config/toolgate/config.toml:33"].map(String::from));
+        table.row(["a-name-that-stays-whole", "x", ".mcp.json:3"].map(String::from));
+        for width in [60, 80, 120] {
+            let text = table.within(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            assert!(text.contains("a-name-that-stays-whole"), "{text}");
+            assert!(text.contains("config.toml:33\n"), "{text}");
+        }
+        assert!(table.within(60).contains("npx -y @model"), "{}", table.within(60));
+        assert!(table.within(10).contains("npx -y @model…"), "{}", table.within(10));
+        assert!(table.text().contains(target));
+    }
 
     #[test]
     fn columns_line_up_and_remarks_stand_below_their_row() {

@@ -32,8 +32,11 @@ impl Reach {
         if let Some(living) = Living::of(context).await {
             return Ok(Self::Attached(living));
         }
+        let quiet = terms.quiet;
         let station = Station::open(context, terms).await?;
-        out::findings(station.desk().findings());
+        if !quiet {
+            out::faults(&station.desk().findings(), context.verbose);
+        }
         Ok(Self::Own(station))
     }
 

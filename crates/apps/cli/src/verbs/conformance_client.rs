@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
     Answer, AskKind, CallerScope, CapabilityKind, Host, HttpSpec, Interactor, Prefix, Question,
-    ServerName, ServerSpec, ServerState, Timeouts, TransportSpec,
+    ServerName, ServerSpec, ServerState, TransportSpec,
 };
 use toolgate_wire::Frame;
 
@@ -36,13 +36,8 @@ pub async fn run(options: &ConformanceClient) -> Result<Exit, Failure> {
 
 async fn connect(url: &str) -> Result<Host, Failure> {
     let name = ServerName::new("suite").map_err(|error| Failure::failed(error.to_string()))?;
-    let spec = ServerSpec {
-        name,
-        transport: TransportSpec::Http(HttpSpec { url: url.to_owned(), ..HttpSpec::default() }),
-        enabled: true,
-        timeouts: Timeouts::default(),
-        pool: Default::default(),
-    };
+    let http = HttpSpec { url: url.to_owned(), ..HttpSpec::default() };
+    let spec = ServerSpec::new(name, TransportSpec::Http(http));
     let builder = Host::builder().server(spec).prefix(Prefix::Never);
     let host = builder.interactor(Arc::new(Agreeable)).start().await?;
     let status = host.settled_one("suite").await?;

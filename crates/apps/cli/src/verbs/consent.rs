@@ -141,7 +141,7 @@ async fn revoke(context: &Context, setup: &mut Setup, name: &str) -> Result<Exit
 }
 
 /// A living gateway takes the server as it stands now.
-async fn tell_owner(context: &Context, name: &str) {
+pub(super) async fn tell_owner(context: &Context, name: &str) {
     let Some(living) = Living::of(context).await else { return };
     let question = Question::Reconsider { server: name.to_owned() };
     let taken = living.ask(&question).await.map(|answer| answer.get() == "true");

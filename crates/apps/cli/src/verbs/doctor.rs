@@ -23,7 +23,8 @@ pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
     let spinner = Spinner::new("looking at every step");
     // A server that is examined must not be running beside that: two of it may get in each other's
     // way.
-    let terms = Terms { only: options.server.as_deref(), idle: true, ..Terms::default() };
+    let terms =
+        Terms { only: options.server.as_deref(), idle: true, quiet: true, ..Terms::default() };
     let reach = Reach::find(context, terms).await?;
     let question = Question::Doctor { server: options.server.clone() };
     let checkups = reach.ask::<Checkups>(&question).await;
@@ -32,8 +33,8 @@ pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
     let checkups = checkups?;
     if let Reach::Attached(living) = &reach {
         out::note(&format!("seen by the gateway of process {}", living.owner.pid));
-        out::findings(&checkups.findings);
     }
+    out::findings(&checkups.findings);
     if context.json {
         out::json(&checkups.servers)?;
     } else {

@@ -1,18 +1,33 @@
 //! The verbs, one file each.
 
+pub mod add;
+pub mod add_json;
 pub mod call;
+mod change;
+pub mod completions;
+pub mod config;
 pub mod conformance_client;
 pub mod consent;
 pub mod discover;
 pub mod doctor;
 mod exchange;
+pub mod export;
+pub mod get;
+pub mod import;
+pub mod install;
+pub mod list;
+pub mod man;
 pub mod prompt;
 pub mod read_resource;
 mod relay;
+pub mod remove;
 mod sample_server;
+pub mod secret;
 pub mod serve;
 pub mod servers;
 mod stdio;
+pub mod switch;
+pub mod uninstall;
 
 use crate::cli::{Cli, Verb};
 use crate::context::Context;
@@ -29,6 +44,21 @@ pub async fn run(cli: Cli) -> Result<Exit, Failure> {
         Verb::ReadResource(options) => read_resource::run(&context()?, options).await,
         Verb::Prompt(options) => prompt::run(&context()?, options).await,
         Verb::Doctor(options) => doctor::run(&context()?, options).await,
+        Verb::Add(options) => add::run(&context()?, options).await,
+        Verb::AddJson(options) => add_json::run(&context()?, options).await,
+        Verb::List(options) => list::run(&context()?, options).await,
+        Verb::Get(options) => get::run(&context()?, options).await,
+        Verb::Remove(options) => remove::run(&context()?, options).await,
+        Verb::Enable(options) => switch::run(&context()?, options, true).await,
+        Verb::Disable(options) => switch::run(&context()?, options, false).await,
+        Verb::Import(options) => import::run(&context()?, options).await,
+        Verb::Export(options) => export::run(&context()?, options).await,
+        Verb::Install(options) => install::run(&context()?, options).await,
+        Verb::Uninstall(options) => uninstall::run(&context()?, options).await,
+        Verb::Config(options) => config::run(&context()?, options),
+        Verb::Secret(options) => secret::run(&context()?, options),
+        Verb::Completions(options) => completions::run(options),
+        Verb::Man(options) => man::run(options),
         Verb::Consent(options) => consent::run(&context()?, options).await,
         Verb::SampleServer => sample_server::run().await,
         Verb::ConformanceClient(options) => conformance_client::run(options).await,

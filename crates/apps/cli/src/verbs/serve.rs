@@ -16,6 +16,7 @@ use crate::ending::{self, Ending, Stop};
 use crate::exit::{Exit, Failure, chain};
 use crate::owner::{self, Claim};
 use crate::reach::Living;
+use crate::reload::Reloading;
 use crate::station::{Station, Terms};
 use crate::{holder, out};
 
@@ -65,9 +66,13 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
         endpoint: Some(endpoint.clone()),
         ..Terms::default()
     };
+    let reloading = Reloading::new(&context.options()?)?;
     let station = Station::open(context, terms).await?;
-    announce(&station, &endpoint);
-    serve(&station, &claim, listener, (stop, ending)).await?;
+    announce(context, &station, &endpoint);
+    let reloads = ending.clone().or(reloading.run(station.desk()));
+    let served = serve(&station, &claim, listener, (stop, ending));
+    let (served, ()) = tokio::join!(served, reloads);
+    served?;
     Ok(Exit::Done)
 }
 
@@ -134,11 +139,11 @@ async fn taken(context: &Context) -> Failure {
 }
 
 /// The endpoint on stdout, for scripts; the rest on stderr, for people.
-fn announce(station: &Station, endpoint: &str) {
+fn announce(context: &Context, station: &Station, endpoint: &str) {
     // Nobody reading it is no reason not to serve.
     let _ = out::line(endpoint);
     let desk = station.desk();
-    out::findings(desk.findings());
+    out::faults(&desk.findings(), context.verbose);
     let servers = desk.host().servers().servers;
     out::note(&match &servers[..] {
         [only] if only.origin.file.is_none() => {
@@ -159,7 +164,7 @@ fn announce(station: &Station, endpoint: &str) {
         out::note(&format!("{} {guarantee}", out::cyan("note:")));
     }
     out::note(&format!(
-        "{} connect a client, for example: claude mcp add --transport http toolgate {endpoint}",
+        "{} connect a client, for example: toolgate install claude-code --http (--list has the others)",
         out::cyan("hint:")
     ));
 }

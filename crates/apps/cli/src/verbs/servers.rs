@@ -21,13 +21,14 @@ pub struct Servers {
 
 pub async fn run(context: &Context, options: &Servers) -> Result<Exit, Failure> {
     let spinner = Spinner::new("waiting for servers");
-    let reach = Reach::find(context, Terms::default()).await?;
+    let reach = Reach::find(context, Terms { quiet: true, ..Terms::default() }).await?;
     let wait = Duration::from_secs(options.wait.into());
     let wait_ms = wait.as_millis().try_into().unwrap_or(u64::MAX);
     let overview = reach.ask::<Overview>(&Question::Servers { wait_ms }).await;
     reach.close().await;
     drop(spinner);
-    let overview = overview?;
+    let mut overview = overview?;
+    out::faults(&std::mem::take(&mut overview.findings), context.verbose);
     if context.json {
         out::json(&overview)?;
     } else {

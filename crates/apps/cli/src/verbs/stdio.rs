@@ -11,14 +11,17 @@ use crate::context::Context;
 use crate::ending;
 use crate::exit::{Exit, Failure, chain};
 use crate::reach::Living;
+use crate::reload::Reloading;
 use crate::station::{Station, Terms};
-use crate::{out, owner};
+use crate::{out, owner, reload};
 
 pub async fn run(
     context: &Context,
     strict: Option<Revision>,
     park: Duration,
 ) -> Result<Exit, Failure> {
+    // Whoever relays has no files of his own to read again, but is not to end either.
+    let _hangups = reload::hangups()?;
     if let Some(living) = Living::of(context).await {
         let protocol = strict.map(|revision| revision.as_str().to_owned());
         return relay::run(living.converse(protocol).await?).await;
@@ -29,8 +32,9 @@ pub async fn run(
         None
     });
     let terms = Terms { strict, park: Some(park), serving: true, ..Terms::default() };
+    let reloading = Reloading::new(&context.options()?)?;
     let station = Station::open(context, terms).await?;
-    out::findings(station.desk().findings());
+    out::faults(&station.desk().findings(), context.verbose);
     let (stop, ending) = ending::on_signal()?;
     let client = async {
         let gateway = station.gateway(None);
@@ -43,7 +47,8 @@ pub async fn run(
             owner::serve(claim, &station, &ending).await;
         }
     };
-    let (served, ()) = tokio::join!(client, attached);
+    let reloads = ending.clone().or(reloading.run(station.desk()));
+    let (served, (), ()) = tokio::join!(client, attached, reloads);
     station.close().await;
     served.map_err(|error| Failure::failed(chain(&error)))?;
     Ok(Exit::Done)

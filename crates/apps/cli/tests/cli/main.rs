@@ -9,11 +9,20 @@
     reason = "these are tests, and they start the program they test"
 )]
 
+mod add;
 mod attach;
 mod call;
+mod config_files;
 mod consent;
 mod doctor;
+mod examples;
+mod export;
+mod import;
+mod install;
+mod list;
+mod odd;
 mod options;
+mod remove;
 mod serve;
 mod servers;
 mod stdio;

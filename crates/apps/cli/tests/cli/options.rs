@@ -24,7 +24,10 @@ fn without_a_verb_the_help_is_told_as_bad_usage() {
 fn every_verb_explains_itself_with_an_example() {
     let place = Place::new();
     let verbs = ["serve", "servers", "discover", "call", "read-resource", "prompt", "doctor"];
-    for verb in verbs.into_iter().chain(["consent", "sample-server"]) {
+    let declaring = ["add", "add-json", "list", "get", "remove", "enable", "disable"];
+    let others = ["consent", "config", "secret", "completions", "man", "sample-server"];
+    let carrying = ["import", "export", "install", "uninstall"];
+    for verb in verbs.into_iter().chain(declaring).chain(carrying).chain(others) {
         let said = run(&mut place.verb(&[verb, "--help"]));
         assert_eq!(said.code, 0, "{verb}");
         assert!(said.out.contains("Example"), "{verb}: {}", said.out);

@@ -18,7 +18,7 @@ fn the_first_run_writes_a_config_and_the_next_leaves_it_alone() {
     gateway.signal(Signal::TERM);
     let (code, err) = gateway.end();
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("created ") && err.contains("claude mcp add"), "{err}");
+    assert!(err.contains("created ") && err.contains("toolgate install claude-code"), "{err}");
 
     std::fs::write(&config, "# mine\n").unwrap();
     let (gateway, _) = Running::serve(&mut place.verb(&[]));
@@ -128,7 +128,7 @@ fn an_entry_that_leads_back_to_the_gateway_is_left_out() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let back = format!("[servers.me]\nurl = \"http://localhost:{}/mcp\"\n", free.port());
     let place = Place::with(&format!("{back}{}", sample("s")));
-    let listen = ["serve", "--listen", &free.to_string()];
+    let listen = ["-v", "serve", "--listen", &free.to_string()];
     let gateway = Running::start(&mut place.configured(&listen));
     assert_eq!(gateway.line(), format!("http://{free}/mcp"));
     let servers = run(&mut place.configured(&["servers", "--json"])).json();

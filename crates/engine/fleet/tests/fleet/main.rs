@@ -2,19 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
+mod applying;
 mod asking;
 mod built_in;
 mod eras;
+mod masking;
 mod old_http;
+mod replacing;
 mod retries;
 mod spares;
 mod subscriptions;
 
 use std::sync::Arc;
 
-use toolgate_fleet::{Fleet, FleetBuilder, Member, PhaseReport, Report};
+use toolgate_fleet::{DRAIN, Fleet, FleetBuilder, Member, PhaseReport, Report};
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, PoolScope, Scope, ServerName, ServerSpec, Timeouts, TransportSpec};
+use toolgate_model::{Origin, Scope, ServerName, ServerSpec, TransportSpec};
 use toolgate_store::{SqliteState, State};
 
 fn name() -> ServerName {
@@ -22,8 +25,7 @@ fn name() -> ServerName {
 }
 
 fn spec(transport: TransportSpec) -> ServerSpec {
-    let (timeouts, pool) = (Timeouts::default(), PoolScope::Shared);
-    ServerSpec { name: name(), transport, enabled: true, timeouts, pool }
+    ServerSpec::new(name(), transport)
 }
 
 fn member(spec: ServerSpec) -> Member {
@@ -45,7 +47,7 @@ fn forgetful() -> Fleet {
 
 fn without_servers(store: Option<Arc<dyn State>>) -> Fleet {
     let launcher = Launcher::new(Helper::none());
-    FleetBuilder { launcher, store, roots: Vec::new() }.build()
+    FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN }.build()
 }
 
 fn details(report: &Report) -> Vec<String> {

@@ -113,8 +113,10 @@ impl Call<'_> {
 
     /// A task that has just begun.
     fn begun(&self, course: Course, task: &[u8]) -> Result<Task, Refusal> {
+        let goes_on = !matches!(course, Course::Held);
         let begun = Task::new(self.caller, self.pool.is_own(), self.tool, course, task);
-        begun.ok_or_else(unreadable)
+        let begun = begun.ok_or_else(unreadable)?;
+        Ok(if goes_on { begun.at(self.pool.stay()) } else { begun })
     }
 
     async fn straight(&self, form: Form, ledger: &Ledger) -> Result<Frame, Refusal> {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolgate_fleet::Fleet;
 use toolgate_model::ServerName;
 
 use super::outcome::Outcome;
@@ -130,9 +131,10 @@ impl Ledger {
     }
 
     /// A server may have come back on another connection: whatever it reported, it shall again.
-    pub(crate) fn watch_again(&self, server: &ServerName) {
+    pub(crate) fn watch_again(&self, server: &ServerName, fleet: &Fleet) {
         let tasks: Vec<_> = self.book().tasks.values().cloned().collect();
-        tasks.iter().filter(|task| task.tool.server == *server).for_each(|task| task.watch_again());
+        let tasks = tasks.iter().filter(|task| task.tool.server == *server);
+        tasks.for_each(|task| task.watch_again(fleet));
     }
 
     /// A caller is gone: his tasks go, and those on connections that were his alone.

@@ -115,7 +115,7 @@ pub(super) struct About<'a> {
 
 impl About<'_> {
     pub(super) fn upstream(&self, port: Arc<dyn Interactor>) -> Result<Upstream, Refusal> {
-        let pool = self.gate.fleet.pool(&self.task.tool.server, &self.task.caller.tenant())?;
+        let pool = self.task.pool(&self.gate.fleet)?;
         Ok(Upstream { pool, form: self.task.course.run(), id: self.task.id.clone(), port })
     }
 
@@ -126,7 +126,7 @@ impl About<'_> {
         form: Form,
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
-        let pool = self.gate.fleet.pool(&self.task.tool.server, &self.task.caller.tenant())?;
+        let pool = self.task.pool(&self.gate.fleet)?;
         let outbound = Outbound { frame: request.clone(), rename: None, port };
         let answer = sent(&pool, &outbound).await?;
         if answer.kind() == Kind::Failure {
@@ -136,6 +136,13 @@ impl About<'_> {
         }
         if request.is(method::TASKS_GET) {
             self.task.observe(answer.result().unwrap_or_default());
+        }
+        // The extension's answer holds the outcome; one that was cancelled has none to wait for.
+        let fetches = [method::TASKS_RESULT, method::TASKS_CANCEL];
+        if fetches.into_iter().any(|method| request.is(method))
+            || form == Form::Extension && !self.task.is_open()
+        {
+            self.task.fetched();
         }
         let view = self.gate.view(self.caller);
         if !view.sharing.contains(&self.task.tool.server) {
@@ -174,6 +181,7 @@ impl About<'_> {
 
     /// What `tasks/result` answers: what the call itself would have, with the mark of its task.
     pub(super) fn concluded(&self, outcome: Outcome) -> Result<Frame, Refusal> {
+        self.task.fetched();
         match self.shown(outcome)? {
             Outcome::Result(result) => {
                 let result = tasks::related(&result, &self.task.id).ok_or_else(unreadable)?;
@@ -186,7 +194,7 @@ impl About<'_> {
     /// How the tool ended, as this caller must see it.
     pub(super) fn shown(&self, outcome: Outcome) -> Result<Outcome, Refusal> {
         let view = self.gate.view(self.caller);
-        let pool = self.gate.fleet.pool(&self.task.tool.server, &self.task.caller.tenant())?;
+        let pool = self.task.pool(&self.gate.fleet)?;
         let shown = Shown { view: &view, caller: self.caller, pool: &pool, tool: &self.task.tool };
         Ok(match outcome {
             Outcome::Result(result) => Outcome::Result(shown.result(&result)?),

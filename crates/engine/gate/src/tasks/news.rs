@@ -18,7 +18,7 @@ impl Gate {
     pub fn watch_task(&self, caller: &Caller, id: &str) -> bool {
         let Ok(task) = self.tasks.find(caller, id) else { return false };
         if !matches!(task.course, Course::Held)
-            && let Ok(pool) = self.fleet.pool(&task.tool.server, &task.caller.tenant())
+            && let Ok(pool) = task.pool(&self.fleet)
         {
             task.watch(pool);
         }

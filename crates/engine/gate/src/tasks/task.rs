@@ -1,14 +1,14 @@
 //! One task the gate knows of.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolgate_bridge::tasks::{self, Form, TaskView};
-use toolgate_fleet::Pool;
+use toolgate_fleet::{Fleet, FleetError, Pool, Stay};
 use toolgate_model::CapabilityId;
 
 use super::inbox::Inbox;
@@ -68,8 +68,10 @@ pub(crate) struct Task {
     pub(super) course: Course,
     /// Forgets it in time.
     expiry: OnceLock<AbortHandle>,
-    /// Where its server was asked to report on it.
-    watched: OnceLock<Arc<Pool>>,
+    /// Where its server was asked to report on it, if it was.
+    watched: Mutex<Option<Weak<Pool>>>,
+    /// Where it runs, until its outcome was fetched: a server that is replaced waits for that.
+    stay: Mutex<Option<Stay>>,
     known: Mutex<Known>,
 }
 
@@ -99,7 +101,8 @@ impl Task {
             caller: caller.clone(),
             own,
             expiry: OnceLock::new(),
-            watched: OnceLock::new(),
+            watched: Mutex::default(),
+            stay: Mutex::default(),
             known: Mutex::new(Known {
                 began,
                 looked: began,
@@ -111,8 +114,25 @@ impl Task {
         })
     }
 
+    /// Has its server stay for it.
+    pub(super) fn at(self, stay: Stay) -> Self {
+        *lock(&self.stay) = Some(stay);
+        self
+    }
+
+    /// Where it is asked after: where it began, as long as that is there.
+    pub(super) fn pool(&self, fleet: &Fleet) -> Result<Arc<Pool>, FleetError> {
+        let home = lock(&self.stay).as_ref().and_then(Stay::pool);
+        home.map_or_else(|| fleet.pool(&self.tool.server, &self.caller.tenant()), Ok)
+    }
+
+    /// Its outcome was fetched: nobody need wait for it any more.
+    pub(super) fn fetched(&self) {
+        drop(lock(&self.stay).take());
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Whose it is.
@@ -163,6 +183,8 @@ impl Task {
         let mut known = self.known();
         let first = known.outcome.is_none();
         known.outcome.get_or_insert(outcome);
+        drop(known);
+        self.fetched();
         first
     }
 
@@ -172,14 +194,19 @@ impl Task {
 
     /// Has its server report on it, once.
     pub(super) fn watch(&self, pool: Arc<Pool>) {
-        if self.course.run() == Form::Extension && self.watched.set(pool.clone()).is_ok() {
+        let mut watched = lock(&self.watched);
+        if self.course.run() == Form::Extension && watched.is_none() {
+            *watched = Some(Arc::downgrade(&pool));
+            drop(watched);
             pool.watch_task(&self.id);
         }
     }
 
     /// The same on another connection to its server, which knows nothing of it.
-    pub(super) fn watch_again(&self) {
-        if let Some(pool) = self.watched.get() {
+    pub(super) fn watch_again(&self, fleet: &Fleet) {
+        let is_watched = lock(&self.watched).is_some();
+        if let (true, Ok(pool)) = (is_watched, self.pool(fleet)) {
+            *lock(&self.watched) = Some(Arc::downgrade(&pool));
             pool.watch_task(&self.id);
         }
     }
@@ -193,13 +220,18 @@ impl Task {
         if let Some(expiry) = self.expiry.get() {
             expiry.abort();
         }
-        if let Some(pool) = self.watched.get() {
+        if let Some(pool) = lock(&self.watched).as_ref().and_then(Weak::upgrade) {
             pool.unwatch_task(&self.id);
         }
+        self.fetched();
         if let Course::ExtensionOnSession(inbox) = &self.course {
             inbox.stop();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// When a task may be forgotten; `None` for never.

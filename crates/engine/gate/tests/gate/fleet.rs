@@ -7,10 +7,10 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
-use toolgate_fleet::{BuiltIn, Fleet, FleetBuilder, Member};
+use toolgate_fleet::{BuiltIn, DRAIN, Fleet, FleetBuilder, Member};
 use toolgate_gate::{Caller, CallerId, Client, Gate, Refusal};
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, Timeouts, TransportSpec};
+use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, TransportSpec};
 use toolgate_naming::Style;
 use toolgate_session::{Answer, Interactor, Question, Scope};
 use toolgate_wire::{Era, Frame, Limits, Revision};
@@ -136,7 +136,8 @@ pub async fn gate(servers: &[(&str, &Played)], style: impl Into<Style>) -> (Arc<
 
 pub fn empty(style: impl Into<Style>) -> (Arc<Gate>, Arc<Fleet>) {
     let launcher = Launcher::new(Helper::none());
-    let fleet = Arc::new(FleetBuilder { launcher, store: None, roots: Vec::new() }.build());
+    let fleet =
+        Arc::new(FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN }.build());
     (Gate::new(fleet.clone(), style.into()), fleet)
 }
 
@@ -144,13 +145,8 @@ pub async fn enlist<S>(fleet: &Fleet, name: &str, server: &S, pool: PoolScope)
 where
     S: BuiltIn + Clone + 'static,
 {
-    let spec = ServerSpec {
-        name: ServerName::new(name).unwrap(),
-        transport: TransportSpec::BuiltIn,
-        enabled: true,
-        timeouts: Timeouts::default(),
-        pool,
-    };
+    let spec = ServerSpec::new(ServerName::new(name).unwrap(), TransportSpec::BuiltIn);
+    let spec = ServerSpec { pool, ..spec };
     let built_in: Option<Arc<dyn BuiltIn>> = Some(Arc::new(server.clone()));
     fleet.enlist(Member { built_in, ..Member::plain(spec, Origin::built_in()) }).await;
 }

@@ -7,6 +7,7 @@ mod extensions;
 mod fleet;
 mod names;
 mod ownership;
+mod selection;
 mod skills;
 mod start;
 mod tasks;

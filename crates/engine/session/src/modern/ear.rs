@@ -166,7 +166,8 @@ impl Ear {
     /// the reason if the connection is over.
     async fn lost(&mut self, wanted: &Wanted, loss: Loss) -> Option<String> {
         let server = &self.core.server;
-        tracing::debug!(target: "toolgate::session", %server, ?loss, "a listen is over");
+        let outline = loss.outline();
+        tracing::debug!(target: "toolgate::session", %server, outline, "a listen is over");
         self.gap = true;
         self.failures += 1;
         let again = self.failures <= MAX_REOPEN;
@@ -188,7 +189,7 @@ impl Ear {
             Loss::Ended(reason) => reason,
         };
         tracing::warn!(
-            target: "toolgate::session", %server, %reason,
+            target: "toolgate::session", %server, reason = outline,
             "changes of this server are not reported"
         );
         self.failures = 0;

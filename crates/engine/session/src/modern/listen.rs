@@ -44,6 +44,16 @@ pub(super) enum Loss {
     Unreachable(SessionError),
 }
 
+impl Loss {
+    /// What happened, without the server's own words.
+    pub(super) fn outline(&self) -> String {
+        match self {
+            Self::Refused(error) | Self::Unreachable(error) => error.outline(),
+            Self::Ended(_) => "it was ended".to_owned(),
+        }
+    }
+}
+
 /// How far the wishes are fulfilled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heard {

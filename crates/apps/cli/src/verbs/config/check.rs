@@ -1,0 +1,121 @@
+//! `config check`: every finding about the files, with its place and what to do.
+
+use std::io::{self, IsTerminal as _};
+
+use serde::Serialize;
+use toolgate_host::{Diagnostic, Severity};
+
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::out::{self, visible_lines};
+
+/// Everything about the files.
+#[derive(Debug, Serialize)]
+struct Report {
+    servers: usize,
+    errors: usize,
+    warnings: usize,
+    diagnostics: Vec<Line>,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+struct Line {
+    severity: Severity,
+    file: Option<String>,
+    line: u32,
+    column: u32,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Line {
+    fn of(found: &Diagnostic) -> Self {
+        Self {
+            severity: found.severity,
+            file: found.origin.file.as_ref().map(|file| file.display().to_string()),
+            line: found.origin.line,
+            column: found.origin.column,
+            message: found.message.clone(),
+            excerpt: found.excerpt.as_ref().map(|excerpt| excerpt.text.clone()),
+            hint: found.hint.clone(),
+        }
+    }
+}
+
+pub fn run(context: &Context) -> Result<Exit, Failure> {
+    let plan = context.options()?.read_files()?;
+    let count = |severity| plan.diagnostics.iter().filter(|it| it.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let servers = plan.entries.len();
+    if context.json {
+        let diagnostics = plan.diagnostics.iter().map(Line::of).collect();
+        out::json(&Report { servers, errors, warnings, diagnostics })?;
+    } else {
+        let coloured = io::stdout().is_terminal() && !out::colour_is_declined();
+        for found in &plan.diagnostics {
+            out::line(&shown(found, coloured))?;
+        }
+    }
+    let several = |number: usize, what: &str| {
+        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    };
+    out::note(&format!(
+        "{}: {}, {}",
+        several(servers, "server"),
+        several(errors, "error"),
+        several(warnings, "warning")
+    ));
+    Ok(if errors > 0 { Exit::Usage } else { Exit::Done })
+}
+
+/// A finding for people: its severity, and what is underlined, in colour where it is wanted.
+fn shown(found: &Diagnostic, coloured: bool) -> String {
+    let text = visible_lines(&found.to_string());
+    if !coloured {
+        return text;
+    }
+    let (word, code) = match found.severity {
+        Severity::Note => ("note:", "36"),
+        Severity::Error => ("error:", "31;1"),
+        Severity::Warning => ("warning:", "33;1"),
+    };
+    let painted = |code: &str, text: &str| format!("\x1b[{code}m{text}\x1b[0m");
+    let text = text.replacen(word, &painted(code, word), 1);
+    let lines = text.lines().map(|line| {
+        let is_marks = line.trim_start_matches([' ', '|']).chars().all(|c| c == '^');
+        match line.find('^').filter(|_| is_marks) {
+            Some(at) => format!("{}{}", &line[..at], painted(code, &line[at..])),
+            None => line.replacen("  hint:", &format!("  {}", painted("36", "hint:")), 1),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_host::Origin;
+    use toolgate_model::Excerpt;
+
+    use super::*;
+
+    #[test]
+    fn severity_and_underlining_are_coloured_and_nothing_else() {
+        let excerpt = Excerpt { text: "comand = …".into(), from: 0, width: 6 };
+        let found = Diagnostic {
+            severity: Severity::Error,
+            origin: Origin { line: 2, column: 1, ..Origin::built_in() },
+            excerpt: Some(excerpt),
+            message: "it is wrong".into(),
+            hint: Some("right it".into()),
+        };
+        let text = shown(&found, true);
+        assert!(text.contains("\x1b[31;1merror:\x1b[0m it is wrong"), "{text:?}");
+        assert!(text.contains("| \x1b[31;1m^^^^^^\x1b[0m"), "{text:?}");
+        assert!(text.contains("\x1b[36mhint:\x1b[0m right it"), "{text:?}");
+        assert!(!shown(&found, false).contains('\x1b'));
+    }
+}

@@ -1,0 +1,295 @@
+//! Everything that may be shown of one entry.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use toolgate_host::config::{Shadow, consent_text};
+use toolgate_host::{
+    Entry, HttpSpec, PoolScope, Scope, Standing, StdioSpec, Timeouts, TransportSpec,
+};
+use toolgate_model::{AuthProvider, OAuth, Selection, shown_args, shown_url};
+
+use crate::out::{visible, visible_lines};
+use crate::verbs::list::Row;
+
+/// One server: what `list` says of it, and the rest.
+#[derive(Debug, Serialize)]
+pub struct Details {
+    #[serde(flatten)]
+    row: Row,
+    dialect: &'static str,
+    losers: Vec<Loser>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switched_by: Option<String>,
+    standing: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<PathBuf>,
+    env: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env_file: Option<PathBuf>,
+    env_inherit: Vec<String>,
+    headers: Vec<String>,
+    timeouts: Times,
+    pool: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
+    tools: Tools,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    auth: BTreeMap<&'static str, String>,
+    trust: bool,
+    required: bool,
+    starts: String,
+}
+
+/// A declaration of the same name that does not count.
+#[derive(Debug, Serialize)]
+struct Loser {
+    origin: String,
+    scope: Scope,
+    dialect: &'static str,
+    transport: &'static str,
+    starts: String,
+}
+
+impl Loser {
+    fn of(shadow: &Shadow) -> Self {
+        Self {
+            origin: shadow.origin.to_string(),
+            scope: shadow.origin.scope,
+            dialect: shadow.dialect.as_str(),
+            transport: shadow.spec.transport.as_str(),
+            starts: consent_text(&shadow.spec),
+        }
+    }
+}
+
+/// Milliseconds.
+#[derive(Debug, Serialize)]
+struct Times {
+    start_ms: u128,
+    call_ms: u128,
+    max_ms: u128,
+}
+
+/// Which tools are visible.
+#[derive(Debug, Serialize)]
+struct Tools {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    listed_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<&'static str>,
+    named: BTreeMap<String, Tool>,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alias: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<&'static str>,
+}
+
+impl Details {
+    pub fn of(entry: &Entry) -> Self {
+        let spec = &entry.spec;
+        let (standing, reason) = standing(entry);
+        let none = StdioSpec::default();
+        let (stdio, http) = match &spec.transport {
+            TransportSpec::Stdio(stdio) => (stdio, None),
+            TransportSpec::Http(http) => (&none, Some(http)),
+            TransportSpec::BuiltIn => (&none, None),
+        };
+        Self {
+            row: Row { reason, ..Row::of(entry) },
+            dialect: entry.dialect.as_str(),
+            losers: entry.shadows.iter().map(Loser::of).collect(),
+            switched_by: entry.switched_by.as_ref().map(ToString::to_string),
+            standing,
+            description: spec.description.clone(),
+            cwd: stdio.cwd.clone(),
+            env: stdio.env.keys().cloned().collect(),
+            env_file: stdio.env_file.clone(),
+            env_inherit: stdio.env_inherit.clone(),
+            headers: http.map(|http| http.headers.keys().cloned().collect()).unwrap_or_default(),
+            timeouts: Times::of(spec.timeouts),
+            pool: match spec.pool {
+                PoolScope::Shared => "shared",
+                PoolScope::PerCaller => "per-caller",
+            },
+            tags: spec.tags.clone(),
+            tools: Tools::of(&spec.selection),
+            auth: http.map(auth).unwrap_or_default(),
+            trust: spec.trust,
+            required: spec.required,
+            starts: entry.consent_text(),
+        }
+    }
+
+    /// All of it for people: what is not said is left out.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", visible(&self.row.name));
+        for (label, value) in self.lines() {
+            if !value.is_empty() {
+                let _ = writeln!(text, "  {:<14} {}", format!("{label}:"), visible(&value));
+            }
+        }
+        for Loser { origin, scope, dialect, .. } in &self.losers {
+            let origin = visible(origin);
+            let _ = writeln!(text, "  {:<14} {origin} ({scope}, {dialect})", "wins over:");
+        }
+        let starts = visible_lines(&self.starts).replace('\n', "\n    ");
+        let _ = write!(text, "  what a consent to it is bound to:\n    {starts}\n");
+        text
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let path = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| path.display().to_string()).unwrap_or_default()
+        };
+        let standing = match &self.row.reason {
+            Some(reason) => format!("{}: {reason}", self.standing),
+            None => self.standing.to_owned(),
+        };
+        let flag = |flag: bool| if flag { "yes".to_owned() } else { String::new() };
+        let Times { start_ms, call_ms, max_ms } = &self.timeouts;
+        let auth: Vec<_> = self.auth.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        vec![
+            ("description", self.description.clone().unwrap_or_default()),
+            ("standing", standing),
+            ("switched by", self.switched_by.clone().unwrap_or_default()),
+            ("declared in", format!("{} ({}, {})", self.row.origin, self.row.scope, self.dialect)),
+            ("transport", self.row.transport.to_owned()),
+            ("target", self.row.target()),
+            ("folder", path(&self.cwd)),
+            ("variables", self.env.join(", ")),
+            ("variable file", path(&self.env_file)),
+            ("inherits", self.env_inherit.join(", ")),
+            ("headers", self.headers.join(", ")),
+            ("login", auth.join(", ")),
+            ("timeouts", format!("start {start_ms} ms, call {call_ms} ms, at most {max_ms} ms")),
+            ("pool", if self.pool == "shared" { String::new() } else { self.pool.to_owned() }),
+            ("tags", self.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
+            ("tools", self.tools.text()),
+            ("trusted", flag(self.trust)),
+            ("required", flag(self.required)),
+        ]
+    }
+}
+
+fn standing(entry: &Entry) -> (&'static str, Option<String>) {
+    match &entry.standing {
+        Standing::Ready => ("ready", None),
+        Standing::Disabled => ("disabled", None),
+        Standing::NeedsConsent => {
+            let name = &entry.spec.name;
+            ("needs-consent", Some(format!("`toolgate consent {name}` allows it to start")))
+        }
+        Standing::Blocked(reason) => ("blocked", Some(reason.clone())),
+    }
+}
+
+impl Times {
+    fn of(timeouts: Timeouts) -> Self {
+        let ms = |time: Duration| time.as_millis();
+        let Timeouts { start, call, max } = timeouts;
+        Self { start_ms: ms(start), call_ms: ms(call), max_ms: ms(max) }
+    }
+}
+
+impl Tools {
+    fn of(selection: &Selection) -> Self {
+        let named = selection.tools.iter().map(|(name, tool)| {
+            let approval = tool.approval.map(|approval| approval.as_str());
+            let (alias, tags) = (tool.alias.clone(), tool.tags.clone());
+            (name.clone(), Tool { enabled: tool.enabled, alias, tags, approval })
+        });
+        Self {
+            include: selection.include.clone(),
+            exclude: selection.exclude.clone(),
+            listed_only: selection.listed_only,
+            approval: selection.approval.map(|approval| approval.as_str()),
+            named: named.collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut said = Vec::new();
+        let mut say = |label: &str, words: &[String]| {
+            if !words.is_empty() {
+                said.push(format!("{label} {}", words.join(", ")));
+            }
+        };
+        say("only", &self.include);
+        say("not", &self.exclude);
+        let named: Vec<_> = self
+            .named
+            .iter()
+            .map(|(name, tool)| match (&tool.alias, tool.enabled) {
+                (_, false) => format!("{name} (off)"),
+                (Some(alias), true) => format!("{name} (as {alias})"),
+                (None, true) => name.clone(),
+            })
+            .collect();
+        say(if self.listed_only { "only the listed" } else { "listed" }, &named);
+        if let Some(approval) = self.approval {
+            say("approval", &[approval.to_owned()]);
+        }
+        said.join("; ")
+    }
+}
+
+/// What is said about the login; of the client's secret only that there is one.
+fn auth(http: &HttpSpec) -> BTreeMap<&'static str, String> {
+    let OAuth {
+        client_id,
+        client_secret,
+        issuer,
+        metadata_url,
+        authorization_url,
+        token_url,
+        registration_url,
+        redirect_uri,
+        callback_port,
+        scopes,
+        audiences,
+        resource,
+        token_param,
+    } = &http.auth.oauth;
+    let provider = match &http.auth.provider {
+        AuthProvider::Discovered => None,
+        AuthProvider::Off => Some("off".to_owned()),
+        AuthProvider::OAuth => Some("oauth".to_owned()),
+        AuthProvider::GoogleCredentials => Some("google-credentials".to_owned()),
+        AuthProvider::ServiceAccount { account, .. } => Some(format!("service account {account}")),
+        AuthProvider::Foreign(name) => Some(name.clone()),
+    };
+    let url = |url: &Option<String>| url.as_deref().map(shown_url);
+    let list = |words: &[String]| (!words.is_empty()).then(|| words.join(" "));
+    let said = [
+        ("provider", provider),
+        ("client_id", client_id.clone()),
+        ("client_secret", client_secret.as_ref().map(|_| "***".to_owned())),
+        ("issuer", url(issuer)),
+        ("metadata_url", url(metadata_url)),
+        ("authorization_url", url(authorization_url)),
+        ("token_url", url(token_url)),
+        ("registration_url", url(registration_url)),
+        ("redirect_uri", url(redirect_uri)),
+        ("callback_port", callback_port.map(|port| port.to_string())),
+        ("scopes", list(scopes)),
+        ("audiences", list(&shown_args(audiences))),
+        ("resource", url(resource)),
+        ("token_param", token_param.clone()),
+        ("headers_helper", http.headers_helper.as_ref().map(|_| "***".to_owned())),
+    ];
+    said.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}

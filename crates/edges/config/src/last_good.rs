@@ -1,0 +1,151 @@
+//! What each file said when it could last be understood: a slip of the pen tears nothing down.
+//!
+//! The rule: when files are read again, a file that now has an error, and lacks a server or setting
+//! that it had, keeps what it said before, as a whole, and the error is told. Whatever else is wrong
+//! with a file costs only what it concerns, as at the first reading. Other files are taken as they
+//! are now. A file that is gone says nothing any more: deleting it is no slip.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toolgate_dialects::Reading;
+use toolgate_model::{Diagnostic, Scope, Severity};
+
+use crate::files::Layer;
+
+/// What each file said when it could last be understood.
+#[derive(Debug, Clone, Default)]
+pub struct LastGood(BTreeMap<(PathBuf, Scope), Reading>);
+
+impl LastGood {
+    /// Puts what a file said before in the place of what it says by mistake.
+    pub(crate) fn settle(&mut self, layers: &mut [Layer]) {
+        let before = std::mem::take(&mut self.0);
+        for layer in layers {
+            let file = (layer.file.path.to_path_buf(), layer.file.scope);
+            if let Some(good) = before.get(&file).filter(|good| is_slip(good, &layer.reading)) {
+                let mut diagnostics = std::mem::take(&mut layer.reading.diagnostics);
+                diagnostics.iter_mut().for_each(correct_hint);
+                if let Some(error) = diagnostics.iter_mut().find(|found| is_error(found)) {
+                    kept(error);
+                }
+                layer.reading = Reading { diagnostics, ..good.clone() };
+                self.0.insert(file, good.clone());
+            } else {
+                self.0.insert(file, layer.reading.clone());
+            }
+        }
+    }
+}
+
+/// Whether an error took away something that was there.
+fn is_slip(good: &Reading, now: &Reading) -> bool {
+    let wrong = now.diagnostics.iter().any(is_error);
+    let has = |name| now.servers.iter().any(|server| server.spec.name == name);
+    let lacks_server = good.servers.iter().any(|server| !has(server.spec.name.clone()));
+    let lacks_amendment = good.amendments.len() > now.amendments.len();
+    wrong && (lacks_server || lacks_amendment || lacks_setting(good, now))
+}
+
+fn lacks_setting(good: &Reading, now: &Reading) -> bool {
+    let (good, now) = (&good.settings, &now.settings);
+    good.roots.is_some() && now.roots.is_none()
+        || good.prefix.is_some() && now.prefix.is_none()
+        || good.foreign.is_some() && now.foreign.is_none()
+        || good.permissions != now.permissions && now.permissions == Default::default()
+}
+
+/// A text that cannot be read at all comes with the remark that nothing in it is used; here
+/// something is.
+fn correct_hint(found: &mut Diagnostic) {
+    if found.hint.as_ref().is_some_and(|hint| hint.starts_with("nothing in")) {
+        found.hint = None;
+    }
+}
+
+/// Said with the first error itself, so that whoever is told of it knows both.
+fn kept(error: &mut Diagnostic) {
+    error.message += "; what the file said before stays in force until it is put right";
+}
+
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_dialects::{Dialect, FileRef};
+
+    use super::*;
+    use crate::places::Rank;
+
+    const GOOD: &str =
+        "prefix = \"never\"\n[servers.a]\ncommand = \"a\"\n[servers.b]\ncommand = \"b\"\n";
+
+    fn layer(text: &str) -> Layer {
+        let file = FileRef::new("/h/config.toml", Scope::User);
+        let reading = Dialect::Toolgate.read(text, &file);
+        Layer { file, dialect: Dialect::Toolgate, rank: Rank::alone(), reading }
+    }
+
+    /// The servers after these texts, read one after the other, and whether something was kept.
+    fn after(texts: &[&str]) -> (Vec<String>, bool) {
+        let mut good = LastGood::default();
+        let mut layers = Vec::new();
+        for text in texts {
+            layers = vec![layer(text)];
+            good.settle(&mut layers);
+        }
+        let Reading { servers, diagnostics, .. } = &layers[0].reading;
+        let kept = diagnostics.iter().any(|found| found.message.contains("stays in force"));
+        (servers.iter().map(|server| server.spec.name.to_string()).collect(), kept)
+    }
+
+    fn servers(names: &[&str], kept: bool) -> (Vec<String>, bool) {
+        (names.iter().map(|&name| name.to_owned()).collect(), kept)
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_understood_changes_nothing() {
+        assert_eq!(after(&[GOOD, "[servers"]), servers(&["a", "b"], true));
+        assert_eq!(
+            after(&[GOOD, "[servers", "[servers.c]\ncommand = 7"]),
+            servers(&["a", "b"], true)
+        );
+    }
+
+    #[test]
+    fn an_entry_that_became_wrong_keeps_the_whole_file() {
+        let wrong = "[servers.a]\ncommand = 7\n[servers.c]\ncommand = \"c\"\n";
+        assert_eq!(after(&[GOOD, wrong]), servers(&["a", "b"], true));
+    }
+
+    #[test]
+    fn a_new_entry_that_is_wrong_costs_only_itself() {
+        let more = format!("{GOOD}[servers.c]\ncommand = 7\n");
+        assert_eq!(after(&[GOOD, &more]), servers(&["a", "b"], false));
+    }
+
+    #[test]
+    fn what_was_never_right_is_not_kept() {
+        assert_eq!(after(&["[servers", "[servers.a]\ncommand = 7"]), servers(&[], false));
+    }
+
+    #[test]
+    fn a_right_text_is_taken_also_after_a_wrong_one() {
+        assert_eq!(
+            after(&[GOOD, "[servers", "[servers.c]\ncommand = \"c\""]),
+            servers(&["c"], false)
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_gone_says_nothing_and_begins_anew() {
+        let mut good = LastGood::default();
+        good.settle(&mut [layer(GOOD)]);
+        good.settle(&mut []);
+        let mut wrong = [layer("[servers")];
+        good.settle(&mut wrong);
+        assert!(wrong[0].reading.servers.is_empty());
+    }
+}

@@ -1,0 +1,36 @@
+//! Which variables a server names, wherever they stand in it. Their values are for `resolve`.
+
+use std::path::Path;
+
+use toolgate_dialects::template::{self, Variable};
+use toolgate_model::{AuthProvider, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec};
+
+/// Every variable of a server, as often as it is named.
+pub(crate) fn named(spec: &ServerSpec) -> Vec<Variable> {
+    let texts = match &spec.transport {
+        TransportSpec::Stdio(stdio) => of_process(stdio),
+        TransportSpec::Http(http) => of_endpoint(http),
+        TransportSpec::BuiltIn => Vec::new(),
+    };
+    texts.into_iter().flat_map(template::variables).collect()
+}
+
+fn of_process(stdio: &StdioSpec) -> Vec<&str> {
+    let mut texts = vec![stdio.command.as_str()];
+    texts.extend(stdio.args.iter().map(String::as_str));
+    texts.extend(stdio.env.values().map(|value| value.expose().as_str()));
+    let paths = [&stdio.cwd, &stdio.env_file].into_iter().flatten();
+    texts.extend(paths.filter_map(|path| Path::to_str(path)));
+    texts
+}
+
+fn of_endpoint(http: &HttpSpec) -> Vec<&str> {
+    let mut texts = vec![http.url.as_str()];
+    texts.extend(http.headers.values().map(|value| value.expose().as_str()));
+    texts.extend(http.headers_helper.as_ref().map(Secret::expose).map(String::as_str));
+    if let AuthProvider::ServiceAccount { audience, account } = &http.auth.provider {
+        texts.extend([audience.as_str(), account]);
+    }
+    texts.extend(http.auth.oauth.said().into_iter().map(|(_, text)| text));
+    texts
+}

@@ -1,0 +1,452 @@
+//! Watches the files that may speak, and says when one of them has changed.
+//!
+//! Not the files are watched but the folders they are looked up in, because editors write a new file
+//! and rename it, links are swapped, and a file may appear later, with its folder. What a change
+//! means is for whoever reads the files again; nothing is read here.
+//!
+//! Where the system gives no watches (their number is limited), and where it tells nothing (some
+//! network folders), the files are looked at now and then.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// A change counts once nothing more has happened for so long.
+const QUIET: Duration = Duration::from_millis(200);
+/// And at the latest after so long.
+const LATEST: Duration = Duration::from_secs(2);
+/// How often files are looked at that cannot be watched.
+const POLL: Duration = Duration::from_secs(2);
+/// How often files are looked at that are watched, should the system not tell.
+const CHECK: Duration = Duration::from_secs(30);
+/// How many links in a row are followed.
+const MAX_LINKS: usize = 40;
+
+/// Tells when one of some files has changed.
+pub struct Watch {
+    files: BTreeSet<PathBuf>,
+    signal: Arc<Signal>,
+    /// None: the files are only looked at.
+    watcher: Option<RecommendedWatcher>,
+    folders: BTreeSet<PathBuf>,
+    seen: BTreeMap<PathBuf, Option<Stamp>>,
+    /// When a change began that was not told yet.
+    begun: Option<Instant>,
+}
+
+/// What the system's events are for.
+#[derive(Default)]
+struct Signal {
+    interest: Mutex<Interest>,
+    wake: Notify,
+}
+
+#[derive(Default)]
+struct Interest {
+    /// Paths whose change may mean something: a name on the way to a file, or a folder.
+    names: BTreeSet<PathBuf>,
+    /// Folders of which every file may.
+    whole: BTreeSet<PathBuf>,
+}
+
+/// What tells two states of one file apart without reading it.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// A file that took another's place was made at another moment.
+    created: Option<SystemTime>,
+}
+
+impl Watch {
+    /// Watches these files, whether they exist or not, from now on. Of one that is a folder, every
+    /// file in it is meant.
+    pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        let signal = Arc::<Signal>::default();
+        let told = signal.clone();
+        let watcher = notify::recommended_watcher(move |event| told.hear(event));
+        let watcher = watcher.map_err(|error| fall_back(&error)).ok();
+        Self::with(files.into_iter().collect(), signal, watcher)
+    }
+
+    fn with(
+        files: BTreeSet<PathBuf>,
+        signal: Arc<Signal>,
+        watcher: Option<RecommendedWatcher>,
+    ) -> Self {
+        let (folders, seen) = (BTreeSet::new(), BTreeMap::new());
+        let mut watch = Self { files, signal, watcher, folders, seen, begun: None };
+        watch.renew();
+        watch
+    }
+
+    /// Watches these files instead.
+    pub fn follow(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        let files = files.into_iter().collect();
+        if self.files != files {
+            self.files = files;
+            self.renew();
+        }
+    }
+
+    /// Ready once something has changed and nothing more is changing. Whoever stops waiting loses
+    /// nothing.
+    pub async fn changed(&mut self) {
+        let begun = match self.begun {
+            Some(begun) => begun,
+            None => self.first().await,
+        };
+        self.begun = Some(begun);
+        loop {
+            let quiet = (Instant::now() + QUIET).min(begun + LATEST);
+            tokio::select! {
+                () = self.signal.wake.notified() => {}
+                () = sleep_until(quiet) => break,
+            }
+        }
+        self.begun = None;
+        // Folders may have come and gone; what changes after this is the next change.
+        self.renew();
+    }
+
+    /// Waits for the first sign of a change.
+    async fn first(&self) -> Instant {
+        let pause = if self.watcher.is_some() { CHECK } else { POLL };
+        loop {
+            tokio::select! {
+                () = self.signal.wake.notified() => return Instant::now(),
+                () = sleep(pause) => {}
+            }
+            if self.stamps() != self.seen {
+                return Instant::now();
+            }
+        }
+    }
+
+    /// Watches every folder that the files are looked up in now, and notes how the files are.
+    fn renew(&mut self) {
+        let whole: BTreeSet<_> = self.files.iter().filter(|file| file.is_dir()).cloned().collect();
+        let mut folders = whole.clone();
+        let mut names = BTreeSet::new();
+        for (folder, name) in self.files.iter().flat_map(|file| lookups(file)) {
+            names.insert(folder.join(name));
+            names.insert(folder.clone());
+            folders.insert(folder);
+        }
+        *self.signal.interest() = Interest { names, whole };
+        self.watch_folders(folders);
+        self.seen = self.stamps();
+    }
+
+    fn watch_folders(&mut self, folders: BTreeSet<PathBuf>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        for left in self.folders.difference(&folders) {
+            // One that is gone is not watched any more anyway.
+            let _ = watcher.unwatch(left);
+        }
+        // Those known are watched anew: a folder of the same name may be another by now.
+        let watched = folders.iter().try_for_each(|folder| {
+            let watched = watcher.watch(folder, RecursiveMode::NonRecursive);
+            // One that vanished meanwhile is noticed with its parent, by its look.
+            if folder.exists() { watched } else { Ok(()) }
+        });
+        self.folders = folders;
+        if let Err(error) = watched {
+            fall_back(&error);
+            self.watcher = None;
+        }
+    }
+
+    fn stamps(&self) -> BTreeMap<PathBuf, Option<Stamp>> {
+        let stamp =
+            |file: &PathBuf| (file.clone(), fs::metadata(file).ok().map(|it| Stamp::of(&it)));
+        self.files.iter().map(stamp).collect()
+    }
+}
+
+fn fall_back(error: &notify::Error) {
+    tracing::warn!(
+        target: "toolgate::config",
+        "config files are looked at every {POLL:?}, because they cannot be watched: {error}"
+    );
+}
+
+impl Signal {
+    fn interest(&self) -> MutexGuard<'_, Interest> {
+        self.interest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&self, event: notify::Result<Event>) {
+        if event.map_or(true, |event| self.concerns(&event)) {
+            self.wake.notify_one();
+        }
+    }
+
+    fn concerns(&self, event: &Event) -> bool {
+        let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        if event.kind.is_access() && event.kind != written {
+            return false; // reading changes nothing, and we read them ourselves
+        }
+        let Interest { names, whole } = &*self.interest();
+        let concerns = |path: &PathBuf| {
+            names.contains(path) || path.parent().is_some_and(|folder| whole.contains(folder))
+        };
+        event.need_rescan() || event.paths.iter().any(concerns)
+    }
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        let (modified, created) = (metadata.modified().ok(), metadata.created().ok());
+        Self { len: metadata.len(), modified, created }
+    }
+}
+
+/// Every folder in which something decides where a path leads, with the name looked up there: its
+/// last folder, the folder of every link on the way, and the first one in which a name is missing.
+fn lookups(path: &Path) -> Vec<(PathBuf, OsString)> {
+    let mut lookups = Vec::new();
+    let mut rest: VecDeque<_> = parts(path);
+    let (mut at, mut links) = (PathBuf::new(), 0);
+    while let Some(part) = rest.pop_front() {
+        let name = match part {
+            Part::Root(root) => {
+                at = root;
+                continue;
+            }
+            Part::Up => {
+                at.pop();
+                continue;
+            }
+            Part::Name(name) => name,
+        };
+        let next = at.join(&name);
+        let Ok(metadata) = fs::symlink_metadata(&next) else {
+            lookups.push((at, name));
+            break;
+        };
+        let is_link = metadata.is_symlink();
+        if is_link || rest.is_empty() {
+            lookups.push((at.clone(), name));
+        }
+        match fs::read_link(&next) {
+            Ok(target) if is_link && links < MAX_LINKS => {
+                links += 1;
+                for part in parts(&target).into_iter().rev() {
+                    rest.push_front(part);
+                }
+            }
+            _ => at = next,
+        }
+    }
+    lookups
+}
+
+enum Part {
+    Root(PathBuf),
+    Up,
+    Name(OsString),
+}
+
+fn parts(path: &Path) -> VecDeque<Part> {
+    let mut root = PathBuf::new();
+    let mut parts = VecDeque::new();
+    for component in path.components() {
+        match component {
+            Component::Prefix(_) => root.push(component),
+            Component::RootDir => {
+                root.push(component);
+                parts.push_back(Part::Root(root.clone()));
+            }
+            Component::CurDir => {}
+            Component::ParentDir => parts.push_back(Part::Up),
+            Component::Normal(name) => parts.push_back(Part::Name(name.to_owned())),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+#[cfg(unix)] // links
+mod tests {
+    // Real files, changed in every way people and editors change them.
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    async fn tells(watch: &mut Watch) -> bool {
+        tokio::time::timeout(Duration::from_secs(10), watch.changed()).await.is_ok()
+    }
+
+    async fn is_silent(watch: &mut Watch) -> bool {
+        tokio::time::timeout(3 * QUIET, watch.changed()).await.is_err()
+    }
+
+    fn replace(file: &Path, text: &str) {
+        let beside = file.with_extension("new");
+        fs::write(&beside, text).unwrap();
+        fs::rename(beside, file).unwrap();
+    }
+
+    #[tokio::test]
+    async fn writing_renaming_and_deleting_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let mut watch = Watch::new([file.clone()]);
+        assert!(is_silent(&mut watch).await);
+        let changes: [fn(&Path); 4] = [
+            |file| fs::write(file, "a").unwrap(),
+            |file| fs::write(file, "b").unwrap(),
+            |file| replace(file, "c"),
+            |file| fs::remove_file(file).unwrap(),
+        ];
+        for change in changes {
+            change(&file);
+            assert!(tells(&mut watch).await);
+            assert!(is_silent(&mut watch).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lies_beside_the_file_and_reading_it_mean_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        fs::write(&file, "a").unwrap();
+        let mut watch = Watch::new([file.clone()]);
+        fs::write(folder.path().join("other"), "b").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "a");
+        assert!(is_silent(&mut watch).await);
+    }
+
+    #[tokio::test]
+    async fn a_file_whose_folders_come_later_is_noticed_and_its_folder_may_come_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("deep");
+        let file = deep.join(".vscode/mcp.json");
+        let mut watch = Watch::new([file.clone()]);
+        for _ in 0..2 {
+            fs::create_dir(&deep).unwrap();
+            assert!(tells(&mut watch).await);
+            fs::create_dir(file.parent().unwrap()).unwrap();
+            assert!(tells(&mut watch).await);
+            fs::write(&file, "{}").unwrap();
+            assert!(tells(&mut watch).await);
+            fs::remove_dir_all(&deep).unwrap();
+            assert!(tells(&mut watch).await);
+            assert!(is_silent(&mut watch).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_folder_every_file_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let servers = folder.path().join("servers");
+        let mut watch = Watch::new([servers.clone()]);
+        fs::create_dir(&servers).unwrap();
+        assert!(tells(&mut watch).await);
+        for name in ["one.yaml", "two.yaml"] {
+            fs::write(servers.join(name), "").unwrap();
+            assert!(tells(&mut watch).await);
+        }
+        fs::write(folder.path().join("three.yaml"), "").unwrap();
+        assert!(is_silent(&mut watch).await);
+    }
+
+    #[tokio::test]
+    async fn links_are_followed_and_may_be_swapped() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for version in ["1", "2"] {
+            fs::create_dir(at(version)).unwrap();
+            fs::write(at(version).join("config.toml"), version).unwrap();
+        }
+        // As configuration is mounted into containers: the folder behind a link is swapped.
+        symlink("1", at("data")).unwrap();
+        fs::create_dir(at("here")).unwrap();
+        symlink("../data/config.toml", at("here").join("config.toml")).unwrap();
+        let mut watch = Watch::new([at("here").join("config.toml")]);
+
+        fs::write(at("1").join("config.toml"), "changed").unwrap();
+        assert!(tells(&mut watch).await, "the target itself");
+        symlink("2", at("data.new")).unwrap();
+        fs::rename(at("data.new"), at("data")).unwrap();
+        assert!(tells(&mut watch).await, "a link on the way");
+        fs::write(at("2").join("config.toml"), "changed").unwrap();
+        assert!(tells(&mut watch).await, "the new target");
+        assert!(is_silent(&mut watch).await);
+        fs::write(at("1").join("config.toml"), "changed again").unwrap();
+        assert!(is_silent(&mut watch).await, "the old target");
+    }
+
+    #[tokio::test]
+    async fn a_storm_is_one_change_and_who_stops_waiting_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let mut watch = Watch::new([file.clone()]);
+        for round in 0..20 {
+            fs::write(&file, round.to_string()).unwrap();
+            let waited = tokio::time::timeout(QUIET / 10, watch.changed()).await;
+            assert!(waited.is_err(), "it is still changing");
+        }
+        assert!(tells(&mut watch).await);
+        assert!(is_silent(&mut watch).await);
+    }
+
+    #[tokio::test]
+    async fn a_storm_without_end_is_told_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let mut watch = Watch::new([file.clone()]);
+        let writing = tokio::spawn(async move {
+            loop {
+                fs::write(&file, "a").unwrap();
+                sleep(QUIET / 10).await;
+            }
+        });
+        let began = Instant::now();
+        assert!(tells(&mut watch).await);
+        assert!(began.elapsed() >= LATEST);
+        writing.abort();
+    }
+
+    #[tokio::test]
+    async fn files_that_cannot_be_watched_are_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let mut watch = Watch::with([file.clone()].into(), Arc::default(), None);
+        for text in ["a", "other"] {
+            fs::write(&file, text).unwrap();
+            assert!(tells(&mut watch).await);
+        }
+        assert!(is_silent(&mut watch).await);
+    }
+
+    #[tokio::test]
+    async fn other_files_can_be_watched_instead() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        let mut watch = Watch::new([one.clone()]);
+        watch.follow([two.clone()]);
+        fs::write(&one, "").unwrap();
+        assert!(is_silent(&mut watch).await);
+        fs::write(&two, "").unwrap();
+        assert!(tells(&mut watch).await);
+    }
+
+    #[test]
+    fn a_link_to_itself_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        symlink("link", &link).unwrap();
+        assert!(!lookups(&link.join("config.toml")).is_empty());
+    }
+}

@@ -1,0 +1,330 @@
+//! Servers that are replaced and dismissed while they are used: real processes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use toolgate_fleet::{CallerKey, DRAIN, Fleet, FleetBuilder, FleetError, FleetEvent};
+use toolgate_launch::{Helper, Launcher};
+use toolgate_model::{Secret, ServerSpec, StdioSpec, Timeouts, TransportSpec};
+
+use crate::asking::{Caller, UnderWay, process};
+use crate::{member, name, spec};
+
+/// A process that answers calls with its number, those of `hold` not before a file exists, and
+/// whose list holds one tool.
+const SCRIPT: &str = r#"while read -r line; do
+    id=$(printf %s "$line" | sed 's/.*"id":"*\([0-9]*\).*/\1/')
+    case "$line" in
+      *'"initialize"'*)
+        echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{"subscribe":true}},"serverInfo":{"name":"it","version":"1"}}}' ;;
+      *tools/list*)
+        echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"hold","inputSchema":{}}]}}' ;;
+      *server/discover*)
+        echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"?"}}' ;;
+      *notifications/*) ;;
+      *'"hold"'*)
+        while [ ! -e "$HOLD" ]; do sleep 0.02; done
+        echo '{"jsonrpc":"2.0","id":'$id',"result":{"process":'$$'}}' ;;
+      *)
+        echo '{"jsonrpc":"2.0","id":'$id',"result":{"process":'$$'}}' ;;
+    esac
+  done"#;
+
+pub fn holding(hold: &Path, label: &str) -> ServerSpec {
+    let args = vec!["-c".into(), SCRIPT.into(), label.into()];
+    let env = [("HOLD".to_owned(), Secret::new(hold.display().to_string()))].into();
+    spec(TransportSpec::Stdio(StdioSpec { command: "sh".into(), args, env, ..Default::default() }))
+}
+
+pub fn draining(drain: Duration) -> Fleet {
+    let launcher = Launcher::new(Helper::none());
+    FleetBuilder { launcher, store: None, roots: Vec::new(), drain }.build()
+}
+
+/// A call made as the gate makes it.
+pub fn call(fleet: &Arc<Fleet>, tool: &str) -> UnderWay {
+    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let call = Caller::mute(1).call(&visit, &format!(r#"{{"name":"{tool}"}}"#));
+    tokio::spawn(async move {
+        let answer = call.await.unwrap();
+        drop(visit);
+        answer
+    })
+}
+
+pub async fn pid(call: UnderWay) -> u64 {
+    process_of(&call.await.unwrap().unwrap())
+}
+
+fn process_of(answer: &Value) -> u64 {
+    answer["process"].as_u64().unwrap()
+}
+
+pub fn lives(pid: u64) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+pub async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < end, "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+pub fn hold() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("go on");
+    (folder, file)
+}
+
+#[tokio::test]
+async fn a_call_under_way_finishes_on_the_old_process_and_new_ones_go_to_the_new() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let old = pid(call(&fleet, "quick")).await;
+    let held = call(&fleet, "hold");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+
+    let began = Instant::now();
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for the old one");
+    let new = pid(call(&fleet, "quick")).await;
+    assert_ne!(new, old);
+    assert!(lives(old) && !held.is_finished());
+    assert_eq!(fleet.status().len(), 1);
+
+    std::fs::write(&hold, "").unwrap();
+    assert_eq!(pid(held).await, old);
+    eventually("the old process ends", || !lives(old)).await;
+    assert_eq!(pid(call(&fleet, "quick")).await, new);
+    fleet.close().await;
+    assert!(!lives(new));
+}
+
+#[tokio::test]
+async fn a_dismissed_server_ends_after_its_calls() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let old = pid(call(&fleet, "quick")).await;
+    let held = call(&fleet, "hold");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(fleet.dismiss(&name()).await);
+    let nobody = fleet.visit(&name(), &fleet.everybody());
+    assert!(matches!(nobody.map(drop), Err(FleetError::Unknown(_))));
+    assert!(lives(old));
+    std::fs::write(&hold, "").unwrap();
+    assert_eq!(pid(held).await, old);
+    eventually("the process ends", || !lives(old)).await;
+}
+
+#[tokio::test]
+async fn the_drain_limit_ends_calls_that_take_too_long() {
+    let (_folder, hold) = hold();
+    let limit = Duration::from_millis(300);
+    let short = Timeouts { max: limit, ..Timeouts::default() };
+    for (drain, timeouts) in [(limit, Timeouts::default()), (DRAIN, short)] {
+        let fleet = Arc::new(draining(drain));
+        let long = Timeouts { max: timeouts.max, ..Timeouts::default() };
+        fleet.enlist(member(ServerSpec { timeouts: long, ..holding(&hold, "old") })).await;
+        let old = pid(call(&fleet, "quick")).await;
+        let held = call(&fleet, "hold");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        fleet.enlist(member(holding(&hold, "new"))).await;
+        assert!(held.await.unwrap().is_err());
+        eventually("the old process ends", || !lives(old)).await;
+        fleet.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_fleet_that_closes_waits_for_nobody() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let old = pid(call(&fleet, "quick")).await;
+    let held = call(&fleet, "hold");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let began = Instant::now();
+    fleet.close().await;
+    assert!(!lives(old) && began.elapsed() < DRAIN);
+    assert!(held.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_question_that_waits_is_a_call_under_way() {
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(spec(process()))).await;
+    let (asked, mut questions) = Caller::new(1);
+    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let call = asked.call(&visit, r#"{"name":"a"}"#);
+    let question = questions.recv().await.unwrap();
+    drop(visit);
+    let (_folder, hold) = hold();
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.settled(|_| true).await;
+    question.send(()).unwrap();
+    let answer = call.await.unwrap().unwrap();
+    let old: u64 = answer["process"].as_str().unwrap().parse().unwrap();
+    eventually("the old process ends", || !lives(old)).await;
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn who_waits_for_a_server_that_is_replaced_before_it_is_up_gets_the_new_one() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    let script = vec!["-c".to_owned(), "cat > /dev/null".into()];
+    let mute = StdioSpec { command: "sh".into(), args: script, ..StdioSpec::default() };
+    fleet.enlist(member(spec(TransportSpec::Stdio(mute)))).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let waiting = call(&fleet, "quick");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let answered = tokio::time::timeout(Duration::from_secs(10), pid(waiting)).await.unwrap();
+    assert_eq!(answered, pid(call(&fleet, "quick")).await);
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn subscriptions_move_to_the_new_process() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    pool.subscribe("a:b", CallerKey(1)).await.unwrap();
+    let mut events = fleet.events();
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let told = async {
+        loop {
+            if let FleetEvent::Notified { frame, .. } = events.recv().await.unwrap() {
+                return frame.name().unwrap().into_owned();
+            }
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(10), told).await.unwrap();
+    assert_eq!(told, "a:b", "what may have changed between the two is told");
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    fleet.settled(|_| true).await;
+    let subscribe = |uri: &'static str| {
+        let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+        tokio::spawn(async move { visit.subscribe(uri, CallerKey(1)).await })
+    };
+    // The first waits for the server's answer, and the second for the first.
+    let (first, second) = (subscribe("hold"), subscribe("b"));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut events = fleet.events();
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    std::fs::write(&hold, "").unwrap();
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
+    // A later process is told of both.
+    fleet.settled(|_| true).await;
+    fleet.enlist(member(holding(&hold, "newest"))).await;
+    let mut missing = vec!["hold", "b"];
+    let told = async {
+        while !missing.is_empty() {
+            if let FleetEvent::Notified { frame, .. } = events.recv().await.unwrap() {
+                let uri = frame.name().unwrap().into_owned();
+                missing.retain(|it| *it != uri);
+            }
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(10), told).await;
+    assert!(told.is_ok(), "nobody asked for {missing:?}");
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn what_goes_on_between_calls_is_waited_for_and_keeps_nothing() {
+    let (_folder, hold) = hold();
+    let limit = Duration::from_millis(500);
+    let fleet = Arc::new(draining(limit));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let old = pid(call(&fleet, "quick")).await;
+    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let (ends, stays) = (pool.stay(), pool.stay());
+    drop(pool);
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let new = pid(call(&fleet, "quick")).await;
+    drop(ends);
+    assert!(lives(old), "one of two is still under way");
+    let began = stays.pool().unwrap();
+    let asked = Caller::mute(1).call(&began, r#"{"name":"quick"}"#).await.unwrap();
+    assert_eq!(process_of(&asked.unwrap()), old);
+    drop(began);
+    eventually("the drain limit holds for it too", || !lives(old)).await;
+    eventually("nothing is kept for it", || stays.pool().is_none()).await;
+    drop(stays);
+    assert_eq!(pid(call(&fleet, "quick")).await, new);
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_replaced_server_shows_what_the_old_one_offered_until_it_is_up_or_has_failed() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    fleet.settled(|_| true).await;
+    let shown = |fleet: &Fleet| -> usize {
+        fleet.catalogs(None).iter().map(|it| it.catalog.tools.len()).sum()
+    };
+    assert_eq!(shown(&fleet), 1);
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    assert_eq!(shown(&fleet), 1);
+    fleet.settled(|_| true).await;
+    let missing = StdioSpec { command: "there-is-no-such-program".into(), ..StdioSpec::default() };
+    fleet.enlist(member(spec(TransportSpec::Stdio(missing)))).await;
+    assert_eq!(shown(&fleet), 1);
+    fleet.settled(|_| true).await;
+    eventually("nothing is offered any more", || shown(&fleet) == 0).await;
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_hundred_replacements_leave_nothing_behind() {
+    let (_folder, hold) = hold();
+    std::fs::write(&hold, "").unwrap();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(holding(&hold, "first"))).await;
+    let mut seen = vec![pid(call(&fleet, "quick")).await];
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    for round in 0..100 {
+        let under_way = call(&fleet, "hold");
+        fleet.enlist(member(holding(&hold, &round.to_string()))).await;
+        // Every third is replaced before it is up.
+        if round % 3 != 0 {
+            seen.push(pid(call(&fleet, "quick")).await);
+        }
+        seen.push(pid(under_way).await);
+    }
+    let last = pid(call(&fleet, "quick")).await;
+    eventually("only the last process lives", || {
+        seen.iter().all(|pid| *pid == last || !lives(*pid))
+    })
+    .await;
+    eventually("no descriptor stays open", || open() <= before + 2).await;
+    let children = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let children =
+            tasks.filter_map(|it| std::fs::read_to_string(it.path().join("children")).ok());
+        children.map(|text| text.split_whitespace().count()).sum::<usize>()
+    };
+    eventually("no other process is left", || children() <= 1).await;
+    fleet.close().await;
+}

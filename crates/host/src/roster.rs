@@ -1,0 +1,99 @@
+//! What there is beside the files: servers and tools of the embedding program, the sample, and what
+//! was said in code about all of them. Kept, so that files can be applied again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use toolgate_config::{Plan, Prefix};
+use toolgate_fleet::Member;
+use toolgate_model::ServerName;
+use toolgate_naming::Style;
+
+use crate::setup::member;
+
+/// Everything a host has that no file declares.
+#[derive(Default)]
+pub(crate) struct Roster {
+    /// Servers from code; they win over a file's of the same name.
+    pub(crate) added: Mutex<BTreeMap<ServerName, Member>>,
+    /// One change of the servers at a time: what is noted here and what the fleet has are the same.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// The embedding program's own tools, as a server.
+    pub(crate) embedder: Option<Member>,
+    /// What is there if nothing else is.
+    pub(crate) sample: Option<Member>,
+    /// The one server to keep.
+    pub(crate) only: Option<String>,
+    /// Roots beside the files'.
+    pub(crate) roots: Vec<PathBuf>,
+    /// What counts instead of the files' word.
+    pub(crate) prefix: Option<Prefix>,
+}
+
+impl Roster {
+    fn added(&self) -> MutexGuard<'_, BTreeMap<ServerName, Member>> {
+        self.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a server from code.
+    pub(crate) fn add(&self, member: Member) {
+        self.added().insert(member.spec.name.clone(), member);
+    }
+
+    /// Forgets a server from code.
+    pub(crate) fn remove(&self, name: &ServerName) {
+        self.added().remove(name);
+    }
+
+    /// Every server there is to be, each name once.
+    pub(crate) fn members(&self, plan: &Plan) -> Vec<Member> {
+        let declared = plan.entries.iter().map(member);
+        let mut members: BTreeMap<_, _> =
+            declared.map(|member| (member.spec.name.clone(), member)).collect();
+        members.extend(self.added().iter().map(|(name, member)| (name.clone(), member.clone())));
+        let idle = members.values().all(|member| !member.spec.enabled);
+        let sample = self.sample.iter().filter(|_| idle);
+        let built_in = sample.chain(&self.embedder);
+        members.extend(built_in.map(|member| (member.spec.name.clone(), member.clone())));
+        if let Some(only) = &self.only {
+            members.retain(|name, _| name.as_str() == only);
+        }
+        members.into_values().collect()
+    }
+
+    /// How everything is named.
+    pub(crate) fn style(&self, plan: &Plan) -> Style {
+        let embedder = self.embedder.as_ref().map(|member| member.spec.name.clone());
+        Style { prefix: self.prefix.unwrap_or(plan.settings.prefix), embedder }
+    }
+
+    /// What `roots/list` answers.
+    pub(crate) fn roots(&self, plan: &Plan) -> Vec<String> {
+        plan.settings.roots.iter().chain(&self.roots).map(|path| uri(path)).collect()
+    }
+}
+
+/// A folder as `roots/list` names it.
+fn uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                uri.push(byte as char);
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_becomes_a_uri_that_means_the_same() {
+        assert_eq!(uri(Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
+    }
+}

@@ -1,0 +1,70 @@
+//! Files that are read again while a host lives: they change what they declare, and nothing else.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
+
+use std::path::Path;
+
+use toolgate_host::{Home, Host, Setup, SetupOptions, Tool, json};
+
+fn options(folder: &Path) -> SetupOptions {
+    let home = Home::at(folder.join("home"));
+    let config = Some(folder.join("toolgate.toml"));
+    SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() }
+}
+
+fn names(list: &[toolgate_host::ServerName]) -> Vec<&str> {
+    list.iter().map(|name| name.as_str()).collect()
+}
+
+/// A server that is never started.
+fn entry(name: &str) -> String {
+    format!("[servers.{name}]\ncommand = \"cat\"\nargs = [\"{name}\"]\nenabled = false\n")
+}
+
+#[tokio::test]
+async fn what_code_added_stays_and_what_files_say_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolgate.toml");
+    std::fs::write(&file, entry("one")).unwrap();
+    let mut setup = Setup::load(options(folder.path())).await.unwrap();
+    let tool = Tool::new("mine", "", json!({ "type": "object" }), |_| async {
+        Ok::<_, &str>("it".to_owned().into())
+    });
+    let host =
+        Host::builder().setup(setup.clone()).tool(tool).sample_if_empty().start().await.unwrap();
+    host.settled().await;
+    let exposed = async |host: &Host| -> Vec<String> {
+        host.tools().await.into_iter().map(|tool| tool.name).collect()
+    };
+    let before = exposed(&host).await;
+    assert!(before.contains(&"mine".to_owned()), "{before:?}");
+    assert!(before.iter().any(|name| name.starts_with("sample__")), "{before:?}");
+
+    std::fs::write(&file, format!("prefix = \"never\"\n{}{}", entry("one"), entry("two"))).unwrap();
+    setup.reload().await.unwrap();
+    let applied = host.apply(setup.plan()).await;
+    assert_eq!(names(&applied.added), ["two"]);
+    assert_eq!(names(&applied.kept), ["embedder", "one", "sample"]);
+    assert!(applied.changed.is_empty() && applied.removed.is_empty());
+    let after = exposed(&host).await;
+    assert!(after.contains(&"mine".to_owned()), "{after:?}");
+    assert!(!after.iter().any(|name| name.starts_with("sample__")), "{after:?}");
+    let moved = host.servers().servers.into_iter().find(|it| it.spec.name.as_str() == "one");
+    assert_eq!(moved.unwrap().origin.line, 2, "the entry has moved");
+
+    // A slip keeps what was there, and a file that cannot be read at all too.
+    std::fs::write(&file, "[servers").unwrap();
+    setup.reload().await.unwrap();
+    let told = &setup.plan().diagnostics;
+    assert!(told.iter().any(|found| found.message.contains("stays in force")), "{told:?}");
+    assert!(host.apply(setup.plan()).await.is_nothing());
+    std::fs::remove_file(&file).unwrap();
+    assert!(setup.reload().await.is_err());
+    assert!(host.apply(setup.plan()).await.is_nothing());
+
+    std::fs::write(&file, "").unwrap();
+    setup.reload().await.unwrap();
+    let applied = host.apply(setup.plan()).await;
+    assert_eq!(names(&applied.removed), ["one", "two"]);
+    host.close().await;
+}

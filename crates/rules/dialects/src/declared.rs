@@ -1,0 +1,170 @@
+//! What a dialect reader is given and what it gives back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolgate_model::{Data, Diagnostic, Origin, Prefix, Scope, Secret, ServerName, ServerSpec};
+
+/// The file a text came from: for origins, relative paths and what its scope may say.
+#[derive(Debug, Clone)]
+pub struct FileRef {
+    /// Where it lies; absolute, so that relative paths inside it have one meaning.
+    pub path: Arc<PathBuf>,
+    /// Whose word it is.
+    pub scope: Scope,
+    /// The folder of the project it belongs to; the file's own unless said otherwise.
+    pub project: Arc<PathBuf>,
+}
+
+impl FileRef {
+    /// Names a file.
+    pub fn new(path: impl Into<PathBuf>, scope: Scope) -> Self {
+        let path = path.into();
+        let project = Arc::new(path.parent().unwrap_or(Path::new("")).to_owned());
+        Self { path: Arc::new(path), scope, project }
+    }
+
+    /// Says to which project's folder it belongs, where it lies deeper: `.vscode/mcp.json`.
+    #[must_use]
+    pub fn of_project(self, folder: impl Into<PathBuf>) -> Self {
+        Self { project: Arc::new(folder.into()), ..self }
+    }
+
+    /// The folder relative paths are resolved against.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// A place in this file.
+    pub fn origin(&self, line: u32, column: u32) -> Origin {
+        Origin { scope: self.scope, file: Some(Arc::clone(&self.path)), line, column }
+    }
+}
+
+/// A server as one file declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// The server, its variables in our grammar and not yet expanded.
+    pub spec: ServerSpec,
+    /// Where its entry begins.
+    pub origin: Origin,
+    /// The project it is meant for alone, where its file keeps servers of several.
+    pub only_in: Option<PathBuf>,
+    /// Why its own dialect forbids to start it.
+    pub blocked: Option<String>,
+}
+
+/// An entry that declares nothing to start: it switches a server on or off that another file
+/// declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amendment {
+    /// Which server.
+    pub name: ServerName,
+    /// Whether it is to be started.
+    pub enabled: bool,
+    /// Where the entry begins.
+    pub origin: Origin,
+}
+
+/// What one file says beside its servers; what it leaves out is for a farther file to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// What `roots/list` answers, as written.
+    pub roots: Option<Vec<PathBuf>>,
+    /// When exposed names carry their server's name.
+    pub prefix: Option<Prefix>,
+    /// Which files of other hosts are read beside ours.
+    pub foreign: Option<Foreign>,
+    /// Who may call what without being asked.
+    pub permissions: Permissions,
+    /// Values a person is asked for.
+    pub inputs: Vec<Input>,
+    /// What means something to one host only, by the name of its dialect; hidden, because nobody
+    /// here knows what it is.
+    pub extras: BTreeMap<String, Secret<Data>>,
+}
+
+/// Which files of other hosts are read beside ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Foreign {
+    /// Those of the user and of the project.
+    #[default]
+    All,
+    /// Those of the project.
+    Project,
+    /// None.
+    None,
+}
+
+impl Foreign {
+    /// All of them, in the order they are documented.
+    pub const ALL: [Self; 3] = [Self::All, Self::Project, Self::None];
+
+    /// The word for it in configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Project => "project",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What a file says about calls that need no question, or are never made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Permissions {
+    /// How calls are decided that no rule speaks of.
+    pub mode: Option<Mode>,
+    /// Rules of calls that pass.
+    pub allow: Vec<String>,
+    /// Rules of calls that are asked about.
+    pub ask: Vec<String>,
+    /// Rules of calls that are refused.
+    pub deny: Vec<String>,
+}
+
+/// How calls are decided that no rule speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Somebody is asked.
+    Ask,
+    /// What is allowed passes, the rest is asked about.
+    Limited,
+    /// Nobody is asked.
+    Full,
+}
+
+impl Mode {
+    /// The words for it in our configuration; the first is the one we write.
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("ask", Self::Ask),
+        ("limited", Self::Limited),
+        ("yolo", Self::Full),
+        ("full", Self::Full),
+    ];
+}
+
+/// A value a person is asked for: `${secret:id}` stands for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Input {
+    /// Its name.
+    pub id: String,
+    /// What to ask for.
+    pub description: Option<String>,
+    /// Whether what is typed is not to be seen.
+    pub password: bool,
+}
+
+/// Everything one file says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The servers that could be understood, in the file's order.
+    pub servers: Vec<Declared>,
+    /// Servers of other files it switches on or off.
+    pub amendments: Vec<Amendment>,
+    /// What it says beside them.
+    pub settings: Settings,
+    /// What is wrong with it, in the file's order.
+    pub diagnostics: Vec<Diagnostic>,
+}

@@ -1,0 +1,365 @@
+//! Which dialect a file is written in: by where it lies, else by what it says.
+//!
+//! The place wins, because hosts that read each other's files agree on the place first. Where the
+//! content speaks for another dialect all the same, [`Dialect::mismatch`] says which: reporting it
+//! is for whoever reads the file.
+
+use std::path::Path;
+
+use crate::forms::{mcp_json, opencode};
+use crate::frame::tree::{Member, Node, Value};
+use crate::{Dialect, Syntax};
+
+/// The ends of paths that say which dialect a file is in, in lower case.
+const PLACES: [(&str, Dialect); 35] = [
+    ("toolgate.toml", Dialect::Toolgate),
+    ("toolgate/config.toml", Dialect::Toolgate),
+    (".mcp.json", Dialect::McpJson),
+    ("managed-mcp.json", Dialect::McpJson),
+    (".config/mcp/mcp.json", Dialect::McpJson),
+    (".agents/mcp/servers.json", Dialect::McpJson),
+    (".claude.json", Dialect::ClaudeCode),
+    ("claude_desktop_config.json", Dialect::ClaudeDesktop),
+    (".codex/config.toml", Dialect::Codex),
+    (".gemini/settings.json", Dialect::Gemini),
+    ("gemini-cli/settings.json", Dialect::Gemini),
+    (".llxprt/settings.json", Dialect::Llxprt),
+    ("llxprt-code/settings.json", Dialect::Llxprt),
+    (".agents/mcp.json", Dialect::CoreAgent),
+    ("mcp_tools_config.json", Dialect::Sidekick),
+    (".nyzhi/config.toml", Dialect::Nyzhi),
+    ("nyzhi/config.toml", Dialect::Nyzhi),
+    ("secondbrain.yaml", Dialect::SecondBrain),
+    ("secondbrain.yml", Dialect::SecondBrain),
+    (".vscode/mcp.json", Dialect::VsCode),
+    (".cursor/mcp.json", Dialect::Cursor),
+    (".codeium/mcp_config.json", Dialect::Windsurf),
+    ("windsurf/mcp_config.json", Dialect::Windsurf),
+    ("cline_mcp_settings.json", Dialect::Cline),
+    ("mcp_settings.json", Dialect::Cline),
+    (".kilocode/mcp.json", Dialect::Cline),
+    (".roo/mcp.json", Dialect::Cline),
+    (".zed/settings.json", Dialect::Zed),
+    ("zed/settings.json", Dialect::Zed),
+    ("opencode.json", Dialect::OpenCode),
+    ("opencode.jsonc", Dialect::OpenCode),
+    ("goose/config.yaml", Dialect::Goose),
+    ("goose/config.yml", Dialect::Goose),
+    ("mcp-config.json", Dialect::Copilot),
+    (".github/mcp.json", Dialect::Copilot),
+];
+
+/// The hosts whose files hold a map `mcpServers`.
+const FAMILY: [Dialect; 9] = [
+    Dialect::McpJson,
+    Dialect::ClaudeCode,
+    Dialect::ClaudeDesktop,
+    Dialect::Gemini,
+    Dialect::Llxprt,
+    Dialect::Cursor,
+    Dialect::Windsurf,
+    Dialect::Cline,
+    Dialect::Copilot,
+];
+
+/// Fields of an entry that one of them alone has.
+const TELLING: [(&str, Dialect); 8] = [
+    ("serverUrl", Dialect::Windsurf),
+    ("httpUrl", Dialect::Gemini),
+    ("includeTools", Dialect::Gemini),
+    ("excludeTools", Dialect::Gemini),
+    ("trust", Dialect::Gemini),
+    ("autoApprove", Dialect::Cline),
+    ("alwaysAllow", Dialect::Cline),
+    ("transportType", Dialect::Cline),
+];
+
+impl Dialect {
+    /// The dialect of a file.
+    pub fn of(path: &Path, text: &str) -> Self {
+        let syntax = Syntax::of(path, text);
+        let said = || parsed(syntax, text).and_then(|document| by_content(syntax, &document));
+        match Self::by_path(path) {
+            // Which of its two versions it is stands in the text alone.
+            Some(Self::OpenCode) => {
+                let document = parsed(syntax, text).unwrap_or_default();
+                let is_second = table(&document, "mcp").is_some_and(opencode::is_second);
+                if is_second { Self::OpenCodeV2 } else { Self::OpenCode }
+            }
+            Some(dialect) => dialect,
+            None => said().unwrap_or(match syntax {
+                Syntax::Toml => Self::Toolgate,
+                Syntax::Json => Self::McpJson,
+                Syntax::Yaml => Self::SecondBrain,
+            }),
+        }
+    }
+
+    /// The dialect of files that lie there, whatever they say; `None` where the place says nothing.
+    pub fn by_path(path: &Path) -> Option<Self> {
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
+        let is_there = |place: &str| {
+            let mut parts = parts.iter().rev();
+            place.rsplit('/').all(|part| parts.next().is_some_and(|it| it == part))
+        };
+        if let Some((_, dialect)) = PLACES.iter().find(|(place, _)| is_there(place)) {
+            return Some(*dialect);
+        }
+        let (name, folders) = parts.split_last()?;
+        // The user's own file of VS Code and its kin: `Code/User/mcp.json`.
+        let is_app = |folder: &str| folder.contains("code") || folder.contains("codium");
+        let is_editor = |pair: &[String]| pair[1] == "user" && is_app(&pair[0]);
+        if name == "mcp.json" && folders.windows(2).any(is_editor) {
+            return Some(Self::VsCode);
+        }
+        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        let is_continue = is_yaml && folders.iter().any(|folder| folder == ".continue");
+        is_continue.then_some(Self::Continue)
+    }
+
+    /// The dialect the content of a file speaks for, where it is clearly not the one of its place.
+    pub fn mismatch(path: &Path, text: &str) -> Option<Self> {
+        let placed = Self::by_path(path)?;
+        let document = parsed(placed.syntax(), text)?;
+        let said = by_content(placed.syntax(), &document)?;
+        // Words of a single entry are no proof: people copy entries from one host to the other.
+        let is_family = |dialect| FAMILY.contains(&dialect);
+        let is_opencode = |dialect| matches!(dialect, Self::OpenCode | Self::OpenCodeV2);
+        let is_near = said == placed
+            || (is_family(said) && is_family(placed))
+            || (is_opencode(said) && is_opencode(placed));
+        (!is_near).then_some(said)
+    }
+}
+
+fn parsed(syntax: Syntax, text: &str) -> Option<Vec<Member>> {
+    syntax.parse(text.trim_start_matches('\u{feff}')).ok()
+}
+
+/// What a document speaks for; `None` if it could be any.
+fn by_content(syntax: Syntax, document: &[Member]) -> Option<Dialect> {
+    match syntax {
+        Syntax::Toml => toml(document),
+        Syntax::Json => json(document),
+        Syntax::Yaml => yaml(document),
+    }
+}
+
+fn toml(document: &[Member]) -> Option<Dialect> {
+    if table(document, "mcp_servers").is_some() {
+        return Some(Dialect::Codex);
+    }
+    if table(document, "mcp").is_some_and(|mcp| table(mcp, "servers").is_some()) {
+        return Some(Dialect::Nyzhi);
+    }
+    table(document, "servers").map(|_| Dialect::Toolgate)
+}
+
+fn json(document: &[Member]) -> Option<Dialect> {
+    match find(document, "servers").map(|node| &node.value) {
+        Some(Value::List(items)) => {
+            let is_sidekick = items.iter().any(|item| has(item, "server_config"));
+            return is_sidekick.then_some(Dialect::Sidekick);
+        }
+        Some(Value::Table(servers)) => return map_of_servers(document, servers),
+        _ => {}
+    }
+    if table(document, "context_servers").is_some() {
+        return Some(Dialect::Zed);
+    }
+    if let Some(found) = table(document, "mcp").and_then(version_of_opencode) {
+        return Some(found);
+    }
+    match find(document, "mcpServers").map(|node| &node.value) {
+        Some(Value::List(_)) => Some(Dialect::Continue),
+        Some(Value::Table(servers)) => Some(family(servers)),
+        _ if table(document, "mcp_servers").is_some() => Some(Dialect::McpJson),
+        _ => mcp_json::bare(document).map(|_| Dialect::McpJson),
+    }
+}
+
+/// A map `servers`: core-agent has a version, or a transport in every entry.
+fn map_of_servers(document: &[Member], servers: &[Member]) -> Option<Dialect> {
+    let version = find(document, "version").map(|node| &node.value);
+    let is_versioned = matches!(version, Some(Value::Integer(_)));
+    if is_versioned || servers.iter().any(|server| has(&server.node, "transport")) {
+        return Some(Dialect::CoreAgent);
+    }
+    let is_vscode = !servers.is_empty() || find(document, "inputs").is_some();
+    is_vscode.then_some(Dialect::VsCode)
+}
+
+fn version_of_opencode(mcp: &[Member]) -> Option<Dialect> {
+    let is_one = |server: &Member| matches!(field(&server.node, "type"), Some(Value::Text(word)) if word == "local" || word == "remote");
+    match table(mcp, "servers") {
+        Some(servers) if servers.iter().any(is_one) => Some(Dialect::OpenCodeV2),
+        _ => mcp.iter().any(is_one).then_some(Dialect::OpenCode),
+    }
+}
+
+/// Which of the hosts with a map `mcpServers` it is, as far as its entries tell.
+fn family(servers: &[Member]) -> Dialect {
+    let told = servers.iter().find_map(|server| {
+        let is_cline = matches!(
+            field(&server.node, "type"), Some(Value::Text(word)) if word == "streamableHttp"
+        );
+        let told = TELLING.iter().find(|(key, _)| has(&server.node, key));
+        told.map(|(_, dialect)| *dialect).or(is_cline.then_some(Dialect::Cline))
+    });
+    told.unwrap_or(Dialect::McpJson)
+}
+
+fn yaml(document: &[Member]) -> Option<Dialect> {
+    if find(document, "control_plane").is_some() {
+        return Some(Dialect::SecondBrain);
+    }
+    if table(document, "extensions").is_some() {
+        return Some(Dialect::Goose);
+    }
+    let is_list = |key| matches!(find(document, key), Some(Node { value: Value::List(_), .. }));
+    if is_list("mcpServers") {
+        return Some(Dialect::Continue);
+    }
+    is_list("mcp_servers").then_some(Dialect::SecondBrain)
+}
+
+fn find<'t>(members: &'t [Member], key: &str) -> Option<&'t Node> {
+    members.iter().find(|member| member.key == key).map(|member| &member.node)
+}
+
+fn table<'t>(members: &'t [Member], key: &str) -> Option<&'t [Member]> {
+    match &find(members, key)?.value {
+        Value::Table(members) => Some(members),
+        _ => None,
+    }
+}
+
+fn field<'t>(node: &'t Node, key: &str) -> Option<&'t Value> {
+    match &node.value {
+        Value::Table(members) => find(members, key).map(|node| &node.value),
+        _ => None,
+    }
+}
+
+fn has(node: &Node, key: &str) -> bool {
+    field(node, key).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, text: &str) -> Dialect {
+        Dialect::of(Path::new(path), text)
+    }
+
+    #[test]
+    fn a_place_says_which_dialect_it_is() {
+        for (path, dialect) in [
+            ("/p/toolgate.toml", Dialect::Toolgate),
+            ("/u/.config/toolgate/config.toml", Dialect::Toolgate),
+            ("/p/.mcp.json", Dialect::McpJson),
+            ("/p/.agents/mcp/servers.json", Dialect::McpJson),
+            ("/u/.config/mcp/mcp.json", Dialect::McpJson),
+            ("/etc/claude-code/managed-mcp.json", Dialect::McpJson),
+            ("/u/.claude.json", Dialect::ClaudeCode),
+            ("/u/.config/Claude/claude_desktop_config.json", Dialect::ClaudeDesktop),
+            ("/p/.codex/config.toml", Dialect::Codex),
+            ("/etc/gemini-cli/settings.json", Dialect::Gemini),
+            ("/p/.gemini/settings.json", Dialect::Gemini),
+            ("/p/.llxprt/settings.json", Dialect::Llxprt),
+            ("/p/.agents/mcp.json", Dialect::CoreAgent),
+            ("/b/sidekick/config/mcp_tools_config.json", Dialect::Sidekick),
+            ("/p/.nyzhi/config.toml", Dialect::Nyzhi),
+            ("/u/.config/nyzhi/config.toml", Dialect::Nyzhi),
+            ("/p/.vscode/mcp.json", Dialect::VsCode),
+            ("/u/.config/Code/User/mcp.json", Dialect::VsCode),
+            ("/u/.config/VSCodium/User/profiles/1/mcp.json", Dialect::VsCode),
+            ("/p/.cursor/mcp.json", Dialect::Cursor),
+            ("/u/.codeium/windsurf/mcp_config.json", Dialect::Windsurf),
+            ("/u/.codeium/mcp_config.json", Dialect::Windsurf),
+            ("/u/.cline/data/settings/cline_mcp_settings.json", Dialect::Cline),
+            ("/p/.kilocode/mcp.json", Dialect::Cline),
+            ("/p/.roo/mcp.json", Dialect::Cline),
+            ("/u/.continue/config.yaml", Dialect::Continue),
+            ("/p/.continue/mcpServers/one.yaml", Dialect::Continue),
+            ("/u/.config/zed/settings.json", Dialect::Zed),
+            ("/p/.zed/settings.json", Dialect::Zed),
+            ("/p/opencode.jsonc", Dialect::OpenCode),
+            ("/u/.config/goose/config.yaml", Dialect::Goose),
+            ("/u/.copilot/mcp-config.json", Dialect::Copilot),
+            ("/p/.github/mcp.json", Dialect::Copilot),
+            ("/u/secondbrain.yaml", Dialect::SecondBrain),
+        ] {
+            assert_eq!(of(path, ""), dialect, "{path}");
+        }
+        assert_eq!(Dialect::by_path(Path::new("/p/mcp.json")), None);
+        assert_eq!(Dialect::by_path(Path::new("/home/user/mcp.json")), None);
+        assert_eq!(Dialect::by_path(Path::new("/p/mcp/mcp.json")), None);
+        assert_eq!(Dialect::by_path(Path::new("/p/my.mcp.json")), None);
+        assert_eq!(Dialect::by_path(Path::new("/p/settings.json")), None);
+        assert_eq!(Dialect::by_path(Path::new("/")), None);
+    }
+
+    #[test]
+    fn content_says_it_where_the_place_does_not() {
+        for (text, dialect) in [
+            (r#"{"servers": [{"name": "a", "server_config": {}}]}"#, Dialect::Sidekick),
+            (r#"{"version": 1, "servers": {}}"#, Dialect::CoreAgent),
+            (r#"{"servers": {"a": {"transport": "http"}}}"#, Dialect::CoreAgent),
+            (r#"{"servers": {"a": {"type": "http"}}}"#, Dialect::VsCode),
+            (r#"{"servers": {}, "inputs": []}"#, Dialect::VsCode),
+            (r#"{"context_servers": {}}"#, Dialect::Zed),
+            (r#"{"mcp": {"a": {"type": "local"}}}"#, Dialect::OpenCode),
+            (r#"{"mcp": {"servers": {"a": {"type": "remote"}}}}"#, Dialect::OpenCodeV2),
+            (r#"{"mcpServers": []}"#, Dialect::Continue),
+            (r#"{"mcpServers": {"a": {"command": "x"}}}"#, Dialect::McpJson),
+            (r#"{"mcpServers": {"a": {"serverUrl": "x"}}}"#, Dialect::Windsurf),
+            (r#"{"mcpServers": {"a": {}, "b": {"httpUrl": "x"}}}"#, Dialect::Gemini),
+            (r#"{"mcpServers": {"a": {"trust": true}}}"#, Dialect::Gemini),
+            (r#"{"mcpServers": {"a": {"autoApprove": []}}}"#, Dialect::Cline),
+            (r#"{"mcpServers": {"a": {"type": "streamableHttp"}}}"#, Dialect::Cline),
+            (r#"{"a": {"command": "x"}}"#, Dialect::McpJson),
+            ("{", Dialect::McpJson),
+        ] {
+            assert_eq!(of("/x.json", text), dialect, "{text}");
+            assert_eq!(of("/x", &format!("\u{feff}// note\n{text}")), dialect, "{text}");
+        }
+        for (text, dialect) in [
+            ("[mcp_servers.a]\ncommand = 'x'", Dialect::Codex),
+            ("[mcp.servers.a]\ncommand = 'x'", Dialect::Nyzhi),
+            ("[servers.a]\ncommand = 'x'", Dialect::Toolgate),
+            ("roots = []", Dialect::Toolgate),
+        ] {
+            assert_eq!(of("/x.toml", text), dialect, "{text}");
+        }
+        for (text, dialect) in [
+            ("control_plane:\n  mcp_stdio_allowed_commands: [npx]\n", Dialect::SecondBrain),
+            ("mcp_servers:\n  - name: a\n", Dialect::SecondBrain),
+            ("extensions:\n  a:\n    type: stdio\n", Dialect::Goose),
+            ("mcpServers:\n  - name: a\n", Dialect::Continue),
+        ] {
+            assert_eq!(of("/x.yaml", text), dialect, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_place_wins_and_a_clear_contradiction_is_told() {
+        let mismatch = |path: &str, text: &str| Dialect::mismatch(Path::new(path), text);
+        let servers = r#"{"servers": {"a": {"command": "x"}}}"#;
+        assert_eq!(of("/p/.mcp.json", servers), Dialect::McpJson);
+        assert_eq!(mismatch("/p/.mcp.json", servers), Some(Dialect::VsCode));
+        let map = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
+        assert_eq!(mismatch("/p/.vscode/mcp.json", map), Some(Dialect::McpJson));
+        assert_eq!(mismatch("/p/.codex/config.toml", "[mcp.servers.a]"), Some(Dialect::Nyzhi));
+        // An entry copied from another host of the family, or nothing said at all.
+        assert_eq!(mismatch("/p/.mcp.json", r#"{"mcpServers": {"a": {"trust": true}}}"#), None);
+        for text in ["", "{", "{}", map] {
+            assert_eq!(mismatch("/p/.cursor/mcp.json", text), None, "{text}");
+        }
+        let v2 = r#"{"mcp": {"servers": {"a": {"type": "remote"}}}}"#;
+        assert_eq!(of("/p/opencode.json", v2), Dialect::OpenCodeV2);
+        assert_eq!(mismatch("/p/opencode.json", v2), None);
+        assert_eq!(mismatch("/p/x.json", servers), None);
+    }
+}

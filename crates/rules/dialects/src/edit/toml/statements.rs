@@ -1,0 +1,174 @@
+//! A TOML text as the list of its statements, headers and fields, each with the whole path it is
+//! about and its place. What is inside a value is a matter of that value.
+
+use toml_edit::{Document, InlineTable, Item, Table, Value};
+
+use super::HASH;
+use crate::edit::EditError;
+use crate::edit::lines::line_start;
+
+/// A header, or a key with its value.
+#[derive(Debug)]
+pub(super) struct Statement<'t> {
+    /// All keys from the root; inside an inline table, from there.
+    pub path: Vec<String>,
+    /// Where it begins.
+    pub at: usize,
+    /// Where the header or the value ends.
+    pub end: usize,
+    /// What a key has; a header has none.
+    pub value: Option<&'t Value>,
+}
+
+/// All statements of a text, in its order.
+pub(super) struct Statements<'t> {
+    pub all: Vec<Statement<'t>>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Document<&str>, EditError> {
+    Document::parse(text).map_err(|error| EditError::Syntax {
+        line: 1,
+        message: error.message().lines().collect::<Vec<_>>().join("; "),
+    })
+}
+
+impl<'t> Statements<'t> {
+    pub fn of(text: &str, document: &'t Document<&str>) -> Self {
+        let mut all = Vec::new();
+        collect(text, document.as_table(), &[], &mut all);
+        all.sort_by_key(|statement| statement.at);
+        Self { all }
+    }
+
+    /// The field that has what is at a path, itself or inside its value.
+    pub fn holder(&self, path: &[String]) -> Option<&Statement<'t>> {
+        self.all.iter().find(|it| it.value.is_some() && path.starts_with(&it.path))
+    }
+
+    /// The header of a table.
+    pub fn header(&self, path: &[String]) -> Option<usize> {
+        self.all.iter().position(|it| it.value.is_none() && it.path == path)
+    }
+
+    /// Whether a table has fields, as a server has, and not other tables alone.
+    pub fn has_fields(&self, path: &[String]) -> bool {
+        let is_field =
+            |it: &Statement<'_>| it.path.starts_with(path) && it.path.len() == path.len() + 1;
+        let is_plain = |it: &Statement<'_>| !matches!(it.value, None | Some(Value::InlineTable(_)));
+        !path.is_empty() && self.all.iter().any(|it| is_field(it) && is_plain(it))
+    }
+
+    /// The last field below a header.
+    pub fn last_field(&self, header: usize) -> Option<usize> {
+        let fields = self.all[header + 1..].iter().take_while(|it| it.value.is_some()).count();
+        (fields > 0).then_some(header + fields)
+    }
+
+    /// The last field above every header.
+    pub fn last_of_root(&self) -> Option<usize> {
+        self.all.iter().take_while(|it| it.value.is_some()).count().checked_sub(1)
+    }
+
+    /// The last field of a table that dotted keys made, and how much of its path is its header's.
+    pub fn dotted(&self, path: &[String]) -> Option<(usize, usize)> {
+        let is_field = |it: &Statement<'_>| {
+            it.value.is_some() && it.path.len() > path.len() && it.path.starts_with(path)
+        };
+        let last = self.all.iter().rposition(is_field)?;
+        let header = self.header_of(last).map_or(0, |header| self.all[header].path.len());
+        (!path.is_empty() && header < path.len()).then_some((last, header))
+    }
+
+    /// The header a statement stands below, or is.
+    fn header_of(&self, statement: usize) -> Option<usize> {
+        self.all[..=statement].iter().rposition(|it| it.value.is_none())
+    }
+
+    /// The end of the last table that holds something of a path.
+    pub fn last_of_kind(&self, path: &[String]) -> Option<usize> {
+        if path.is_empty() {
+            return None;
+        }
+        let last = self.last_under(path)?;
+        match self.header_of(last) {
+            Some(header) => Some(self.last_field(header).unwrap_or(header)),
+            None => self.last_of_root(),
+        }
+    }
+
+    /// The last statement about something at or below a path.
+    pub fn last_under(&self, path: &[String]) -> Option<usize> {
+        self.all.iter().rposition(|it| it.path.starts_with(path))
+    }
+
+    /// The header a statement stands below, if that is about the path as well.
+    pub fn section(&self, statement: usize, path: &[String]) -> Option<usize> {
+        self.header_of(statement).filter(|header| self.all[*header].path.starts_with(path))
+    }
+
+    /// Where the statement before a place ends.
+    pub fn end_before(&self, at: usize) -> usize {
+        self.all.iter().take_while(|it| it.at < at).map(|it| it.end).max().unwrap_or(0)
+    }
+}
+
+fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<Statement<'t>>) {
+    for (name, item) in table {
+        let path = [path, &[name.to_owned()]].concat();
+        match item {
+            Item::None => {}
+            Item::Value(value) => {
+                let Some(key) = table.key(name).and_then(|key| key.span()) else { continue };
+                let line = line_start(text, key.start);
+                let at = text.len() - text[line..].trim_start_matches([' ', '\t']).len();
+                let end = value.span().map_or(key.end, |span| span.end);
+                into.push(Statement { path, at, end, value: Some(value) });
+            }
+            Item::Table(inner) => {
+                header(inner, &path, into);
+                collect(text, inner, &path, into);
+            }
+            Item::ArrayOfTables(tables) => {
+                for inner in tables {
+                    header(inner, &path, into);
+                    collect(text, inner, &path, into);
+                }
+            }
+        }
+    }
+}
+
+/// A table that was not made in passing, by a dotted key or by the header of another, has a header.
+fn header(table: &Table, path: &[String], into: &mut Vec<Statement<'_>>) {
+    if let Some(span) = table.span().filter(|_| !table.is_implicit() && !table.is_dotted()) {
+        into.push(Statement { path: path.to_vec(), at: span.start, end: span.end, value: None });
+    }
+}
+
+/// The fields between the brackets of an inline table.
+pub(super) fn fields<'t>(text: &str, table: &'t InlineTable) -> Vec<Statement<'t>> {
+    let mut fields = Vec::new();
+    leaves(table, &[], &mut fields);
+    fields.sort_by_key(|field| field.end);
+    // A dotted key begins before its last part: right behind the comma.
+    let mut at = table.span().map_or(0, |span| span.start + 1);
+    for field in &mut fields {
+        field.at = HASH.skip(text, at);
+        let behind = HASH.skip(text, field.end);
+        at = behind + usize::from(text[behind..].starts_with(','));
+    }
+    fields
+}
+
+fn leaves<'t>(table: &'t InlineTable, path: &[String], into: &mut Vec<Statement<'t>>) {
+    for (name, value) in table {
+        let path = [path, &[name.to_owned()]].concat();
+        match value {
+            Value::InlineTable(inner) if inner.is_dotted() => leaves(inner, &path, into),
+            value => {
+                let span = value.span().unwrap_or_default();
+                into.push(Statement { path, at: span.start, end: span.end, value: Some(value) });
+            }
+        }
+    }
+}

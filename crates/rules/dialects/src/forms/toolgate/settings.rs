@@ -1,0 +1,169 @@
+//! What our own file says beside its servers.
+
+use std::path::PathBuf;
+
+use toolgate_model::{Data, Prefix};
+
+use super::entry;
+use super::write::sayable;
+use crate::frame::Fields;
+use crate::frame::tree::Value;
+use crate::losses::Losses;
+use crate::{Foreign, Input, Mode, Permissions, Settings};
+
+pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Settings {
+    let roots = top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect());
+    let prefix = top.choice("prefix", &Prefix::ALL.map(|it| (it.as_str(), it)));
+    let foreign = top.choice("foreign", &Foreign::ALL.map(|it| (it.as_str(), it)));
+    let inputs = inputs(top);
+    let permissions = top.within("policy", policy).unwrap_or_default();
+    top.within("launch", |inner| inner.choice("posture", &[("personal", ()), ("governed", ())]));
+    approvals(top);
+    profiles(top);
+    let extras = entry::extras(top);
+    top.not_yet(&["launch", "policy", "profiles"]);
+    Settings { roots, prefix, foreign, permissions, inputs, extras }
+}
+
+fn policy(fields: &mut Fields<'_, '_, '_>) -> Permissions {
+    let mode = fields.choice("mode", &Mode::WORDS);
+    let mut list = |key| fields.texts(key).unwrap_or_default();
+    Permissions { mode, allow: list("allow"), ask: list("ask"), deny: list("deny") }
+}
+
+fn inputs(top: &mut Fields<'_, '_, '_>) -> Vec<Input> {
+    let mut inputs: Vec<Input> = Vec::new();
+    for item in top.list("inputs").unwrap_or_default() {
+        let Value::Table(members) = &item.value else {
+            let problem = format!("has {} among its `inputs`", item.value.kind());
+            top.fault(item.at, &problem, "write each as { id = \"…\" }");
+            continue;
+        };
+        let mut fields = Fields::of(top.report(), "an input".to_owned(), item.at, members);
+        let id = fields.text("id").unwrap_or_default().to_owned();
+        let description = fields.text("description").map(str::to_owned);
+        let password = fields.flag("password").unwrap_or(false);
+        if id.is_empty() {
+            fields.fail("has no `id`", "give it the name that ${secret:…} uses");
+        } else if inputs.iter().any(|other| other.id == id) {
+            fields.fail(&format!("has the `id` of another: {id:?}"), "keep one");
+        }
+        if fields.finish() {
+            inputs.push(Input { id, description, password });
+        }
+    }
+    inputs
+}
+
+/// Who approves calls, of all clients and of single ones, as `install` records it. That the client
+/// does is no restriction, so it holds already.
+fn approvals(top: &mut Fields<'_, '_, '_>) {
+    top.within("approvals", |inner| {
+        via(inner);
+        inner.within("clients", |clients| {
+            for member in clients.members() {
+                let Value::Table(members) = &member.node.value else {
+                    let problem = format!(
+                        "has {} where `{}` must be a table",
+                        member.node.value.kind(),
+                        member.key
+                    );
+                    clients.fault(member.node.at, &problem, "write it like { via = \"client\" }");
+                    continue;
+                };
+                let what = format!("approvals of client {:?}", member.key);
+                let mut fields = Fields::of(clients.report(), what, member.at, members);
+                via(&mut fields);
+                if !fields.finish() {
+                    clients.spoil();
+                }
+            }
+            clients.all_known();
+        });
+    });
+}
+
+fn via(fields: &mut Fields<'_, '_, '_>) {
+    let words = [("client", false), ("elicitation", true), ("operator", true)];
+    if fields.choice("via", &words) == Some(true) {
+        fields.not_yet(&["via"]);
+    }
+}
+
+/// Which tools a caller sees: nothing keeps it yet, but a mistake is better found now.
+fn profiles(top: &mut Fields<'_, '_, '_>) {
+    top.within("profiles", |inner| {
+        for member in inner.members() {
+            let Value::Table(members) = &member.node.value else {
+                let problem = format!(
+                    "has {} where `{}` must be a table",
+                    member.node.value.kind(),
+                    member.key
+                );
+                inner.fault(member.node.at, &problem, "write it like { tags = [\"…\"] }");
+                continue;
+            };
+            let what = format!("profile {:?}", member.key);
+            let mut fields = Fields::of(inner.report(), what, member.at, members);
+            fields.texts("tags");
+            fields.choice("expose", &[("all", ()), ("search", ())]);
+            if !fields.finish() {
+                inner.spoil();
+            }
+        }
+        inner.all_known();
+    });
+}
+
+/// Where each setting stands; what belongs to no table comes first.
+pub(super) fn write(
+    settings: &Settings,
+    losses: &mut Losses,
+) -> Vec<(&'static [&'static str], Data)> {
+    let Settings { roots, prefix, foreign, permissions, inputs, extras } = settings;
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let mut written: Vec<(&'static [&'static str], Data)> = Vec::new();
+    if let Some(roots) = roots {
+        written.push((&["roots"], Data::texts(roots.iter().map(text))));
+    }
+    written.extend(prefix.map(|prefix| (&["prefix"][..], Data::text(prefix.as_str()))));
+    written.extend(foreign.map(|foreign| (&["foreign"][..], Data::text(foreign.as_str()))));
+    if !inputs.is_empty() {
+        written.push((&["inputs"], Data::List(inputs.iter().map(input).collect())));
+    }
+    if *permissions != Permissions::default() {
+        written.push((&["policy"], rules(permissions)));
+    }
+    let kept = extras.iter().filter_map(|(dialect, kept)| {
+        let field = format!("extra.{dialect}");
+        Some((dialect.clone(), sayable(kept.expose(), &field, losses)?))
+    });
+    let kept: Vec<_> = kept.collect();
+    if !kept.is_empty() {
+        written.push((&["extra"], Data::Table(kept)));
+    }
+    written
+}
+
+fn input(input: &Input) -> Data {
+    let Input { id, description, password } = input;
+    let mut fields = vec![("id".to_owned(), Data::text(id))];
+    fields.extend(description.as_ref().map(|it| ("description".to_owned(), Data::text(it))));
+    if *password {
+        fields.push(("password".to_owned(), Data::Flag(true)));
+    }
+    Data::Table(fields)
+}
+
+fn rules(permissions: &Permissions) -> Data {
+    let Permissions { mode, allow, ask, deny } = permissions;
+    let word = mode.and_then(|mode| Mode::WORDS.iter().find(|(_, it)| *it == mode));
+    let mut fields: Vec<_> =
+        word.iter().map(|(word, _)| ("mode".to_owned(), Data::text(*word))).collect();
+    for (key, rules) in [("allow", allow), ("ask", ask), ("deny", deny)] {
+        if !rules.is_empty() {
+            fields.push((key.to_owned(), Data::texts(rules.iter().cloned())));
+        }
+    }
+    Data::Table(fields)
+}

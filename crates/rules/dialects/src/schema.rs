@@ -1,0 +1,318 @@
+//! The JSON Schema of our own file, for editors and for people.
+//!
+//! It is written by hand: the reader ([`crate::forms`]) asks for fields one by one and has no types
+//! to derive it from, and a second set of types would only repeat it. A test holds both together:
+//! what the reader asks for at each level is what the schema has there.
+
+use toolgate_model::{Approval, Data, Prefix};
+
+use crate::edit::json_text;
+use crate::{Foreign, Mode};
+
+/// The schema, as the text of a JSON document (draft 2020-12).
+pub fn schema() -> String {
+    let document = table(
+        "The servers an agent reaches through toolgate, and how.",
+        vec![
+            ("$schema", text("The schema of this file.")),
+            ("roots", texts("Folders that servers may work in, as answered to roots/list.")),
+            (
+                "prefix",
+                words(
+                    "When the name of a tool carries the name of its server.",
+                    &Prefix::ALL.map(Prefix::as_str),
+                ),
+            ),
+            (
+                "foreign",
+                words(
+                    "Which files of other hosts are read beside this one.",
+                    &Foreign::ALL.map(Foreign::as_str),
+                ),
+            ),
+            ("inputs", list("Values a person is asked for; ${secret:ID} stands for one.", input())),
+            ("servers", map("The servers, by name.", server())),
+            ("launch", launch()),
+            ("policy", policy()),
+            ("profiles", map("What a caller sees, by the name of a profile.", profile())),
+            ("approvals", approvals()),
+            ("extra", extra()),
+        ],
+    );
+    let head = object(vec![
+        ("$schema", Data::text("https://json-schema.org/draft/2020-12/schema")),
+        ("title", Data::text("toolgate.toml")),
+    ]);
+    json_text(&both(head, document))
+}
+
+fn server() -> Data {
+    let fields = vec![
+        ("description", text("What the server is for.")),
+        ("command", text("The program to start: a name, or a path. Variables are expanded.")),
+        ("args", texts("Its arguments. Variables are expanded.")),
+        ("cwd", text("Its working folder; from the folder of this file, if relative.")),
+        ("env", variables()),
+        ("env_file", text("A file of more variables, NAME=value per line; `env` wins over it.")),
+        (
+            "env_inherit",
+            texts("Variables taken over from toolgate's own; patterns in your own file only."),
+        ),
+        ("type", transport("How the server is reached, where that has to be said.")),
+        ("transport", transport("The same as `type`.")),
+        ("url", pattern("The endpoint to connect to.", r"^(https?://|\$\{)")),
+        ("headers", headers()),
+        ("headers_helper", text("A command that prints more headers.")),
+        ("auth", auth()),
+        (
+            "enabled",
+            flag("Whether to start it. Alone in an entry: switches the server of another file."),
+        ),
+        ("pool", words("Who shares one connection.", &["shared", "per-caller"])),
+        ("timeouts", timeouts()),
+        ("tags", texts("The tags of its tools.")),
+        ("include", texts("Patterns of the tools that are seen; none: all.")),
+        ("exclude", texts("Patterns of the tools that are not.")),
+        ("only_listed", flag("Whether tools are hidden that `tools` does not list.")),
+        ("tools", map("Single tools, by the name their server gives them.", tool())),
+        ("approval", approval("When somebody is asked before a tool is called.")),
+        ("trust", flag("Whether its tools are called without asking; in your own file only.")),
+        ("required", flag("Whether clients wait for it.")),
+        ("allowed_commands", texts("Commands that were reviewed.")),
+        ("manifest", manifest()),
+        ("client_consent", text("The word a client gave.")),
+        ("sandbox", sandbox()),
+        ("extra", extra()),
+    ];
+    let described = table("A server: `command` or `url`, or `enabled` alone.", fields);
+    with(described, vec![("oneOf", Data::List(kinds()))])
+}
+
+/// A process, an endpoint, or the switch of another file's server.
+fn kinds() -> Vec<Data> {
+    let said = |words: &[&str]| {
+        let word = object(vec![("enum", Data::texts(words.iter().copied()))]);
+        object(vec![("type", word.clone()), ("transport", word)])
+    };
+    let required = |key: &str| ("required", Data::texts([key]));
+    vec![
+        object(vec![required("command"), ("properties", said(&["stdio"]))]),
+        object(vec![required("url"), ("properties", said(&HTTP))]),
+        object(vec![required("enabled"), ("maxProperties", Data::Integer(1))]),
+    ]
+}
+
+/// The words for transports over HTTP.
+const HTTP: [&str; 4] = ["http", "sse", "streamable-http", "streamableHttp"];
+
+fn transport(about: &str) -> Data {
+    words(about, &[&["stdio"], &HTTP[..]].concat())
+}
+
+fn variables() -> Data {
+    let names = object(vec![("pattern", Data::text("^[^=]+$"))]);
+    let values = text("The value. Variables are expanded.");
+    with(map("Variables of the process.", values), vec![("propertyNames", names)])
+}
+
+fn headers() -> Data {
+    let names = object(vec![("pattern", Data::text("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"))]);
+    let values = pattern("The value. Variables are expanded.", "^[^\\r\\n]*$");
+    with(map("Headers sent with every request.", values), vec![("propertyNames", names)])
+}
+
+fn auth() -> Data {
+    let provider = "Where the identity comes from: \"discover\", \"none\", \"oauth\", \"google\", \
+                    \"service-account\", or \"host:NAME\" for another host's own login.";
+    let words = "^(discover|none|oauth|google|service-account|host:.+)$";
+    let fields = vec![
+        ("provider", pattern(provider, words)),
+        ("client_id", text("The client's id.")),
+        ("client_secret", text("The client's secret; best as ${secret:NAME}.")),
+        ("issuer", text("Who issues tokens.")),
+        ("metadata_url", text("Where the metadata of the authorization server lies.")),
+        ("authorization_url", text("Where the user is sent.")),
+        ("token_url", text("Where tokens are had.")),
+        ("registration_url", text("Where clients register.")),
+        ("redirect_uri", text("Where the user is sent back to.")),
+        ("callback_port", number("The port he is sent back to.", 1, 65535)),
+        ("scopes", texts("What is asked for.")),
+        ("audiences", texts("For whom tokens are meant.")),
+        ("resource", text("The resource they are for.")),
+        ("token_param", text("The query parameter the token travels in, where it is no header.")),
+        ("audience", text("For whom the token of a service account is meant.")),
+        ("account", text("The service account.")),
+    ];
+    let is_account = object(vec![("const", Data::text("service-account"))]);
+    let condition = object(vec![
+        ("properties", object(vec![("provider", is_account)])),
+        ("required", Data::texts(["provider"])),
+    ]);
+    let needed = object(vec![("required", Data::texts(["audience", "account"]))]);
+    let about = "How the server is told who calls.";
+    with(table(about, fields), vec![("if", condition), ("then", needed)])
+}
+
+fn timeouts() -> Data {
+    let time = |about: &str| pattern(about, r"^\s*0*[1-9][0-9]*\s*(ms|s|m|h)\s*$");
+    table(
+        "How long things may take, like \"500ms\", \"30s\", \"10m\".",
+        vec![
+            ("start", time("From the start to the end of the handshake.")),
+            ("call", time("A call without any sign of life.")),
+            ("max", time("A call, whatever happens meanwhile.")),
+        ],
+    )
+}
+
+fn tool() -> Data {
+    table(
+        "One tool.",
+        vec![
+            ("alias", text("The name to expose it under.")),
+            ("tags", texts("Its tags, instead of its server's.")),
+            ("enabled", flag("Whether it is seen.")),
+            ("approval", approval("When somebody is asked before it is called.")),
+        ],
+    )
+}
+
+fn approval(about: &str) -> Data {
+    words(about, &Approval::ALL.map(Approval::as_str))
+}
+
+fn manifest() -> Data {
+    table(
+        "What was reviewed.",
+        vec![
+            ("digest", text("The digest of the manifest, sha256:<64 hex>.")),
+            ("signature", text("The signature over it.")),
+        ],
+    )
+}
+
+fn sandbox() -> Data {
+    table(
+        "How the process is confined.",
+        vec![
+            ("enabled", flag("Whether it is.")),
+            ("profile", text("The name of a profile.")),
+            ("allow_write", texts("Paths it may write.")),
+            ("deny_read", texts("Paths it may not read.")),
+            ("deny_write", texts("Paths it may not write.")),
+            ("allowed_domains", texts("Hosts it may reach.")),
+            ("denied_domains", texts("Hosts it may not reach.")),
+        ],
+    )
+}
+
+fn input() -> Data {
+    let id = with(text("Its name."), vec![("minLength", Data::Integer(1))]);
+    let fields = vec![
+        ("id", id),
+        ("description", text("What to ask for.")),
+        ("password", flag("Whether what is typed is not to be seen.")),
+    ];
+    with(table("A value.", fields), vec![("required", Data::texts(["id"]))])
+}
+
+fn launch() -> Data {
+    let posture = words("How carefully servers are started.", &["personal", "governed"]);
+    table("How servers are started.", vec![("posture", posture)])
+}
+
+fn policy() -> Data {
+    let modes: Vec<_> = Mode::WORDS.iter().map(|(word, _)| *word).collect();
+    table(
+        "Which calls pass, are asked about, or are refused.",
+        vec![
+            ("mode", words("How calls are decided that no rule speaks of.", &modes)),
+            ("allow", texts("Rules of calls that pass.")),
+            ("ask", texts("Rules of calls that are asked about.")),
+            ("deny", texts("Rules of calls that are refused.")),
+        ],
+    )
+}
+
+fn profile() -> Data {
+    table(
+        "What a caller sees.",
+        vec![
+            ("tags", texts("The tags of the tools he sees.")),
+            ("expose", words("Whether he sees them all, or searches.", &["all", "search"])),
+        ],
+    )
+}
+
+fn approvals() -> Data {
+    let via = || words("Who approves calls.", &["client", "elicitation", "operator"]);
+    let client = table("How calls of one client are approved.", vec![("via", via())]);
+    let clients = map("Clients, as `toolgate install` names them.", client);
+    table("How calls are approved.", vec![("via", via()), ("clients", clients)])
+}
+
+fn object(fields: Vec<(&str, Data)>) -> Data {
+    Data::Table(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn of_type(kind: &str, about: &str) -> Data {
+    object(vec![("description", Data::text(about)), ("type", Data::text(kind))])
+}
+
+/// The fields of both.
+fn both(first: Data, second: Data) -> Data {
+    match (first, second) {
+        (Data::Table(mut fields), Data::Table(more)) => {
+            fields.extend(more);
+            Data::Table(fields)
+        }
+        (first, _) => first,
+    }
+}
+
+fn with(schema: Data, more: Vec<(&str, Data)>) -> Data {
+    both(schema, object(more))
+}
+
+fn text(about: &str) -> Data {
+    of_type("string", about)
+}
+
+fn flag(about: &str) -> Data {
+    of_type("boolean", about)
+}
+
+fn extra() -> Data {
+    let fields = of_type("object", "Its fields, as that host writes them.");
+    map("What means something to another host only, by dialect.", fields)
+}
+
+fn pattern(about: &str, pattern: &str) -> Data {
+    with(text(about), vec![("pattern", Data::text(pattern))])
+}
+
+fn words(about: &str, words: &[&str]) -> Data {
+    with(text(about), vec![("enum", Data::texts(words.iter().copied()))])
+}
+
+fn number(about: &str, least: i64, most: i64) -> Data {
+    let limits = vec![("minimum", Data::Integer(least)), ("maximum", Data::Integer(most))];
+    with(of_type("integer", about), limits)
+}
+
+fn list(about: &str, items: Data) -> Data {
+    with(of_type("array", about), vec![("items", items)])
+}
+
+fn texts(about: &str) -> Data {
+    list(about, object(vec![("type", Data::text("string"))]))
+}
+
+fn map(about: &str, values: Data) -> Data {
+    with(of_type("object", about), vec![("additionalProperties", values)])
+}
+
+fn table(about: &str, fields: Vec<(&str, Data)>) -> Data {
+    let more = vec![("properties", object(fields)), ("additionalProperties", Data::Flag(false))];
+    with(of_type("object", about), more)
+}

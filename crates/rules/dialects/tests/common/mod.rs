@@ -1,0 +1,80 @@
+//! The files under `tests/dialects`: one folder per dialect, each with its documented examples, a
+//! file with every field, and odd cases.
+
+#![allow(dead_code)] // each test uses its part
+
+use std::path::{Path, PathBuf};
+
+use toolgate_dialects::{Dialect, FileRef, Reading};
+use toolgate_model::Scope;
+
+/// One file of one dialect.
+pub struct Fixture {
+    pub dialect: Dialect,
+    /// Its name in the folder.
+    pub name: String,
+    pub text: String,
+}
+
+impl Fixture {
+    /// Reads it as if it lay where its dialect's files lie.
+    pub fn read(&self) -> Reading {
+        self.dialect.read(&self.text, &place(self.dialect))
+    }
+}
+
+/// Where a dialect's file lies, as far as its reader is told.
+pub fn place(dialect: Dialect) -> FileRef {
+    let project = |path: &str| {
+        FileRef::new(Path::new("/work/app").join(path), Scope::Project).of_project("/work/app")
+    };
+    let user = |path: &str| FileRef::new(Path::new("/home/me").join(path), Scope::User);
+    match dialect {
+        Dialect::Toolgate => user(".config/toolgate/config.toml"),
+        Dialect::McpJson => project(".mcp.json"),
+        Dialect::ClaudeCode => user(".claude.json"),
+        Dialect::ClaudeDesktop => user(".config/Claude/claude_desktop_config.json"),
+        Dialect::Codex => user(".codex/config.toml"),
+        Dialect::Gemini => user(".gemini/settings.json"),
+        Dialect::Llxprt => user(".llxprt/settings.json"),
+        Dialect::CoreAgent => project(".agents/mcp.json"),
+        Dialect::Sidekick => user(".binaryninja/sidekick/config/mcp_tools_config.json"),
+        Dialect::Nyzhi => project(".nyzhi/config.toml"),
+        Dialect::SecondBrain => user("secondbrain.yaml"),
+        Dialect::VsCode => project(".vscode/mcp.json"),
+        Dialect::Cursor => project(".cursor/mcp.json"),
+        Dialect::Windsurf => user(".codeium/windsurf/mcp_config.json"),
+        Dialect::Cline => user(".cline/data/settings/cline_mcp_settings.json"),
+        Dialect::Continue => user(".continue/config.yaml"),
+        Dialect::Zed => user(".config/zed/settings.json"),
+        Dialect::OpenCode | Dialect::OpenCodeV2 => project("opencode.json"),
+        Dialect::Goose => user(".config/goose/config.yaml"),
+        Dialect::Copilot => user(".copilot/mcp-config.json"),
+    }
+}
+
+/// The folder of a dialect's files.
+pub fn folder(dialect: Dialect) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/dialects");
+    tests.join(dialect.as_str())
+}
+
+/// A dialect's files, by name.
+pub fn of(dialect: Dialect) -> Vec<Fixture> {
+    let folder = folder(dialect);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let paths = entries.map(|entry| entry.unwrap().path());
+    // A snapshot that differs is left beside the other as `.snap.new`.
+    let is_fixture = |path: &PathBuf| {
+        path.is_file() && path.extension().is_some_and(|it| it != "snap" && it != "new")
+    };
+    let mut paths: Vec<_> = paths.filter(is_fixture).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{dialect} has no files");
+    let fixture = |path: PathBuf| Fixture {
+        dialect,
+        name: path.file_name().unwrap().to_str().unwrap().to_owned(),
+        text: std::fs::read_to_string(&path).unwrap(),
+    };
+    paths.into_iter().map(fixture).collect()
+}

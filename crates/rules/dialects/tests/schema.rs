@@ -1,0 +1,190 @@
+//! The schema of our own file says what the reader says: the same fields at each level, the files
+//! it takes and the mistakes it finds.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use jsonschema::Validator;
+use serde_json::Value;
+use toolgate_dialects::{Dialect, Reading, schema};
+use toolgate_model::Severity;
+
+fn validator() -> Validator {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap_or_else(|error| panic!("{error}"));
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn read(text: &str) -> Reading {
+    Dialect::Toolgate.read(text, &common::place(Dialect::Toolgate))
+}
+
+fn has_errors(reading: &Reading) -> bool {
+    reading.diagnostics.iter().any(|found| found.severity == Severity::Error)
+}
+
+fn document(text: &str) -> Value {
+    toml_edit::de::from_str(text.trim_start_matches('\u{feff}')).unwrap()
+}
+
+#[test]
+fn what_the_reader_takes_is_valid() {
+    let validator = validator();
+    let mut taken = 0;
+    for fixture in common::of(Dialect::Toolgate) {
+        let reading = fixture.read();
+        // The schema has no warnings: an unknown field is either known or refused.
+        let is_unknown = |it: &toolgate_model::Diagnostic| it.message.contains("unknown field");
+        if has_errors(&reading) || reading.diagnostics.iter().any(is_unknown) {
+            continue;
+        }
+        let errors: Vec<_> = validator
+            .iter_errors(&document(&fixture.text))
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{}: {errors:#?}", fixture.name);
+        taken += 1;
+    }
+    assert!(taken >= 5, "only {taken} files were taken");
+}
+
+/// Each entry and each setting of the file of mistakes, alone.
+#[test]
+fn what_the_reader_refuses_is_not() {
+    let validator = validator();
+    let fixtures = common::of(Dialect::Toolgate);
+    let mistakes = fixtures.iter().find(|it| it.name == "odd-mistakes.toml").unwrap();
+    let Value::Object(document) = document(&mistakes.text) else { panic!() };
+    let mut alone: Vec<Value> = Vec::new();
+    for (key, value) in &document {
+        match (key.as_str(), value) {
+            ("servers", Value::Object(servers)) => alone.extend(
+                servers.iter().map(|(name, it)| serde_json::json!({ "servers": { name: it } })),
+            ),
+            _ => alone.push(serde_json::json!({ key: value })),
+        }
+    }
+    let mut refused = 0;
+    for one in alone {
+        let text = toml_edit::ser::to_string(&one).unwrap();
+        let reading = read(&text);
+        let is_unknown = |it: &str| it.contains("unknown field");
+        let wrong = has_errors(&reading)
+            || reading.diagnostics.iter().any(|found| is_unknown(&found.message));
+        assert_eq!(validator.is_valid(&one), !wrong, "{text}\n{:#?}", reading.diagnostics);
+        refused += usize::from(wrong);
+    }
+    assert!(refused > 20, "only {refused} were refused");
+}
+
+/// A field nobody knows, far from any that somebody does: the complaint lists those.
+const UNKNOWN: &str = "zzzzzzzzzzzzzzzzzzzz = 1";
+
+#[test]
+fn the_reader_asks_for_the_fields_the_schema_has() {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let server = "/properties/servers/additionalProperties";
+    let below = |key: &str| format!("{server}/properties/{key}");
+    let levels = [
+        (String::new(), format!("{UNKNOWN}\n")),
+        ("/properties/inputs/items".into(), format!("[[inputs]]\nid = 'x'\n{UNKNOWN}\n")),
+        ("/properties/launch".into(), format!("[launch]\n{UNKNOWN}\n")),
+        ("/properties/policy".into(), format!("[policy]\n{UNKNOWN}\n")),
+        ("/properties/approvals".into(), format!("[approvals]\n{UNKNOWN}\n")),
+        (
+            "/properties/approvals/properties/clients/additionalProperties".into(),
+            format!("[approvals.clients.x]\n{UNKNOWN}\n"),
+        ),
+        ("/properties/profiles/additionalProperties".into(), format!("[profiles.x]\n{UNKNOWN}\n")),
+        (server.into(), format!("[servers.a]\ncommand = 'x'\n{UNKNOWN}\n")),
+        (server.into(), format!("[servers.a]\nurl = 'https://x'\n{UNKNOWN}\n")),
+        (below("timeouts"), format!("[servers.a]\ncommand = 'x'\ntimeouts.{UNKNOWN}\n")),
+        (below("auth"), format!("[servers.a]\nurl = 'https://x'\nauth.{UNKNOWN}\n")),
+        (below("manifest"), format!("[servers.a]\ncommand = 'x'\nmanifest.{UNKNOWN}\n")),
+        (below("sandbox"), format!("[servers.a]\ncommand = 'x'\nsandbox.{UNKNOWN}\n")),
+        (
+            below("tools/additionalProperties"),
+            format!("[servers.a]\ncommand = 'x'\ntools.t.{UNKNOWN}\n"),
+        ),
+    ];
+    let mut seen = BTreeSet::new();
+    for (pointer, text) in levels {
+        let asked = asked_for(text);
+        let properties = schema.pointer(&format!("{pointer}/properties")).unwrap();
+        let described: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(asked, described, "{pointer}");
+        seen.insert(pointer);
+    }
+    // No table of the schema is left out above.
+    let mut tables = BTreeSet::new();
+    collect(&schema, "", &mut tables);
+    assert_eq!(seen, tables);
+}
+
+/// The fields the table with the unknown one has, and those it could have: a hint names some of
+/// these, and others once they are there.
+fn asked_for(mut text: String) -> BTreeSet<String> {
+    let line = text.lines().find(|line| line.ends_with(UNKNOWN)).unwrap().to_owned();
+    let mut asked: BTreeSet<String> = ["command", "url", "id"]
+        .into_iter()
+        .filter(|key| !line.contains('.') && text.contains(&format!("\n{key} = ")))
+        .map(str::to_owned)
+        .collect();
+    loop {
+        let reading = read(&text);
+        let unknown = format!("unknown field `{}`", UNKNOWN.split(' ').next().unwrap());
+        let found = reading.diagnostics.iter().find(|it| it.message.contains(&unknown));
+        let hint = found.and_then(|it| it.hint.as_deref());
+        let Some(known) = hint.and_then(|hint| hint.strip_prefix("known here: ")) else {
+            panic!("{text}\n{:#?}", reading.diagnostics)
+        };
+        let names: Vec<_> = known.split(", ").filter(|name| *name != "…").collect();
+        asked.extend(names.iter().map(|name| (*name).to_owned()));
+        if names.len() == known.split(", ").count() {
+            return asked;
+        }
+        for name in names {
+            text.push_str(&line.replace(UNKNOWN, &format!("{name} = false\n")));
+        }
+    }
+}
+
+/// The places of all tables with fields of their own.
+fn collect(schema: &Value, at: &str, into: &mut BTreeSet<String>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        into.insert(at.to_owned());
+        for (key, value) in properties {
+            collect(value, &format!("{at}/properties/{key}"), into);
+        }
+    }
+    for key in ["additionalProperties", "items"] {
+        if let Some(value) = schema.get(key) {
+            collect(value, &format!("{at}/{key}"), into);
+        }
+    }
+}
+
+#[test]
+fn every_field_is_described() {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let mut tables = BTreeSet::new();
+    collect(&schema, "", &mut tables);
+    for table in tables {
+        let properties = schema.pointer(&format!("{table}/properties")).unwrap();
+        for (key, field) in properties.as_object().unwrap() {
+            let said = field.get("description").and_then(Value::as_str).unwrap_or_default();
+            assert!(said.ends_with('.'), "{table}/{key}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn the_generated_file_is_not_stale() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../schemas/toolgate.schema.json");
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == schema(), "run `cargo xtask schema`");
+}

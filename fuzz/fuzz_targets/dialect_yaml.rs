@@ -1,0 +1,9 @@
+//! Any text, as a file of every dialect that is written in YAML.
+#![no_main]
+
+mod dialects;
+
+use libfuzzer_sys::fuzz_target;
+use toolgate_dialects::Syntax;
+
+fuzz_target!(|input: &[u8]| dialects::check(Syntax::Yaml, input));

@@ -1,0 +1,108 @@
+//! What watching files costs: nothing while nothing happens, and little when much does.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::json;
+use tempfile::TempDir;
+use toolgate_e2e::census::{self, Sweep, marked};
+use toolgate_e2e::gateway::{Gateway, Setup};
+use toolgate_e2e::process::Running;
+use toolgate_e2e::within;
+
+use super::projects::Project;
+use super::{Config, SOON, says, write};
+
+/// The CPU time a process has used.
+fn used(process: &Running) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
+    let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks: u64 = [11, 12].into_iter().map(|at| fields[at].parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+#[test]
+fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    // Its state lies in the folder that is watched.
+    let project = Project { folder: TempDir::new().unwrap() };
+    project.write("ONE", &mark);
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let gateway = Gateway::start(&mut project.command(&serve)).unwrap();
+    project.consent();
+    let client = gateway.client_with(&["it__test_simple_text"]).unwrap();
+    client.call("it__test_simple_text", &json!({})).unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let (said, before) = (gateway.process.stderr(), used(&gateway.process));
+    std::thread::sleep(Duration::from_secs(4));
+    let idle = used(&gateway.process) - before;
+    assert!(idle <= Duration::from_millis(20), "{idle:?} for nothing");
+
+    // A thousand times in a second: what the file says is the same, and beside it much happens.
+    let (text, before) = (std::fs::read(project.file()).unwrap(), used(&gateway.process));
+    for round in 0..1000 {
+        std::fs::write(project.file(), &text).unwrap();
+        std::fs::write(project.folder.path().join(format!("beside-{}", round % 10)), "x").unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let stormy = used(&gateway.process) - before;
+    assert!(stormy <= Duration::from_millis(1000), "{stormy:?} for the same text");
+    assert_eq!(gateway.process.stderr(), said, "nothing is told");
+    client.call("it__test_simple_text", &json!({})).unwrap();
+}
+
+#[test]
+fn what_is_written_back_before_anybody_looked_touches_nothing() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let setup = Setup::new("").unwrap();
+    let file = setup.folder().join("toolgate.toml");
+    let config = Config { mark: mark.clone(), ..Config::default() };
+    std::fs::write(&file, config.text()).unwrap();
+    let gateway = setup.serve().unwrap();
+    gateway.client_with(&["moving__test_slow"]).unwrap();
+    let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
+    let other = Config { version: 7, extra: true, ..config.clone() };
+    for (round, now) in [&other, &config, &other, &config].into_iter().enumerate() {
+        write(&file, &now.text(), round);
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(marked(&mark).unwrap(), pids);
+    assert_eq!(gateway.process.stderr(), said);
+}
+
+#[test]
+fn an_end_while_replaced_servers_drain_leaves_no_process() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let setup = Setup::new("").unwrap();
+    let file = setup.folder().join("toolgate.toml");
+    let mut config = Config { mark: mark.clone(), ..Config::default() };
+    std::fs::write(&file, config.text()).unwrap();
+    let mut gateway = setup.serve().unwrap();
+    gateway.client_with(&["moving__test_slow"]).unwrap();
+    // Three edits, a call under way on each of the servers they replace.
+    let calls: Vec<_> = (1..=3)
+        .map(|round| {
+            let client = gateway.client_with(&["moving__test_slow"]).unwrap();
+            let call = client.begin("moving__test_slow", &json!({"seconds": 5}), "t").unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            config.version += 1;
+            write(&file, &config.text(), 1);
+            let changed = "reloaded: changed moving";
+            let told = || gateway.process.stderr().matches(changed).count() >= round;
+            assert!(within(SOON, told), "{}", gateway.process.stderr());
+            (client, call)
+        })
+        .collect();
+    gateway.process.signal(Signal::TERM).unwrap();
+    says(&gateway.process, "ending: calls in flight may finish");
+    for (_client, (_, events)) in calls {
+        let last = events.map(|event| event.unwrap().data).last().unwrap();
+        assert!(last.contains("Worked for 5 s"), "{last}");
+    }
+    assert!(gateway.process.wait(SOON).unwrap().success());
+    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "{:?}", marked(&mark).unwrap());
+}

@@ -1,0 +1,101 @@
+//! Files of a project that change while the gateway serves: what they declare needs consent.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolgate_e2e::census::{self, Sweep, marked};
+use toolgate_e2e::gateway::Gateway;
+use toolgate_e2e::{binaries, within};
+
+use super::{SOON, says, text};
+
+/// A gateway in a project, whose user has nothing but a home.
+pub struct Project {
+    pub folder: TempDir,
+}
+
+impl Project {
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join(".mcp.json")
+    }
+
+    pub fn command(&self, verb: &[&str]) -> Command {
+        let mut command = Command::new(binaries::find("toolgate").unwrap());
+        let (folder, home) = (self.folder.path(), self.folder.path().join("home"));
+        command.arg("--home").arg(&home).args(verb).current_dir(folder).env("HOME", home);
+        command
+    }
+
+    pub fn write(&self, version: &str, mark: &str) {
+        let command = binaries::find("fixture").unwrap();
+        let env = json!({census::VARIABLE: mark, version: "1"});
+        let entry = json!({"command": command, "args": ["--stdio"], "env": env});
+        std::fs::write(self.file(), json!({"mcpServers": {"it": entry}}).to_string()).unwrap();
+    }
+
+    pub fn state(&self) -> String {
+        let output = self.command(&["servers", "--json"]).output().unwrap();
+        let overview: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let servers = overview["servers"].as_array().unwrap().iter();
+        let own = servers.filter(|server| server["name"] == "it");
+        own.map(|server| server["state"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub fn consent(&self) {
+        let consented = self.command(&["consent", "it", "--yes"]).output().unwrap();
+        assert!(consented.status.success(), "{}", text(&consented.stderr));
+    }
+}
+
+#[test]
+fn a_projects_entry_that_changed_needs_consent_again_and_goes_with_its_file() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let project = Project { folder: TempDir::new().unwrap() };
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let gateway = Gateway::start(&mut project.command(&serve)).unwrap();
+    // The file comes later than the gateway.
+    project.write("ONE", &mark);
+    says(&gateway.process, "reloaded: added it");
+    says(&gateway.process, "  it: blocked: needs consent");
+    assert_eq!(project.state(), "blocked");
+    project.consent();
+    assert!(within(SOON, || project.state() == "connected"), "{}", gateway.process.stderr());
+    assert!(!marked(&mark).unwrap().is_empty());
+
+    project.write("TWO", &mark);
+    assert!(within(SOON, || project.state() == "blocked"), "{}", gateway.process.stderr());
+    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "its old process is ended");
+    project.consent();
+    assert!(within(SOON, || project.state() == "connected"), "{}", gateway.process.stderr());
+
+    std::fs::remove_file(project.file()).unwrap();
+    assert!(within(SOON, || project.state().is_empty()), "{}", gateway.process.stderr());
+    assert!(within(SOON, || marked(&mark).unwrap().is_empty()));
+}
+
+#[test]
+fn a_consent_taken_back_lets_a_call_finish_and_nobody_begin() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let project = Project { folder: TempDir::new().unwrap() };
+    project.write("ONE", &mark);
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let gateway = Gateway::start(&mut project.command(&serve)).unwrap();
+    project.consent();
+    let client = gateway.client_with(&["it__test_slow"]).unwrap();
+    let other = gateway.client().unwrap();
+    let (_, events) = other.begin("it__test_slow", &json!({"seconds": 3}), "t").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let revoked = project.command(&["consent", "--revoke", "it"]).output().unwrap();
+    assert!(revoked.status.success(), "{}", text(&revoked.stderr));
+    assert_eq!(project.state(), "blocked");
+    let refused = client.call("it__test_simple_text", &json!({})).unwrap();
+    assert!(refused["error"].is_object(), "{refused}");
+    assert!(!marked(&mark).unwrap().is_empty(), "the call is still under way");
+    let last = events.map(|event| event.unwrap().data).last().unwrap();
+    assert!(last.contains("Worked for 3 s"), "{last}");
+    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "its process is ended");
+}
