@@ -1,13 +1,12 @@
 //! Where the values of variables come from: the environment, files, the user's secrets, and the
 //! folders the words for them mean.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolgate_dialects::template::{Source, Variable};
 
+use crate::files::read_bounded;
 use crate::{Secrets, Surroundings};
 
 /// The largest file a variable may mean.
@@ -98,7 +97,7 @@ impl Environment {
             (Ok(rest), Some(user)) => user.join(rest),
             _ => path.to_owned(),
         };
-        let mut text = read_bounded(&path)
+        let mut text = read_bounded(&path, MAX_BYTES)
             .map_err(|error| format!("the file {} cannot be read: {error}", path.display()))?;
         if text.ends_with('\n') {
             text.pop();
@@ -118,17 +117,4 @@ impl Environment {
         })?;
         Ok(found.map(|secret| secret.expose().clone()))
     }
-}
-
-/// Reads a small file. Anything but a plain one is refused before it is opened.
-fn read_bounded(path: &Path) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {MAX_BYTES} bytes")));
-    }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

@@ -136,13 +136,18 @@ fn version(dialect: Dialect, file: &FileRef, text: &str) -> Dialect {
 /// Reads a whole file. Anything but a plain file is refused before it is opened: a pipe would block
 /// and a device would never end.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    read_bounded(path, MAX_BYTES)
+}
+
+/// The same, up to another size.
+pub(crate) fn read_bounded(path: &Path, most: u64) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {MAX_BYTES} bytes")));
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("it is larger than {most} bytes")));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

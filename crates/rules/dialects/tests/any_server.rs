@@ -195,9 +195,9 @@ fn mostly<T: Clone + std::fmt::Debug>(
 }
 
 fn stdio() -> impl Strategy<Value = StdioSpec> {
-    let cwd = prop_oneof![Just("/work/app"), Just("/work/app/x"), Just("/srv")];
+    let cwd = prop_oneof![Just("/projects/app"), Just("/projects/app/x"), Just("/srv")];
     let cwd = prop_oneof![2 => Just(None), 1 => cwd.prop_map(|it| Some(it.into()))];
-    let env_file = mostly(None, Just(Some("/work/app/.env".into())));
+    let env_file = mostly(None, Just(Some("/projects/app/.env".into())));
     let inherit = mostly(Vec::new(), vec("[A-Z]{1,4}", 0..2));
     (word(), vec(text(), 0..3), cwd, secrets("[A-Z_]{1,6}"), env_file, inherit).prop_map(
         |(command, args, cwd, env, env_file, env_inherit)| StdioSpec {

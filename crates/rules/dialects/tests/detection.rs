@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
+#[macro_use]
 mod common;
 
 use std::path::Path;
@@ -55,29 +56,7 @@ macro_rules! dialects {
     )* };
 }
 
-dialects! {
-    toolgate: Toolgate,
-    mcp_json: McpJson,
-    claude_code: ClaudeCode,
-    claude_desktop: ClaudeDesktop,
-    codex: Codex,
-    gemini: Gemini,
-    llxprt: Llxprt,
-    core_agent: CoreAgent,
-    sidekick: Sidekick,
-    nyzhi: Nyzhi,
-    second_brain: SecondBrain,
-    vscode: VsCode,
-    cursor: Cursor,
-    windsurf: Windsurf,
-    cline: Cline,
-    continue_dev: Continue,
-    zed: Zed,
-    opencode: OpenCode,
-    opencode_v2: OpenCodeV2,
-    goose: Goose,
-    copilot: Copilot,
-}
+every_dialect!(dialects);
 
 fn check_place(dialect: Dialect) {
     for fixture in common::of(dialect) {
@@ -116,8 +95,8 @@ fn check_content(dialect: Dialect) {
 
 fn check_strange_place(dialect: Dialect) {
     let place = match dialect.syntax() {
-        Syntax::Json => "/work/app/.mcp.json",
-        Syntax::Toml => "/work/app/toolgate.toml",
+        Syntax::Json => "/projects/app/.mcp.json",
+        Syntax::Toml => "/projects/app/toolgate.toml",
         Syntax::Yaml => "/home/me/.config/goose/config.yaml",
     };
     let there = Dialect::by_path(Path::new(place)).unwrap();

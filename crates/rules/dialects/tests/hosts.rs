@@ -220,7 +220,8 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 
 fn stdio() -> impl Strategy<Value = TransportSpec> {
     let command = prop::sample::select(vec!["server", "/opt/server", "${env:SERVER}"]);
-    let cwd = prop::option::of(prop::sample::select(vec!["/srv", "/work/app", "${project}/sub"]));
+    let cwd =
+        prop::option::of(prop::sample::select(vec!["/srv", "/projects/app", "${project}/sub"]));
     let inherit =
         prop::sample::select(vec![vec![], vec!["TOKEN".to_owned()], vec!["A*".to_owned()]]);
     let env_file = rarely(Just(Some("/srv/.env".into())));
@@ -344,7 +345,7 @@ fn spelled_out(spec: &ServerSpec) -> ServerSpec {
     match &mut spec.transport {
         TransportSpec::Stdio(stdio) => {
             plain(&mut stdio.command);
-            stdio.cwd.get_or_insert("/work/app".into());
+            stdio.cwd.get_or_insert("/projects/app".into());
             stdio.args.iter_mut().for_each(plain);
             stdio.env.values_mut().for_each(secret);
         }

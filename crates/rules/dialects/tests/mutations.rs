@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
+#[macro_use]
 mod common;
 
 use proptest::prelude::*;
@@ -69,29 +70,7 @@ macro_rules! every_reader_survives_damage {
     };
 }
 
-every_reader_survives_damage! {
-    toolgate: Toolgate,
-    mcp_json: McpJson,
-    claude_code: ClaudeCode,
-    claude_desktop: ClaudeDesktop,
-    codex: Codex,
-    gemini: Gemini,
-    llxprt: Llxprt,
-    core_agent: CoreAgent,
-    sidekick: Sidekick,
-    nyzhi: Nyzhi,
-    second_brain: SecondBrain,
-    vs_code: VsCode,
-    cursor: Cursor,
-    windsurf: Windsurf,
-    cline: Cline,
-    continue_dev: Continue,
-    zed: Zed,
-    open_code: OpenCode,
-    open_code_v2: OpenCodeV2,
-    goose: Goose,
-    copilot: Copilot,
-}
+every_dialect!(every_reader_survives_damage);
 
 proptest! {
     #[test]

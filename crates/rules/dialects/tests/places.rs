@@ -28,8 +28,8 @@ fn set_again(dialect: Dialect, text: &str, server: &str) {
 const PROJECTS: &str = r#"{
   "mcpServers": { "mine": { "command": "mine" } },
   "projects": {
-    "/work/a": { "mcpServers": { "git": { "command": "git-mcp" }, "both": { "command": "a" } } },
-    "/work/b": { "mcpServers": { "mine": { "command": "b" }, "both": { "command": "b" } } }
+    "/projects/a": { "mcpServers": { "git": { "command": "git-mcp" }, "both": { "command": "a" } } },
+    "/projects/b": { "mcpServers": { "mine": { "command": "b" }, "both": { "command": "b" } } }
   }
 }
 "#;

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
+#[macro_use]
 mod common;
 
 use std::fmt::Write as _;
@@ -23,29 +24,7 @@ macro_rules! dialects {
     )* };
 }
 
-dialects! {
-    toolgate: Toolgate,
-    mcp_json: McpJson,
-    claude_code: ClaudeCode,
-    claude_desktop: ClaudeDesktop,
-    codex: Codex,
-    gemini: Gemini,
-    llxprt: Llxprt,
-    core_agent: CoreAgent,
-    sidekick: Sidekick,
-    nyzhi: Nyzhi,
-    second_brain: SecondBrain,
-    vscode: VsCode,
-    cursor: Cursor,
-    windsurf: Windsurf,
-    cline: Cline,
-    continue_dev: Continue,
-    zed: Zed,
-    opencode: OpenCode,
-    opencode_v2: OpenCodeV2,
-    goose: Goose,
-    copilot: Copilot,
-}
+every_dialect!(dialects);
 
 fn check(dialect: Dialect) {
     for fixture in common::of(dialect) {

@@ -281,6 +281,30 @@ impl<'t, 'r, 'a> Fields<'t, 'r, 'a> {
         Some(found)
     }
 
+    /// Reads every member as a table; if one cannot be used, neither can this. `like` shows how one
+    /// is written.
+    pub fn each_table(
+        &mut self,
+        what: impl Fn(&str) -> String,
+        like: &str,
+        read: impl Fn(&mut Fields<'t, '_, 'a>),
+    ) {
+        for member in self.members {
+            let Value::Table(members) = &member.node.value else {
+                let (kind, key) = (member.node.value.kind(), &member.key);
+                let problem = format!("has {kind} where `{key}` must be a table");
+                self.fault(member.node.at, &problem, &format!("write it like {like}"));
+                continue;
+            };
+            let mut fields = Fields::of(self.report, what(&member.key), member.at, members);
+            read(&mut fields);
+            if !fields.finish() {
+                self.usable = false;
+            }
+        }
+        self.all_known();
+    }
+
     /// The servers that stand at a place below this table. Tables on the way are not checked for
     /// unknown fields: they are about other things too.
     pub fn servers(&mut self, place: Place) -> Option<Servers<'t>> {

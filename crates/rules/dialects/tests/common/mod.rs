@@ -1,12 +1,41 @@
 //! The files under `tests/dialects`: one folder per dialect, each with its documented examples, a
 //! file with every field, and odd cases.
 
-#![allow(dead_code)] // each test uses its part
+#![allow(dead_code, unused_macros)] // each test uses its part
 
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::{Dialect, FileRef, Reading};
 use toolgate_model::Scope;
+
+/// Hands every dialect, and the name of a test for it, to another macro.
+macro_rules! every_dialect {
+    ($to:ident) => {
+        $to! {
+            toolgate: Toolgate,
+            mcp_json: McpJson,
+            claude_code: ClaudeCode,
+            claude_desktop: ClaudeDesktop,
+            codex: Codex,
+            gemini: Gemini,
+            llxprt: Llxprt,
+            core_agent: CoreAgent,
+            sidekick: Sidekick,
+            nyzhi: Nyzhi,
+            second_brain: SecondBrain,
+            vscode: VsCode,
+            cursor: Cursor,
+            windsurf: Windsurf,
+            cline: Cline,
+            continue_dev: Continue,
+            zed: Zed,
+            opencode: OpenCode,
+            opencode_v2: OpenCodeV2,
+            goose: Goose,
+            copilot: Copilot,
+        }
+    };
+}
 
 /// One file of one dialect.
 pub struct Fixture {
@@ -26,7 +55,8 @@ impl Fixture {
 /// Where a dialect's file lies, as far as its reader is told.
 pub fn place(dialect: Dialect) -> FileRef {
     let project = |path: &str| {
-        FileRef::new(Path::new("/work/app").join(path), Scope::Project).of_project("/work/app")
+        FileRef::new(Path::new("/projects/app").join(path), Scope::Project)
+            .of_project("/projects/app")
     };
     let user = |path: &str| FileRef::new(Path::new("/home/me").join(path), Scope::User);
     match dialect {

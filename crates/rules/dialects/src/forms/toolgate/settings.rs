@@ -61,24 +61,8 @@ fn approvals(top: &mut Fields<'_, '_, '_>) {
     top.within("approvals", |inner| {
         via(inner);
         inner.within("clients", |clients| {
-            for member in clients.members() {
-                let Value::Table(members) = &member.node.value else {
-                    let problem = format!(
-                        "has {} where `{}` must be a table",
-                        member.node.value.kind(),
-                        member.key
-                    );
-                    clients.fault(member.node.at, &problem, "write it like { via = \"client\" }");
-                    continue;
-                };
-                let what = format!("approvals of client {:?}", member.key);
-                let mut fields = Fields::of(clients.report(), what, member.at, members);
-                via(&mut fields);
-                if !fields.finish() {
-                    clients.spoil();
-                }
-            }
-            clients.all_known();
+            let what = |client: &str| format!("approvals of client {client:?}");
+            clients.each_table(what, "{ via = \"client\" }", via);
         });
     });
 }
@@ -93,25 +77,11 @@ fn via(fields: &mut Fields<'_, '_, '_>) {
 /// Which tools a caller sees: nothing keeps it yet, but a mistake is better found now.
 fn profiles(top: &mut Fields<'_, '_, '_>) {
     top.within("profiles", |inner| {
-        for member in inner.members() {
-            let Value::Table(members) = &member.node.value else {
-                let problem = format!(
-                    "has {} where `{}` must be a table",
-                    member.node.value.kind(),
-                    member.key
-                );
-                inner.fault(member.node.at, &problem, "write it like { tags = [\"…\"] }");
-                continue;
-            };
-            let what = format!("profile {:?}", member.key);
-            let mut fields = Fields::of(inner.report(), what, member.at, members);
+        let what = |profile: &str| format!("profile {profile:?}");
+        inner.each_table(what, "{ tags = [\"…\"] }", |fields| {
             fields.texts("tags");
             fields.choice("expose", &[("all", ()), ("search", ())]);
-            if !fields.finish() {
-                inner.spoil();
-            }
-        }
-        inner.all_known();
+        });
     });
 }
 
