@@ -12,7 +12,9 @@
     reason = "tests: a broken expectation ends the test at once, and programs are started to test"
 )]
 
+mod catalogs;
 mod clients;
+mod corpus;
 mod doors;
 mod eras;
 mod examples;
@@ -22,9 +24,11 @@ mod lifetimes;
 mod masking;
 mod parked;
 mod plan;
+mod profiles;
 mod protocol;
 mod recorded;
 mod reload;
+mod results;
 mod rmcp_peer;
 mod schemas;
 mod servers;

@@ -10,9 +10,12 @@
 )]
 
 pub mod binaries;
+pub mod bm25;
 pub mod census;
+pub mod corpus;
 pub mod gateway;
 pub mod http;
+pub mod labelled;
 pub mod mcp;
 pub mod peers;
 pub mod process;

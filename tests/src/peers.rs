@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::broken;
 
 /// The npm folders under `tests/peers`, each with a lock file of its own.
-pub const NPM_FOLDERS: [&str; 3] = ["npm", "npm-conformance-0.1", "npm-eras"];
+pub const NPM_FOLDERS: [&str; 4] = ["npm", "npm-conformance-0.1", "npm-eras", "npm-servers"];
 
 /// The Python environments, each with a requirements file of its own.
 pub const PYTHON_FOLDERS: [&str; 3] = ["clients", "eras", "servers"];
@@ -31,6 +31,11 @@ pub fn node() -> io::Result<PathBuf> {
 /// A file of an npm package of the first folder.
 pub fn npm(package_file: &str) -> io::Result<PathBuf> {
     installed(root().join("npm/node_modules").join(package_file))
+}
+
+/// A file of a released server, of those whose tools are a corpus.
+pub fn server(package_file: &str) -> io::Result<PathBuf> {
+    installed(root().join("npm-servers/node_modules").join(package_file))
 }
 
 /// The entry of the conformance suite installed in an npm folder.

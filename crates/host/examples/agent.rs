@@ -11,7 +11,7 @@
 
 use std::process::ExitCode;
 
-use toolgate_host::{Exposure, Host, Tool, Value, helper_main, json};
+use toolgate_host::{Host, Listed, Tool, Value, helper_main, json};
 
 /// What a model does next.
 enum Step {
@@ -74,12 +74,12 @@ async fn run(question: String) -> Result<(), toolgate_host::HostError> {
     Ok(())
 }
 
-fn names(tools: &[Exposure]) -> String {
+fn names(tools: &[Listed]) -> String {
     tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The model: decides by a word in the question which tool fits.
-fn think(turns: &[Turn], tools: &[Exposure]) -> Step {
+fn think(turns: &[Turn], tools: &[Listed]) -> Step {
     let question = match turns.last() {
         Some(Turn::Tool { name, result }) => {
             return Step::Say(format!("{name} says: {}", result["content"][0]["text"]));

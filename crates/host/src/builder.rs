@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolgate_config::{Home, Prefix};
+use toolgate_config::{Home, Naming, Prefix};
 use toolgate_fleet::{DRAIN, FleetBuilder, Member};
 use toolgate_gate::Gate;
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, ServerName, ServerSpec, TransportSpec};
+use toolgate_model::{Expose, Origin, ServerName, ServerSpec, TransportSpec};
 use toolgate_session::Interactor;
-use toolgate_store::{SqliteState, State};
+use toolgate_store::{FileResults, Quota, SqliteState, State};
 
 use crate::local::LocalServer;
 use crate::roster::Roster;
@@ -30,7 +30,10 @@ pub struct HostBuilder {
     servers: Vec<ServerSpec>,
     tools: Vec<Tool>,
     roots: Vec<PathBuf>,
+    naming: Option<Naming>,
     prefix: Option<Prefix>,
+    expose: Expose,
+    profile: Option<String>,
     interactor: Option<Arc<dyn Interactor>>,
     helper: Option<Helper>,
     sample: bool,
@@ -89,7 +92,29 @@ impl HostBuilder {
         self
     }
 
-    /// When exposed names carry their server's name.
+    /// How exposed names are made, where a profile does not say.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = Some(naming);
+        self
+    }
+
+    /// Whether callers are sent definitions or find them, where a profile does not say.
+    #[must_use]
+    pub fn expose(mut self, expose: Expose) -> Self {
+        self.expose = expose;
+        self
+    }
+
+    /// What [`Host::tools`], [`Host::call`] and their like see; [`HostBuilder::start`] fails if
+    /// there is no profile of this name.
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
+    /// When exposed names carry their server's name, where the naming leaves a choice.
     #[must_use]
     pub fn prefix(mut self, prefix: Prefix) -> Self {
         self.prefix = Some(prefix);
@@ -152,14 +177,18 @@ impl HostBuilder {
         let guarantee = launcher.guarantee();
         let (store, roots) = (Some(store), roster.roots(&plan));
         let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN }.build());
-        let gate = Gate::new(fleet.clone(), roster.style(&plan));
+        let gate = Gate::new(fleet.clone(), roster.manner(&plan));
+        if let Some(setup) = &setup {
+            let folder = setup.home().state_dir().join("results");
+            gate.keep_results(Arc::new(FileResults::new(folder, Quota::default())));
+        }
         for member in members {
             match self.idle {
                 true => drop(fleet.enlist_idle(member).await),
                 false => fleet.enlist(member).await,
             }
         }
-        Ok(Host::new(fleet, gate, Arc::new(roster), guarantee, self.interactor))
+        Host::new(fleet, gate, Arc::new(roster), guarantee, self.interactor)
     }
 
     async fn take_setup(&mut self) -> Result<Option<Setup>, HostError> {
@@ -186,7 +215,10 @@ impl HostBuilder {
             sample: self.sample.then(|| built_in(SAMPLE, sample_server())).transpose()?,
             only: self.only.take(),
             roots: std::mem::take(&mut self.roots),
+            naming: self.naming,
             prefix: self.prefix,
+            expose: self.expose,
+            profile: self.profile.take(),
             ..Roster::default()
         };
         for spec in self.servers.drain(..) {

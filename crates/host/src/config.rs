@@ -3,5 +3,5 @@
 pub use toolgate_config::*;
 pub use toolgate_dialects::{
     Declared, EditError, FileRef, Foreign, Grammar, Input, Loss, Mode, Permissions, Reading,
-    Settings as FileSettings, Syntax, Written, schema, template,
+    Settings as FileSettings, Syntax, Written, nearest, schema, template,
 };

@@ -4,6 +4,7 @@ use toolgate_config::ConfigError;
 use toolgate_gate::Refusal;
 use toolgate_model::NameError;
 use toolgate_store::StoreError;
+use toolgate_transport::TransportError;
 use toolgate_wire::WireError;
 
 /// What can go wrong in the library.
@@ -24,6 +25,9 @@ pub enum HostError {
     /// No server is declared under this name.
     #[error("find a server named `{0}`")]
     NoServer(String),
+    /// There is no profile of this name.
+    #[error("use this profile: {}", .0.message)]
+    NoProfile(Refusal),
     /// The gate refused, or the server could not be used.
     #[error("{}", .0.message)]
     Refused(Refusal),
@@ -38,6 +42,9 @@ pub enum HostError {
     /// A message breaks the rules of the wire.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// A large answer cannot be read from where it lies.
+    #[error("read a large answer: {0}")]
+    Unread(TransportError),
     /// An answer that is no JSON object.
     #[error("read the answer: {0}")]
     Json(#[from] serde_json::Error),

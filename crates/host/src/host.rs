@@ -1,12 +1,14 @@
 //! The host: servers and how they stand, what they offer, calls to them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::broadcast;
+use toolgate_exposure::{Exposure, Ledger, ledger};
 use toolgate_fleet::{Fleet, FleetEvent, Member, Report, ServerStatus};
-use toolgate_gate::{Caller, CallerId, Client, Gate};
+use toolgate_gate::{Caller, CallerId, Client, Found, Gate};
 use toolgate_launch::{TreeGuarantee, withheld};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Discovery, Origin, ServerName, ServerSpec, TransportSpec,
@@ -37,9 +39,9 @@ pub struct Overview {
     pub servers: Vec<ServerStatus>,
 }
 
-/// One capability under the name it is exposed by.
+/// One capability as it is listed, under the name it is exposed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exposure {
+pub struct Listed {
     /// The name to call it by.
     pub name: String,
     /// What it is for, in its server's words: untrusted text.
@@ -60,15 +62,18 @@ impl Host {
         roster: Arc<Roster>,
         guarantee: TreeGuarantee,
         interactor: Option<Arc<dyn Interactor>>,
-    ) -> Self {
+    ) -> Result<Self, HostError> {
         let id = CallerId::fresh();
         let port = interactor.unwrap_or_else(|| Arc::new(Declining(id.scope())));
         let client =
             Client { name: "toolgate-host".into(), version: env!("CARGO_PKG_VERSION").into() };
         let capabilities = fleet.everybody().capabilities;
         let revision = Revision::LATEST_LEGACY;
+        let profile = gate.choose(roster.profile.as_deref(), &client);
+        let profile = profile.map_err(HostError::NoProfile)?;
         let caller = Caller::new(id, client, revision, capabilities, port.clone());
-        Self { fleet, gate, roster, guarantee, caller: Arc::new(caller), port }
+        let caller = Arc::new(caller.seeing(profile));
+        Ok(Self { fleet, gate, roster, guarantee, caller, port })
     }
 
     /// The gate, for those who bring callers of their own.
@@ -118,7 +123,7 @@ impl Host {
     pub async fn apply(&self, plan: &Plan) -> Applied {
         let _turn = self.roster.turn.lock().await;
         let applied = self.fleet.apply(self.roster.members(plan)).await;
-        self.gate.restyle(self.roster.style(plan));
+        self.gate.restyle(self.roster.manner(plan));
         self.fleet.set_roots(&self.roster.roots(plan));
         applied
     }
@@ -153,6 +158,43 @@ impl Host {
         self.fleet.examine(&name).await.map_err(|_| missing())
     }
 
+    /// Fails if there is no profile of this name.
+    pub fn knows_profile(&self, name: &str) -> Result<(), HostError> {
+        let known = self.gate.choose(Some(name), &self.caller.client);
+        known.map(drop).map_err(HostError::NoProfile)
+    }
+
+    /// What callers of a profile see, under which names, at what cost, and because of which rule.
+    pub fn exposure(&self, profile: &str) -> Result<Arc<Exposure>, HostError> {
+        self.gate.exposure(profile).map_err(HostError::NoProfile)
+    }
+
+    /// What the list of tools of a profile costs, as it is sent and as it could be.
+    pub fn ledger(&self, profile: &str) -> Result<Ledger, HostError> {
+        let exposure = self.exposure(profile)?;
+        let offered = self.fleet.catalogs(None);
+        let known: HashMap<_, _> = offered
+            .iter()
+            .flat_map(|offered| {
+                let server = &offered.member.spec.name;
+                let tools = offered.known.catalog.of(CapabilityKind::Tool).iter();
+                tools.map(move |tool| ((server, &*tool.name), &tool.raw[..]))
+            })
+            .collect();
+        let about = |id: &CapabilityId| known.get(&(&id.server, &*id.name)).copied();
+        Ok(ledger(&exposure, &about))
+    }
+
+    /// The tools that callers of a profile see and that fit a query best, the best first.
+    pub async fn search(
+        &self,
+        profile: &str,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Found>, HostError> {
+        self.gate.search_as(profile, query, limit).await.map_err(HostError::NoProfile)
+    }
+
     /// The name a server's own capability is exposed under.
     pub fn exposed(&self, server: &str, kind: CapabilityKind, name: &str) -> Option<String> {
         let server = ServerName::new(server).ok()?;
@@ -166,14 +208,14 @@ impl Host {
     }
 
     /// Every tool, under its exposed name.
-    pub async fn tools(&self) -> Vec<Exposure> {
+    pub async fn tools(&self) -> Vec<Listed> {
         self.list(CapabilityKind::Tool).await
     }
 
     /// Everything of one kind, under its exposed name.
-    pub async fn list(&self, kind: CapabilityKind) -> Vec<Exposure> {
+    pub async fn list(&self, kind: CapabilityKind) -> Vec<Listed> {
         let list = self.gate.list(kind, &self.caller).await;
-        exposures(kind, &list)
+        listed(kind, &list)
     }
 
     /// Calls a tool by its exposed name and gives the result object as the server sent it.
@@ -205,6 +247,8 @@ impl Host {
                 message: error.message.unwrap_or_default().into_owned(),
             });
         }
+        // Whoever wants a value has room for it.
+        let answer = toolgate_transport::spool::whole(answer).await.map_err(HostError::Unread)?;
         Ok(serde_json::from_slice(answer.result().unwrap_or(b"null"))?)
     }
 
@@ -215,7 +259,7 @@ impl Host {
 }
 
 /// The definitions of a prepared list.
-fn exposures(kind: CapabilityKind, list: &Bytes) -> Vec<Exposure> {
+fn listed(kind: CapabilityKind, list: &Bytes) -> Vec<Listed> {
     use toolgate_wire::scan;
     let (array, named) = kind.members();
     let Some(array) = scan::member(list, array) else { return Vec::new() };
@@ -224,7 +268,7 @@ fn exposures(kind: CapabilityKind, list: &Bytes) -> Vec<Exposure> {
         let definition = list.slice(span.start()..span.end());
         let text = |key| scan::text(&definition, key).map(|text| text.into_owned());
         let (name, description) = (text(named)?, text("description").unwrap_or_default());
-        Some(Exposure { name, description, definition })
+        Some(Listed { name, description, definition })
     };
     definitions.filter_map(exposure).collect()
 }

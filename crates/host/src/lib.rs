@@ -34,6 +34,7 @@
 
 mod builder;
 pub mod config;
+pub mod content;
 mod error;
 mod host;
 pub mod local;
@@ -44,21 +45,24 @@ mod setup;
 
 pub use builder::HostBuilder;
 pub use error::HostError;
-pub use host::{Exposure, Host, Overview};
+pub use host::{Host, Listed, Overview};
 pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};
 pub use setup::{Setup, SetupOptions};
 pub use toolgate_bridge::{SERVER_INFO, question as question_for};
-pub use toolgate_config::{Entry, Home, Plan, Prefix, Standing, ensure_user_config};
+pub use toolgate_config::{Entry, Home, Naming, Plan, Prefix, Standing, ensure_user_config};
 pub use toolgate_dialects::parse_duration;
+pub use toolgate_exposure::{Because, Cost, Exposure, Ledger, Row, Seen};
 pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
-pub use toolgate_gate::{Caller, CallerId, Client, Gate, GateEvent, Principal, Refusal};
+pub use toolgate_gate::{Caller, CallerId, Client, Found, Gate, GateEvent, Principal, Refusal};
 pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
-    CapabilityId, CapabilityKind, Catalog, Diagnostic, Discovery, Failure, HttpKind, HttpSpec,
-    Origin, Phase, PoolScope, Scope, Secret, ServerName, ServerSpec, ServerState, Severity,
-    StdioSpec, Timeouts, TransportSpec, is_invisible,
+    CapabilityId, CapabilityKind, Catalog, DEFAULT_PROFILE, Diagnostic, Discovery, Expose, Failure,
+    HttpKind, HttpSpec, Origin, Phase, PoolScope, Scope, Secret, ServerName, ServerSpec,
+    ServerState, Severity, StdioSpec, Timeouts, TransportSpec, is_invisible,
 };
+pub use toolgate_search::Match;
+pub use toolgate_search::tokens::estimate as tokens;
 pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question, Scope as CallerScope};
 pub use toolgate_store::Consent;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use toolgate_config::{Plan, Prefix};
+use toolgate_config::{Naming, Plan, Prefix};
 use toolgate_fleet::Member;
-use toolgate_model::ServerName;
+use toolgate_gate::Manner;
+use toolgate_model::{Expose, ServerName};
 use toolgate_naming::Style;
 
 use crate::setup::member;
@@ -27,8 +28,14 @@ pub(crate) struct Roster {
     pub(crate) only: Option<String>,
     /// Roots beside the files'.
     pub(crate) roots: Vec<PathBuf>,
-    /// What counts instead of the files' word.
+    /// How names are made, whatever the files say.
+    pub(crate) naming: Option<Naming>,
+    /// When names carry their server's, whatever the files say.
     pub(crate) prefix: Option<Prefix>,
+    /// Whether definitions are sent or found where a profile does not say.
+    pub(crate) expose: Expose,
+    /// The profile of the host's own calls.
+    pub(crate) profile: Option<String>,
 }
 
 impl Roster {
@@ -48,7 +55,8 @@ impl Roster {
 
     /// Every server there is to be, each name once.
     pub(crate) fn members(&self, plan: &Plan) -> Vec<Member> {
-        let declared = plan.entries.iter().map(member);
+        // What was added in code has no place among the files, and comes first.
+        let declared = plan.entries.iter().zip(1..).map(|(entry, place)| member(entry, place));
         let mut members: BTreeMap<_, _> =
             declared.map(|member| (member.spec.name.clone(), member)).collect();
         members.extend(self.added().iter().map(|(name, member)| (name.clone(), member.clone())));
@@ -62,10 +70,16 @@ impl Roster {
         members.into_values().collect()
     }
 
-    /// How everything is named.
-    pub(crate) fn style(&self, plan: &Plan) -> Style {
-        let embedder = self.embedder.as_ref().map(|member| member.spec.name.clone());
-        Style { prefix: self.prefix.unwrap_or(plan.settings.prefix), embedder }
+    /// How everything is shown.
+    pub(crate) fn manner(&self, plan: &Plan) -> Manner {
+        let settings = &plan.settings;
+        let style = Style {
+            naming: self.naming.unwrap_or(settings.naming),
+            prefix: self.prefix.unwrap_or(settings.prefix),
+            embedder: self.embedder.as_ref().map(|member| member.spec.name.clone()),
+            ..Style::default()
+        };
+        Manner { style, profiles: settings.profiles.clone(), expose: self.expose }
     }
 
     /// What `roots/list` answers.

@@ -163,8 +163,8 @@ async fn read(
     Ok(plan)
 }
 
-/// An entry of the plan as the fleet takes it.
-pub(crate) fn member(entry: &Entry) -> Member {
+/// An entry of the plan, at its place there, as the fleet takes it.
+pub(crate) fn member(entry: &Entry, place: usize) -> Member {
     let standing = match &entry.standing {
         Standing::Ready => ServerState::NotStarted,
         Standing::Disabled => ServerState::Disabled,
@@ -176,6 +176,7 @@ pub(crate) fn member(entry: &Entry) -> Member {
     };
     let declared = entry.clone();
     Member {
+        place,
         standing,
         unset: entry.unset,
         project: entry.around.project.clone(),

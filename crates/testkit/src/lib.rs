@@ -3,6 +3,7 @@
 //! The kit is an independent peer on purpose: it shares no code with the gateway, so a
 //! misunderstanding of the protocol cannot hide by being made twice.
 
+pub mod bulk;
 pub mod echo;
 pub mod fixture;
 pub mod floor;

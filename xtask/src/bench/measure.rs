@@ -47,6 +47,7 @@ pub fn run(site: &Site, case: &Case, target: &Target) -> Result<Run, String> {
         .args(["--warmup", &(case.calls / 10).max(1).to_string()])
         .args(["--expect-tools", &case.tools.to_string()])
         .args(["--tool-name", &format!("{}{}", target.prefix, case.load)])
+        .args(target.also.iter().flat_map(|url| ["--also", url]))
         .args(target.client.flag())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -47,6 +47,8 @@ pub enum Ways {
     Carriers,
     /// Which form of the protocol the client and the upstream of a gateway over HTTP speak.
     Eras,
+    /// The same, while each caller sees the tools through a profile of his own.
+    Profiles,
 }
 
 /// The tools of an upstream that is not about lists.
@@ -57,14 +59,18 @@ const MANY: u32 = 1000;
 /// The case that compares the eras.
 pub const ERAS: &str = "eras-c32";
 
+/// The case with several profiles in use.
+pub const PROFILES: &str = "list1000-p4";
+
 /// Every case.
 #[rustfmt::skip]
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 8] = [
     Case { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: Ways::Carriers },
     Case { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Carriers },
     Case { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: Ways::Carriers },
     Case { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: Ways::Carriers },
     Case { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: Ways::Carriers },
+    Case { name: PROFILES, about: "tools/list of 1000, 4 callers, 4 profiles", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: Ways::Profiles },
     Case { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: Ways::Carriers },
     Case { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Eras },
 ];

@@ -21,6 +21,13 @@ const IDLE_UPSTREAMS: usize = 10;
 const READY_WITHIN: Duration = Duration::from_secs(30);
 /// What the gateway puts before the names of the upstream's tools.
 pub const PREFIX: &str = "up__";
+/// Profiles that see the same tools under four kinds of names.
+const PROFILES: [(&str, &str); 4] = [
+    ("one", "tags = [\"mcp\"]"),
+    ("two", "naming = \"claude\""),
+    ("three", "naming = \"codex\""),
+    ("four", "naming = \"gemini\""),
+];
 /// How long a gateway is left alone before its idle memory is read.
 const SETTLE: Duration = Duration::from_secs(2);
 
@@ -112,6 +119,8 @@ pub struct Target {
     pub name: &'static str,
     /// Where to send the load.
     pub url: String,
+    /// Where the other callers send theirs.
+    pub also: Vec<String>,
     /// The process whose CPU is counted.
     pub pid: u32,
     /// What its tool names begin with.
@@ -122,7 +131,14 @@ pub struct Target {
 
 impl Target {
     fn new(name: &'static str, prefix: &'static str, client: Era, server: &Server) -> Self {
-        Target { name, prefix, client, url: server.url.clone(), pid: server.pid() }
+        Target {
+            name,
+            prefix,
+            client,
+            url: server.url.clone(),
+            also: Vec::new(),
+            pid: server.pid(),
+        }
     }
 }
 
@@ -145,9 +161,12 @@ impl Stage {
         match case.ways {
             Ways::Carriers => stage.carriers(site, with_gateway)?,
             Ways::Eras => stage.eras(site, with_gateway)?,
+            Ways::Profiles => stage.profiles(site, with_gateway)?,
         }
         for target in &stage.targets {
-            until_listed(site, &target.url, target.client, stage.tools)?;
+            for url in std::iter::once(&target.url).chain(&target.also) {
+                until_listed(site, url, target.client, stage.tools)?;
+            }
         }
         Ok(stage)
     }
@@ -192,6 +211,25 @@ impl Stage {
             }
             self.servers.push(echo);
         }
+        Ok(())
+    }
+
+    /// The floor knows no profiles: all its callers ask the same.
+    fn profiles(&mut self, site: &Site, with_gateway: bool) -> Result<(), String> {
+        let echo = site.echo("echo-profiles", Era::Legacy, self.tools)?;
+        self.add("floor", "", site.floor("floor-profiles", &echo)?);
+        if with_gateway {
+            let profiles = PROFILES.map(|(name, says)| format!("[profiles.{name}]\n{says}\n"));
+            let config = http_entry(&echo) + &profiles.concat();
+            let gateway = site.gateway("gateway-profiles", &config)?;
+            let mut urls = PROFILES.map(|(name, _)| format!("{}/{name}", gateway.url)).into_iter();
+            let mut target = Target::new("gateway-http", PREFIX, Era::Legacy, &gateway);
+            target.url = urls.next().unwrap_or_default();
+            target.also = urls.collect();
+            self.targets.push(target);
+            self.servers.push(gateway);
+        }
+        self.servers.push(echo);
         Ok(())
     }
 

@@ -25,6 +25,8 @@ enum Layer {
 /// Uses within one layer: (who, whom).
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-model", "toolgate-wire"),
+    ("toolgate-exposure", "toolgate-naming"),
+    ("toolgate-exposure", "toolgate-search"),
     ("toolgate-transport", "toolgate-launch"),
     ("toolgate-fleet", "toolgate-session"),
     ("toolgate-gate", "toolgate-bridge"),

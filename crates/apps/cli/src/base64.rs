@@ -23,11 +23,6 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     READER.decode(standard.collect::<Vec<u8>>()).ok()
 }
 
-/// How many bytes the text stands for.
-pub fn size(text: &str) -> usize {
-    text.trim_end().trim_end_matches('=').len() * 3 / 4
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,8 +40,6 @@ mod tests {
         ] {
             assert_eq!(decode(text).as_deref(), Some(bytes), "{text}");
         }
-        assert_eq!(size("Zm8="), 2);
-        assert_eq!(size("Zm9vYmFy"), 6);
     }
 
     #[test]

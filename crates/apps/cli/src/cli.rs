@@ -14,7 +14,8 @@ use crate::verbs::{
 };
 use crate::verbs::{
     call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
-    doctor::Doctor, prompt::Prompt, read_resource::ReadResource, serve::Serve, servers::Servers,
+    doctor::Doctor, exposure::Exposure, prompt::Prompt, read_resource::ReadResource,
+    search::Search, serve::Serve, servers::Servers,
 };
 use crate::verbs::{export::Export, import::Import, install::Install, uninstall::Uninstall};
 
@@ -58,6 +59,9 @@ pub struct Globals {
     /// Read this file, in whatever dialect, and no other; naming it is consent to what it starts
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
+    /// See what callers with this profile see
+    #[arg(long = "as", value_name = "PROFILE", global = true)]
+    pub profile: Option<String>,
     /// Print the same data as JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -98,8 +102,12 @@ pub enum Verb {
     Serve(Serve),
     /// Show how every server stands
     Servers(Servers),
-    /// Show what a server offers
+    /// Show what servers offer
     Discover(Discover),
+    /// Find tools by what you want to do
+    Search(Search),
+    /// Show what is visible, under which name, at what cost, and why
+    Exposure(Exposure),
     /// Call a tool
     Call(Call),
     /// Read a resource

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_host::{Home, Setup, SetupOptions, ensure_user_config};
+use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
 
 use crate::carry::installed::Register;
 use crate::cli::Globals;
@@ -15,6 +15,8 @@ pub struct Context {
     pub home: Home,
     /// The one file to read, as an absolute path.
     pub config: Option<PathBuf>,
+    /// The profile to see with; none: the default, or what a client gets.
+    pub profile: Option<String>,
     /// Whether data is printed as JSON.
     pub json: bool,
     /// Whether to say more on stderr.
@@ -28,7 +30,13 @@ impl Context {
         let home = Home::find(globals.home.clone(), &env)
             .map_err(|error| Failure::usage(chain(&error)))?;
         let config = globals.config.as_deref().map(absolute).transpose()?;
-        Ok(Self { home, config, json: globals.json, verbose: globals.verbose })
+        let Globals { profile, json, verbose, .. } = globals;
+        Ok(Self { home, config, profile: profile.clone(), json: *json, verbose: *verbose })
+    }
+
+    /// The profile this run sees with: an operator who names none sees what everybody does.
+    pub fn seeing(&self) -> &str {
+        self.profile.as_deref().unwrap_or(DEFAULT_PROFILE)
     }
 
     /// Where to look for servers: the named file alone, or the user's and this project's.

@@ -85,6 +85,8 @@ impl From<HostError> for Failure {
         let what = chain(&error);
         match error {
             HostError::Config(_) => Self::usage(what).hint("check what --home and --config name"),
+            HostError::NoProfile(_) => Self::usage(what)
+                .hint("name one of them with --as, or declare it as [profiles.NAME]"),
             HostError::NoServer(_) => Self::failed(what).hint("`toolgate servers` lists them"),
             _ => Self::failed(what),
         }

@@ -10,7 +10,7 @@ use toolgate_wire::Revision;
 use crate::context::Context;
 use crate::control::{Desk, Finding, no_server};
 use crate::exit::Failure;
-use crate::out;
+use crate::{out, profiles};
 
 /// How a station is opened.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Terms<'a> {
     pub quiet: bool,
     /// Clients are to be served: not with something else than the files meant.
     pub serving: bool,
+    /// What clients see that choose no profile.
+    pub profile: Option<&'a str>,
     /// The address clients reach it at.
     pub endpoint: Option<String>,
 }
@@ -43,6 +45,7 @@ pub struct Station {
     desk: Desk,
     gateway: Gateway,
     park: Option<Duration>,
+    profile: Option<String>,
 }
 
 impl Station {
@@ -54,15 +57,18 @@ impl Station {
         if terms.serving {
             usable(setup.plan())?;
         }
+        if let Some(profile) = terms.profile {
+            profiles::known(setup.plan(), profile)?;
+        }
         let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
         // A server that is not there may be one of these.
         let host = start(setup.clone(), &terms)
             .await
             .inspect_err(|_| out::faults(&findings, context.verbose))?;
         let (strict, park) = (terms.strict, terms.park);
-        let gateway = gateway(&host, strict, park);
+        let (gateway, profile) = (gateway(&host, strict, park), terms.profile.map(str::to_owned));
         let desk = Desk::new(host, setup, options, terms.endpoint);
-        Ok(Arc::new(Self { desk, gateway, park }))
+        Ok(Arc::new(Self { desk, gateway, park, profile }))
     }
 
     /// Where questions about it are answered.
@@ -70,12 +76,14 @@ impl Station {
         &self.desk
     }
 
-    /// The gateway, for a client that is strict about its revision or not.
-    pub fn gateway(&self, strict: Option<Revision>) -> Gateway {
-        match strict {
+    /// The gateway, for a client that is strict about its revision or not, and wants to see with
+    /// this profile or has no wish.
+    pub fn gateway(&self, strict: Option<Revision>, profile: Option<&str>) -> Gateway {
+        let gateway = match strict {
             Some(_) => gateway(self.desk.host(), strict, self.park),
             None => self.gateway.clone(),
-        }
+        };
+        gateway.showing(profile.or(self.profile.as_deref()))
     }
 
     /// Ends every server.

@@ -26,7 +26,7 @@ pub(crate) async fn fan_out(
                 tracing::warn!(target: "toolgate::gateway", missed, "too many events at once");
                 for kind in [CapabilityKind::Tool, CapabilityKind::Resource, CapabilityKind::Prompt]
                 {
-                    registry.hear(&GateEvent::ListChanged(kind));
+                    registry.hear(&GateEvent::ListChanged { kind, profile: None, caller: None });
                 }
                 listeners.missed();
             }

@@ -10,7 +10,8 @@ use toolgate_wire::{Frame, Limits};
 
 use crate::events::fan_out;
 use crate::modern::{self, Modern};
-use crate::session::{self, Opening, Outlet, Registry};
+use crate::principal::{Comer, Place};
+use crate::session::{self, Opening, Outlet, Registry, Terms};
 use crate::upstreams::Upstreams;
 use crate::{GatewayError, Options, http, lines};
 
@@ -18,6 +19,7 @@ use crate::{GatewayError, Options, http, lines};
 #[derive(Clone)]
 pub struct Gateway {
     hub: Arc<Hub>,
+    showing: Place,
 }
 
 /// What all carriers of a gateway share.
@@ -42,7 +44,15 @@ impl Gateway {
         let events = fan_out(upstreams.events(), registry.clone(), modern.listeners());
         let expiry = modern::expire(Arc::downgrade(&modern.visitors()), options.session_ttl);
         let tasks = [tokio::spawn(events).abort_handle(), tokio::spawn(expiry).abort_handle()];
-        Self { hub: Arc::new(Hub { upstreams, options, registry, modern, tasks }) }
+        let hub = Arc::new(Hub { upstreams, options, registry, modern, tasks });
+        Self { hub, showing: None }
+    }
+
+    /// The same gateway, for clients that are to see this profile if they choose none. What is
+    /// configured for a client by its name does not count there.
+    #[must_use]
+    pub fn showing(self, profile: Option<&str>) -> Self {
+        Self { showing: profile.map(Arc::from), ..self }
     }
 
     /// How many calls wait for their clients.
@@ -51,14 +61,15 @@ impl Gateway {
         self.hub.modern.parked()
     }
 
-    /// Serves Streamable HTTP on `/mcp`, and `/healthz` beside it, until `shutdown` is ready; then
-    /// requests in flight may finish within [`Options::drain`].
+    /// Serves Streamable HTTP on `/mcp` and, for one profile, on `/mcp/<profile>`, and `/healthz`
+    /// beside them, until `shutdown` is ready; then requests in flight may finish within
+    /// [`Options::drain`].
     pub async fn serve_http(
         &self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), GatewayError> {
-        http::serve(self.hub.clone(), listener, shutdown).await
+        http::serve(self.hub.clone(), self.showing.clone(), listener, shutdown).await
     }
 
     /// Serves one client that sends a message per line (stdio, a socket), until it leaves or
@@ -73,15 +84,19 @@ impl Gateway {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        lines::serve(self.hub.clone(), reader, writer, shutdown).await
+        lines::serve(self.hub.clone(), self.showing.clone(), (reader, writer), shutdown).await
     }
 }
 
 impl Hub {
     /// Answers `initialize`; a session that begins is entered in the registry, and whoever carries
     /// it has it leave.
-    pub(crate) fn open(&self, request: &Frame, outlet: Arc<dyn Outlet>) -> Opening {
-        let opening = session::open(&self.upstreams, self.options.strict, request, outlet);
+    pub(crate) fn open(&self, request: &Frame, comer: &Comer, outlet: Arc<dyn Outlet>) -> Opening {
+        let Self { upstreams, options, .. } = self;
+        let Comer { principal, place } = comer;
+        let profile = place.as_deref();
+        let terms = Terms { strict: options.strict, profile, principal: *principal };
+        let opening = session::open(upstreams, terms, request, outlet);
         if let Opening::Session(session, _) = &opening {
             self.registry.enter(session.clone());
         }

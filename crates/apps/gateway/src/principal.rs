@@ -3,6 +3,7 @@
 //! Everything that outlives a request (sessions, visitors, parked calls) belongs to one of these
 //! and is found by no other. What a client calls itself plays no part in it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use toolgate_model::Digest;
@@ -16,6 +17,16 @@ pub(crate) enum Principal {
     Holder(Digest),
     /// Whoever is at the other end of one connection of lines.
     Connection(u64),
+}
+
+/// The profile whose place a client came to; none where it chose none.
+pub(crate) type Place = Option<Arc<str>>;
+
+/// Whoever comes, and to whose place: what was begun at one is not found at another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Comer {
+    pub(crate) principal: Principal,
+    pub(crate) place: Place,
 }
 
 impl Principal {

@@ -29,6 +29,10 @@ pub(crate) trait Upstreams: Send + Sync {
         port: Arc<dyn Interactor>,
     ) -> BoxFuture<'static, Result<Frame, Refusal>>;
 
+    /// The profile of such a client: the one that was asked for, else the one that is configured
+    /// for it.
+    fn choose(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, Refusal>;
+
     /// The prepared `result` of a list request.
     fn list(
         self: Arc<Self>,
@@ -72,6 +76,10 @@ impl Upstreams for Gate {
         port: Arc<dyn Interactor>,
     ) -> BoxFuture<'static, Result<Frame, Refusal>> {
         Box::pin(async move { Gate::pass(&self, &request, &caller, port).await })
+    }
+
+    fn choose(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, Refusal> {
+        Gate::choose(self, asked, client)
     }
 
     fn list(

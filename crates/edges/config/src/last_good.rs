@@ -50,9 +50,16 @@ fn is_slip(good: &Reading, now: &Reading) -> bool {
 fn lacks_setting(good: &Reading, now: &Reading) -> bool {
     let (good, now) = (&good.settings, &now.settings);
     good.roots.is_some() && now.roots.is_none()
+        || good.naming.is_some() && now.naming.is_none()
         || good.prefix.is_some() && now.prefix.is_none()
+        || lacks_key(&good.profiles, &now.profiles)
+        || lacks_key(&good.clients, &now.clients)
         || good.foreign.is_some() && now.foreign.is_none()
         || good.permissions != now.permissions && now.permissions == Default::default()
+}
+
+fn lacks_key<T>(good: &BTreeMap<String, T>, now: &BTreeMap<String, T>) -> bool {
+    good.keys().any(|name| !now.contains_key(name))
 }
 
 /// A text that cannot be read at all comes with the remark that nothing in it is used; here
@@ -124,6 +131,14 @@ mod tests {
     fn a_new_entry_that_is_wrong_costs_only_itself() {
         let more = format!("{GOOD}[servers.c]\ncommand = 7\n");
         assert_eq!(after(&[GOOD, &more]), servers(&["a", "b"], false));
+    }
+
+    #[test]
+    fn a_profile_that_became_wrong_keeps_the_whole_file() {
+        let profile = |expose: &str| format!("{GOOD}[profiles.p]\nexpose = \"{expose}\"\n");
+        let wrong = profile("serch").replace("[servers.b]\ncommand = \"b\"\n", "");
+        assert_eq!(after(&[&profile("search"), &wrong]), servers(&["a", "b"], true));
+        assert_eq!(after(&[GOOD, &profile("serch")]), servers(&["a", "b"], false));
     }
 
     #[test]

@@ -42,8 +42,6 @@ fn waiting(spec: &ServerSpec) -> Vec<&'static str> {
         ("its sandbox", spec.safety.sandbox != Sandbox::default()),
         ("its login", http.is_some_and(|http| *http.auth != Auth::default())),
         ("its headers helper", http.is_some_and(|http| http.headers_helper.is_some())),
-        ("aliases", tools().any(|tool| tool.alias.is_some())),
-        ("tags", spec.tags.is_some() || tools().any(|tool| tool.tags.is_some())),
     ];
     said.into_iter().filter(|(_, said)| *said).map(|(word, _)| word).collect()
 }

@@ -3,18 +3,22 @@
 use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
-use toolgate_model::{Diagnostic, Prefix, Scope, Severity};
+use toolgate_model::{Diagnostic, Naming, Prefix, Profiles, Scope, Severity};
 
-use crate::Home;
 use crate::files::Layer;
+use crate::{Home, profiles};
 
 /// What holds for all servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// What `roots/list` answers: absolute folders.
     pub roots: Vec<PathBuf>,
+    /// How exposed names are made.
+    pub naming: Naming,
     /// When exposed names carry their server's name.
     pub prefix: Prefix,
+    /// What kinds of callers see, and who is of which kind.
+    pub profiles: Profiles,
 }
 
 /// Takes each setting from the nearest layer that has it.
@@ -26,6 +30,8 @@ pub(crate) fn settle(layers: &[Layer], home: &Home, diagnostics: &mut Vec<Diagno
     });
     Settings {
         roots: roots.unwrap_or_default(),
+        naming: layers.iter().find_map(|it| it.reading.settings.naming).unwrap_or_default(),
+        profiles: profiles::settle(layers, diagnostics),
         prefix: layers.iter().find_map(|it| it.reading.settings.prefix).unwrap_or_default(),
     }
 }

@@ -1,18 +1,24 @@
-//! What must survive a restart: consents and trust, the last known catalog of each server, and its
-//! era.
+//! What must survive a restart: consents and trust, the last known catalog of each server, its era,
+//! and how often one was tried of which nothing is known.
 //!
 //! One trait, [`State`]; SQLite behind it now, another engine later with the same queries. What was
 //! acknowledged is on disk. Nothing here decides anything: a consent is only remembered.
+//!
+//! Beside it, what must not be held in memory: [`Results`] that are kept aside while the process
+//! lives.
 
+mod attempts;
 mod catalogs;
 mod consents;
 mod eras;
 mod error;
 mod private;
+mod results;
 mod sqlite;
 mod state;
 mod trusts;
 
 pub use error::StoreError;
+pub use results::{Draft, FileResults, KeptResult, Quota, Results, Section};
 pub use sqlite::SqliteState;
 pub use state::{Answer, Consent, ConsentSet, FoundEra, SavedCatalog, State, Trust};

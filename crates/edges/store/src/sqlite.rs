@@ -16,10 +16,10 @@ use toolgate_model::{Catalog, Digest, ServerName};
 use toolgate_wire::Era;
 
 use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError, Trust};
-use crate::{catalogs, consents, eras, private, trusts};
+use crate::{attempts, catalogs, consents, eras, private, trusts};
 
 /// The schema, step by step. A step that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "consents and catalogs",
@@ -27,6 +27,7 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
     ),
     (2, "eras", include_str!("../migrations/sqlite/0002_eras.sql")),
     (3, "trusts", include_str!("../migrations/sqlite/0003_trusts.sql")),
+    (4, "attempts", include_str!("../migrations/sqlite/0004_attempts.sql")),
 ];
 
 /// How long to wait for another writer.
@@ -249,5 +250,9 @@ impl State for SqliteState {
 
     fn era<'a>(&'a self, spec: &'a Digest) -> Answer<'a, Option<FoundEra>> {
         Box::pin(eras::load(self, spec))
+    }
+
+    fn note_attempt<'a>(&'a self, spec: &'a Digest) -> Answer<'a, u32> {
+        Box::pin(attempts::note(self, spec))
     }
 }

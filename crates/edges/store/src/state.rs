@@ -63,6 +63,9 @@ pub trait State: Send + Sync {
 
     /// The era last found. How long it is to be believed is the caller's to say.
     fn era<'a>(&'a self, spec: &'a Digest) -> Answer<'a, Option<FoundEra>>;
+
+    /// Counts an attempt to start a server declared as `spec`; says how many there were before.
+    fn note_attempt<'a>(&'a self, spec: &'a Digest) -> Answer<'a, u32>;
 }
 
 /// One consent.

@@ -202,7 +202,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
 
     let error = open(folder.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, known: 3, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Newer { found: 999, known: 4, .. }), "{error:?}");
     assert!(error.to_string().contains("state.db"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -216,7 +216,7 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
     state.close().await;
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    let undone = ["drop table trusts", "drop table eras"];
+    let undone = ["drop table attempts", "drop table trusts", "drop table eras"];
     for undo in undone.into_iter().chain(["delete from _sqlx_migrations where version >= 2"]) {
         sqlx::query(undo).execute(&pool).await.unwrap();
     }
@@ -226,6 +226,20 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     state.save_era(&digest("one"), Some(Era::Legacy)).await.unwrap();
     assert_eq!(state.consents().await.unwrap().len(), 1);
     assert_eq!(state.trusts().await.unwrap(), []);
+    assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn attempts_are_counted_for_each_declaration() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = open(folder.path()).await.unwrap();
+    for before in 0..3 {
+        assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), before);
+    }
+    state.close().await;
+    let state = open(folder.path()).await.unwrap();
+    assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), 3);
+    assert_eq!(state.note_attempt(&digest("two")).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -17,6 +17,14 @@ pub enum TransportError {
         /// The first bytes of it.
         head: Vec<u8>,
     },
+    /// A large message found no room on the disk. Its beginning may tell whose it was.
+    #[error("keep a large message on disk: {reason}")]
+    Unkept {
+        /// What the system says.
+        reason: String,
+        /// The first bytes of it.
+        head: Vec<u8>,
+    },
     /// The address is not one we can connect to.
     #[error("use the address `{url}`: {reason}")]
     Address {

@@ -10,12 +10,14 @@
 //! * [`local`]: a socket file, for programs of one user on one machine.
 //! * [`sse`]: server-sent events, read and written.
 //! * [`spool`]: bodies of any allowed size without their weight in memory.
+//! * [`refill`]: large answers, written out again from where they lie.
 
 mod error;
 pub mod http;
 pub mod http_sse;
 pub mod line;
 pub mod local;
+pub mod refill;
 pub mod spool;
 pub mod sse;
 

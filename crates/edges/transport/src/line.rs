@@ -5,13 +5,16 @@
 //! load many messages cost one system call.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::TransportError;
-use crate::spool::{BodyLimits, Spool};
+use crate::refill::Refill;
+use crate::spool::{Body, BodyLimits, Spool};
 
 /// How much room is made at a time for what is read: what a pipe holds, so that a long line takes
 /// few reads.
@@ -45,19 +48,27 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     ///
     /// Not cancel-safe inside a large line; a reader task of its own calls it in a loop.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+        match self.next_body().await? {
+            Some(body) => body.whole().await.map(trim_end).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same, with a large line left in its file; it may end in white space there.
+    pub async fn next_body(&mut self) -> Result<Option<Body>, TransportError> {
         self.pass_over_refused().await?;
         loop {
             if let Some(line) = self.take_buffered() {
                 if line.is_empty() {
                     continue;
                 }
-                return Ok(Some(line));
+                return Ok(Some(Body::Memory(line)));
             }
             if self.buffer.len() > self.limits.memory {
                 return self.next_large().await.map(Some);
             }
             if self.fill().await? == 0 {
-                return Ok(self.take_last());
+                return Ok(self.take_last().map(Body::Memory));
             }
         }
     }
@@ -91,17 +102,19 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// A line that does not fit in memory.
-    async fn next_large(&mut self) -> Result<Bytes, TransportError> {
+    async fn next_large(&mut self) -> Result<Body, TransportError> {
         let mut spool = Spool::new(self.limits);
         self.searched = 0;
         loop {
             let (chunk, ended) = self.take_chunk();
-            if let Err(error) = spool.push(&chunk) {
+            let text = chunk.strip_suffix(b"\n").unwrap_or(&chunk);
+            if let Err(error) = spool.push(text) {
                 self.refused = (!ended).then_some(0);
                 return Err(error);
             }
+            drop(chunk);
             if ended || self.fill().await? == 0 {
-                return Ok(trim_end(spool.finish().await?));
+                return Ok(spool.body());
             }
         }
     }
@@ -133,20 +146,66 @@ fn trim_end(mut line: Bytes) -> Bytes {
     line
 }
 
+/// How much may wait for a reader that does not read. One message alone may be larger.
+const ROOM: usize = 64 << 20;
+
 /// Where messages to be written are put. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct LineSender(mpsc::UnboundedSender<Bytes>);
+pub struct LineSender {
+    queue: mpsc::UnboundedSender<Line>,
+    waiting: Arc<Waiting>,
+}
+
+/// What is being held for the reader.
+#[derive(Debug, Default)]
+struct Waiting {
+    bytes: AtomicUsize,
+    given_up: Notify,
+}
+
+/// A message to be written.
+#[derive(Debug)]
+enum Line {
+    Small(Bytes),
+    Large(Refill),
+}
+
+impl Line {
+    fn held(&self) -> usize {
+        match self {
+            Self::Small(message) => message.len(),
+            Self::Large(refill) => refill.held(),
+        }
+    }
+}
 
 impl LineSender {
     /// Queues one message, without its line end. How many wait is bounded by how many calls the
-    /// owner lets in, not here: a cancellation must never be refused for want of room.
+    /// owner lets in, not here: a cancellation must never be refused for want of room. Only a
+    /// reader that has not read for very long is given up, and then altogether: a message left out
+    /// would be an answer that never comes.
     pub fn send(&self, message: Bytes) -> Result<(), TransportError> {
-        self.0.send(message).map_err(|_| TransportError::Closed)
+        self.queue(Line::Small(message))
+    }
+
+    /// Queues one large message, which must not hold a raw line break. It is read as it is written.
+    pub fn send_large(&self, message: Refill) -> Result<(), TransportError> {
+        self.queue(Line::Large(message))
+    }
+
+    fn queue(&self, line: Line) -> Result<(), TransportError> {
+        let held = line.held();
+        let before = self.waiting.bytes.fetch_add(held, Ordering::Relaxed);
+        if before > 0 && before + held > ROOM {
+            self.waiting.given_up.notify_one();
+            return Err(TransportError::Closed);
+        }
+        self.queue.send(line).map_err(|_| TransportError::Closed)
     }
 
     /// Whether the writer is gone.
     pub fn is_closed(&self) -> bool {
-        self.0.is_closed()
+        self.queue.is_closed()
     }
 }
 
@@ -154,25 +213,47 @@ impl LineSender {
 pub fn writer<W: AsyncWrite + Unpin>(
     output: W,
 ) -> (LineSender, impl Future<Output = Result<(), TransportError>>) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    (LineSender(sender), write_lines(output, receiver))
+    let (queue, receiver) = mpsc::unbounded_channel();
+    let waiting = Arc::<Waiting>::default();
+    let sender = LineSender { queue, waiting: waiting.clone() };
+    let work = async move {
+        tokio::select! {
+            biased;
+            () = waiting.given_up.notified() => Err(TransportError::Closed),
+            written = write_lines(output, receiver, &waiting) => written,
+        }
+    };
+    (sender, work)
 }
 
 /// Writes until every sender is gone or the stream breaks. Dropping the output closes it.
 async fn write_lines<W: AsyncWrite + Unpin>(
     mut output: W,
-    mut waiting: mpsc::UnboundedReceiver<Bytes>,
+    mut queue: mpsc::UnboundedReceiver<Line>,
+    waiting: &Waiting,
 ) -> Result<(), TransportError> {
     let mut batch = Vec::with_capacity(BATCH);
     let mut gathered = Vec::new();
-    while waiting.recv_many(&mut batch, BATCH).await > 0 {
+    while queue.recv_many(&mut batch, BATCH).await > 0 {
         gathered.clear();
-        for message in batch.drain(..) {
-            gathered.extend_from_slice(&message);
+        let mut held = 0;
+        for line in batch.drain(..) {
+            held += line.held();
+            match line {
+                Line::Small(message) => gathered.extend_from_slice(&message),
+                Line::Large(mut message) => {
+                    while let Some(chunk) = message.chunk()? {
+                        gathered.extend_from_slice(&chunk);
+                        output.write_all(&gathered).await?;
+                        gathered.clear();
+                    }
+                }
+            }
             gathered.push(b'\n');
         }
         output.write_all(&gathered).await?;
         output.flush().await?;
+        waiting.bytes.fetch_sub(held, Ordering::Relaxed);
         if gathered.capacity() > 1 << 20 {
             gathered = Vec::new();
         }
@@ -252,5 +333,17 @@ mod tests {
         theirs.read_to_string(&mut text).await.unwrap();
         let expected: Vec<_> = (0..200).map(|n| n.to_string()).collect();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_does_not_read_is_given_up() {
+        let (ours, _theirs) = tokio::io::duplex(1 << 10);
+        let (sender, work) = writer(ours);
+        let work = tokio::spawn(work);
+        let message = Bytes::from(vec![b'x'; ROOM / 4]);
+        let refused = std::iter::repeat_with(|| sender.send(message.clone())).take(6);
+        assert_eq!(refused.filter(Result::is_err).count(), 2);
+        assert!(matches!(work.await.unwrap(), Err(TransportError::Closed)));
+        assert!(sender.is_closed());
     }
 }

@@ -1,17 +1,22 @@
 //! A body that grows: in memory while it is small, then in a file, then refused.
 //!
 //! Large bodies arrive slowly and from many sides at once; holding them all in memory is how a
-//! gateway dies. A body beyond the memory limit waits in an unnamed file, and comes back into
-//! memory only when it is complete and the one permit for large bodies is free. The permit goes
-//! back when the last reference to the bytes is dropped.
+//! gateway dies. A body beyond the memory limit goes into an unnamed file, which is gone with its
+//! last user, however that ends. Whoever can read it from there does so ([`Spooled`]). Whoever must
+//! have it whole waits for the one permit for large bodies, which goes back when the last reference
+//! to the bytes is dropped.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolgate_wire::Frame;
+use toolgate_wire::large::Kept;
 
 use crate::TransportError;
+use crate::refill::Refill;
 
 /// How large a body may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +25,11 @@ pub struct BodyLimits {
     pub memory: usize,
     /// Beyond this it is refused.
     pub total: usize,
+}
+
+impl BodyLimits {
+    /// What a server answers. It can be used from where it lies, and many servers answer at once.
+    pub const ANSWER: Self = Self { memory: 2 << 20, total: 64 << 20 };
 }
 
 impl Default for BodyLimits {
@@ -39,8 +49,24 @@ static LARGE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::ne
 pub struct Spool {
     limits: BodyLimits,
     memory: BytesMut,
-    file: Option<std::fs::File>,
+    file: Option<File>,
     len: usize,
+}
+
+/// A body that was received.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// A small one.
+    Memory(Bytes),
+    /// A large one.
+    File(Spooled),
+}
+
+/// A large body in its file.
+#[derive(Debug, Clone)]
+pub struct Spooled {
+    file: Arc<File>,
+    len: u64,
 }
 
 /// A large body, back in memory, with its permit.
@@ -61,10 +87,11 @@ impl Spool {
         Self { limits, memory: BytesMut::new(), file: None, len: 0 }
     }
 
-    /// An empty body that is said to become this long: room for it is made at once, as far as it
-    /// stays in memory.
+    /// An empty body that is said to become this long: room for it is made at once, if it stays in
+    /// memory.
     pub fn expecting(length: u64, limits: BodyLimits) -> Self {
-        let room = usize::try_from(length).unwrap_or(usize::MAX).min(limits.memory);
+        let room = usize::try_from(length).unwrap_or(usize::MAX);
+        let room = if room > limits.memory { 0 } else { room };
         Self { memory: BytesMut::with_capacity(room), ..Self::new(limits) }
     }
 
@@ -84,34 +111,140 @@ impl Spool {
             return Err(self.oversize(chunk));
         }
         self.len += chunk.len();
-        if let Some(file) = &mut self.file {
-            return Ok(file.write_all(chunk)?);
+        if self.len <= self.limits.memory {
+            self.memory.extend_from_slice(chunk);
+            return Ok(());
         }
-        self.memory.extend_from_slice(chunk);
-        if self.memory.len() > self.limits.memory {
-            let mut file = tempfile::tempfile()?;
-            file.write_all(&self.memory)?;
-            self.memory = BytesMut::from(&self.memory[..HEAD.min(self.memory.len())]);
-            self.file = Some(file);
-        }
+        self.write(chunk).map_err(|error| {
+            let (reason, head) = (error.to_string(), self.head(chunk));
+            TransportError::Unkept { reason, head }
+        })
+    }
+
+    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => self.spill(chunk)?,
+        };
+        file.write_all(chunk)?;
+        self.file = Some(file);
         Ok(())
     }
 
-    fn oversize(&self, chunk: &[u8]) -> TransportError {
-        let head = if self.memory.is_empty() { chunk } else { &self.memory };
-        let head = head[..HEAD.min(head.len())].to_vec();
-        TransportError::Oversize { limit: self.limits.total, head }
+    /// Moves what is in memory to a file; only the head of the body stays.
+    fn spill(&mut self, next: &[u8]) -> io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&self.memory)?;
+        let mut head = BytesMut::from(&self.memory[..HEAD.min(self.memory.len())]);
+        head.extend_from_slice(&next[..next.len().min(HEAD - head.len())]);
+        self.memory = head;
+        Ok(file)
     }
 
-    /// The whole body. A large one waits here until the one before it is done with.
-    pub async fn finish(self) -> Result<Bytes, TransportError> {
-        let Some(mut file) = self.file else { return Ok(self.memory.freeze()) };
-        let permit = LARGE.clone().acquire_owned().await.map_err(|_| TransportError::Closed)?;
-        file.seek(SeekFrom::Start(0))?;
-        let mut bytes = Vec::with_capacity(self.len);
-        file.read_to_end(&mut bytes)?;
-        Ok(Bytes::from_owner(Loaded { bytes, _permit: permit }))
+    fn oversize(&self, chunk: &[u8]) -> TransportError {
+        TransportError::Oversize { limit: self.limits.total, head: self.head(chunk) }
     }
+
+    /// The first bytes of a body that is refused at this chunk.
+    fn head(&self, chunk: &[u8]) -> Vec<u8> {
+        let head = if self.memory.is_empty() { chunk } else { &self.memory };
+        head[..HEAD.min(head.len())].to_vec()
+    }
+
+    /// The body, wherever it lies.
+    pub fn body(self) -> Body {
+        match self.file {
+            None => Body::Memory(self.memory.freeze()),
+            Some(file) => Body::File(Spooled { file: Arc::new(file), len: self.len as u64 }),
+        }
+    }
+
+    /// The whole body in memory. A large one waits here until the one before it is done with.
+    pub async fn finish(self) -> Result<Bytes, TransportError> {
+        self.body().whole().await
+    }
+}
+
+impl Body {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Memory(bytes) if bytes.is_empty())
+    }
+
+    /// All of it in memory. A large one waits here until the one before it is done with.
+    pub async fn whole(self) -> Result<Bytes, TransportError> {
+        match self {
+            Self::Memory(bytes) => Ok(bytes),
+            Self::File(spooled) => spooled.whole().await,
+        }
+    }
+}
+
+impl Spooled {
+    /// How many bytes it has.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is nothing in it; there always is.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All of it in memory, once the one before it is done with.
+    pub async fn whole(self) -> Result<Bytes, TransportError> {
+        load(move || {
+            let mut bytes = vec![0; usize::try_from(self.len).unwrap_or_default()];
+            self.read_at(0, &mut bytes)?;
+            Ok(bytes)
+        })
+        .await
+    }
+}
+
+impl Kept for Spooled {
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        read_exact_at(&self.file, at, into)
+    }
+}
+
+/// Fills `into` from a place in a file, whatever else reads there.
+#[cfg(unix)]
+pub fn read_exact_at(file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, at)
+}
+
+/// Fills `into` from a place in a file, whatever else reads there.
+#[cfg(windows)]
+pub fn read_exact_at(file: &File, mut at: u64, mut into: &mut [u8]) -> io::Result<()> {
+    while !into.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, into, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        at += read as u64;
+        into = &mut into[read..];
+    }
+    Ok(())
+}
+
+/// A message with nothing beside it: the skeleton of a large answer is filled, once the one before
+/// it is done with.
+pub async fn whole(frame: Frame) -> Result<Frame, TransportError> {
+    let Some(aside) = frame.aside().cloned() else { return Ok(frame) };
+    let skeleton = frame.bytes().clone();
+    let bytes = load(move || Refill::of(skeleton, aside).to_vec()).await?;
+    Frame::parse(bytes, &toolgate_wire::Limits::WIDEST)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
+}
+
+/// Brings something large into memory, under the one permit there is for that.
+async fn load(
+    read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
+) -> Result<Bytes, TransportError> {
+    let permit = LARGE.clone().acquire_owned().await.map_err(|_| TransportError::Closed)?;
+    let bytes = tokio::task::spawn_blocking(read).await.map_err(io::Error::other)??;
+    Ok(Bytes::from_owner(Loaded { bytes, _permit: permit }))
 }
 
 #[cfg(test)]
@@ -142,11 +275,39 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_large_body_is_read_where_it_lies() {
+        let mut spool = Spool::expecting(50, SMALL);
+        spool.push(&[b'a'; 20]).unwrap();
+        spool.push(b"middle").unwrap();
+        spool.push(&[b'z'; 24]).unwrap();
+        let Body::File(spooled) = spool.body() else { panic!("it is large") };
+        let mut part = [0; 8];
+        spooled.read_at(19, &mut part).unwrap();
+        assert_eq!((&part, spooled.len()), (b"amiddlez", 50));
+        assert!(spooled.read_at(45, &mut part).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_body_the_disk_has_no_room_for_is_refused_with_its_head() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut spool = Spool { file: Some(full), ..Spool::new(SMALL) };
+        spool.push(b"{\"id\":7").unwrap();
+        let refused = spool.push(b",\"result\":").unwrap_err();
+        let TransportError::Unkept { head, .. } = refused else { panic!("{refused}") };
+        assert_eq!(head, b"{\"id\":7");
+    }
+
+    #[tokio::test]
     async fn an_oversize_body_is_refused_with_its_head() {
-        let mut spool = Spool::new(SMALL);
-        spool.push(b"{\"id\":7,\"result\":").unwrap();
-        let refused = spool.push(&[b'x'; 100]).unwrap_err();
-        let TransportError::Oversize { limit: 100, head } = refused else { panic!("{refused}") };
-        assert!(head.starts_with(b"{\"id\":7"));
+        for first in [&b"{\"id\":7,\"result\":"[..], b"{\"id\":7"] {
+            let mut spool = Spool::new(SMALL);
+            spool.push(first).unwrap();
+            let refused = spool.push(&[b'x'; 100]).unwrap_err();
+            let TransportError::Oversize { limit: 100, head } = refused else {
+                panic!("{refused}")
+            };
+            assert!(head.starts_with(b"{\"id\":7"));
+        }
     }
 }

@@ -4,12 +4,20 @@
 //! audio before 2025-03-26 and resource links before 2025-06-18 become text that says what stood
 //! there. Blocks nobody here knows pass as they came: somebody may.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use toolgate_wire::large::Aside;
 use toolgate_wire::{Revision, Span, method, scan, string};
 
-use crate::Passage;
+use crate::{Passage, words};
 
 /// The blocks of a result that must change: where, and what stands there instead.
-pub(crate) fn degraded(result: &[u8], passage: &Passage<'_>) -> Vec<(Span, String)> {
+pub(crate) fn degraded(
+    result: &[u8],
+    passage: &Passage<'_>,
+    aside: Option<&Arc<Aside>>,
+) -> Vec<(Span, String)> {
     if passage.to.resource_links() || passage.from < passage.to {
         return Vec::new();
     }
@@ -21,16 +29,16 @@ pub(crate) fn degraded(result: &[u8], passage: &Passage<'_>) -> Vec<(Span, Strin
         // What an extension calls so is its own.
         _ => return Vec::new(),
     };
-    let change = |at: Span| Some((at, in_words(at.of(result), passage.to)?));
+    let change = |at: Span| Some((at, in_words(at.of(result), passage.to, aside)?));
     blocks.into_iter().filter_map(change).collect()
 }
 
 /// The text block that stands for a block this revision does not know; `None` if it knows it, or
 /// nobody does.
-pub(crate) fn in_words(block: &[u8], to: Revision) -> Option<String> {
+pub(crate) fn in_words(block: &[u8], to: Revision, aside: Option<&Arc<Aside>>) -> Option<String> {
     let text = match scan::text(block, "type")?.as_ref() {
-        "audio" if !to.audio() => audio(block),
-        "resource_link" if !to.resource_links() => link(block),
+        "audio" if !to.audio() => audio(block, aside),
+        "resource_link" if !to.resource_links() => link(block, aside),
         _ => return None,
     };
     Some(said(&text, block))
@@ -48,16 +56,26 @@ pub(crate) fn said(text: &str, block: &[u8]) -> String {
     words
 }
 
-fn audio(block: &[u8]) -> String {
-    let data = scan::text(block, "data").unwrap_or_default();
-    let padding = data.bytes().rev().take_while(|byte| *byte == b'=').count();
-    let bytes = (data.len() * 3 / 4).saturating_sub(padding);
-    let kind = scan::text(block, "mimeType").unwrap_or("unknown type".into());
+/// A string for words; one that lies beside is too long for them.
+fn short<'a>(block: &'a [u8], key: &str, aside: Option<&Arc<Aside>>) -> Option<Cow<'a, str>> {
+    let raw = scan::member(block, key)?.of(block);
+    match aside.and_then(|aside| aside.hole(raw)) {
+        Some(_) => Some("…".into()),
+        None => string::decode(raw),
+    }
+}
+
+fn audio(block: &[u8], aside: Option<&Arc<Aside>>) -> String {
+    let data = scan::member(block, "data").map_or(&b"\"\""[..], |at| at.of(block));
+    let len = aside.map_or(data.len() as u64, |aside| aside.len_of(data));
+    let padding = data.iter().rev().skip(1).take_while(|byte| **byte == b'=').count() as u64;
+    let bytes = words::decoded_size(len.saturating_sub(2)).saturating_sub(padding);
+    let kind = short(block, "mimeType", aside).unwrap_or("unknown type".into());
     format!("[audio, {kind}, {bytes} bytes: left out, this client cannot take it]")
 }
 
-fn link(block: &[u8]) -> String {
-    let member = |key| scan::text(block, key);
+fn link(block: &[u8], aside: Option<&Arc<Aside>>) -> String {
+    let member = |key| short(block, key, aside);
     let name = member("title").or_else(|| member("name")).unwrap_or_default();
     let uri = member("uri").unwrap_or_default();
     let size = raw(block, "size").map(|size| format!("{size} bytes").into());

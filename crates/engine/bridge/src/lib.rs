@@ -16,6 +16,7 @@ mod question;
 mod result;
 mod schema;
 pub mod tasks;
+pub mod words;
 
 pub use capabilities::capabilities;
 pub use definition::tool;

@@ -63,7 +63,7 @@ fn blocks(block: &[u8], to: Revision) -> Vec<String> {
         "resource" => vec![said(&embedded(block), block)],
         _ => {
             let as_it_is = || String::from_utf8_lossy(block).into_owned();
-            vec![in_words(block, to).unwrap_or_else(as_it_is)]
+            vec![in_words(block, to, None).unwrap_or_else(as_it_is)]
         }
     }
 }

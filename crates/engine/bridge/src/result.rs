@@ -35,7 +35,7 @@ pub fn result(answer: Frame, passage: &Passage<'_>, tool: Option<&[u8]>) -> Fram
         (Era::Legacy, Era::Modern) => modernise(answer.edit(), object, passage),
         _ => answer.edit(),
     };
-    let edit = content::degraded(object.raw, passage)
+    let edit = content::degraded(object.raw, passage, answer.aside())
         .into_iter()
         .fold(edit, |edit, (at, block)| edit.replace(at.within(object.at), block));
     edit.frame().unwrap_or(answer)

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use toolgate_model::{CapabilityKind, Catalog, ServerName, ServerSpec, ServerState};
+use toolgate_model::{Catalog, ServerName, ServerSpec, ServerState};
 
 use crate::server::Server;
 use crate::{Fleet, Member};
@@ -65,7 +65,8 @@ impl Fleet {
             };
             match difference(&present, &member) {
                 Difference::None => {
-                    present.redeclare(member);
+                    self.redeclare(&present, member);
+                    present.reconsider();
                     applied.kept.push(name);
                 }
                 Difference::Words => {
@@ -81,16 +82,20 @@ impl Fleet {
         applied
     }
 
+    /// Takes over words. Those that say what is seen, and where that is said, count at once.
     fn redeclare(&self, server: &Arc<Server>, member: Member) {
-        let (name, selection) = (member.spec.name.clone(), member.spec.selection.clone());
-        let differs = server.member().spec.selection != selection;
+        let (name, old) = (member.spec.name.clone(), server.member());
+        let chosen = old.spec.selection != member.spec.selection;
+        let differs = chosen
+            || (&old.spec.tags, &old.origin, old.place)
+                != (&member.spec.tags, &member.origin, member.place);
         let catalog = server.shared_pool().and_then(|pool| pool.catalog());
-        if let Some(catalog) = catalog.filter(|_| differs) {
+        if let Some(catalog) = catalog.filter(|_| chosen) {
             warn_of_missing(&member.spec, &catalog);
         }
         server.redeclare(member);
         if differs {
-            self.shared.catalog_changed(name, vec![CapabilityKind::Tool]);
+            self.shared.catalog_changed(name, Vec::new());
         }
     }
 }

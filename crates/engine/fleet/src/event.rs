@@ -3,6 +3,8 @@
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::Frame;
 
+use crate::CallerKey;
+
 /// Something that happened outside any call.
 #[derive(Debug, Clone)]
 pub enum FleetEvent {
@@ -21,6 +23,8 @@ pub enum FleetEvent {
     Notified {
         /// Which server.
         server: ServerName,
+        /// Whose connection it came on, if it is one caller's: nobody else may hear of it.
+        caller: Option<CallerKey>,
         /// As it came.
         frame: Frame,
     },

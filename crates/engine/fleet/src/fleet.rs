@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::broadcast;
 use toolgate_launch::Launcher;
-use toolgate_model::{CapabilityKind, Discovery, PoolScope, ServerName, ServerState};
+use toolgate_model::{CapabilityKind, Catalog, Discovery, PoolScope, ServerName, ServerState};
 use toolgate_store::State;
 use toolgate_wire::view::LogLevel;
 
@@ -19,7 +19,7 @@ use crate::member::{Member, Tenant};
 use crate::memory::Memory;
 use crate::roots::Standing;
 use crate::server::{Offered, Server, ServerStatus};
-use crate::{CallerKey, FleetError, FleetEvent, Pool, Report};
+use crate::{CallerKey, FleetError, FleetEvent, Known, Pool, Report};
 
 /// How many events may wait for a slow listener before it misses some.
 const EVENTS: usize = 1024;
@@ -99,23 +99,31 @@ impl Fleet {
     /// Calls under way on the replaced one finish there, up to the drain limit; nobody waits for
     /// that, and calls from now on go to the new one.
     pub async fn enlist(&self, member: Member) {
-        let may_start = member.standing == ServerState::NotStarted;
-        let pool = self.enlist_idle(member).await;
-        if may_start {
-            pool.start();
+        if member.standing != ServerState::NotStarted {
+            self.enlist_idle(member).await;
+            return;
         }
+        let known = self.shared.memory.load(&member.spec).await;
+        let in_vain = known.is_none() && self.shared.memory.tried_in_vain(&member.spec).await;
+        self.enter(Server::new(member, in_vain), known).await.start();
     }
 
     /// Adds a server that is started by its first use; one of the same name is replaced.
     pub async fn enlist_idle(&self, member: Member) -> Arc<Pool> {
-        let name = member.spec.name.clone();
         let known = self.shared.memory.load(&member.spec).await;
-        let server = Arc::new(Server::new(member));
+        self.enter(Server::new(member, false), known).await
+    }
+
+    async fn enter(&self, server: Server, known: Option<Catalog>) -> Arc<Pool> {
+        let name = server.member().spec.name.clone();
+        let server = Arc::new(server);
         // Nobody sees the new one before it knows what there is to know of it.
         let pool = self.new_pool(&server);
-        let before = self.server(&name).and_then(|server| server.shared_pool()?.catalog());
+        let before = self.server(&name).and_then(|server| server.shared_pool()?.known());
         match (known, before) {
-            (Some(known), _) => pool.remember(known),
+            (Some(known), before) => {
+                pool.remember(Arc::new(Known::of(Arc::new(known), before).await));
+            }
             (None, Some(before)) => pool.show_meanwhile(before),
             (None, None) => {}
         }
@@ -205,10 +213,13 @@ impl Fleet {
         made.unwrap_or_else(|| Pool::new(server.declared(), everybody, self.shared.clone()))
     }
 
-    /// What each server offers this caller, by name. A server he has no connection to yet shows
-    /// what it offers everybody.
+    /// What each server offers this caller, by place and then by name. A server he has no connection
+    /// to yet shows what it offers everybody.
     pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<Offered> {
-        self.read().values().filter_map(|server| server.offered(caller)).collect()
+        let servers = self.read();
+        let mut all: Vec<_> = servers.values().filter_map(|it| it.offered(caller)).collect();
+        all.sort_by_key(|offered| offered.member.place); // a stable sort: they came by name
+        all
     }
 
     /// How every server stands, by name.

@@ -33,6 +33,12 @@ pub(crate) fn failure(
     Failure { phase, cause: format!("failed to {error}"), hint: hint(spec, phase, error), stderr }
 }
 
+/// A server that offers nothing anybody could use.
+pub(crate) fn useless(cause: String) -> Failure {
+    let hint = "it was closed; `toolgate doctor` looks again, and so does a reload".to_owned();
+    Failure { phase: Phase::List, cause, stderr: String::new(), hint: Some(hint) }
+}
+
 fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String> {
     let name = &spec.name;
     Some(match error {

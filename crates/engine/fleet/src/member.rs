@@ -19,6 +19,8 @@ pub struct Member {
     pub spec: ServerSpec,
     /// Where it was declared.
     pub origin: Origin,
+    /// Its place among all declarations: lists are in this order, and by name where it is the same.
+    pub place: usize,
     /// [`ServerState::NotStarted`] if it may start; else why not.
     pub standing: ServerState,
     /// Whether it may not start only because a variable has no value now: one that is up goes on
@@ -39,6 +41,7 @@ impl Member {
         Self {
             spec,
             origin,
+            place: 0,
             standing: ServerState::NotStarted,
             unset: false,
             project: None,

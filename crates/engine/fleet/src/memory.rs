@@ -13,6 +13,10 @@ use toolgate_wire::Era;
 /// How long a server is taken for a legacy one: after an upgrade it would still answer as one.
 const LEGACY: Duration = Duration::from_secs(24 * 3600);
 
+/// So many starts in vain, and nobody counts on a server any more. The second may well succeed where
+/// the first had to fetch a package.
+const IN_VAIN: u32 = 2;
+
 pub(crate) struct Memory(pub(crate) Option<Arc<dyn State>>);
 
 impl Memory {
@@ -25,6 +29,14 @@ impl Memory {
     pub(crate) async fn load(&self, spec: &ServerSpec) -> Option<Catalog> {
         let known = self.0.as_ref()?.catalog(&spec.name, &spec.digest()).await;
         recalled(spec, known).map(|saved| saved.catalog)
+    }
+
+    /// Whether a server of which nothing is known was tried so often before that its coming up is no
+    /// longer to be waited for. Counts as one more attempt.
+    pub(crate) async fn tried_in_vain(&self, spec: &ServerSpec) -> bool {
+        let Some(store) = &self.0 else { return false };
+        let before = store.note_attempt(&spec.digest()).await;
+        recalled(spec, before.map(Some)).is_some_and(|before| before >= IN_VAIN)
     }
 
     /// Keeps the era a server has just been found to speak, or forgets it.

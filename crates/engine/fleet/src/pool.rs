@@ -5,32 +5,32 @@
 //! may not share the live connection go to [spare ones](crate::spares).
 
 mod calls;
+mod offering;
 mod succession;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use toolgate_model::{Catalog, Failure, Phase, ServerName, ServerState, Timeouts};
+use toolgate_model::{Failure, Phase, ServerName, ServerState, Timeouts};
 use toolgate_session::{Owner, SessionError};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, method};
 
-use crate::apply::warn_of_missing;
 use crate::connect::{Attempt, Live};
 use crate::failures::Failures;
 use crate::fleet::Shared;
 use crate::gauge::{Gauge, Stay};
 use crate::member::{Member, Tenant};
-use crate::report::{Log, Report};
+use crate::report::Log;
 use crate::server::Declared;
 use crate::spares::Spares;
 use crate::wanted::Wanted;
-use crate::watch::{self, Changes, Deaf, Watcher};
-use crate::{CallerKey, FleetError, FleetEvent, refresh};
+use crate::watch::{self, Changes, Watcher};
+use crate::{CallerKey, FleetError, FleetEvent, Known};
 
 /// Calls under way at once on one connection.
 const PLACES: usize = 64;
@@ -43,9 +43,11 @@ pub struct Pool {
     tenant: Tenant,
     shared: Arc<Shared>,
     live: ArcSwapOption<Live>,
-    catalog: ArcSwapOption<Catalog>,
+    known: ArcSwapOption<Known>,
     /// Whether the catalog is that of the server it replaces, shown until its own is known.
     borrowed: AtomicBool,
+    /// Whether it was closed because it offers nothing.
+    useless: AtomicBool,
     state: Mutex<ServerState>,
     pub(crate) spares: Spares,
     connecting: tokio::sync::Mutex<Failures>,
@@ -73,8 +75,9 @@ impl Pool {
             tenant,
             shared,
             live: ArcSwapOption::empty(),
-            catalog: ArcSwapOption::empty(),
+            known: ArcSwapOption::empty(),
             borrowed: AtomicBool::new(false),
+            useless: AtomicBool::new(false),
             state,
             spares: Spares::default(),
             connecting: tokio::sync::Mutex::default(),
@@ -129,11 +132,6 @@ impl Pool {
         }
     }
 
-    /// What it offers, as far as is known.
-    pub fn catalog(&self) -> Option<Arc<Catalog>> {
-        self.catalog.load_full()
-    }
-
     pub(crate) fn timeouts(&self) -> Timeouts {
         self.member.spec.timeouts
     }
@@ -149,11 +147,6 @@ impl Pool {
     /// The places for calls under way at once.
     pub fn places(&self) -> &Semaphore {
         &self.places
-    }
-
-    /// Shows what was known of it before this process began.
-    pub(crate) fn remember(&self, catalog: Catalog) {
-        self.catalog.compare_and_swap(&None::<Arc<Catalog>>, Some(Arc::new(catalog)));
     }
 
     /// The live connection; brings the server up if there is none.
@@ -204,7 +197,11 @@ impl Pool {
                     return Err(FleetError::Gone(self.server().clone()));
                 }
                 self.tell_again(&live);
-                self.publish(catalog).await;
+                let known = self.publish(catalog).await;
+                // Whoever has one of his own asked for it, and sees what there is.
+                if let Some(useless) = known.useless().filter(|_| !self.is_own()) {
+                    return Err(self.close_useless(&mut log, useless).await);
+                }
                 self.set_state(ServerState::Connected);
                 Ok(live)
             }
@@ -237,19 +234,6 @@ impl Pool {
     /// Replaces the attempt that is to be made; gives the one before.
     fn retry(&self, next: Option<AbortHandle>) -> Option<AbortHandle> {
         std::mem::replace(&mut *self.retry.lock().unwrap_or_else(PoisonError::into_inner), next)
-    }
-
-    /// Brings up a connection of its own and closes it again, to see how that goes.
-    pub(crate) async fn examine(&self) -> Report {
-        let mut log = Log::default();
-        if self.member.standing != ServerState::NotStarted {
-            log.not_allowed(&self.member.standing);
-            return log.report;
-        }
-        if let Ok((live, _)) = self.attempt(Arc::new(Deaf)).run(&mut log).await {
-            live.close().await;
-        }
-        log.report
     }
 
     pub(crate) fn attempt(&self, owner: Arc<dyn Owner>) -> Attempt<'_> {
@@ -292,25 +276,6 @@ impl Pool {
         }
     }
 
-    async fn publish(&self, catalog: Catalog) {
-        let server = self.server().clone();
-        tracing::info!(
-            target: "toolgate::fleet", %server,
-            "Loaded {} MCP tool(s)", catalog.tools.len()
-        );
-        let old = self.catalog.swap(Some(Arc::new(catalog.clone())));
-        self.borrowed.store(false, Ordering::Release);
-        if self.gauge.is_leaving() {
-            return;
-        }
-        warn_of_missing(&self.declared.load().spec, &catalog);
-        let kinds = refresh::differences(old.as_deref(), &catalog);
-        self.shared.memory.save(&self.member.spec, &catalog).await;
-        if !kinds.is_empty() || old.is_none() {
-            self.shared.catalog_changed(server, kinds);
-        }
-    }
-
     /// The level from which a caller wants log lines.
     pub(crate) fn set_level(&self, caller: CallerKey, level: LogLevel) {
         let changed = self.wanted(|wanted| wanted.set_level(caller, level));
@@ -350,8 +315,8 @@ impl Pool {
 
     /// A notification that belongs to no call.
     pub(crate) fn notified(&self, frame: Frame) {
-        let server = self.server().clone();
-        self.shared.announce(FleetEvent::Notified { server, frame });
+        let (server, caller) = (self.server().clone(), self.tenant.caller);
+        self.shared.announce(FleetEvent::Notified { server, caller, frame });
     }
 
     /// A connection reports its end. It may not be the one in use.
@@ -362,23 +327,6 @@ impl Pool {
         tokio::spawn(async move {
             drop(pool.lost(&live, error).await);
         });
-    }
-
-    /// Reads the lists again that have changed.
-    pub(crate) async fn refresh(&self) {
-        let kinds = self.changes.take();
-        let (Some(live), Some(known)) = (self.usable(), self.catalog()) else { return };
-        match refresh::some(&live.session, &known, &kinds).await {
-            Ok((catalog, changed)) if !changed.is_empty() => self.publish(catalog).await,
-            Ok(_) => {}
-            Err(error) => {
-                let error = live.masked(error);
-                tracing::warn!(
-                    target: "toolgate::fleet", server = %self.server(), %error,
-                    "a changed list could not be read"
-                );
-            }
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use toolgate_model::{CapabilityKind, Catalog, Definition, Origin, ServerSpec, Se
 
 use crate::fleet::Shared;
 use crate::member::{Member, Tenant};
-use crate::{CallerKey, Pool};
+use crate::{CallerKey, Known, Pool};
 
 /// How one server stands, for people.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct ServerStatus {
     pub state: ServerState,
     /// What it offers, as far as is known.
     pub catalog: Option<Arc<Catalog>>,
+    /// Whether nothing was ever seen of it, though it was tried more than once: not worth a wait.
+    pub in_vain: bool,
 }
 
 impl ServerStatus {
@@ -37,8 +39,8 @@ impl ServerStatus {
 pub struct Offered {
     /// As declared.
     pub member: Arc<Member>,
-    /// As the server sent it.
-    pub catalog: Arc<Catalog>,
+    /// What is known of it.
+    pub known: Arc<Known>,
 }
 
 /// A declaration that may change where its process need not know.
@@ -46,6 +48,7 @@ pub(crate) type Declared = Arc<ArcSwap<Member>>;
 
 pub(crate) struct Server {
     declared: Declared,
+    in_vain: bool,
     pools: Mutex<Pools>,
 }
 
@@ -57,8 +60,9 @@ struct Pools {
 }
 
 impl Server {
-    pub(crate) fn new(member: Member) -> Self {
-        Self { declared: Arc::new(ArcSwap::from_pointee(member)), pools: Mutex::default() }
+    pub(crate) fn new(member: Member, in_vain: bool) -> Self {
+        let declared = Arc::new(ArcSwap::from_pointee(member));
+        Self { declared, in_vain, pools: Mutex::default() }
     }
 
     fn pools(&self) -> MutexGuard<'_, Pools> {
@@ -113,6 +117,11 @@ impl Server {
         self.all().iter().any(|pool| pool.usable().is_some())
     }
 
+    /// Looks again at one that was closed because it offered nothing.
+    pub(crate) fn reconsider(&self) {
+        self.all().iter().for_each(|pool| pool.reconsider());
+    }
+
     /// Takes the pool of a caller out.
     pub(crate) fn take_own(&self, caller: CallerKey) -> Option<Arc<Pool>> {
         self.pools().by_key.remove(&Some(caller))
@@ -135,9 +144,9 @@ impl Server {
         if let ServerState::Blocked(_) | ServerState::Disabled | ServerState::NeedsAuth(_) = state {
             return None;
         }
-        let own = pools.by_key.get(&caller).and_then(|pool| pool.catalog());
-        let catalog = own.or_else(|| everybodys?.catalog())?;
-        Some(Offered { member, catalog })
+        let own = pools.by_key.get(&caller).and_then(|pool| pool.known());
+        let known = own.or_else(|| everybodys?.known())?;
+        Some(Offered { member, known })
     }
 
     pub(crate) fn status(&self) -> ServerStatus {
@@ -147,6 +156,7 @@ impl Server {
             origin: member.origin.clone(),
             state: pool.as_ref().map_or(member.standing.clone(), |pool| pool.state()),
             catalog: pool.and_then(|pool| pool.catalog()),
+            in_vain: self.in_vain,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Who calls.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 use toolgate_fleet::{CallerKey, Tenant};
-use toolgate_model::Digest;
+use toolgate_model::{DEFAULT_PROFILE, Digest};
 use toolgate_session::{Interactor, Scope};
 use toolgate_wire::Revision;
 
 use crate::admit::{PER_CALLER, WAITS};
+use crate::seats::Seat;
 
 /// A caller's identity for as long as this process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +35,12 @@ impl CallerId {
     }
 }
 
+impl From<CallerKey> for CallerId {
+    fn from(key: CallerKey) -> Self {
+        Self(key.0)
+    }
+}
+
 /// Who stands behind callers. What outlives a visit, as tasks do, is his.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Principal {
@@ -50,7 +57,8 @@ impl Principal {
     }
 }
 
-/// The program a caller uses, as it calls itself: for people to read, never to decide on.
+/// The program a caller uses, as it calls itself: for people to read. It may choose a profile by
+/// this name, as it could by asking for one; nothing else is decided on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Client {
     /// Its name.
@@ -65,6 +73,9 @@ pub struct Caller {
     pub id: CallerId,
     /// Who stands behind him: himself, unless several visits are one principal's.
     pub principal: Principal,
+    /// Whose the results are that are kept for him: those of whoever stands behind his session, who
+    /// may come back in another.
+    pub keeper: Principal,
     /// What he uses.
     pub client: Client,
     /// The revision he speaks.
@@ -74,6 +85,9 @@ pub struct Caller {
     pub capabilities: Bytes,
     /// Who answers servers of his own outside any call.
     pub ambient: Arc<dyn Interactor>,
+    /// The name of his profile: what he sees.
+    pub profile: Arc<str>,
+    pub(crate) seat: OnceLock<Arc<Seat>>,
     pub(crate) places: Semaphore,
     pub(crate) waits: Semaphore,
 }
@@ -91,10 +105,13 @@ impl Caller {
         Self {
             id,
             principal: Principal::Caller(id),
+            keeper: Principal::Caller(id),
             client,
             revision,
             capabilities,
             ambient,
+            profile: DEFAULT_PROFILE.into(),
+            seat: OnceLock::new(),
             places,
             waits,
         }
@@ -102,7 +119,18 @@ impl Caller {
 
     /// The same, as one of those a principal comes as.
     pub fn of(self, principal: Principal) -> Self {
-        Self { principal, ..self }
+        Self { principal, keeper: principal, ..self }
+    }
+
+    /// The same, whose kept results outlive his session: they are this principal's.
+    pub fn keeping_for(self, keeper: Principal) -> Self {
+        Self { keeper, ..self }
+    }
+
+    /// The same, seeing what a profile sees. [`Gate::choose`](crate::Gate::choose) says which there
+    /// are; under a name that means nothing he sees nothing.
+    pub fn seeing(self, profile: Arc<str>) -> Self {
+        Self { profile, seat: OnceLock::new(), ..self }
     }
 
     pub(crate) fn tenant(&self) -> Tenant {

@@ -57,6 +57,7 @@ impl Gate {
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
         let view = self.view(caller);
+        self.still_there(&view)?;
         if request.is(skills::LIST) && view.skilled().len() > 1 {
             return self.list_skills(&view, request, caller, port).await;
         }
@@ -101,8 +102,10 @@ fn by_target(view: &View, request: &Frame, method: &str) -> Option<Found> {
         Some((string::decode(span.of(params))?.into_owned(), span.within(at)))
     };
     if let Some((uri, span)) = member("uri") {
-        let id = match (view.names.locate(&uri), method.starts_with("resources/")) {
-            (Located::At { server, uri }, _) => resource(server, &uri),
+        let id = match (view.names().locate(&uri), method.starts_with("resources/")) {
+            (Located::At { server, uri: raw }, _) => {
+                resolve::leads_to(view, &uri, server, &raw).then(|| resource(server, &raw))?
+            }
             // Unlisted, but of the one server that has resources.
             (_, true) => resolve::located(view, &uri).ok()?,
             (_, false) => return None,
@@ -111,7 +114,7 @@ fn by_target(view: &View, request: &Frame, method: &str) -> Option<Found> {
     }
     let (name, span) = member("name")?;
     let kinds = [CapabilityKind::Tool, CapabilityKind::Prompt];
-    let mut named = kinds.into_iter().filter_map(|kind| view.names.id_of(kind, &name));
+    let mut named = kinds.into_iter().filter_map(|kind| view.names().id_of(kind, &name));
     match (named.next(), named.next()) {
         (Some(only), None) => Some(renamed(only.clone(), &name, span)),
         _ => None,
@@ -129,7 +132,7 @@ fn renamed(id: CapabilityId, asked: &str, span: Span) -> Found {
 
 /// The servers with an extension whose key passes a test.
 fn with_extension(view: &View, test: impl Fn(&str) -> bool) -> Vec<&ServerName> {
-    let servers = view.catalogs.iter().filter(|(_, catalog)| has_extension(catalog, &test));
+    let servers = view.whole().filter(|(_, catalog)| has_extension(catalog, &test));
     servers.map(|(name, _)| name).collect()
 }
 

@@ -1,28 +1,30 @@
 //! The gate itself, and the order of its steps.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use bytes::Bytes;
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use toolgate_fleet::{Fleet, ServerStatus};
 use toolgate_model::{CapabilityId, CapabilityKind, Discovery, PoolScope, ServerName};
-use toolgate_naming::Style;
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::{LogLevel, ToolView};
-use toolgate_wire::{Era, Frame, Revision, method};
+use toolgate_wire::{Era, Frame, method};
 
 use crate::admit::Queue;
 use crate::events::{self, GateEvent};
+use crate::finder::Finder;
 use crate::present::Exchange;
 use crate::resolve::{self, Resolved};
+use crate::results::{self, Keeping};
+use crate::seats::Seats;
 use crate::tasks::{self, Call, Ledger};
 use crate::view::View;
-use crate::{Caller, CallerId, Refusal, extension, subscriptions};
+use crate::{Caller, CallerId, Manner, Refusal, arguments, extension, manner, own, subscriptions};
 
 /// How long after the start a list waits for servers nobody has seen yet.
 const START_GRACE: Duration = Duration::from_secs(3);
@@ -33,39 +35,51 @@ const EVENTS: usize = 1024;
 pub struct Gate {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) tasks: Ledger,
-    style: ArcSwap<Style>,
+    manner: ArcSwap<Manner>,
     pub(crate) queue: Queue,
-    everybody: ArcSwapOption<View>,
-    /// Views of callers who have servers of their own.
-    own: Mutex<HashMap<CallerId, Arc<View>>>,
+    slow_checks: Semaphore,
+    pub(crate) seats: Seats,
+    pub(crate) finder: Finder,
+    pub(crate) results: Keeping,
     pub(crate) events: broadcast::Sender<GateEvent>,
     started: Instant,
+    pub(crate) me: Weak<Self>,
 }
 
 impl Gate {
     /// A gate before this fleet.
-    pub fn new(fleet: Arc<Fleet>, style: Style) -> Arc<Self> {
-        let gate = Arc::new(Self {
+    pub fn new(fleet: Arc<Fleet>, manner: impl Into<Manner>) -> Arc<Self> {
+        let manner = ArcSwap::from_pointee(manner.into());
+        let gate = Arc::new_cyclic(|me| Self {
             fleet,
             tasks: Ledger::default(),
-            style: ArcSwap::from_pointee(style),
+            manner,
             queue: Queue::default(),
-            everybody: ArcSwapOption::empty(),
-            own: Mutex::default(),
+            slow_checks: Semaphore::new(arguments::SLOW_CHECKS),
+            seats: Seats::default(),
+            finder: Finder::default(),
+            results: Keeping::default(),
             events: broadcast::channel(EVENTS).0,
             started: Instant::now(),
+            me: me.clone(),
         });
         let (fleet_events, out) = (gate.fleet.events(), gate.events.clone());
         tokio::spawn(events::translate(Arc::downgrade(&gate), fleet_events, out));
         gate
     }
 
-    /// Exposes everything in this style from now on.
-    pub fn restyle(&self, style: Style) {
-        if **self.style.load() != style {
-            self.style.store(Arc::new(style));
+    /// Shows everything in this manner from now on. Callers whose profile is gone see nothing, and
+    /// are told so: they chose to see no more than that.
+    pub fn restyle(&self, manner: impl Into<Manner>) {
+        let manner = manner.into();
+        if **self.manner.load() != manner {
+            self.manner.store(Arc::new(manner));
             self.fleet.renew();
         }
+    }
+
+    pub(crate) fn manner(&self) -> Arc<Manner> {
+        self.manner.load_full()
     }
 
     /// Passes a request to the server it concerns and gives back the server's answer, which bears
@@ -91,7 +105,8 @@ impl Gate {
         match request.method().as_deref() {
             // Boxed, as everything rare on this way: what every call carries stays small.
             Some(method) if tasks::concerns(method) => {
-                return Box::pin(self.task(request, caller, port)).await;
+                let answer = Box::pin(self.task(request, caller, port)).await?;
+                return Ok(self.bounded(&self.view(caller), request, caller, answer).await);
             }
             Some(method) if extension::concerns(method) => {
                 return Box::pin(self.pass_extension(request, caller, port)).await;
@@ -99,17 +114,39 @@ impl Gate {
             _ => {}
         }
         let view = self.view(caller);
-        let Resolved { id, rename } = resolve::capability(&view, request)?; // name -> identity
+        if own::concerns(&view, request) {
+            return Box::pin(self.pass_own(&view, request, caller, port)).await;
+        }
+        if results::concerns(&view, request) {
+            return Box::pin(self.read_kept(&view, request, caller)).await;
+        }
+        self.pass_to_server(&view, request, caller, port).await
+    }
+
+    pub(crate) async fn pass_to_server(
+        &self,
+        view: &View,
+        request: &Frame,
+        caller: &Arc<Caller>,
+        port: Arc<dyn Interactor>,
+    ) -> Result<Frame, Refusal> {
+        self.still_there(view)?; // the profile
+        let Resolved { id, rename } = resolve::capability(view, request)?; // name -> identity
+        let misfit = arguments::misfit(view, &id, request, caller, &self.slow_checks);
+        if let Some(stopped) = misfit.await {
+            return stopped; // against the original schema
+        }
         // A server that is replaced meanwhile ends after this call.
         let visit = self.fleet.visit(&id.server, &caller.tenant())?;
         let place = self.queue.admit(caller, &visit).await?; // in his turn
         let outbound = Outbound { frame: request.clone(), rename, port };
-        let repeatable = || repeatable(&view, &id);
+        let repeatable = || repeatable(view, &id);
         let (tool, pool, outbound, repeatable) = (&id, &*visit, &outbound, &repeatable);
         let call = Call { tool, pool, caller, outbound, repeatable, place };
-        let answer = self.dispatch(&view, call).await?; // the only send
-        let exchange = Exchange { view: &view, caller, pool, request, id: Some(&id) };
-        Ok(exchange.present(answer)) // as this caller must see it
+        let answer = self.dispatch(view, call).await?; // the only send
+        let exchange = Exchange { view, caller, pool, request, id: Some(&id) };
+        let answer = exchange.present(answer); // as this caller must see it
+        Ok(self.bounded(view, request, caller, answer).await) // and as much as he takes
     }
 
     async fn dispatch(&self, view: &View, call: Call<'_>) -> Result<Frame, Refusal> {
@@ -129,14 +166,23 @@ impl Gate {
     /// The prepared `result` of a list, as this caller sees it.
     ///
     /// Right after the start it waits a moment for servers that were never seen before; nobody
-    /// waits later, and servers known from an earlier run are never waited for.
+    /// waits later, and servers known from an earlier run are never waited for, nor those that did
+    /// not come up then.
     pub async fn list(&self, kind: CapabilityKind, caller: &Caller) -> Bytes {
         let patience = self.started + START_GRACE;
         if Instant::now() < patience {
-            let unseen = self.fleet.settled(|status| status.catalog.is_none());
+            let unseen = self.fleet.settled(|status| status.catalog.is_none() && !status.in_vain);
             let _ = tokio::time::timeout_at(patience, unseen).await;
         }
-        self.view(caller).list(kind, caller.revision, self.is_settled_for(caller))
+        self.prepared(kind, caller, self.is_settled_for(caller))
+    }
+
+    /// A profile that was taken away from those who have it.
+    pub(crate) fn still_there(&self, view: &View) -> Result<(), Refusal> {
+        match view.declared() {
+            Some(_) => Ok(()),
+            None => Err(manner::unknown(&self.manner().profiles, view.profile(), " any more")),
+        }
     }
 
     /// Whether what this caller is shown is there to stay. Legacy callers are told of changes
@@ -147,23 +193,26 @@ impl Gate {
 
     /// The name this caller knows a capability by; `None` if he does not see it.
     pub fn name_of(&self, caller: &Caller, id: &CapabilityId) -> Option<String> {
-        self.view(caller).names.name_of(id).map(str::to_owned)
+        self.view(caller).names().name_of(id).map(str::to_owned)
     }
 
     /// How this caller names a URI of one server, listed or not; `None` if nothing leads there.
     pub fn uri_of(&self, caller: &Caller, server: &ServerName, uri: &str) -> Option<String> {
         let view = self.view(caller);
-        let shown = view.names.uri_of(server, uri);
+        let shown = view.names().uri_of(server, uri);
         match resolve::located(&view, &shown) {
             Ok(id) if id.server == *server => Some(shown.into_owned()),
-            _ => view.names.tagged(server, uri),
+            _ => view.names().tagged(server, uri),
         }
     }
 
     /// The arguments of the tool a request calls that a modern request repeats in headers; `None`
-    /// for nearly every tool there is.
+    /// for nearly every tool there is, and for those that are not in this caller's list: what he was
+    /// not sent, his client cannot follow.
     pub fn mirrored(&self, caller: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
-        self.view(caller).mirrored(request)
+        let view = self.view(caller);
+        let (tool, rules) = view.mirrored(request)?;
+        self.lists_tool(caller, &view, tool).then(|| rules.clone())
     }
 
     /// What the gateway declares to this caller, raw.
@@ -191,7 +240,7 @@ impl Gate {
         self.fleet.release(caller.key());
         let own = self.own_servers();
         self.tasks.release(caller, |server| own.contains(server));
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&caller);
+        self.seats.release(caller);
     }
 
     /// Whether a task runs on a connection that is this caller's alone and would end with him.
@@ -213,41 +262,6 @@ impl Gate {
     /// What happens outside any call, from now on.
     pub fn events(&self) -> broadcast::Receiver<GateEvent> {
         self.events.subscribe()
-    }
-
-    pub(crate) fn everybodys_list(&self, kind: CapabilityKind) -> Bytes {
-        self.everybodys_view().list(kind, Revision::LATEST_LEGACY, true)
-    }
-
-    /// What a caller sees now.
-    pub(crate) fn view(&self, caller: &Caller) -> Arc<View> {
-        if !self.fleet.has_own_servers() {
-            return self.everybodys_view();
-        }
-        let generation = self.fleet.generation();
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        match own.get(&caller.id) {
-            Some(view) if view.generation == generation => view.clone(),
-            _ => {
-                let catalogs = self.fleet.catalogs(Some(caller.id.key()));
-                let view = Arc::new(View::new(generation, true, catalogs, &self.style.load()));
-                own.insert(caller.id, view.clone());
-                view
-            }
-        }
-    }
-
-    pub(crate) fn everybodys_view(&self) -> Arc<View> {
-        let generation = self.fleet.generation();
-        if let Some(view) = self.everybody.load_full()
-            && view.generation == generation
-        {
-            return view;
-        }
-        let catalogs = self.fleet.catalogs(None);
-        let view = Arc::new(View::new(generation, false, catalogs, &self.style.load()));
-        self.everybody.store(Some(view.clone()));
-        view
     }
 }
 

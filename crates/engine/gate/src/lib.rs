@@ -8,14 +8,21 @@
 //! how a question reaches a person.
 
 mod admit;
+mod arguments;
 mod caller;
 mod events;
 mod extension;
+mod finder;
 mod gate;
+mod listing;
 mod lists;
+mod manner;
+mod own;
 mod present;
 mod refusal;
 mod resolve;
+mod results;
+mod seats;
 mod skills;
 mod subscriptions;
 mod tasks;
@@ -23,6 +30,10 @@ mod uris;
 mod view;
 
 pub use caller::{Caller, CallerId, Client, Principal};
-pub use events::GateEvent;
+pub use events::{GateEvent, Hearers};
+pub use finder::Found;
 pub use gate::Gate;
+pub use manner::Manner;
 pub use refusal::Refusal;
+pub use toolgate_exposure::{Because, Exposure, Row, Seen};
+pub use toolgate_search::Match;

@@ -1,63 +1,48 @@
-//! The lists a caller gets, and what he is told at the beginning, as prepared bytes.
+//! What a caller is sent of single definitions, and what he is told at the beginning.
 //!
 //! A definition is the server's own, with the name it is exposed under, in the shape of the
 //! caller's revision.
 
 use std::sync::Arc;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use toolgate_bridge as bridge;
-use toolgate_bridge::tasks::Form;
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
-use toolgate_wire::{Era, Revision, Splice, scan, string};
+use toolgate_model::{CapabilityKind, Catalog, ServerName};
+use toolgate_wire::{Revision, Splice, scan, string};
 
-use crate::uris;
+use crate::listing::OfferedEntry;
 use crate::view::View;
+use crate::{results, uris};
 
 /// How much of all servers' instructions is passed on.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
 
-/// The `result` object of one list. Modern callers may keep it for `ttl_ms`.
-pub(crate) fn prepare(view: &View, kind: CapabilityKind, to: Revision, ttl_ms: u32) -> Bytes {
-    let (array, _) = kind.members();
-    let mut list = BytesMut::new();
-    list.put_slice(format!("{{\"{array}\":[").as_bytes());
-    let mut first = true;
-    for (server, catalog) in &view.catalogs {
-        for definition in catalog.of(kind) {
-            let name = definition.name.clone();
-            let id = CapabilityId { server: server.clone(), kind, name };
-            let Some(shown) = view.names.name_of(&id) else { continue };
-            if !std::mem::take(&mut first) {
-                list.put_u8(b',');
-            }
-            let raw = match kind {
-                CapabilityKind::Tool => tool(&definition.raw, catalog, to),
-                _ => definition.raw.clone(),
-            };
-            list.put_slice(&exposed(view, &id, raw, shown));
-        }
-    }
-    list.put_u8(b']');
-    if to.era() == Era::Modern {
-        list.put_slice(bridge::list_tail(ttl_ms, !view.own).as_bytes());
-    }
-    list.put_u8(b'}');
-    list.freeze()
+/// A definition as callers of a revision are sent it.
+pub(crate) fn rendered(view: &View, entry: &OfferedEntry, to: Revision) -> Bytes {
+    let raw = match entry.id.kind {
+        CapabilityKind::Tool => tool(entry, to),
+        _ => entry.fact.raw.clone(),
+    };
+    exposed(view, entry, raw)
 }
 
 /// A tool in the shape of a revision, and whether it may be called as a task there.
-fn tool(raw: &Bytes, catalog: &Catalog, to: Revision) -> Bytes {
-    let raw = bridge::tool(raw, catalog.protocol, to);
-    let tasks = Form::of_server(catalog.protocol, &catalog.capabilities);
-    bridge::tasks::listed(&raw, tasks, to).unwrap_or(raw)
+fn tool(entry: &OfferedEntry, to: Revision) -> Bytes {
+    let raw = bridge::tool(&entry.fact.raw, entry.protocol, to);
+    let raw = bridge::tasks::listed(&raw, entry.tasks, to).unwrap_or(raw);
+    match entry.is_bounded {
+        // A result shown in part has no structured output, and that must not look like a fault.
+        true => results::without_output_schema(&raw).unwrap_or(raw),
+        false => raw,
+    }
 }
 
 /// A definition under the name it is shown by, and with the URIs it leads to.
-fn exposed(view: &View, id: &CapabilityId, raw: Bytes, shown: &str) -> Bytes {
+fn exposed(view: &View, entry: &OfferedEntry, raw: Bytes) -> Bytes {
+    let OfferedEntry { id, shown, .. } = entry;
     let (_, named) = id.kind.members();
     let mut edits = uris::in_definition(view, &id.server, &raw);
-    if shown != &*id.name {
+    if **shown != *id.name {
         edits.extend(scan::member(&raw, named).map(|at| (at, string::encode(shown))));
     }
     if edits.is_empty() {

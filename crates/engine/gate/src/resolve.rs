@@ -30,7 +30,7 @@ pub(crate) fn capability(view: &View, request: &Frame) -> Result<Resolved, Refus
 
 fn named(view: &View, request: &Frame, kind: CapabilityKind) -> Result<Resolved, Refusal> {
     let name = request.name().ok_or_else(|| Refusal::incomplete("name"))?;
-    let id = view.names.id_of(kind, &name);
+    let id = view.names().id_of(kind, &name);
     let id = id.ok_or_else(|| Refusal::unknown(kind.as_str(), &name))?;
     Ok(resolved(request, &name, id.clone()))
 }
@@ -44,7 +44,7 @@ fn reference(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
         Some("ref/prompt") => named(view, request, CapabilityKind::Prompt),
         Some("ref/resource") => {
             let name = request.name().ok_or_else(|| Refusal::incomplete("uri"))?;
-            match view.names.id_of(CapabilityKind::Template, &name) {
+            match view.names().id_of(CapabilityKind::Template, &name) {
                 Some(id) => Ok(resolved(request, &name, id.clone())),
                 None => resource(view, request),
             }
@@ -60,8 +60,11 @@ fn resource(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
 
 /// The resource a URI leads to.
 pub(crate) fn located(view: &View, uri: &str) -> Result<CapabilityId, Refusal> {
-    let (server, raw): (&ServerName, Arc<str>) = match view.names.locate(uri) {
-        Located::At { server, uri } => (server, Arc::from(&*uri)),
+    let (server, raw): (&ServerName, Arc<str>) = match view.names().locate(uri) {
+        Located::At { server, uri: raw } if leads_to(view, uri, server, &raw) => {
+            (server, Arc::from(&*raw))
+        }
+        Located::At { .. } => return Err(Refusal::no_resource(uri)),
         Located::Nobody => (only_one_with_resources(view, uri)?, uri.into()),
         Located::Ambiguous(servers) => {
             let servers: Vec<_> = servers.iter().map(|server| server.as_str()).collect();
@@ -75,11 +78,29 @@ pub(crate) fn located(view: &View, uri: &str) -> Result<CapabilityId, Refusal> {
     Ok(CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: raw })
 }
 
+/// Whether a caller may follow a URI to where it leads. What a list or a template shows him, he may,
+/// unless his profile excludes that one; a tag leads to any server, so there his profile must see
+/// what he asks for.
+pub(crate) fn leads_to(view: &View, asked: &str, server: &ServerName, raw: &str) -> bool {
+    let kind = CapabilityKind::Resource;
+    let id = CapabilityId { server: server.clone(), kind, name: raw.into() };
+    if view.names().name_of(&id).is_some() {
+        return true;
+    }
+    let fits_template = || match view.names().locate(raw) {
+        Located::At { server: at, .. } => at == server,
+        Located::Ambiguous(servers) => servers.contains(&server),
+        Located::Nobody => false,
+    };
+    let shown = asked == raw || fits_template();
+    view.sees_unlisted(server, raw) || shown && !view.excludes(server, raw)
+}
+
 /// A URI nobody lists may still be known to the one server that has resources at all.
 fn only_one_with_resources<'v>(view: &'v View, uri: &str) -> Result<&'v ServerName, Refusal> {
     let mut servers = view.declaring("resources");
     match (servers.next(), servers.next()) {
-        (Some(only), None) => Ok(only),
+        (Some(only), None) if view.sees_unlisted(only, uri) => Ok(only),
         _ => Err(Refusal::no_resource(uri)),
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn shares(view: &View, server: &ServerName) -> bool {
         catalog.of(kind).iter().any(|definition| {
             let name = definition.name.clone();
             let shown = CapabilityId { server: server.clone(), kind, name };
-            view.names.name_of(&shown).is_some_and(|shown| *shown != *definition.name)
+            view.names().name_of(&shown).is_some_and(|shown| *shown != *definition.name)
         })
     });
     let linked = |definition: &Bytes| {
@@ -99,13 +99,13 @@ fn replacements(
 /// How a URI a server sent is shown. What only its server has must lead back there even if nobody
 /// lists it; any other URI may be one of the world's.
 fn as_shown<'u>(view: &View, server: &ServerName, uri: &'u str) -> Cow<'u, str> {
-    let shown = view.names.uri_of(server, uri);
+    let shown = view.names().uri_of(server, uri);
     let leads_back = || resolve::located(view, &shown).is_ok_and(|id| id.server == *server);
     let of_one = || OF_ONE_SERVER.iter().any(|scheme| shown.starts_with(scheme));
     if view.catalogs.len() < 2 || !of_one() || leads_back() {
         return shown;
     }
-    view.names.tagged(server, uri).map_or(shown, Cow::Owned)
+    view.names().tagged(server, uri).map_or(shown, Cow::Owned)
 }
 
 /// Every place in a result that names a resource.

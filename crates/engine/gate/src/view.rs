@@ -1,91 +1,245 @@
-//! What one caller sees: exposed names in both directions, and the lists ready to be sent.
+//! What one kind of caller sees: exposed names in both directions, and the lists ready to be sent.
 //!
-//! A view is made once per generation of the catalogs, not per request: a list of a thousand tools
-//! costs a reference to bytes that are already there. Each revision's are made when first asked
-//! for.
+//! A view is made once per generation of the catalogs and profile, not per request: a list of a
+//! thousand tools costs a reference to bytes that are already there. What is seen, and why, is
+//! decided by `rules/exposure`; a view is that decision made ready for use.
+//!
+//! Lists are in the order of the declarations, servers of the same place by name, and within a
+//! server as it sent them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use toolgate_fleet::Offered;
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, Definition, ServerName};
-use toolgate_naming::{Exposed, Style, expose};
-use toolgate_wire::mirror::{self, Rule};
+use toolgate_bridge as bridge;
+use toolgate_bridge::tasks::Form;
+use toolgate_exposure::{Exposure, Offer, Terms, exposure};
+use toolgate_fleet::{Fact, Offered};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Definition, Profile, ServerName,
+};
+use toolgate_naming::Exposed;
+use toolgate_wire::mirror::Rule;
 use toolgate_wire::{Era, Frame, Revision};
 
 use crate::extension::has_extension;
+use crate::listing::{Entry, List, OfferedEntry, PerRevision};
 use crate::tasks::Tasked;
-use crate::{lists, skills, uris};
+use crate::{Manner, lists, own, results, skills, uris};
 
 /// How long a modern caller may keep a list once every server has settled. Changes are told to
 /// those who listen; this is for those who do not.
 const SETTLED_TTL_MS: u32 = 10_000;
 
-/// Prepared once for each revision that is asked for.
-type PerRevision<T> = [T; Revision::ALL.len()];
-
-pub(crate) struct View {
+/// What a view is made of.
+pub(crate) struct Making<'a> {
     pub(crate) generation: u64,
     /// Whether it is one caller's own, because some server is connected for him alone.
     pub(crate) own: bool,
-    pub(crate) names: Exposed,
+    pub(crate) offered: Vec<Offered>,
+    pub(crate) profile: &'a str,
+    pub(crate) manner: &'a Manner,
+    /// The view before it, whose lists it goes on with.
+    pub(crate) before: Option<&'a View>,
+    /// Counts definitions that are made ready to be sent.
+    pub(crate) renders: Arc<AtomicU64>,
+}
+
+pub(crate) struct View {
+    pub(crate) generation: u64,
+    profile: Arc<str>,
+    /// What the profile says; `None` if there is none of this name any more.
+    declared: Option<DeclaredProfile>,
+    pub(crate) exposure: Arc<Exposure>,
+    /// The servers this view has something of, in order.
+    offered: Vec<Offered>,
     pub(crate) catalogs: Vec<(ServerName, Arc<Catalog>)>,
     /// Servers with a URI that is shown otherwise than they write it.
     pub(crate) sharing: HashSet<ServerName>,
     pub(crate) tasked: Tasked,
     /// Servers with skills.
     skilled: Vec<ServerName>,
-    lists: PerRevision<[OnceLock<Bytes>; CapabilityKind::ALL.len()]>,
+    /// Every visible tool.
+    tools: HashMap<CapabilityId, Arc<Fact>>,
+    lists: [Arc<List>; CapabilityKind::ALL.len()],
     capabilities: PerRevision<OnceLock<Bytes>>,
     /// Tools with arguments that modern requests repeat in headers, by exposed name.
     mirrored: HashMap<String, Arc<[Rule]>>,
     pub(crate) instructions: Option<String>,
+    renders: Arc<AtomicU64>,
 }
 
 impl View {
-    pub(crate) fn new(generation: u64, own: bool, offered: Vec<Offered>, style: &Style) -> Self {
-        let ids = ids(&offered);
-        let catalogs = offered.into_iter().map(|it| (it.member.spec.name.clone(), it.catalog));
-        let catalogs: Vec<_> = catalogs.collect();
-        let servers: Vec<_> = catalogs.iter().map(|(server, _)| server).collect();
-        let names = expose(&ids, &servers, style);
-        for note in names.notes() {
-            tracing::warn!(target: "toolgate::gate", "{note}");
+    pub(crate) fn new(making: Making<'_>) -> Self {
+        let Making { generation, own, offered, profile, manner, before, renders } = making;
+        let declared = manner.profiles.get(profile);
+        let exposure = match &declared {
+            Some(declared) => expose(&offered, declared, profile, manner),
+            None => Exposure::default(),
+        };
+        let known = before.map(|before| &before.exposure.findings[..]).unwrap_or_default();
+        let findings = exposure.findings.iter().filter(|it| !own && !known.contains(it));
+        for finding in findings {
+            tracing::warn!(target: "toolgate::gate", profile, "{finding}");
         }
-        for (id, reason) in names.quarantined() {
-            tracing::warn!(target: "toolgate::gate", server = %id.server, "a {} is hidden: {reason}", id.kind);
-        }
-        let tasked = Tasked::of(&catalogs);
-        let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
-        let skilled = catalogs.iter().filter(|(_, catalog)| skills(catalog));
-        let skilled = skilled.map(|(server, _)| server.clone()).collect();
         let mut view = Self {
             generation,
-            own,
-            mirrored: mirrored(&catalogs, &names),
-            instructions: lists::instructions(&catalogs),
-            names,
-            catalogs,
+            profile: profile.into(),
+            declared,
+            exposure: Arc::new(exposure),
+            offered: Vec::new(),
+            catalogs: Vec::new(),
             sharing: HashSet::new(),
-            tasked,
-            skilled,
-            lists: Default::default(),
+            tasked: Tasked::default(),
+            skilled: Vec::new(),
+            tools: HashMap::new(),
+            lists: CapabilityKind::ALL.map(|kind| List::after(None, kind, Vec::new(), false)),
             capabilities: Default::default(),
+            mirrored: HashMap::new(),
+            instructions: None,
+            renders,
         };
-        let servers = view.catalogs.iter().map(|(server, _)| server);
-        view.sharing = servers.filter(|server| uris::shares(&view, server)).cloned().collect();
+        view.take(offered);
+        // Where the name of a client decides, two who ask in the same place may see different lists.
+        let is_public = !own && manner.profiles.clients.is_empty();
+        view.lists = CapabilityKind::ALL.map(|kind| {
+            let before = before.map(|before| before.list_of(kind));
+            List::after(before, kind, view.entries(kind, &BTreeSet::new()), is_public)
+        });
         view
     }
 
-    /// The prepared `result` of a list. While servers are still coming up, modern callers are told
-    /// not to keep it.
-    pub(crate) fn list(&self, kind: CapabilityKind, to: Revision, settled: bool) -> Bytes {
-        if to.era() == Era::Modern && !settled {
-            return lists::prepare(self, kind, to, 0);
+    /// Takes in the servers that this profile sees something of.
+    fn take(&mut self, offered: Vec<Offered>) {
+        let named = self.exposure.rows.iter().filter(|row| row.exposed.is_some());
+        let named: HashSet<_> = named.map(|row| row.id.server.clone()).collect();
+        let is_seen =
+            |offered: &Offered| named.contains(&offered.member.spec.name) || self.sees(offered, "");
+        let offered: Vec<_> = offered.into_iter().filter(is_seen).collect();
+        let catalogs = offered.iter();
+        let catalogs = catalogs.map(|it| (it.member.spec.name.clone(), it.known.catalog.clone()));
+        self.catalogs = catalogs.collect();
+        self.offered = offered;
+        self.tasked = Tasked::of(&self.catalogs);
+        self.instructions = lists::instructions(&self.catalogs);
+        let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
+        let skilled = self.whole().filter(|(_, catalog)| skills(catalog));
+        self.skilled = skilled.map(|(server, _)| server.clone()).collect();
+        self.take_tools();
+        let servers = self.catalogs.iter().map(|(server, _)| server);
+        self.sharing = servers.filter(|server| uris::shares(self, server)).cloned().collect();
+    }
+
+    fn take_tools(&mut self) {
+        let mut tools = HashMap::new();
+        let mut mirrored = HashMap::new();
+        for (id, _, fact) in self.visible(CapabilityKind::Tool) {
+            if let (Some(shown), false) = (self.names().name_of(&id), fact.marks.is_empty()) {
+                mirrored.insert(shown.to_owned(), fact.marks.clone());
+            }
+            tools.insert(id, fact.clone());
         }
-        let prepared = &self.lists[to as usize][kind as usize];
-        prepared.get_or_init(|| lists::prepare(self, kind, to, SETTLED_TTL_MS)).clone()
+        (self.tools, self.mirrored) = (tools, mirrored);
+    }
+
+    /// Everything of a kind that has a name here, in order.
+    fn visible(
+        &self,
+        kind: CapabilityKind,
+    ) -> impl Iterator<Item = (CapabilityId, &Offered, &Arc<Fact>)> {
+        self.offered.iter().flat_map(move |offered| {
+            // Of two definitions with the same name the first counts.
+            let mut names = HashSet::new();
+            offered.known.of_kind(kind).filter_map(move |(definition, fact)| {
+                let (server, name) = (offered.member.spec.name.clone(), definition.name.clone());
+                let id = CapabilityId { server, kind, name };
+                let counts = names.insert(&definition.name);
+                (counts && self.names().name_of(&id).is_some()).then_some((id, offered, fact))
+            })
+        })
+    }
+
+    /// What is listed of a kind: what is not deferred, and what of that was found.
+    fn entries(&self, kind: CapabilityKind, found: &BTreeSet<CapabilityId>) -> Vec<Entry> {
+        let own = match kind {
+            CapabilityKind::Tool => own::listed(self),
+            CapabilityKind::Template => {
+                results::limit(self).map(|_| results::listed_template()).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut entries: Vec<_> = own.into_iter().map(Entry::Own).collect();
+        for (id, offered, fact) in self.visible(kind) {
+            if !self.is_deferred(&id) || found.contains(&id) {
+                entries.push(Entry::Offered(Box::new(self.entry(id, offered, fact))));
+            }
+        }
+        entries
+    }
+
+    fn entry(&self, id: CapabilityId, offered: &Offered, fact: &Arc<Fact>) -> OfferedEntry {
+        let catalog = &offered.known.catalog;
+        let links = uris::in_definition(self, &id.server, &fact.raw);
+        OfferedEntry {
+            fact: fact.clone(),
+            shown: self.names().name_of(&id).unwrap_or_default().to_owned(),
+            protocol: catalog.protocol,
+            tasks: match id.kind {
+                CapabilityKind::Tool => Form::of_server(catalog.protocol, &catalog.capabilities),
+                _ => None,
+            },
+            is_bounded: id.kind == CapabilityKind::Tool && results::limit(self).is_some(),
+            links: links.into_iter().map(|(_, shown)| shown).collect(),
+            id,
+        }
+    }
+
+    /// The list of tools, with those that a caller has found among them.
+    pub(crate) fn joined(
+        &self,
+        before: Option<&Arc<List>>,
+        found: &BTreeSet<CapabilityId>,
+    ) -> Arc<List> {
+        let kind = CapabilityKind::Tool;
+        let before = before.or(Some(self.list_of(kind)));
+        List::after(before, kind, self.entries(kind, found), false)
+    }
+
+    pub(crate) fn list_of(&self, kind: CapabilityKind) -> &Arc<List> {
+        &self.lists[kind as usize]
+    }
+
+    /// The prepared `result` of a list of this view. While servers are still coming up, modern
+    /// callers are told not to keep it.
+    pub(crate) fn prepared(&self, list: &List, to: Revision, settled: bool) -> Bytes {
+        if let Some(ready) = list.ready(to).filter(|_| settled) {
+            return ready;
+        }
+        let render = |entry: &OfferedEntry| self.render(entry, to);
+        if to.era() == Era::Legacy {
+            return list.bytes(to, "", render);
+        }
+        let tail = bridge::list_tail(SETTLED_TTL_MS, list.is_public());
+        match settled {
+            true => list.bytes(to, &tail, render),
+            false => {
+                let once = bridge::list_tail(0, list.is_public());
+                list.bytes_for_once(to, [&tail, &once], render)
+            }
+        }
+    }
+
+    fn render(&self, entry: &OfferedEntry, to: Revision) -> Bytes {
+        self.renders.fetch_add(1, Ordering::Relaxed);
+        lists::rendered(self, entry, to)
+    }
+
+    /// A visible tool as it is, or would be, listed.
+    pub(crate) fn listed_tool(&self, id: &CapabilityId, to: Revision) -> Option<Bytes> {
+        let fact = self.tools.get(id)?;
+        let offered = self.offered.iter().find(|it| it.member.spec.name == id.server)?;
+        Some(self.render(&self.entry(id.clone(), offered, fact), to))
     }
 
     /// What the gateway declares.
@@ -94,12 +248,50 @@ impl View {
         prepared.get_or_init(|| lists::capabilities(&self.catalogs, to)).clone()
     }
 
-    /// The arguments of the tool a request calls that modern requests repeat in headers.
-    pub(crate) fn mirrored(&self, request: &Frame) -> Option<Arc<[Rule]>> {
+    /// Names of everything visible, in both directions.
+    pub(crate) fn names(&self) -> &Exposed {
+        &self.exposure.names
+    }
+
+    /// The name of the profile.
+    pub(crate) fn profile(&self) -> &Arc<str> {
+        &self.profile
+    }
+
+    /// What the profile says; `None` if there is none of its name any more.
+    pub(crate) fn declared(&self) -> Option<&Profile> {
+        self.declared.as_ref().map(|declared| &declared.profile)
+    }
+
+    /// Whether this view has something of a server.
+    pub(crate) fn has_server(&self, server: &ServerName) -> bool {
+        self.offered.iter().any(|it| it.member.spec.name == *server)
+    }
+
+    /// The servers this view has something of, in order.
+    pub(crate) fn offered(&self) -> &[Offered] {
+        &self.offered
+    }
+
+    /// Whether a tool is visible and not listed.
+    pub(crate) fn is_deferred(&self, id: &CapabilityId) -> bool {
+        self.exposure.deferred.contains(id)
+    }
+
+    /// What is known of a visible tool.
+    pub(crate) fn tool(&self, id: &CapabilityId) -> Option<&Arc<Fact>> {
+        self.tools.get(id)
+    }
+
+    /// The arguments of the tool a request calls that modern requests repeat in headers, and the
+    /// tool.
+    pub(crate) fn mirrored(&self, request: &Frame) -> Option<(&CapabilityId, &Arc<[Rule]>)> {
         if self.mirrored.is_empty() {
             return None;
         }
-        self.mirrored.get(request.name()?.as_ref()).cloned()
+        let name = request.name()?;
+        let rules = self.mirrored.get(name.as_ref())?;
+        Some((self.names().id_of(CapabilityKind::Tool, &name)?, rules))
     }
 
     /// The servers with skills.
@@ -107,78 +299,90 @@ impl View {
         &self.skilled
     }
 
-    /// The servers that declared a capability.
+    /// The servers that declared a capability, and that the profile sees even where nothing of
+    /// theirs is listed.
     pub(crate) fn declaring<'a>(
         &'a self,
         capability: &'a str,
     ) -> impl Iterator<Item = &'a ServerName> + 'a {
-        let declares =
-            move |(_, catalog): &&(ServerName, Arc<Catalog>)| catalog.declares(capability);
-        self.catalogs.iter().filter(declares).map(|(name, _)| name)
+        self.whole().filter(move |(_, it)| it.declares(capability)).map(|(name, _)| name)
+    }
+
+    /// The servers that the profile sees as such, not just single things of theirs.
+    pub(crate) fn whole(&self) -> impl Iterator<Item = &(ServerName, Arc<Catalog>)> {
+        let servers = self.offered.iter().zip(&self.catalogs);
+        servers.filter(|(offered, _)| self.sees(offered, "")).map(|(_, catalog)| catalog)
+    }
+
+    /// Whether the profile sees something of a server that no list names.
+    pub(crate) fn sees_unlisted(&self, server: &ServerName, name: &str) -> bool {
+        let offered = self.offered.iter().find(|it| it.member.spec.name == *server);
+        offered.is_some_and(|offered| self.sees(offered, name))
+    }
+
+    /// Whether the profile names something of a server among what it does not see.
+    pub(crate) fn excludes(&self, server: &ServerName, name: &str) -> bool {
+        let offered = self.offered.iter().find(|it| it.member.spec.name == *server);
+        let (Some(offered), Some(declared)) = (offered, &self.declared) else { return true };
+        let exclude = declared.profile.exclude.clone();
+        let profile = Profile { exclude, ..Profile::default() };
+        let declared = DeclaredProfile { profile, origin: declared.origin.clone() };
+        !toolgate_exposure::sees(&offered.member.spec, name, &declared)
+    }
+
+    fn sees(&self, offered: &Offered, name: &str) -> bool {
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|it| toolgate_exposure::sees(&offered.member.spec, name, it))
     }
 
     /// The definition behind an id, as its server wrote it.
     pub(crate) fn definition(&self, id: &CapabilityId) -> Option<&Bytes> {
-        let (_, catalog) = self.catalogs.iter().find(|(name, _)| *name == id.server)?;
-        let found = catalog.of(id.kind).iter().find(|definition| definition.name == id.name)?;
-        Some(&found.raw)
-    }
-}
-
-/// Everything that is to be seen. What has no exposed name is neither listed nor found: a tool its
-/// server's declaration hides is as unknown as one the server does not have.
-fn ids(offered: &[Offered]) -> Vec<CapabilityId> {
-    let mut ids = Vec::new();
-    for Offered { member, catalog } in offered {
-        let server = &member.spec.name;
-        let selected = |kind, tool: &Definition| {
-            kind != CapabilityKind::Tool || member.spec.selection.shows(&tool.name)
-        };
-        for kind in CapabilityKind::ALL {
-            let seen = catalog.of(kind).iter().filter(|it| selected(kind, it));
-            let usable = seen.filter(|it| is_usable(server, catalog, kind, it));
-            ids.extend(usable.map(|definition| CapabilityId {
-                server: server.clone(),
-                kind,
-                name: definition.name.clone(),
-            }));
+        if let Some(fact) = self.tools.get(id) {
+            return Some(&fact.raw);
         }
+        let offered = self.offered.iter().find(|it| it.member.spec.name == id.server)?;
+        offered.known.fact(id.kind, &id.name).map(|fact| &fact.raw)
     }
-    ids
 }
 
-/// A modern tool whose marks for headers cannot be followed must not be used.
-fn is_usable(
-    server: &ServerName,
-    catalog: &Catalog,
-    kind: CapabilityKind,
-    definition: &Definition,
-) -> bool {
-    if kind != CapabilityKind::Tool || catalog.protocol.era() == Era::Legacy {
-        return true;
-    }
-    let marks = mirror::rules(&definition.raw);
-    if let Err(reason) = &marks {
-        let tool = &definition.name;
-        tracing::warn!(target: "toolgate::gate", %server, "tool {tool:?} is hidden: {reason}");
-    }
-    marks.is_ok()
+/// Decides on everything that is offered, by the rules.
+fn expose(
+    offered: &[Offered],
+    declared: &DeclaredProfile,
+    profile: &str,
+    manner: &Manner,
+) -> Exposure {
+    let offers: Vec<_> = offered
+        .iter()
+        .map(|Offered { member, known }| Offer {
+            spec: &member.spec,
+            origin: &member.origin,
+            place: member.place,
+            catalog: &known.catalog,
+        })
+        .collect();
+    let verdicts = unusable(offered);
+    let style = own::reserving(&manner.style, &declared.profile, manner.expose);
+    exposure(
+        &offers,
+        &Terms {
+            profile,
+            declared,
+            style: &style,
+            expose: manner.expose,
+            own: own::cost(&declared.profile),
+            unusable: &|_, definition| verdicts.get(&std::ptr::from_ref(definition)).cloned(),
+        },
+    )
 }
 
-fn mirrored(
-    catalogs: &[(ServerName, Arc<Catalog>)],
-    names: &Exposed,
-) -> HashMap<String, Arc<[Rule]>> {
-    let mut mirrored = HashMap::new();
-    for (server, catalog) in catalogs {
-        for tool in catalog.of(CapabilityKind::Tool) {
-            let rules = mirror::rules(&tool.raw).unwrap_or_default();
-            let (server, kind, name) = (server.clone(), CapabilityKind::Tool, tool.name.clone());
-            let shown = names.name_of(&CapabilityId { server, kind, name });
-            if let (Some(shown), false) = (shown, rules.is_empty()) {
-                mirrored.insert(shown.to_owned(), rules.into());
-            }
-        }
-    }
-    mirrored
+/// Definitions nobody can use, each with the reason.
+fn unusable(offered: &[Offered]) -> HashMap<*const Definition, String> {
+    let all = offered.iter().flat_map(|offered| {
+        CapabilityKind::ALL.into_iter().flat_map(|kind| offered.known.of_kind(kind))
+    });
+    let unusable = all.filter_map(|(definition, fact)| {
+        Some((std::ptr::from_ref(definition), fact.unusable.clone()?))
+    });
+    unusable.collect()
 }

@@ -85,7 +85,9 @@ impl SessionError {
     pub fn is_fatal(&self) -> bool {
         match self {
             Self::Ended(_) | Self::Expired | Self::Reopen { .. } => true,
-            Self::Transport(error) => !matches!(error, TransportError::Oversize { .. }),
+            Self::Transport(error) => {
+                !matches!(error, TransportError::Oversize { .. } | TransportError::Unkept { .. })
+            }
             _ => false,
         }
     }

@@ -12,7 +12,7 @@ use toolgate_wire::{Era, Frame, Limits, build, meta, method};
 
 use crate::core::{Core, Link};
 use crate::modern::{self, envelope, rounds::Round};
-use crate::{Outbound, SessionError, asks, http, timing};
+use crate::{Outbound, SessionError, asks, http, large, timing};
 
 /// How one request goes out.
 pub(crate) struct Leg<'a> {
@@ -93,7 +93,11 @@ pub(crate) async fn once(
         }
     };
     flight.settled = true;
-    outcome
+    let answer = outcome?;
+    match answer.aside() {
+        None => Ok(answer),
+        Some(_) => Box::pin(large::settled(&outbound.frame, answer)).await,
+    }
 }
 
 /// A call that is cancelled at the server unless it landed.

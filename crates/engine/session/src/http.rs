@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
 use toolgate_transport::http::{Endpoint, EventStream, Outgoing, Reply};
-use toolgate_transport::spool::BodyLimits;
+use toolgate_transport::spool::{Body, BodyLimits};
 use toolgate_transport::sse::Event;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Era, Frame, Id, Kind, Message, Revision, method};
@@ -18,6 +18,7 @@ use toolgate_wire::{Era, Frame, Id, Kind, Message, Revision, method};
 use crate::SessionError;
 use crate::core::Core;
 use crate::inbound::{self, Came};
+use crate::large;
 use crate::modern::envelope::SPOKEN;
 use crate::modern::headers::Templates;
 use crate::modern::{post, probe};
@@ -50,7 +51,7 @@ pub(crate) struct HttpLink {
 
 impl HttpLink {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
-        let limits = BodyLimits::default();
+        let limits = BodyLimits::ANSWER;
         let (session, version, posting, modern) = Default::default();
         Self { endpoint, session, version, posting, modern, limits }
     }
@@ -121,9 +122,8 @@ impl HttpLink {
     pub(crate) fn post_and_forget(link: &Arc<Self>, body: Bytes) {
         let link = link.clone();
         tokio::spawn(async move {
-            let sent =
-                async { link.post(body).await?.bytes(link.limits).await.map_err(Into::into) };
-            let sent: Result<Bytes, SessionError> = sent.await;
+            let sent = async { link.post(body).await?.body(link.limits).await.map_err(Into::into) };
+            let sent: Result<Body, SessionError> = sent.await;
             if let Err(error) = sent {
                 let error = error.outline();
                 tracing::debug!(target: "toolgate::session", error, "message not delivered");
@@ -135,7 +135,7 @@ impl HttpLink {
     pub(crate) async fn deliver(&self, body: Bytes) -> Result<(), SessionError> {
         let reply = self.post(body).await?;
         if reply.status.is_success() {
-            reply.bytes(self.limits).await?;
+            reply.body(self.limits).await?;
             return Ok(());
         }
         Err(self.refused(reply).await)
@@ -150,7 +150,7 @@ impl HttpLink {
         let outgoing = Outgoing { method: Method::GET, headers, body: Bytes::new() };
         let reply = self.endpoint.send(outgoing).await?;
         if reply.status.is_success() && reply.is_event_stream() {
-            return Ok(reply.into_events(self.limits.memory));
+            return Ok(reply.into_events(self.limits));
         }
         Err(self.refused(reply).await)
     }
@@ -200,9 +200,9 @@ pub(crate) async fn call(
         return Box::pin(failed(core, link, id, reply)).await;
     }
     if reply.is_event_stream() {
-        return Box::pin(follow(core, link, id, reply.into_events(link.limits.memory))).await;
+        return Box::pin(follow(core, link, id, reply.into_events(link.limits))).await;
     }
-    match core.read(reply.bytes(link.limits).await?)? {
+    match large::read(core, reply.body(link.limits).await?).await? {
         Message::One(frame) => expected(frame, id),
         batch => among(core, id, batch).ok_or_else(another_id),
     }
@@ -283,12 +283,14 @@ async fn follow(
             match stream.next().await {
                 Ok(Some(event)) => {
                     place.note(&event);
-                    if let Some(frame) = answer(core, id, event)? {
+                    if let Some(frame) = answer(core, id, event).await? {
                         return Ok(frame);
                     }
                 }
                 Ok(None) => break "the stream ended".to_owned(),
-                Err(error @ TransportError::Oversize { .. }) => return Err(error.into()),
+                Err(error @ (TransportError::Oversize { .. } | TransportError::Unkept { .. })) => {
+                    return Err(error.into());
+                }
                 Err(error) => break error.to_string(),
             }
         };
@@ -301,11 +303,11 @@ async fn follow(
 }
 
 /// The answer to call `id`, or `None` after passing on whatever else the event was.
-fn answer(core: &Arc<Core>, id: u64, event: Event) -> Result<Option<Frame>, SessionError> {
+async fn answer(core: &Arc<Core>, id: u64, event: Event) -> Result<Option<Frame>, SessionError> {
     if event.data.is_empty() {
         return Ok(None);
     }
-    Ok(among(core, id, core.read(event.data)?))
+    Ok(among(core, id, large::read(core, event.data).await?))
 }
 
 /// The answer to call `id`; everything else that arrived with it is passed on.
@@ -373,9 +375,10 @@ async fn pump(core: &Arc<Core>, mut stream: EventStream, place: &mut Place) {
         if event.data.is_empty() {
             continue;
         }
-        match core.read(event.data) {
+        match large::read(core, event.data).await {
             Ok(message) => inbound::arrived(core, message, Came::Anywhere),
-            Err(error) => inbound::unreadable(core, error),
+            Err(SessionError::Wire(error)) => inbound::unreadable(core, error),
+            Err(_) => return,
         }
     }
 }

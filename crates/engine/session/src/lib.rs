@@ -19,6 +19,7 @@ mod handshake;
 mod http;
 mod inbound;
 mod interactor;
+mod large;
 mod level;
 mod line;
 mod listing;

@@ -8,13 +8,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
 use toolgate_transport::line::{LineReader, LineSender, writer};
-use toolgate_transport::spool::BodyLimits;
+use toolgate_transport::spool::{Body, BodyLimits};
 use toolgate_wire::Frame;
 
 use crate::SessionError;
 use crate::core::Core;
 use crate::flights::Flights;
 use crate::inbound::{self, Came};
+use crate::large;
 
 pub(crate) struct LineLink {
     /// Taken when the session closes: the writer then drains, and its end closes the stream.
@@ -61,12 +62,20 @@ where
     R: AsyncRead + Send + Unpin + 'static,
 {
     tokio::spawn(async move {
-        let mut reader = LineReader::new(input, BodyLimits::default());
+        let mut reader = LineReader::new(input, BodyLimits::ANSWER);
         let reason = loop {
-            match reader.next().await {
-                Ok(Some(line)) => take(&core, line),
+            match reader.next_body().await {
+                Ok(Some(line)) => match take(&core, line).await {
+                    Ok(()) => {}
+                    Err(error) => break error.to_string(),
+                },
                 Ok(None) => break "it closed its output".to_owned(),
-                Err(TransportError::Oversize { limit, head }) => oversize(&core, limit, &head),
+                Err(TransportError::Oversize { limit, head }) => {
+                    refused(&core, &head, || TransportError::Oversize { limit, head: Vec::new() })
+                }
+                Err(TransportError::Unkept { reason, head }) => refused(&core, &head, || {
+                    TransportError::Unkept { reason: reason.clone(), head: Vec::new() }
+                }),
                 Err(error) => break error.to_string(),
             }
         };
@@ -74,27 +83,28 @@ where
     })
 }
 
-fn take(core: &Arc<Core>, line: Bytes) {
-    match core.read(line) {
+async fn take(core: &Arc<Core>, line: Body) -> Result<(), SessionError> {
+    match large::read(core, line).await {
         Ok(message) => inbound::arrived(core, message, Came::Anywhere),
-        Err(error) => {
+        Err(SessionError::Wire(error)) => {
             if let crate::core::Link::Line(link) = &core.link {
                 link.count_noise();
             }
             inbound::unreadable(core, error);
         }
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
 
-/// A message too large to take: the call it answers fails, rather than wait for ever.
-fn oversize(core: &Core, limit: usize, head: &[u8]) {
+/// A message that could not be taken: the call it answers fails, rather than wait for ever.
+fn refused(core: &Core, head: &[u8], why: impl Fn() -> TransportError) {
     for id in concerned(&core.flights, head) {
-        let error = TransportError::Oversize { limit, head: Vec::new() };
-        core.flights.land(id, Err(SessionError::Transport(error)));
+        core.flights.land(id, Err(SessionError::Transport(why())));
     }
 }
 
-/// The call an oversize message answers, by its first bytes; all of them if these do not tell.
+/// The call such a message answers, by its first bytes; all of them if these do not tell.
 fn concerned(flights: &Flights, head: &[u8]) -> Vec<u64> {
     let waiting = flights.ids();
     let named = Frame::peek_id(head).and_then(|id| id.as_u64());

@@ -54,9 +54,13 @@ async fn pages(core: &Arc<Core>, kind: CapabilityKind) -> Result<Vec<Definition>
         let page = exchange::request(core, leg, request_of(kind), asked).await?;
         let page = fail_on_error(page)?;
         bytes += page.bytes().len();
+        // Before anything of it is copied.
+        if bytes > MAX_BYTES {
+            return Err(too_much(kind, format!("{bytes} bytes")));
+        }
         let cursor = read_page(&page, kind, &mut list)?;
-        if bytes > MAX_BYTES || list.len() > MAX_DEFINITIONS {
-            return Err(too_much(kind, format!("{} definitions, {bytes} bytes", list.len())));
+        if list.len() > MAX_DEFINITIONS {
+            return Err(too_much(kind, format!("{} definitions", list.len())));
         }
         let Some(cursor) = cursor else { return Ok(list) };
         if !seen.insert(cursor.clone()) {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgate_model::{Data, Diagnostic, Origin, Prefix, Scope, Secret, ServerName, ServerSpec};
+use toolgate_model::{
+    Data, DeclaredProfile, Diagnostic, Naming, Origin, Prefix, Scope, Secret, ServerName,
+    ServerSpec,
+};
 
 /// The file a text came from: for origins, relative paths and what its scope may say.
 #[derive(Debug, Clone)]
@@ -72,8 +75,17 @@ pub struct Amendment {
 pub struct Settings {
     /// What `roots/list` answers, as written.
     pub roots: Option<Vec<PathBuf>>,
+    /// How exposed names are made.
+    pub naming: Option<Naming>,
     /// When exposed names carry their server's name.
     pub prefix: Option<Prefix>,
+    /// What kinds of callers see, by name.
+    pub profiles: BTreeMap<String, DeclaredProfile>,
+    /// Profiles that could not be understood, and where they stand. They are known all the same:
+    /// what was to be narrowed must not become wider by a slip of the pen.
+    pub unread: BTreeMap<String, Origin>,
+    /// Which profile a client gets that chose none, by the name it calls itself.
+    pub clients: BTreeMap<String, ClientProfile>,
     /// Which files of other hosts are read beside ours.
     pub foreign: Option<Foreign>,
     /// Who may call what without being asked.
@@ -83,6 +95,15 @@ pub struct Settings {
     /// What means something to one host only, by the name of its dialect; hidden, because nobody
     /// here knows what it is.
     pub extras: BTreeMap<String, Secret<Data>>,
+}
+
+/// Which profile a client gets, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientProfile {
+    /// The name of the profile.
+    pub profile: String,
+    /// Where it is said.
+    pub origin: Origin,
 }
 
 /// Which files of other hosts are read beside ours.

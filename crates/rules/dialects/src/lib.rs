@@ -23,11 +23,13 @@ mod syntax;
 pub mod template;
 
 pub use declared::{
-    Amendment, Declared, FileRef, Foreign, Input, Mode, Permissions, Reading, Settings,
+    Amendment, ClientProfile, Declared, FileRef, Foreign, Input, Mode, Permissions, Reading,
+    Settings,
 };
 pub use dialect::{Dialect, Written};
 pub use duration::parse as parse_duration;
 pub use edit::EditError;
+pub use frame::nearest::nearest;
 pub use grammar::Grammar;
 pub use losses::Loss;
 pub use schema::schema;

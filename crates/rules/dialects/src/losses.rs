@@ -54,7 +54,10 @@ impl Losses {
     pub fn settings(&mut self, settings: &Settings) {
         self.server = None;
         self.unsaid("roots", settings.roots.is_some());
+        self.unsaid("naming", settings.naming.is_some());
         self.unsaid("prefix", settings.prefix.is_some());
+        self.unsaid("profiles", !settings.profiles.is_empty());
+        self.unsaid("clients", !settings.clients.is_empty());
         self.unsaid("inputs", !settings.inputs.is_empty());
         self.unsaid("permissions", settings.permissions != Permissions::default());
         for dialect in settings.extras.keys() {

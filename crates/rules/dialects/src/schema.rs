@@ -4,7 +4,7 @@
 //! to derive it from, and a second set of types would only repeat it. A test holds both together:
 //! what the reader asks for at each level is what the schema has there.
 
-use toolgate_model::{Approval, Data, Prefix};
+use toolgate_model::{Approval, Data, Expose, Naming, Prefix};
 
 use crate::edit::json_text;
 use crate::{Foreign, Mode};
@@ -16,13 +16,8 @@ pub fn schema() -> String {
         vec![
             ("$schema", text("The schema of this file.")),
             ("roots", texts("Folders that servers may work in, as answered to roots/list.")),
-            (
-                "prefix",
-                words(
-                    "When the name of a tool carries the name of its server.",
-                    &Prefix::ALL.map(Prefix::as_str),
-                ),
-            ),
+            ("naming", naming()),
+            ("prefix", prefix()),
             (
                 "foreign",
                 words(
@@ -34,7 +29,8 @@ pub fn schema() -> String {
             ("servers", map("The servers, by name.", server())),
             ("launch", launch()),
             ("policy", policy()),
-            ("profiles", map("What a caller sees, by the name of a profile.", profile())),
+            ("profiles", profiles()),
+            ("clients", map("Clients, by the name they call themselves.", client())),
             ("approvals", approvals()),
             ("extra", extra()),
         ],
@@ -234,14 +230,56 @@ fn policy() -> Data {
     )
 }
 
+fn naming() -> Data {
+    words("In whose manner exposed names are made.", &Naming::ALL.map(Naming::as_str))
+}
+
+fn prefix() -> Data {
+    let about = "When a name carries the name of its server, where the naming leaves a choice.";
+    words(about, &Prefix::ALL.map(Prefix::as_str))
+}
+
+fn profiles() -> Data {
+    let names = object(vec![("pattern", Data::text("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"))]);
+    let about = "What a caller sees, by the name of a profile.";
+    with(map(about, profile()), vec![("propertyNames", names)])
+}
+
 fn profile() -> Data {
+    let most = i64::from(u32::MAX);
+    let bounds = vec![("minimum", Data::Integer(1)), ("maximum", Data::Integer(most))];
+    let results = with(
+        object(vec![("description", Data::text(RESULTS))]),
+        vec![("type", Data::texts(["integer", "boolean"]))],
+    );
     table(
         "What a caller sees.",
         vec![
-            ("tags", texts("The tags of the tools he sees.")),
-            ("expose", words("Whether he sees them all, or searches.", &["all", "search"])),
+            ("tags", texts("The tags of what he sees, or of what is above it; none: any.")),
+            ("include", texts("Patterns of server/name that he sees whatever their tags.")),
+            ("exclude", texts("Patterns of server/name that he does not see.")),
+            ("naming", naming()),
+            ("prefix", prefix()),
+            (
+                "expose",
+                words(
+                    "Whether he is sent definitions, or searches for them.",
+                    &Expose::ALL.map(Expose::as_str),
+                ),
+            ),
+            ("budget", number("How many tokens his list of tools may cost.", 1, most)),
+            ("results", with(results, bounds)),
         ],
     )
+}
+
+/// What `results` means.
+const RESULTS: &str = "From how many tokens on a result is kept aside and shown in part; true: the \
+                       usual number.";
+
+fn client() -> Data {
+    let fields = vec![("profile", text("The profile it gets where it chose none."))];
+    with(table("A client.", fields), vec![("required", Data::texts(["profile"]))])
 }
 
 fn approvals() -> Data {

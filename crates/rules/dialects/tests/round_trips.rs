@@ -18,7 +18,7 @@ fn through(dialect: Dialect, servers: &[ServerSpec], settings: &Settings, at: &F
     let reading = dialect.read(&written.text, at);
     let errors: Vec<_> = reading.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(specs(&reading), servers, "{errors:#?}\n{}", written.text);
-    assert_eq!(reading.settings, *settings, "{}", written.text);
+    assert_eq!(common::said(&reading.settings), common::said(settings), "{}", written.text);
     reading
 }
 

@@ -64,6 +64,8 @@ fn what_the_reader_refuses_is_not() {
             ("servers", Value::Object(servers)) => alone.extend(
                 servers.iter().map(|(name, it)| serde_json::json!({ "servers": { name: it } })),
             ),
+            ("profiles" | "clients", Value::Object(named)) => alone
+                .extend(named.iter().map(|(name, it)| serde_json::json!({ key: { name: it } }))),
             _ => alone.push(serde_json::json!({ key: value })),
         }
     }
@@ -99,6 +101,7 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
             format!("[approvals.clients.x]\n{UNKNOWN}\n"),
         ),
         ("/properties/profiles/additionalProperties".into(), format!("[profiles.x]\n{UNKNOWN}\n")),
+        ("/properties/clients/additionalProperties".into(), format!("[clients.x]\n{UNKNOWN}\n")),
         (server.into(), format!("[servers.a]\ncommand = 'x'\n{UNKNOWN}\n")),
         (server.into(), format!("[servers.a]\nurl = 'https://x'\n{UNKNOWN}\n")),
         (below("timeouts"), format!("[servers.a]\ncommand = 'x'\ntimeouts.{UNKNOWN}\n")),

@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_dialects::{Dialect, FileRef, Reading};
+use toolgate_dialects::{Dialect, FileRef, Reading, Settings};
 use toolgate_model::{
-    HttpSpec, PoolScope, Prefix, Scope, Secret, Severity, StdioSpec, Timeouts, TransportSpec,
+    Expose, HttpSpec, Naming, PoolScope, Prefix, Profile, RESULT_LIMIT, Scope, Secret, Severity,
+    StdioSpec, Timeouts, TransportSpec,
 };
 
 fn project(text: &str) -> Reading {
@@ -156,15 +157,12 @@ fn an_unknown_field_is_named_with_the_one_that_was_meant() {
 #[test]
 fn a_field_of_a_later_version_is_said_to_do_nothing() {
     for (field, column) in [
-        ("tags = []", 1),
         ("required = true", 1),
         ("approval = 'always'", 1),
         ("sandbox = { enabled = true }", 1),
         ("manifest = { digest = 'x' }", 1),
         ("allowed_commands = ['x']", 1),
         ("client_consent = 'approved'", 1),
-        ("tools.x = { alias = 'y' }", 13),
-        ("tools.x = { tags = [] }", 13),
         ("tools.x = { approval = 'never' }", 13),
     ] {
         let (severity, place, said) = complaint(&format!("[servers.a]\ncommand = 'x'\n{field}\n"));
@@ -177,8 +175,7 @@ fn a_field_of_a_later_version_is_said_to_do_nothing() {
         assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
         assert!(said.contains("has no effect yet"), "{said}");
     }
-    for said in ["[launch]\nposture = 'governed'", "[approvals]\nvia = 'operator'", "[profiles.x]"]
-    {
+    for said in ["[launch]\nposture = 'governed'", "[approvals]\nvia = 'operator'"] {
         let (severity, _, said) = complaint(said);
         assert!(severity == Severity::Warning && said.contains("has no effect yet"), "{said}");
     }
@@ -269,4 +266,79 @@ fn a_variable_of_another_host_is_noticed_and_its_default_not_shown() {
     let fine =
         "[servers.a]\ncommand = 'x'\nargs = ['$${TOKEN}', '${env:T}']\ndescription = '${X}'\n";
     assert_eq!(project(fine).diagnostics, []);
+}
+
+#[test]
+fn a_profile_says_what_a_caller_sees() {
+    let reading = user(
+        r#"
+naming = "llxprt"
+
+[profiles.writer]
+tags = ["mcp.git"]
+include = ["files/read_*"]
+exclude = ["git/push"]
+naming = "toolgate"
+prefix = "never"
+expose = "auto"
+budget = 500
+results = 9
+
+[profiles.reader]
+results = true
+
+[clients."claude code"]
+profile = "reader"
+"#,
+    );
+    assert_eq!(reading.diagnostics, []);
+    let Settings { naming, profiles, clients, unread, .. } = reading.settings;
+    assert_eq!((naming, unread.len()), (Some(Naming::Llxprt), 0));
+    let writer = &profiles["writer"];
+    assert_eq!((writer.origin.scope, writer.origin.line), (Scope::User, 4));
+    let list = |text: &str| vec![text.to_owned()];
+    let expected = Profile {
+        tags: Some(list("mcp.git")),
+        include: list("files/read_*"),
+        exclude: list("git/push"),
+        naming: Some(Naming::Toolgate),
+        prefix: Some(Prefix::Never),
+        expose: Some(Expose::Auto),
+        budget: Some(500),
+        result_limit: Some(9),
+    };
+    assert_eq!(writer.profile, expected);
+    let expected = Profile { result_limit: Some(RESULT_LIMIT), ..Profile::default() };
+    assert_eq!(profiles["reader"].profile, expected);
+    let client = &clients["claude code"];
+    assert_eq!((client.profile.as_str(), client.origin.line), ("reader", 17));
+}
+
+/// A profile with a mistake is known as such, so that nobody sees more than was meant.
+#[test]
+fn a_profile_with_a_mistake_is_none_and_is_known() {
+    for (text, column, said) in [
+        ("naming = 'calude'", 10, "did you mean \"claude\"?"),
+        ("naming = 'zed'", 10, "use one of \"toolgate\", \"claude\""),
+        ("expose = 'serch'", 10, "did you mean \"search\"?"),
+        ("exclude = 'git'", 11, "must be a list of strings"),
+        ("budget = 0", 10, "at least 1"),
+        ("tagz = []", 1, "did you mean `tags`?"),
+        ("results = 5000000000", 11, "out of range"),
+    ] {
+        let text = format!("[profiles.good]\n[profiles.x]\n{text}\n");
+        let (severity, place, complained) = complaint(&text);
+        assert_eq!((severity, place), (Severity::Error, (3, column)), "{complained}");
+        assert!(complained.contains(said), "{complained}");
+        let settings = project(&text).settings;
+        assert_eq!(settings.profiles.into_keys().collect::<Vec<_>>(), ["good"]);
+        assert_eq!(settings.unread["x"].line, 2);
+    }
+    let (severity, _, said) = complaint("[profiles.'a/b']");
+    assert!(severity == Severity::Error && said.contains("part of an address"), "{said}");
+    let (severity, place, said) = complaint("[profiles.x]\nnaming = 'codex'\nprefix = 'never'");
+    assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
+    assert!(said.contains("changes nothing"), "{said}");
+    let (severity, _, said) = complaint("[clients.x]");
+    assert!(severity == Severity::Error && said.contains("has no `profile`"), "{said}");
 }

@@ -1,9 +1,10 @@
 //! Gives every member of a set a name that no other member has, whatever the order of the set.
 //!
 //! A member brings its names in the order it would like them. Whoever shares a name with another
-//! moves on to the next of his, all of them at once, until nobody shares.
+//! moves on to the next of his, all of them at once, until nobody shares. A name that was given up
+//! so is nobody's: whoever comes to it later moves on too.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Who wants a name.
 pub(crate) trait Claimant {
@@ -12,53 +13,114 @@ pub(crate) trait Claimant {
 
     /// Whether its first choice beats the choice of others.
     fn has_precedence(&self) -> bool;
+
+    /// Whether a choice says who it is so fully that nobody else can mean it: whoever has the same
+    /// imitates.
+    fn is_own(&self, level: usize) -> bool;
 }
 
-/// A name, and which choice of its owner it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Assigned {
+/// Who has which name, and who met whom on the way.
+pub(crate) struct Assignment {
+    /// The names, in the order of the claimants; `None` for one whose every choice is taken.
+    pub names: Vec<Option<String>>,
+    /// Where several wanted one name, by name.
+    pub clashes: Vec<Clash>,
+}
+
+/// Several who wanted one name.
+pub(crate) struct Clash {
     pub name: String,
-    pub level: usize,
+    /// Who moved on, and to which of his choices.
+    pub moved: Vec<(usize, usize)>,
+    /// Who keeps it by precedence.
+    pub kept: Option<usize>,
 }
 
-/// The names, in the order of the claimants; `None` for one whose every choice is taken.
-pub(crate) fn assign<C: Claimant>(claimants: &[C]) -> Vec<Option<Assigned>> {
-    let take = |claimant: &C, level| Some(Assigned { name: claimant.choice(level)?, level });
-    let mut assigned: Vec<_> = claimants.iter().map(|claimant| take(claimant, 0)).collect();
-    loop {
-        let moving = sharing(claimants, &assigned);
-        if moving.is_empty() {
-            return assigned;
+/// Assigns names; `reserved` are nobody's.
+pub(crate) fn assign<C: Claimant>(claimants: &[C], reserved: &[&str]) -> Assignment {
+    let closed = || Owners { closed: true, ..Owners::default() };
+    let mut table = Table {
+        claimants,
+        names: vec![None; claimants.len()],
+        levels: vec![0; claimants.len()],
+        owners: reserved.iter().map(|name| ((*name).to_owned(), closed())).collect(),
+    };
+    let mut touched: BTreeSet<String> =
+        (0..claimants.len()).filter_map(|who| table.take(who, 0)).collect();
+    let mut clashes = Vec::new();
+    // Only names somebody just came to can be shared, so a hostile chain of names costs no more
+    // than its length.
+    while !touched.is_empty() {
+        let met: Vec<_> = touched.iter().filter_map(|name| table.clash(name)).collect();
+        touched = met
+            .iter()
+            .flat_map(|clash| &clash.moved)
+            .filter_map(|(who, to)| table.take(*who, *to))
+            .collect();
+        clashes.extend(met);
+    }
+    clashes.sort_by(|one, other| one.name.cmp(&other.name));
+    Assignment { names: table.names, clashes }
+}
+
+struct Table<'a, C> {
+    claimants: &'a [C],
+    names: Vec<Option<String>>,
+    levels: Vec<usize>,
+    owners: HashMap<String, Owners>,
+}
+
+/// Who is at a name.
+#[derive(Default)]
+struct Owners {
+    now: Vec<usize>,
+    /// Who has it by precedence, after others had to leave.
+    kept: Option<usize>,
+    /// Whether whoever comes to it must move on.
+    closed: bool,
+}
+
+impl<C: Claimant> Table<'_, C> {
+    /// Lets one come to his choice of some level, and says which it is.
+    fn take(&mut self, who: usize, level: usize) -> Option<String> {
+        let name = self.claimants[who].choice(level);
+        self.levels[who] = level;
+        self.names[who].clone_from(&name);
+        self.owners.entry(name.clone()?).or_default().now.push(who);
+        name
+    }
+
+    /// Who must leave a name, where several met; the name is closed from then on.
+    fn clash(&mut self, name: &str) -> Option<Clash> {
+        let first = |who: usize| self.claimants[who].has_precedence() && self.levels[who] == 0;
+        let own = |who: usize| self.claimants[who].is_own(self.levels[who]);
+        let owners = self.owners.get_mut(name)?;
+        if !owners.closed && owners.now.len() < 2 {
+            return None;
         }
-        for index in moving {
-            let level = assigned[index].as_ref().map_or(0, |name| name.level + 1);
-            assigned[index] = take(&claimants[index], level);
+        if owners.kept.is_none() {
+            let before = if owners.closed { None } else { only(&owners.now, first) };
+            owners.kept = only(&owners.now, own).or(before);
         }
+        owners.closed = true;
+        let kept = owners.kept;
+        let leaving = std::mem::take(&mut owners.now).into_iter().filter(|who| Some(*who) != kept);
+        let moved: Vec<_> = leaving.map(|who| (who, self.levels[who] + 1)).collect();
+        (!moved.is_empty()).then(|| Clash { name: name.to_owned(), moved, kept })
     }
 }
 
-/// Everybody who shares his name, except the one among them who has precedence.
-fn sharing<C: Claimant>(claimants: &[C], assigned: &[Option<Assigned>]) -> Vec<usize> {
-    let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, name) in assigned.iter().enumerate() {
-        if let Some(name) = name {
-            owners.entry(&name.name).or_default().push(index);
-        }
-    }
-    let first_choice = |index: usize| assigned[index].as_ref().is_some_and(|name| name.level == 0);
-    let precedes = |index: usize| claimants[index].has_precedence() && first_choice(index);
-    let mut moving = Vec::new();
-    for group in owners.into_values().filter(|group| group.len() > 1) {
-        let one_precedes = group.iter().filter(|index| precedes(**index)).count() == 1;
-        moving.extend(group.into_iter().filter(|index| !(one_precedes && precedes(*index))));
-    }
-    moving
+/// The one of whom something is true, if it is true of one only.
+fn only(all: &[usize], is_true: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut found = all.iter().copied().filter(|who| is_true(*who));
+    found.next().filter(|_| found.next().is_none())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Names, and whether the first has precedence. What ends in `!` is its own.
     struct Wants(&'static [&'static str], bool);
 
     impl Claimant for Wants {
@@ -69,10 +131,14 @@ mod tests {
         fn has_precedence(&self) -> bool {
             self.1
         }
+
+        fn is_own(&self, level: usize) -> bool {
+            level > 0 && self.0[level].ends_with('!')
+        }
     }
 
     fn names(claimants: &[Wants]) -> Vec<Option<String>> {
-        assign(claimants).into_iter().map(|name| Some(name?.name)).collect()
+        assign(claimants, &[]).names
     }
 
     #[test]
@@ -92,14 +158,82 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_was_given_up_is_nobodys() {
+        let found = names(&[
+            Wants(&["a", "b"], false),
+            Wants(&["a", "c"], false),
+            Wants(&["d", "a", "e"], false),
+            Wants(&["d", "f"], false),
+        ]);
+        assert_eq!(found, ["b", "c", "e", "f"].map(|name| Some(name.to_owned())));
+    }
+
+    #[test]
     fn precedence_keeps_the_first_choice() {
         let found = names(&[Wants(&["a", "a1"], false), Wants(&["a", "a2"], true)]);
         assert_eq!(found, [Some("a1".into()), Some("a".into())]);
+        let late = names(&[
+            Wants(&["b", "a", "c"], false),
+            Wants(&["b", "d"], false),
+            Wants(&["a"], true),
+            Wants(&["a", "e"], false),
+        ]);
+        assert_eq!(late, ["c", "d", "a", "e"].map(|name| Some(name.to_owned())));
     }
 
     #[test]
     fn who_has_no_choice_left_gets_none() {
         let found = names(&[Wants(&["a"], false), Wants(&["a", "b"], false)]);
         assert_eq!(found, [None, Some("b".into())]);
+    }
+
+    #[test]
+    fn what_is_somebodys_own_cannot_be_taken_by_imitation() {
+        let victim = || Wants(&["a", "me!"], false);
+        let late = names(&[victim(), Wants(&["a", "b"], false), Wants(&["me!", "c"], false)]);
+        assert_eq!(late, ["me!", "b", "c"].map(|name| Some(name.to_owned())));
+        let closed = names(&[
+            victim(),
+            Wants(&["a", "b"], false),
+            Wants(&["me!", "c"], false),
+            Wants(&["me!", "d"], false),
+        ]);
+        assert_eq!(closed, ["me!", "b", "c", "d"].map(|name| Some(name.to_owned())));
+    }
+
+    #[test]
+    fn what_is_reserved_is_nobodys_by_any_precedence() {
+        let assigned = assign(&[Wants(&["a", "b"], true), Wants(&["c", "a"], false)], &["a"]);
+        assert_eq!(assigned.names, [Some("b".into()), Some("c".into())]);
+        assert_eq!(assigned.clashes.len(), 1);
+        assert_eq!(
+            (assigned.clashes[0].moved.as_slice(), assigned.clashes[0].kept),
+            (&[(0, 1)][..], None)
+        );
+    }
+
+    #[test]
+    fn a_long_chain_of_imitated_names_is_followed_to_its_end() {
+        struct Link(usize);
+        impl Claimant for Link {
+            fn choice(&self, level: usize) -> Option<String> {
+                match level {
+                    0 => Some(self.0.max(1).to_string()),
+                    1 => Some((self.0 + 1).to_string()),
+                    _ => Some(format!("own {}", self.0)),
+                }
+            }
+            fn has_precedence(&self) -> bool {
+                false
+            }
+            fn is_own(&self, _: usize) -> bool {
+                false
+            }
+        }
+        let chain: Vec<_> = (0..20_000).map(Link).collect();
+        let mut names: Vec<_> = assign(&chain, &[]).names.into_iter().flatten().collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), chain.len());
     }
 }

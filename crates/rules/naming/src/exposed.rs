@@ -4,28 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use toolgate_model::{CapabilityId, CapabilityKind, Prefix, ServerName};
+use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 
-use crate::assign::assign;
-use crate::names::Named;
-use crate::template;
+use crate::style::{Claim, Style};
 use crate::uris::{Tags, looks_tagged};
-
-/// How names are made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Style {
-    /// When a name carries the name of its server.
-    pub prefix: Prefix,
-    /// The server whose tools and prompts are the embedding program's own: they keep their bare
-    /// names, and win over others of the same name.
-    pub embedder: Option<ServerName>,
-}
-
-impl From<Prefix> for Style {
-    fn from(prefix: Prefix) -> Self {
-        Self { prefix, embedder: None }
-    }
-}
+use crate::{named, template};
 
 /// Every usable capability under the name agents see.
 #[derive(Debug, Clone, Default)]
@@ -54,26 +37,30 @@ pub enum Located<'a> {
     Nobody,
 }
 
-/// Makes the names of a set of capabilities, and tags for their servers and for others that may
-/// send URIs without offering anything. No order matters.
-pub fn expose(ids: &[CapabilityId], others: &[&ServerName], style: &Style) -> Exposed {
+/// Makes the names of a set of capabilities, and tags for the servers, also those that may send URIs
+/// without offering anything. `servers` are in the order of the configuration, which matters where a
+/// naming prefers the first; no other order does.
+pub fn expose(claims: &[Claim], servers: &[&ServerName], style: &Style) -> Exposed {
     let mut exposed = Exposed::default();
-    let mut usable = BTreeSet::new();
-    for id in ids.iter().collect::<BTreeSet<_>>() {
-        match id.unusable() {
-            Some(reason) => exposed.quarantined.push((id.clone(), reason)),
-            None => drop(usable.insert(id)),
+    let mut usable: [Vec<&Claim>; CapabilityKind::ALL.len()] = Default::default();
+    let mut claims: Vec<_> = claims.iter().collect();
+    claims.sort_by(|one, other| (&one.id, &one.alias).cmp(&(&other.id, &other.alias)));
+    claims.dedup_by(|one, other| one.id == other.id);
+    for claim in &claims {
+        match claim.id.unusable() {
+            Some(reason) => exposed.quarantined.push((claim.id.clone(), reason)),
+            None => usable[claim.id.kind as usize].push(claim),
         }
     }
-    let servers: BTreeSet<_> =
-        ids.iter().map(|id| &id.server).chain(others.iter().copied()).collect();
-    exposed.tags = Tags::of(&servers.into_iter().collect::<Vec<_>>());
-    for kind in CapabilityKind::ALL {
-        let of_kind: Vec<_> = usable.iter().copied().filter(|id| id.kind == kind).collect();
-        match kind {
-            CapabilityKind::Tool | CapabilityKind::Prompt => exposed.add_names(&of_kind, style),
-            CapabilityKind::Resource | CapabilityKind::Template => exposed.add_uris(&of_kind),
-        }
+    let tagged: BTreeSet<_> =
+        claims.iter().map(|claim| &claim.id.server).chain(servers.iter().copied()).collect();
+    exposed.tags = Tags::of(&tagged.into_iter().collect::<Vec<_>>());
+    for kind in [CapabilityKind::Tool, CapabilityKind::Prompt] {
+        exposed.add_names(kind, &usable[kind as usize], servers, style);
+    }
+    for kind in [CapabilityKind::Resource, CapabilityKind::Template] {
+        let ids: Vec<_> = usable[kind as usize].iter().map(|claim| &claim.id).collect();
+        exposed.add_uris(&ids);
     }
     exposed
 }
@@ -147,26 +134,23 @@ impl Exposed {
         tagged.map_or(Cow::Borrowed(uri), Cow::Owned)
     }
 
-    fn add_names(&mut self, ids: &[&CapabilityId], style: &Style) {
-        let claimants: Vec<_> = ids
-            .iter()
-            .map(|id| Named {
-                id,
-                prefix: style.prefix,
-                embedder: style.embedder.as_ref() == Some(&id.server),
-            })
-            .collect();
-        for (claimant, assigned) in claimants.iter().zip(assign(&claimants)) {
-            let Some(assigned) = assigned else {
-                let reason = "every name it could have is taken".to_owned();
-                self.quarantined.push((claimant.id.clone(), reason));
-                continue;
-            };
-            if assigned.level > 0 && style.prefix == Prefix::Never && !claimant.embedder {
-                let (id, name) = (claimant.id, &assigned.name);
-                self.notes.push(format!("{id} is exposed as {name:?}: another has its own name"));
+    fn add_names(
+        &mut self,
+        kind: CapabilityKind,
+        claims: &[&Claim],
+        servers: &[&ServerName],
+        style: &Style,
+    ) {
+        let named = named::name_all(kind, claims, servers, style);
+        self.notes.extend(named.notes);
+        for (claim, name) in claims.iter().zip(named.names) {
+            match name {
+                Some(name) => self.insert(&claim.id, name),
+                None => {
+                    let reason = "every name it could have is taken".to_owned();
+                    self.quarantined.push((claim.id.clone(), reason));
+                }
             }
-            self.insert(claimant.id, assigned.name);
         }
     }
 

@@ -1,87 +1,76 @@
-//! Names of tools and prompts: within what every model provider accepts.
+//! Who wants a name, and which ones: what all manners of naming have in common.
 
-use toolgate_model::{CapabilityId, Digest, Prefix};
+use toolgate_model::{CapabilityId, Digest};
 
-use crate::assign::Claimant;
-
-/// The longest exposed name: the narrowest limit among model providers.
-const MAX_CHARS: usize = 64;
+use crate::bounds::Bounds;
 
 /// Digits of the digest in a name, for each further choice. Eight tell honest names apart; the
 /// longer ones are for a server that makes a name look like another's digest.
 const DIGEST_CHARS: [usize; 3] = [8, 16, 40];
 
 /// A tool or prompt that wants a name.
-pub(crate) struct Named<'a> {
+pub(crate) struct Member<'a> {
     pub id: &'a CapabilityId,
-    pub prefix: Prefix,
+    /// What it is called: by its file, else by its server.
+    pub name: &'a str,
     /// The embedding program's own: bare, and before all others.
     pub embedder: bool,
+    /// The place of its server in the configuration.
+    pub place: usize,
 }
 
-impl Named<'_> {
-    /// The choices that carry no digest unless they are too long.
-    fn plain(&self) -> Vec<String> {
-        let bare = || self.fitted(sanitised(&self.id.name));
-        if self.embedder {
-            return vec![self.as_written().unwrap_or_else(bare)];
-        }
-        match self.prefix {
-            Prefix::Always => vec![self.fitted(self.prefixed())],
-            Prefix::OnCollision => vec![bare(), self.fitted(self.prefixed())],
-            Prefix::Never => vec![self.as_written().unwrap_or_else(bare)],
-        }
-    }
+/// The names one member would take.
+pub(crate) struct Wish {
+    /// Those its manner of naming gives it, best first, within the bounds.
+    pub plain: Vec<String>,
+    /// What a digest is put behind when they are taken: ASCII, of any length.
+    pub base: String,
+}
 
-    /// The raw name, if clients take it as it is: wider than [`sanitised`], because whoever wants
-    /// no prefix wants the server to look like itself.
-    fn as_written(&self) -> Option<String> {
-        let fine = |c: char| is_plain(c) || matches!(c, '.' | '/');
-        let name = &self.id.name;
-        let usable = name.len() <= MAX_CHARS && !name.is_empty() && name.chars().all(fine);
-        usable.then(|| name.to_string())
-    }
-
-    fn prefixed(&self) -> String {
-        format!("{}__{}", sanitised(self.id.server.as_str()), sanitised(&self.id.name))
-    }
-
-    fn fitted(&self, name: String) -> String {
-        if name.len() <= MAX_CHARS { name } else { self.digested(&name, DIGEST_CHARS[0]) }
-    }
-
-    /// As much of `name` as fits before the digest of the identity.
-    fn digested(&self, name: &str, digits: usize) -> String {
-        let kept = name.len().min(MAX_CHARS - 1 - digits);
-        format!("{}_{}", &name[..kept], identity(self.id).short(digits))
+impl Wish {
+    /// One name, with a digest where it is too long.
+    pub fn fitted(name: String, member: &Member<'_>, bounds: Bounds) -> Self {
+        Self { plain: vec![fitted(&name, member, bounds)], base: name }
     }
 }
 
-impl Claimant for Named<'_> {
-    fn choice(&self, level: usize) -> Option<String> {
-        let plain = self.plain();
-        if let Some(name) = plain.get(level) {
-            return Some(name.clone());
-        }
-        let digits = DIGEST_CHARS.get(level - plain.len())?;
-        Some(self.digested(&self.prefixed(), *digits))
+impl Member<'_> {
+    /// Server and name in the bounds, with something between them.
+    pub fn joined(&self, between: &str, bounds: Bounds) -> String {
+        let server = bounds.sanitised(self.id.server.as_str());
+        format!("{server}{between}{}", bounds.sanitised(self.name))
     }
 
-    fn has_precedence(&self) -> bool {
-        self.embedder
+    fn digest(&self) -> Digest {
+        let parts = [self.id.server.as_str(), self.id.kind.as_str(), &self.id.name];
+        Digest::of_parts(parts.map(str::as_bytes))
     }
 }
 
-fn identity(id: &CapabilityId) -> Digest {
-    let parts = [id.server.as_str(), id.kind.as_str(), &id.name];
-    Digest::of_parts(parts.map(str::as_bytes))
+/// A name that is short enough, or as much of it as fits before the digest of its bearer.
+pub(crate) fn fitted(name: &str, member: &Member<'_>, bounds: Bounds) -> String {
+    if name.len() <= bounds.max {
+        return name.to_owned();
+    }
+    marked(name, member, DIGEST_CHARS[0], bounds)
 }
 
-/// Every character outside `[A-Za-z0-9_-]` becomes `_`: the result is ASCII.
-fn sanitised(name: &str) -> String {
-    name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+/// The names with ever longer digests that remain when all plain ones are taken.
+pub(crate) fn digested(
+    base: &str,
+    member: &Member<'_>,
+    attempt: usize,
+    bounds: Bounds,
+) -> Option<String> {
+    Some(marked(base, member, *DIGEST_CHARS.get(attempt)?, bounds))
 }
 
-fn is_plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+/// Whether such a name has so long a digest that only its bearer can mean it.
+pub(crate) fn is_whole(attempt: usize) -> bool {
+    attempt + 1 == DIGEST_CHARS.len()
+}
+
+fn marked(base: &str, member: &Member<'_>, digits: usize, bounds: Bounds) -> String {
+    let kept = base.len().min(bounds.max - 1 - digits);
+    format!("{}_{}", &base[..kept], member.digest().short(digits))
 }

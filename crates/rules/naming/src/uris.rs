@@ -17,6 +17,9 @@ const MARK: &str = "toolgate+";
 /// The scheme of user interfaces (MCP Apps).
 const UI: &str = "ui://";
 
+/// Digits of a server's digest in its tag, for each further choice.
+const DIGITS: [usize; 3] = [0, 8, 40];
+
 /// One tag per server, both ways.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tags {
@@ -33,7 +36,7 @@ impl Claimant for Tagged<'_> {
             if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
         };
         let plain: String = self.0.as_str().chars().map(fold).collect();
-        let digits = [0, 8, 40].get(level)?;
+        let digits = DIGITS.get(level)?;
         let digest = Digest::of_parts([self.0.as_str().as_bytes()]).short(*digits);
         Some(if digest.is_empty() { plain } else { format!("{plain}.{digest}") })
     }
@@ -41,16 +44,20 @@ impl Claimant for Tagged<'_> {
     fn has_precedence(&self) -> bool {
         false
     }
+
+    fn is_own(&self, level: usize) -> bool {
+        level + 1 == DIGITS.len()
+    }
 }
 
 impl Tags {
     pub fn of(servers: &[&ServerName]) -> Self {
         let claimants: Vec<_> = servers.iter().map(|server| Tagged(server)).collect();
         let mut tags = Self::default();
-        for (server, assigned) in servers.iter().zip(assign(&claimants)) {
-            if let Some(assigned) = assigned {
-                tags.servers.insert(assigned.name.clone(), (*server).clone());
-                tags.tags.insert((*server).clone(), assigned.name);
+        for (server, name) in servers.iter().zip(assign(&claimants, &[]).names) {
+            if let Some(name) = name {
+                tags.servers.insert(name.clone(), (*server).clone());
+                tags.tags.insert((*server).clone(), name);
             }
         }
         tags

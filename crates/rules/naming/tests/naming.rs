@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
-use toolgate_naming::{Exposed, Located, Prefix, Style, expose};
+use toolgate_naming::{Claim, Exposed, Located, Prefix, Style, expose};
 
 fn id(kind: CapabilityKind, server: &str, name: &str) -> CapabilityId {
     CapabilityId { server: ServerName::new(server).unwrap(), kind, name: name.into() }
@@ -17,8 +17,12 @@ fn resource(server: &str, uri: &str) -> CapabilityId {
     id(CapabilityKind::Resource, server, uri)
 }
 
+fn claims(ids: &[CapabilityId]) -> Vec<Claim> {
+    ids.iter().cloned().map(Claim::from).collect()
+}
+
 fn exposed(ids: &[CapabilityId], prefix: Prefix) -> Exposed {
-    expose(ids, &[], &prefix.into())
+    expose(&claims(ids), &[], &prefix.into())
 }
 
 fn name(exposed: &Exposed, id: &CapabilityId) -> String {
@@ -97,7 +101,9 @@ fn without_prefix_names_stay_as_written_until_they_collide() {
     assert!(name(&exposed, &ids[1]).starts_with("a__same_"));
     assert!(name(&exposed, &ids[2]).starts_with("b__same_"));
     assert_eq!(name(&exposed, &ids[3]), "_");
-    assert_eq!(exposed.notes().len(), 2);
+    let told =
+        "tool a/same and tool b/same would all be \"same\": a digest or an alias tells them apart";
+    assert_eq!(exposed.notes(), [told]);
 }
 
 #[test]
@@ -105,7 +111,11 @@ fn the_embedders_tools_keep_their_bare_names() {
     let host = ServerName::new("host").unwrap();
     let ids = [tool("host", "search"), tool("b", "search"), tool("host", "b__search")];
     for prefix in Prefix::ALL {
-        let exposed = expose(&ids, &[], &Style { prefix, embedder: Some(host.clone()) });
+        let exposed = expose(
+            &claims(&ids),
+            &[],
+            &Style { prefix, embedder: Some(host.clone()), ..Style::default() },
+        );
         assert_eq!(name(&exposed, &ids[0]), "search");
         assert_eq!(name(&exposed, &ids[2]), "b__search");
         let theirs = name(&exposed, &ids[1]);
@@ -218,9 +228,9 @@ fn a_user_interface_that_pretends_to_be_tagged_reaches_only_its_own_server() {
 fn a_server_that_offers_nothing_has_a_tag_for_what_it_sends() {
     let (silent, other) = (ServerName::new("silent").unwrap(), ServerName::new("other").unwrap());
     let ids = [CapabilityId { server: other, kind: CapabilityKind::Tool, name: "t".into() }];
-    let exposed = expose(&ids, &[&silent], &Style::default());
+    let exposed = expose(&claims(&ids), &[&silent], &Style::default());
     let tagged = exposed.tagged(&silent, "skill://s").unwrap();
     let back = Located::At { server: &silent, uri: "skill://s".into() };
     assert_eq!(exposed.locate(&tagged), back);
-    assert_eq!(expose(&ids, &[], &Style::default()).tagged(&silent, "skill://s"), None);
+    assert_eq!(expose(&claims(&ids), &[], &Style::default()).tagged(&silent, "skill://s"), None);
 }

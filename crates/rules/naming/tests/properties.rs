@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
-use toolgate_naming::{Exposed, Located, Prefix, Style, expose};
+use toolgate_naming::{Claim, Exposed, Located, Prefix, Style, expose};
 
 /// Few letters, so that names collide after sanitising, by running together and by case.
 fn server() -> impl Strategy<Value = String> {
@@ -34,8 +34,15 @@ fn capability() -> impl Strategy<Value = CapabilityId> {
 
 fn style() -> impl Strategy<Value = Style> {
     let embedder = prop::option::of(Just(ServerName::new("host").unwrap()));
-    (prop::sample::select(Prefix::ALL.to_vec()), embedder)
-        .prop_map(|(prefix, embedder)| Style { prefix, embedder })
+    (prop::sample::select(Prefix::ALL.to_vec()), embedder).prop_map(|(prefix, embedder)| Style {
+        prefix,
+        embedder,
+        ..Style::default()
+    })
+}
+
+fn claims(ids: &[CapabilityId]) -> Vec<Claim> {
+    ids.iter().cloned().map(Claim::from).collect()
 }
 
 fn table(exposed: &Exposed, ids: &[CapabilityId]) -> Vec<(CapabilityId, Option<String>)> {
@@ -55,7 +62,7 @@ proptest! {
         ids in prop::collection::vec(capability(), 0..40),
         style in style(),
     ) {
-        let exposed = expose(&ids, &[], &style);
+        let exposed = expose(&claims(&ids), &[], &style);
         let quarantined: BTreeSet<_> = exposed.quarantined().iter().map(|(id, _)| id).collect();
         for (id, name) in table(&exposed, &ids) {
             prop_assert_eq!(name.is_none(), quarantined.contains(&id));
@@ -75,7 +82,7 @@ proptest! {
             .prop_flat_map(|ids| (Just(ids.clone()), Just(ids).prop_shuffle())),
         style in style(),
     ) {
-        let names = |order: &[CapabilityId]| table(&expose(order, &[], &style), &ids);
+        let names = |order: &[CapabilityId]| table(&expose(&claims(order), &[], &style), &ids);
         prop_assert_eq!(names(&ids), names(&shuffled));
     }
 
@@ -84,7 +91,7 @@ proptest! {
         ids in prop::collection::vec(capability(), 0..40),
         style in style(),
     ) {
-        let exposed = expose(&ids, &[], &style);
+        let exposed = expose(&claims(&ids), &[], &style);
         let named = [CapabilityKind::Tool, CapabilityKind::Prompt];
         for id in ids.iter().filter(|id| named.contains(&id.kind)) {
             let Some(name) = exposed.name_of(id) else { continue };
@@ -103,7 +110,7 @@ proptest! {
         sender in any::<prop::sample::Index>(),
         uri in name(),
     ) {
-        let exposed = expose(&ids, &[], &Style::default());
+        let exposed = expose(&claims(&ids), &[], &Style::default());
         let server = sender.get(&ids).server.clone();
         let shown = exposed.uri_of(&server, &uri);
         match exposed.locate(&shown) {
@@ -119,7 +126,7 @@ proptest! {
         owner in any::<prop::sample::Index>(),
         uri in name(),
     ) {
-        let exposed = expose(&ids, &[], &Style::default());
+        let exposed = expose(&claims(&ids), &[], &Style::default());
         let server = owner.get(&ids).server.clone();
         let tagged = exposed.tagged(&server, &uri).unwrap();
         prop_assert_eq!(tagged.starts_with("ui://"), uri.starts_with("ui://"));

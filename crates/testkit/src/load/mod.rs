@@ -43,6 +43,9 @@ pub struct Options {
     /// The endpoint.
     #[arg(long)]
     pub url: Uri,
+    /// More endpoints: the connections take turns among all of them.
+    #[arg(long, value_name = "URL")]
+    pub also: Vec<Uri>,
     /// What to do.
     #[arg(long, value_enum, default_value = "echo")]
     pub case: Case,
@@ -81,6 +84,7 @@ impl Options {
     pub fn new(url: Uri, case: Case) -> Self {
         Options {
             url,
+            also: Vec::new(),
             case,
             concurrency: NonZeroU32::MIN,
             calls: 10_000,
@@ -92,6 +96,12 @@ impl Options {
             modern: false,
             wait: false,
         }
+    }
+
+    /// The endpoint of one of the connections.
+    fn endpoint(&self, number: u32) -> &Uri {
+        let turn = number as usize % (self.also.len() + 1);
+        turn.checked_sub(1).map_or(&self.url, |index| &self.also[index])
     }
 
     fn era(&self) -> Era {

@@ -63,9 +63,9 @@ async fn work(run: Rc<Run>, number: u32) -> Tally {
     let iteration = Iteration::new(&run.options, number);
     let mut tally = Tally::default();
     // Connecting is no part of the first measured call.
-    let mut channel = connect(&run.options).await.ok();
+    let mut channel = connect(&run.options, number).await.ok();
     while take(&run.warmup_left) {
-        if let Err(error) = attempt(&run.options, &iteration, &mut channel, 0).await {
+        if let Err(error) = attempt(&run.options, &iteration, &mut channel, (number, 0)).await {
             tally.record(Duration::ZERO, Err(format!("warm-up: {error}")));
         }
     }
@@ -76,7 +76,7 @@ async fn work(run: Rc<Run>, number: u32) -> Tally {
     while deadline.is_none_or(|deadline| Instant::now() < deadline) && take(&run.left) {
         sequence += 1;
         let sent = Instant::now();
-        let outcome = attempt(&run.options, &iteration, &mut channel, sequence).await;
+        let outcome = attempt(&run.options, &iteration, &mut channel, (number, sequence)).await;
         tally.record(sent.elapsed(), outcome);
     }
     tally
@@ -87,19 +87,19 @@ async fn attempt(
     options: &Options,
     iteration: &Iteration<'_>,
     kept: &mut Option<Channel>,
-    sequence: u64,
+    (number, sequence): (u32, u64),
 ) -> Result<(), String> {
     let mut channel = match kept.take() {
         Some(channel) => channel,
-        None => connect(options).await?,
+        None => connect(options, number).await?,
     };
     iteration.run(&mut channel, sequence).await?;
     *kept = Some(channel);
     Ok(())
 }
 
-async fn connect(options: &Options) -> Result<Channel, String> {
-    let mut channel = Channel::connect(&options.url, options.era())
+async fn connect(options: &Options, number: u32) -> Result<Channel, String> {
+    let mut channel = Channel::connect(options.endpoint(number), options.era())
         .await
         .map_err(|error| format!("connect: {error}"))?;
     if options.case != Case::Session {

@@ -15,6 +15,7 @@ mod mask;
 mod name;
 mod origin;
 mod prefix;
+mod profile;
 mod safety;
 mod secret;
 mod selection;
@@ -33,9 +34,13 @@ pub use mask::Mask;
 pub use name::{NameError, ServerName};
 pub use origin::{Origin, Scope};
 pub use prefix::Prefix;
+pub use profile::{
+    DEFAULT_PROFILE, DEFAULT_TAG, DeclaredProfile, Expose, Naming, Profile, Profiles, RESULT_LIMIT,
+    imports,
+};
 pub use safety::{Safety, Sandbox};
 pub use secret::Secret;
-pub use selection::{Approval, Selection, ToolSpec, matches};
+pub use selection::{Approval, Selection, ToolSpec, fits, matches, without_remark};
 pub use shown::{
     consented_args, hidden_in_args, hidden_in_url, is_secret_like, shown_args, shown_url,
 };

@@ -77,10 +77,19 @@ impl Selection {
     }
 }
 
-/// Whether a name fits a pattern: `*` is any text, `?` any one character. What follows a
-/// parenthesis is a remark about arguments that some hosts write, and says nothing of the name.
+/// Whether a tool's name fits a pattern that may end in a remark.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let pattern = pattern.split_once('(').map_or(pattern, |(name, _)| name);
+    fits(without_remark(pattern), name)
+}
+
+/// What a pattern says of a tool's name: what follows a parenthesis is a remark about arguments that
+/// some hosts write.
+pub fn without_remark(pattern: &str) -> &str {
+    pattern.split_once('(').map_or(pattern, |(name, _)| name)
+}
+
+/// Whether a text fits a pattern: `*` is any text, `?` any one character.
+pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut from) = (0, 0);

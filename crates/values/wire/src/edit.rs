@@ -88,9 +88,10 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// The changed message, read again: the places have moved.
+    /// The changed message, read again: the places have moved. What lies beside it stays there.
     pub fn frame(self) -> Result<Frame, WireError> {
-        Frame::parse(self.finish()?, &Limits::WIDEST)
+        let aside = self.frame.aside().cloned();
+        Ok(Frame::parse(self.finish()?, &Limits::WIDEST)?.beside(aside))
     }
 
     fn replace_known(mut self, place: fn(&Frame) -> Option<Span>, raw: impl AsRef<[u8]>) -> Self {

@@ -1,12 +1,14 @@
 //! A message: its bytes, and the places of what is decided on.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::{
     Edit, Fault, Id, Limits, OwnedId, Remembered, Span, WireError,
     envelope::Envelope,
+    large::Aside,
     meta::Claim,
     method,
     scanner::{Doubtful, Scanner, admit},
@@ -49,6 +51,8 @@ pub struct Frame {
     claim: Claim,
     is_plain: bool,
     is_retry: bool,
+    /// What belongs into its placeholders, if it is a large answer's skeleton.
+    aside: Option<Arc<Aside>>,
 }
 
 impl Frame {
@@ -125,6 +129,7 @@ impl Frame {
             claim: inside.claim(),
             is_plain: inside.is_plain(),
             is_retry: inside.is_retry(),
+            aside: None,
             bytes,
         })
     }
@@ -213,6 +218,17 @@ impl Frame {
     /// Whether it brings answers or a state, as only the retry of a modern request does.
     pub fn is_retry(&self) -> bool {
         self.is_retry
+    }
+
+    /// The same message, with what belongs into its placeholders.
+    pub fn beside(self, aside: Option<Arc<Aside>>) -> Self {
+        Self { aside, ..self }
+    }
+
+    /// What belongs into its placeholders, if it is the skeleton of a large answer
+    /// ([`large`](crate::large)).
+    pub fn aside(&self) -> Option<&Arc<Aside>> {
+        self.aside.as_ref()
     }
 
     /// The raw `error`.

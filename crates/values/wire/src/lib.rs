@@ -16,6 +16,7 @@ mod error;
 mod frame;
 mod id;
 mod keys;
+pub mod large;
 mod limits;
 mod line;
 mod message;

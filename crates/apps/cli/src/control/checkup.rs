@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
 
 use super::Finding;
+use super::overview::notes;
 
 const LAUNCH: &str = "launch";
 
@@ -17,6 +18,9 @@ const LAUNCH: &str = "launch";
 pub struct Checkups {
     /// The servers.
     pub servers: Vec<Checkup>,
+    /// What there is to know about what they offered when they were last looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What is wrong with the files.
     pub findings: Vec<Finding>,
     /// How surely processes of servers end with us.
@@ -72,6 +76,7 @@ impl Checkup {
 pub(super) async fn of(host: &Host, servers: &[ServerStatus], findings: &[Finding]) -> Checkups {
     Checkups {
         servers: join_all(servers.iter().map(|status| one(host, status))).await,
+        notes: notes(host),
         findings: findings.to_vec(),
         guarantee: host.guarantee().to_string(),
     }

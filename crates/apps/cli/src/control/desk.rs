@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use toolgate_host::{Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions};
 
-use super::{Finding, Inventory, Overview, Owner, Question, checkup};
+use super::{Exposed, Finding, Finds, Inventory, Overview, Owner, Question, checkup};
 use crate::exit::Failure;
 
 /// Answers questions about one host.
@@ -116,11 +116,29 @@ impl Desk {
                 let wait = Duration::from_millis(*wait_ms);
                 // Whoever is still on his way then is shown on his way.
                 let _ = tokio::time::timeout(wait, self.host.settled()).await;
-                raw(&Overview::of(&self.host.servers(), &self.findings()))
+                raw(&Overview::of(&self.host, &self.findings()))
             }
-            Question::Discover { server } => {
+            Question::Profile { name } => {
+                self.host.knows_profile(name)?;
+                raw(&true)
+            }
+            Question::Discover { server, profile } => {
+                self.host.knows_profile(profile)?;
                 let status = self.host.settled_one(server).await.map_err(|_| self.no(server))?;
-                raw(&Inventory::of(&self.host, &status))
+                raw(&Inventory::of(&*self.host.exposure(profile)?, &status))
+            }
+            Question::DiscoverAll { profile, wait_ms } => {
+                self.host.knows_profile(profile)?;
+                let wait = Duration::from_millis(*wait_ms);
+                let _ = tokio::time::timeout(wait, self.host.settled()).await;
+                let exposure = self.host.exposure(profile)?;
+                let servers = self.host.servers().servers;
+                let all = servers.iter().map(|status| Inventory::of(&exposure, status));
+                raw(&all.collect::<Vec<_>>())
+            }
+            Question::Exposure { profile } => raw(&Exposed::of(&self.host, profile)?),
+            Question::Search { profile, query, limit } => {
+                raw(&Finds::of(&self.host, profile, query, *limit).await?)
             }
             Question::Uri { server, uri } => raw(&self.host.uri_for(server, uri)),
             Question::Doctor { server } => {

@@ -1,10 +1,13 @@
 //! What one server offers: its own definitions, byte for byte, beside the names they are exposed
 //! under.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::{CapabilityKind, Host, ServerState, ServerStatus};
+use toolgate_host::{CapabilityId, CapabilityKind, Exposure, Row, Seen, ServerState, ServerStatus};
 
+use super::exposed;
 use crate::exit::Failure;
 
 /// What one server offers.
@@ -38,23 +41,31 @@ pub struct Inventory {
 pub struct Offer {
     /// The server's own name for it, or its URI.
     pub name: String,
-    /// What clients call it; none if nobody is shown it.
+    /// What its server's declaration calls it instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// What callers with the profile call it; none if they are not shown it.
     pub exposed: Option<String>,
+    /// Why they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
     /// As the server defines it.
     pub definition: Box<RawValue>,
 }
 
 impl Inventory {
-    pub(super) fn of(host: &Host, status: &ServerStatus) -> Self {
+    pub(super) fn of(exposure: &Exposure, status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
         let server = status.spec.name.as_str();
+        let rows: HashMap<_, _> =
+            exposed::rows(exposure, server).map(|row| (&row.id, row)).collect();
         let offers = |kind: CapabilityKind| {
-            let offer = status.offers(kind).filter_map(|definition| {
-                Some(Offer {
-                    name: definition.name.to_string(),
-                    exposed: host.exposed(server, kind, &definition.name),
-                    definition: serde_json::from_slice(&definition.raw).ok()?,
-                })
+            let definitions = catalog.into_iter().flat_map(|catalog| catalog.of(kind));
+            let offer = definitions.filter_map(|definition| {
+                let (server, name) = (status.spec.name.clone(), definition.name.clone());
+                let row = rows.get(&CapabilityId { server, kind, name });
+                let definition = serde_json::from_slice(&definition.raw).ok()?;
+                Some(Offer::of(definition, row.copied()?))
             });
             offer.collect()
         };
@@ -87,7 +98,7 @@ impl Inventory {
         }
     }
 
-    /// A capability by the server's own name, or by the one it is exposed under.
+    /// A capability by the server's own name, by the one it is exposed under, or by its alias.
     pub fn find<'a>(
         &self,
         offers: &'a [Offer],
@@ -96,7 +107,8 @@ impl Inventory {
     ) -> Result<&'a Offer, Failure> {
         let own = offers.iter().find(|offer| offer.name == name);
         let exposed = || offers.iter().find(|offer| offer.exposed.as_deref() == Some(name));
-        own.or_else(exposed).ok_or_else(|| {
+        let alias = || offers.iter().find(|offer| offer.alias.as_deref() == Some(name));
+        own.or_else(exposed).or_else(alias).ok_or_else(|| {
             let hint = format!("`toolgate discover {}` lists what it offers", self.server);
             Failure::failed(format!("find a {what} named `{name}` on `{}`", self.server)).hint(hint)
         })
@@ -104,10 +116,22 @@ impl Inventory {
 }
 
 impl Offer {
-    /// What clients call it.
+    fn of(definition: Box<RawValue>, row: &Row) -> Self {
+        let hidden = row.seen == Seen::Hidden;
+        Self {
+            name: row.id.name.to_string(),
+            alias: row.alias.as_deref().map(str::to_owned),
+            exposed: row.exposed.as_deref().filter(|_| !hidden).map(str::to_owned),
+            hidden: hidden.then(|| row.because.to_string()),
+            definition,
+        }
+    }
+
+    /// What callers call it.
     pub fn exposed(&self) -> Result<&str, Failure> {
         let hidden = || {
-            Failure::refused(format!("use `{}`: its name may not be shown to anybody", self.name))
+            let why = self.hidden.as_deref().unwrap_or("it has no name that may be shown");
+            Failure::refused(format!("use `{}`: it is hidden: {why}", self.name))
         };
         self.exposed.as_deref().ok_or_else(hidden)
     }

@@ -7,7 +7,9 @@
 
 mod checkup;
 mod desk;
+mod exposed;
 mod finding;
+mod finds;
 mod inventory;
 mod overview;
 
@@ -20,7 +22,9 @@ use crate::exit::Failure;
 
 pub use checkup::{Checkup, Checkups};
 pub use desk::{Desk, Reloaded, no_server};
+pub use exposed::{Exposed, Line, Sum, Totals, Unknown};
 pub use finding::Finding;
+pub use finds::{Find, Finds};
 pub use inventory::{Inventory, Offer};
 pub use overview::Overview;
 
@@ -33,6 +37,9 @@ pub enum Opening {
         /// The one revision the client wants spoken, if it is strict.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         protocol: Option<String>,
+        /// The profile it wants to see with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
     },
     /// A question.
     Ask(Question),
@@ -49,10 +56,38 @@ pub enum Question {
         /// How long to wait for those that are still on their way.
         wait_ms: u64,
     },
-    /// What does a server offer?
+    /// Is there a profile of this name?
+    Profile {
+        /// Which.
+        name: String,
+    },
+    /// What does a server offer to callers with this profile?
     Discover {
         /// Which.
         server: String,
+        /// The profile.
+        profile: String,
+    },
+    /// The same of all of them.
+    DiscoverAll {
+        /// The profile.
+        profile: String,
+        /// How long to wait for those that are still on their way.
+        wait_ms: u64,
+    },
+    /// What do callers with this profile see, and why?
+    Exposure {
+        /// The profile.
+        profile: String,
+    },
+    /// Which tools fit best?
+    Search {
+        /// The profile.
+        profile: String,
+        /// What is wanted.
+        query: String,
+        /// At most so many.
+        limit: usize,
     },
     /// By which URI do clients reach a resource of this server, listed or not?
     Uri {
@@ -126,7 +161,10 @@ mod tests {
     #[test]
     fn openings_are_spelled_as_the_protocol_says() {
         let spelled = |opening: &Opening| serde_json::to_string(opening).unwrap();
-        assert_eq!(spelled(&Opening::Mcp { protocol: None }), r#"{"toolgate":"mcp"}"#);
+        let plain = Opening::Mcp { protocol: None, profile: None };
+        assert_eq!(spelled(&plain), r#"{"toolgate":"mcp"}"#);
+        let reader = Opening::Mcp { protocol: None, profile: Some("reader".into()) };
+        assert_eq!(spelled(&reader), r#"{"toolgate":"mcp","profile":"reader"}"#);
         let ask = Opening::Ask(Question::Servers { wait_ms: 5 });
         assert_eq!(spelled(&ask), r#"{"toolgate":"ask","what":"servers","wait_ms":5}"#);
         let owner: Opening = serde_json::from_str(r#"{"toolgate":"ask","what":"owner"}"#).unwrap();

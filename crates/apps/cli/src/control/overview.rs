@@ -1,7 +1,7 @@
 //! How all servers stand: the stable shape of `servers --json`.
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{CapabilityKind, Discovery, ServerStatus};
+use toolgate_host::{CapabilityKind, DEFAULT_PROFILE, Discovery, Host, ServerStatus};
 
 use super::Finding;
 
@@ -12,6 +12,10 @@ pub struct Overview {
     pub discovery: String,
     /// Each of them, by name.
     pub servers: Vec<Server>,
+    /// What there is to know about what they offer: names that met, tools that are left out or
+    /// listed and not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What is wrong with the files; told beside the data, not in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -43,15 +47,23 @@ pub struct Server {
 }
 
 impl Overview {
-    pub(super) fn of(overview: &toolgate_host::Overview, findings: &[Finding]) -> Self {
+    pub(super) fn of(host: &Host, findings: &[Finding]) -> Self {
+        let overview = host.servers();
         let discovery = match overview.discovery {
             Discovery::NotStarted => "not-started",
             Discovery::InProgress => "in-progress",
             Discovery::Completed => "completed",
         };
         let servers = overview.servers.iter().map(Server::of).collect();
-        Self { discovery: discovery.to_owned(), servers, findings: findings.to_vec() }
+        let (discovery, notes) = (discovery.to_owned(), notes(host));
+        Self { discovery, servers, notes, findings: findings.to_vec() }
     }
+}
+
+/// What there is to know about what servers offer to whoever chose no profile.
+pub(super) fn notes(host: &Host) -> Vec<String> {
+    let exposure = host.exposure(DEFAULT_PROFILE);
+    exposure.map(|exposure| exposure.findings.clone()).unwrap_or_default()
 }
 
 impl Server {

@@ -78,6 +78,12 @@ pub fn faults(found: &[Finding], verbose: bool) {
     note(&format!("{} {what}`toolgate config check` shows more", cyan("hint:")));
 }
 
+/// Says what there is to know about what servers offer; their names are as untrusted as all they
+/// say.
+pub fn remarks(notes: &[String]) {
+    notes.iter().for_each(|text| note(&format!("{} {}", cyan("note:"), visible(text))));
+}
+
 /// Whether a person watches stderr.
 pub fn is_watched() -> bool {
     io::stderr().is_terminal()

@@ -1,31 +1,6 @@
-//! Text that nobody vouches for, made safe to look at.
+//! Text that nobody vouches for, made safe to look at: the library's way, which every face shares.
 
-use std::fmt::Write as _;
-
-use toolgate_host::is_invisible;
-
-/// One line: every control and invisible character becomes `⟦U+XXXX⟧`.
-pub fn visible(text: &str) -> String {
-    shown(text, |_| false)
-}
-
-/// Several lines: line ends and tabs stay.
-pub fn visible_lines(text: &str) -> String {
-    shown(text, |c| matches!(c, '\n' | '\t'))
-}
-
-fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_invisible(c) && !kept(c) {
-            // Writing to a String cannot fail.
-            let _ = write!(shown, "⟦U+{:04X}⟧", c as u32);
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
+pub use toolgate_host::content::{visible, visible_lines};
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use toolgate_host::session::{Opening, Outbound, Owner, Session, SessionError};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, Timeouts};
+use toolgate_transport::spool;
 use toolgate_wire::{Era, Frame, Kind, Limits, build, view::RpcError};
 
 use super::Living;
@@ -30,8 +31,12 @@ pub struct Link {
 
 impl Link {
     /// A session with another process.
-    pub async fn to(living: &Living, port: Arc<dyn Interactor>) -> Result<Self, Failure> {
-        let (reader, writer) = living.converse(None).await?;
+    pub async fn to(
+        living: &Living,
+        profile: &str,
+        port: Arc<dyn Interactor>,
+    ) -> Result<Self, Failure> {
+        let (reader, writer) = living.converse(None, Some(profile)).await?;
         Self::open(reader, writer, port).await
     }
 
@@ -39,11 +44,12 @@ impl Link {
     /// seen at its other end.
     pub async fn within(
         station: &Arc<Station>,
+        profile: &str,
         port: Arc<dyn Interactor>,
     ) -> Result<Self, Failure> {
         let (to_gateway, from_client) = duplex(PIPE);
         let (to_client, from_gateway) = duplex(PIPE);
-        let gateway = station.gateway(None);
+        let gateway = station.gateway(None, Some(profile));
         tokio::spawn(async move {
             let never = std::future::pending();
             if let Err(error) = gateway.serve_lines(from_client, to_client, never).await {
@@ -86,6 +92,8 @@ impl Link {
             .map_err(|error| Failure::usage(format!("send this: {error}")))?;
         let outbound = Outbound { frame, rename: None, port: self.port.clone() };
         let answer = self.session.call(&outbound).await.map_err(failure)?;
+        let answer =
+            spool::whole(answer).await.map_err(|error| Failure::failed(error.to_string()))?;
         match (answer.kind(), answer.error().and_then(RpcError::of)) {
             (Kind::Failure, Some(error)) => Err(told(server, &error)),
             _ => Ok(answer),

@@ -47,10 +47,21 @@ impl Living {
         ask(&self.socket, question).await
     }
 
-    /// Begins an MCP conversation with it, strict about the revision or not.
-    pub async fn converse(&self, protocol: Option<String>) -> Result<(Reader, Writer), Failure> {
+    /// Begins an MCP conversation with it, strict about the revision or not, and with a profile or
+    /// the one it has for those who choose none.
+    pub async fn converse(
+        &self,
+        protocol: Option<String>,
+        profile: Option<&str>,
+    ) -> Result<(Reader, Writer), Failure> {
+        if let Some(name) = profile {
+            // Once the rest is MCP, there is nobody to be told; an owner too old to know profiles
+            // must not show everything.
+            self.ask(&Question::Profile { name: name.to_owned() }).await?;
+        }
         let (reader, mut writer) = connect(&self.socket).await.map_err(lost)?;
-        say(&mut writer, &Opening::Mcp { protocol }).await?;
+        let profile = profile.map(str::to_owned);
+        say(&mut writer, &Opening::Mcp { protocol, profile }).await?;
         Ok((reader, writer))
     }
 }

@@ -50,11 +50,11 @@ impl Reach {
         serde_json::from_str(answer.get()).map_err(unread)
     }
 
-    /// Opens an MCP session.
-    pub async fn link(&self, port: Arc<dyn Interactor>) -> Result<Link, Failure> {
+    /// Opens an MCP session that sees with this profile.
+    pub async fn link(&self, profile: &str, port: Arc<dyn Interactor>) -> Result<Link, Failure> {
         match self {
-            Self::Attached(living) => Link::to(living, port).await,
-            Self::Own(station) => Link::within(station, port).await,
+            Self::Attached(living) => Link::to(living, profile, port).await,
+            Self::Own(station) => Link::within(station, profile, port).await,
         }
     }
 

@@ -4,12 +4,13 @@ use std::io::stdin;
 
 use clap::Args;
 use serde_json::Value;
+use toolgate_host::content;
 use toolgate_wire::{method, string};
 
 use super::exchange::{self, Request};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::{arguments, content, out};
+use crate::{arguments, out};
 
 #[derive(Debug, Args)]
 #[command(
@@ -44,7 +45,7 @@ pub async fn run(context: &Context, options: &Call) -> Result<Exit, Failure> {
     if context.json {
         out::data(&[raw, b"\n"].concat())?;
     } else {
-        out::text(&content::result(&result))?;
+        out::text(&content::content(&result).plain)?;
     }
     if result["isError"] == true {
         let (tool, server) = (&options.tool, &options.server);

@@ -8,8 +8,8 @@ use clap::Args;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
-    Answer, AskKind, CallerScope, CapabilityKind, Host, HttpSpec, Interactor, Prefix, Question,
-    ServerName, ServerSpec, ServerState, TransportSpec,
+    Answer, AskKind, CallerScope, CapabilityKind, Host, HttpSpec, Interactor, Phase, Prefix,
+    Question, ServerName, ServerSpec, ServerState, TransportSpec,
 };
 use toolgate_wire::Frame;
 
@@ -43,6 +43,8 @@ async fn connect(url: &str) -> Result<Host, Failure> {
     let status = host.settled_one("suite").await?;
     match &status.state {
         ServerState::Connected => Ok(host),
+        // It spoke with us to the end, and has nothing to offer: some scenarios want no more.
+        ServerState::Failed(failure) if failure.phase == Phase::List => Ok(host),
         state => Err(Failure::failed(format!(
             "connect: {}",
             state.reason().unwrap_or_else(|| state.as_str().to_owned())

@@ -35,6 +35,7 @@ pub async fn run(context: &Context, options: &Doctor) -> Result<Exit, Failure> {
         out::note(&format!("seen by the gateway of process {}", living.owner.pid));
     }
     out::findings(&checkups.findings);
+    out::remarks(&checkups.notes);
     if context.json {
         out::json(&checkups.servers)?;
     } else {

@@ -33,7 +33,8 @@ pub async fn run(
     let mut signals = Signals::new().map_err(failed)?;
     let reach = Reach::find(context, Terms::only(server)).await?;
     let person = Arc::new(Person::new(server, spinner, context.verbose));
-    let outcome = ask(&reach, server, person, request, &mut signals).await;
+    let from = From { reach: &reach, server, profile: context.seeing() };
+    let outcome = ask(from, person, request, &mut signals).await;
     tokio::select! {
         () = reach.close() => {}
         () = signals.next() => {}
@@ -41,18 +42,24 @@ pub async fn run(
     outcome
 }
 
+/// Where a request goes, and with whose eyes.
+struct From<'a> {
+    reach: &'a Reach,
+    server: &'a str,
+    profile: &'a str,
+}
+
 async fn ask(
-    reach: &Reach,
-    server: &str,
+    From { reach, server, profile }: From<'_>,
     person: Arc<Person>,
     request: impl AsyncFnOnce(&Reach, &Inventory) -> Result<Request, Failure>,
     signals: &mut Signals,
 ) -> Result<Frame, Failure> {
-    let question = Question::Discover { server: server.to_owned() };
+    let question = Question::Discover { server: server.to_owned(), profile: profile.to_owned() };
     let inventory: Inventory = unless_interrupted(signals, reach.ask(&question)).await?;
     inventory.usable()?;
     let Request { method, members } = request(reach, &inventory).await?;
-    let link = reach.link(person).await?;
+    let link = reach.link(profile, person).await?;
     // A server that may report how far it is keeps the call from looking dead.
     let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);
     let answer = unless_interrupted(signals, link.request(server, method, &params)).await;

@@ -26,6 +26,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, chain};
 use crate::offered::{Offered, offered};
 use crate::out::{self, visible};
+use crate::profiles;
 use approve::Approver;
 use entry::Existing;
 
@@ -104,6 +105,9 @@ pub async fn run(context: &Context, options: &Install) -> Result<Exit, Failure> 
     let sources = sources(context)?;
     if options.list {
         return list::run(context, &sources);
+    }
+    if let Some(profile) = &context.profile {
+        profiles::known(&context.options()?.read_files()?, profile)?;
     }
     let mut jobs = Vec::new();
     for name in &options.clients {

@@ -12,6 +12,7 @@ pub mod discover;
 pub mod doctor;
 mod exchange;
 pub mod export;
+pub mod exposure;
 pub mod get;
 pub mod import;
 pub mod install;
@@ -22,6 +23,7 @@ pub mod read_resource;
 mod relay;
 pub mod remove;
 mod sample_server;
+pub mod search;
 pub mod secret;
 pub mod serve;
 pub mod servers;
@@ -40,6 +42,8 @@ pub async fn run(cli: Cli) -> Result<Exit, Failure> {
         Verb::Serve(options) => serve::run(&context()?, options).await,
         Verb::Servers(options) => servers::run(&context()?, options).await,
         Verb::Discover(options) => discover::run(&context()?, options).await,
+        Verb::Search(options) => search::run(&context()?, options).await,
+        Verb::Exposure(options) => exposure::run(&context()?, options).await,
         Verb::Call(options) => call::run(&context()?, options).await,
         Verb::ReadResource(options) => read_resource::run(&context()?, options).await,
         Verb::Prompt(options) => prompt::run(&context()?, options).await,

@@ -4,12 +4,13 @@ use std::io::stdin;
 
 use clap::Args;
 use serde_json::Value;
+use toolgate_host::content;
 use toolgate_wire::{method, string};
 
 use super::exchange::{self, Request};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::{arguments, content, out};
+use crate::{arguments, out};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate prompt sample getting_started")]

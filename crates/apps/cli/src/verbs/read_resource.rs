@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
+use toolgate_host::content;
 use toolgate_wire::{method, string};
 
 use super::exchange::{self, Request};
@@ -11,7 +12,7 @@ use crate::context::Context;
 use crate::control::{Inventory, Question};
 use crate::exit::{Exit, Failure};
 use crate::reach::Reach;
-use crate::{base64, content, out};
+use crate::{base64, out};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate read-resource sample toolgate://sample/help")]

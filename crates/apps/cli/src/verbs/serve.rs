@@ -63,6 +63,7 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
         strict: options.protocol,
         park: Some(options.park),
         serving: true,
+        profile: context.profile.as_deref(),
         endpoint: Some(endpoint.clone()),
         ..Terms::default()
     };
@@ -83,7 +84,7 @@ async fn serve(
     (stop, ending): (Stop, Ending),
 ) -> Result<(), Failure> {
     let clients = async {
-        let gateway = station.gateway(None);
+        let gateway = station.gateway(None, None);
         let served = gateway.serve_http(listener, ending.clone().reached()).await;
         stop.now();
         served

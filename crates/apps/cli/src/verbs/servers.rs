@@ -29,6 +29,7 @@ pub async fn run(context: &Context, options: &Servers) -> Result<Exit, Failure> 
     drop(spinner);
     let mut overview = overview?;
     out::faults(&std::mem::take(&mut overview.findings), context.verbose);
+    out::remarks(&overview.notes);
     if context.json {
         out::json(&overview)?;
     } else {

@@ -24,20 +24,22 @@ pub async fn run(
     let _hangups = reload::hangups()?;
     if let Some(living) = Living::of(context).await {
         let protocol = strict.map(|revision| revision.as_str().to_owned());
-        return relay::run(living.converse(protocol).await?).await;
+        let profile = context.profile.as_deref();
+        return relay::run(living.converse(protocol, profile).await?).await;
     }
     // A client wants to be served even where the home cannot be owned.
     let claim = owner::claim(&context.home).unwrap_or_else(|failure| {
         tracing::warn!(target: "toolgate::gateway", "{failure}");
         None
     });
-    let terms = Terms { strict, park: Some(park), serving: true, ..Terms::default() };
+    let profile = context.profile.as_deref();
+    let terms = Terms { strict, park: Some(park), serving: true, profile, ..Terms::default() };
     let reloading = Reloading::new(&context.options()?)?;
     let station = Station::open(context, terms).await?;
     out::faults(&station.desk().findings(), context.verbose);
     let (stop, ending) = ending::on_signal()?;
     let client = async {
-        let gateway = station.gateway(None);
+        let gateway = station.gateway(None, None);
         let served = gateway.serve_lines(stdin(), stdout(), ending.clone().reached()).await;
         stop.now();
         served

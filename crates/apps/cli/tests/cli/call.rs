@@ -58,7 +58,7 @@ fn json_is_the_result_as_the_server_sent_it() {
 fn what_is_no_text_is_named() {
     let place = witnessed();
     let said = run(&mut place.configured(&["call", "w", "picture"]));
-    assert_eq!((said.code, said.out.as_str()), (0, "[image image/png, 12 kB]\n"), "{said:?}");
+    assert_eq!((said.code, said.out.as_str()), (0, "[image image/png, 12 KiB]\n"), "{said:?}");
 }
 
 #[test]

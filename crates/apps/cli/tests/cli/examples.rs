@@ -8,9 +8,11 @@ use serde_json::json;
 use crate::support::{Place, TOOLGATE, run};
 
 /// Verbs, and verbs of verbs, whose help is read.
-const VERBS: [&str; 31] = [
+const VERBS: [&str; 33] = [
     "servers",
     "discover",
+    "search",
+    "exposure",
     "call",
     "read-resource",
     "prompt",
@@ -85,6 +87,7 @@ fn furnished(line: &str) -> Place {
     let filesystem = json!({ "command": TOOLGATE, "args": ["sample-server"] });
     let foreign = json!({ "mcpServers": { "github": { "command": "npx", "args": ["github"] } } });
     write(&place.work().join("entry.json"), &filesystem.to_string());
+    write(&place.work().join("queries.txt"), "say something again\nadd numbers\n");
     let is_import = line.starts_with("toolgate import");
     for file in [user.join(".cursor/mcp.json"), place.work().join("mcp.json")] {
         write(&file, &foreign.to_string());
@@ -113,6 +116,7 @@ fn before(line: &str) -> Option<String> {
         "toolgate consent filesystem --revoke" => {
             Some("toolgate consent filesystem --yes".to_owned())
         }
+        "toolgate exposure --why sample/echo" => Some("toolgate discover sample".to_owned()),
         "toolgate secret remove github" => Some(secret.to_owned()),
         "toolgate enable filesystem" => Some("toolgate disable filesystem".to_owned()),
         _ if line.starts_with("toolgate uninstall") => {

@@ -23,7 +23,17 @@ fn without_a_verb_the_help_is_told_as_bad_usage() {
 #[test]
 fn every_verb_explains_itself_with_an_example() {
     let place = Place::new();
-    let verbs = ["serve", "servers", "discover", "call", "read-resource", "prompt", "doctor"];
+    let verbs = [
+        "serve",
+        "servers",
+        "discover",
+        "search",
+        "exposure",
+        "call",
+        "read-resource",
+        "prompt",
+        "doctor",
+    ];
     let declaring = ["add", "add-json", "list", "get", "remove", "enable", "disable"];
     let others = ["consent", "config", "secret", "completions", "man", "sample-server"];
     let carrying = ["import", "export", "install", "uninstall"];

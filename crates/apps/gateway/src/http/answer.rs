@@ -11,7 +11,7 @@ use super::headers::{EVENT_STREAM, JSON};
 use super::payload::{Payload, Pieces};
 use super::stream::Events;
 use crate::modern::Fault;
-use crate::session::Reply;
+use crate::session::{Reply, Written};
 
 /// Tells proxies to pass events on as they come.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -27,7 +27,7 @@ pub(crate) struct Refused {
 
 impl Refused {
     /// A refusal before the message was looked at.
-    pub(crate) fn new(status: StatusCode, message: &'static str) -> Self {
+    pub(crate) fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { status, code: code::INVALID_REQUEST, message: message.into(), id: None }
     }
 
@@ -80,7 +80,10 @@ impl Refused {
 
 /// An answer as it is.
 pub(crate) fn json(reply: Reply) -> Response<Payload> {
-    let mut response = Response::new(Payload::Answer(Pieces::new(reply.into_parts())));
+    let mut response = Response::new(match reply.into_parts() {
+        Written::Small(parts) => Payload::Answer(Pieces::new(parts)),
+        Written::Large(refill) => Payload::large(refill),
+    });
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
 }

@@ -7,7 +7,7 @@ use http::{HeaderMap, Response, StatusCode};
 use super::answer::{Refused, bare, events};
 use super::clock::Pulse;
 use super::eventlog::{Resumed, STANDALONE};
-use super::headers::{Accept, LAST_EVENT_ID, Principal, known_version};
+use super::headers::{Accept, Comer, LAST_EVENT_ID, Place, known_version};
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::stream::{Events, Pace};
@@ -20,12 +20,13 @@ impl Server {
     pub(crate) fn get(
         &self,
         headers: &HeaderMap,
+        place: Place,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
         Accept::of(headers)?.needs_events()?;
         known_version(headers)?;
-        let client =
-            self.session_of(headers, Principal::of(headers))?.ok_or_else(missing_session)?;
+        let comer = Comer::of(headers, place);
+        let client = self.session_of(headers, &comer)?.ok_or_else(missing_session)?;
         let reader = match headers.get(LAST_EVENT_ID) {
             None => client.log.attach(STANDALONE, None),
             Some(last) => match client.log.resume(last.to_str().unwrap_or_default()) {

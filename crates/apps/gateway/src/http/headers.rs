@@ -9,7 +9,7 @@ use super::answer::Refused;
 use crate::modern::Label;
 use crate::session::Carriage;
 
-pub(crate) use crate::principal::Principal;
+pub(crate) use crate::principal::{Comer, Place, Principal};
 
 /// The session a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -107,6 +107,13 @@ impl Accept {
             Self::Both | Self::Events => Carriage::Streaming,
             Self::Json => Carriage::AnswerOnly,
         }
+    }
+}
+
+impl Comer {
+    /// Whoever comes to a place with these headers.
+    pub(crate) fn of(headers: &HeaderMap, place: Place) -> Self {
+        Self { principal: Principal::of(headers), place }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Streamable HTTP: `/mcp` with POST, GET and DELETE; `/sse` and `/messages` for clients older than
-//! that; and `/healthz`.
+//! that; and `/healthz`. `/mcp/<profile>` and `/sse/<profile>` are the same for one profile; what is
+//! begun there goes on there and nowhere else.
 //!
 //! A request passes the doors (Host, Origin), then its path and method, then what the method asks
 //! of it; only then is its body read. Answers are JSON as long as nothing must be said before them,

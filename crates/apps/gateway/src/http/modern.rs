@@ -9,25 +9,27 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
+use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 use toolgate_wire::{Frame, method};
 
 use super::answer::{Refused, events, faulty, status, telling};
 use super::clock::Pulse;
-use super::headers::{Accept, Principal};
+use super::headers::{Accept, Comer};
 use super::mirror;
 use super::payload::Payload;
 use super::post::{First, first};
 use super::server::Server;
-use super::stream::{Events, Feed, Pace};
+use super::stream::{self, Events, Feed, Pace};
 use crate::modern::{Envelope, Exchange, Fault, Visit};
-use crate::session::Step;
+use crate::session::{Step, Written};
 
 /// A modern request as it came.
 pub(crate) struct Visited {
     pub(crate) frame: Frame,
     pub(crate) envelope: Envelope,
     pub(crate) accept: Accept,
+    pub(crate) comer: Comer,
 }
 
 impl Server {
@@ -64,10 +66,10 @@ impl Server {
 
     /// Begins to answer, once headers and body agree.
     fn visit(&self, visited: Visited, headers: &HeaderMap) -> Result<Exchange, Fault> {
-        let Visited { frame, envelope, accept } = visited;
+        let Visited { frame, envelope, accept, comer } = visited;
         let modern = &self.hub.modern;
         mirror::standard(headers, &frame)?;
-        let visitor = modern.visitor(Principal::of(headers), &envelope, &frame)?;
+        let visitor = modern.visitor(comer, &envelope, &frame)?;
         mirror::arguments(headers, &frame, self.hub.upstreams(), &visitor)?;
         Ok(modern.request(frame, Visit { visitor, envelope, carriage: accept.carriage() }))
     }
@@ -79,7 +81,8 @@ impl Server {
         pulse: &Arc<Pulse>,
     ) -> Response<Payload> {
         let pace = Pace::unbroken(&self.hub.options);
-        events(Events::new(Live { exchange, said, over: false }, pace, pulse.clone()))
+        let live = Live { exchange, said, answer: None, over: false };
+        events(Events::new(live, pace, pulse.clone()))
     }
 }
 
@@ -88,6 +91,8 @@ struct Live {
     exchange: Exchange,
     /// What was said before it became a stream.
     said: Option<Bytes>,
+    /// A large answer that is being written.
+    answer: Option<Box<Refill>>,
     over: bool,
 }
 
@@ -96,17 +101,24 @@ impl Feed for Live {
         if let Some(said) = self.said.take() {
             return Poll::Ready(Some(sse::named("message", &said)));
         }
+        if let Some(answer) = &mut self.answer {
+            return Poll::Ready(stream::chunk(answer));
+        }
         if self.over {
             return Poll::Ready(None);
         }
-        let message = match ready!(self.exchange.poll_step(context)) {
-            Step::Said(message) => message,
-            Step::Outcome(reply) => {
-                self.over = true;
-                reply.into_line()
-            }
+        let reply = match ready!(self.exchange.poll_step(context)) {
+            Step::Said(message) => return Poll::Ready(Some(sse::named("message", &message))),
+            Step::Outcome(reply) => reply,
         };
-        Poll::Ready(Some(sse::named("message", &message)))
+        self.over = true;
+        Poll::Ready(match reply.into_line() {
+            Written::Small(message) => Some(sse::named("message", &message)),
+            Written::Large(message) => {
+                let answer = sse::named_large("message", message);
+                stream::chunk(self.answer.insert(Box::new(answer)))
+            }
+        })
     }
 
     fn position(&self) -> Option<String> {

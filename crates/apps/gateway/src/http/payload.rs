@@ -1,12 +1,12 @@
 //! The body of a response: nothing, an answer in pieces, or an event stream.
 
-use std::convert::Infallible;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
+use toolgate_transport::refill::Refill;
 
 use super::stream::Events;
 
@@ -72,24 +72,42 @@ pub(crate) enum Payload {
     Empty,
     /// A whole answer.
     Answer(Pieces),
+    /// A large answer, and how much of it is left.
+    Large(Box<Refill>, u64),
     /// A stream of events.
     Events(Box<Events>),
 }
 
+impl Payload {
+    /// A large answer, read as it is written.
+    pub(crate) fn large(refill: Refill) -> Self {
+        let len = refill.len();
+        Self::Large(Box::new(refill), len)
+    }
+}
+
 impl Body for Payload {
     type Data = Pieces;
-    type Error = Infallible;
+    /// A large answer that cannot be read breaks the connection: its length was promised.
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Pieces>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Pieces>, io::Error>>> {
         match &mut *self {
             Self::Empty => Poll::Ready(None),
             Self::Answer(pieces) => {
                 let pieces = std::mem::take(pieces);
                 *self = Self::Empty;
                 Poll::Ready(Some(Ok(Frame::data(pieces))))
+            }
+            Self::Large(refill, left) => {
+                let chunk = refill.chunk();
+                if let Ok(Some(chunk)) = &chunk {
+                    *left -= (chunk.len() as u64).min(*left);
+                }
+                Poll::Ready(chunk.transpose().map(|chunk| Ok(Frame::data(chunk?.into()))))
             }
             Self::Events(events) => events
                 .poll_next(context)
@@ -98,13 +116,14 @@ impl Body for Payload {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Empty)
+        matches!(self, Self::Empty | Self::Large(_, 0))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Empty => SizeHint::with_exact(0),
             Self::Answer(pieces) => SizeHint::with_exact(pieces.remaining() as u64),
+            Self::Large(_, left) => SizeHint::with_exact(*left),
             Self::Events(_) => SizeHint::default(),
         }
     }

@@ -17,13 +17,14 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
+use toolgate_transport::refill::Refill;
 use toolgate_wire::{Frame, Kind, Message, method};
 
 use super::answer::{Refused, bare, events, faulty, json, with_status};
 use super::body;
 use super::clock::{Phase, Pulse};
 use super::eventlog::EventLog;
-use super::headers::{Accept, Principal, SESSION_ID, json_body, known_version, label};
+use super::headers::{Accept, Comer, Place, SESSION_ID, json_body, known_version, label};
 use super::modern::Visited;
 use super::payload::Payload;
 use super::server::{Server, missing_session};
@@ -32,16 +33,25 @@ use super::stream::{Events, Pace};
 use crate::modern::Speech;
 use crate::session::{Exchange, Opening, Outlet, Reply, Step};
 
+/// How a message came, and how it is answered.
+struct Way<'a> {
+    comer: Comer,
+    accept: Accept,
+    pulse: &'a Arc<Pulse>,
+}
+
 impl Server {
     /// Takes a message.
     pub(crate) async fn post(
         &self,
         request: Request<Incoming>,
+        place: Place,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
         let (head, body) = request.into_parts();
         json_body(&head.headers)?;
         let accept = Accept::of(&head.headers)?;
+        let comer = Comer::of(&head.headers, place);
         let options = &self.hub.options;
         pulse.enter(Phase::Body);
         let bytes = body::read(body, options.body, options.cuts.body).await?;
@@ -52,9 +62,12 @@ impl Server {
             (Err(fault), _) => Ok(faulty(fault)),
             (Ok(Speech::Notice), _) => Ok(bare(StatusCode::ACCEPTED)),
             (Ok(Speech::Request(envelope)), Message::One(frame)) => {
-                self.modern(Visited { frame, envelope, accept }, &head.headers, pulse).await
+                let visited = Visited { frame, envelope, accept, comer };
+                self.modern(visited, &head.headers, pulse).await
             }
-            (Ok(_), message) => self.legacy(message, &head.headers, accept, pulse).await,
+            (Ok(_), message) => {
+                self.legacy(message, &head.headers, Way { comer, accept, pulse }).await
+            }
         }
     }
 
@@ -63,17 +76,16 @@ impl Server {
         &self,
         message: Message,
         headers: &HeaderMap,
-        accept: Accept,
-        pulse: &Arc<Pulse>,
+        way: Way<'_>,
     ) -> Result<Response<Payload>, Refused> {
         known_version(headers)?;
-        let principal = Principal::of(headers);
-        let Some(client) = self.session_of(headers, principal)? else {
+        let Some(client) = self.session_of(headers, &way.comer)? else {
             return match message {
-                Message::One(frame) if opens(&frame) => self.open(&frame, accept, principal, pulse),
+                Message::One(frame) if opens(&frame) => self.open(&frame, way),
                 _ => Err(missing_session()),
             };
         };
+        let Way { accept, pulse, .. } = way;
         Ok(match begin(&client, message, accept) {
             Ok(Some(exchange)) => self.answer(&client, exchange, accept, pulse).await,
             Ok(None) => bare(StatusCode::ACCEPTED),
@@ -82,20 +94,15 @@ impl Server {
     }
 
     /// Opens a session.
-    fn open(
-        &self,
-        request: &Frame,
-        accept: Accept,
-        principal: Principal,
-        pulse: &Arc<Pulse>,
-    ) -> Result<Response<Payload>, Refused> {
+    fn open(&self, request: &Frame, way: Way<'_>) -> Result<Response<Payload>, Refused> {
+        let Way { comer, accept, pulse } = way;
         let key = self.sessions.place().map_err(|reason| no_room(&reason))?;
         let log = Arc::new(EventLog::new());
-        let (session, reply) = match self.hub.open(request, log.clone()) {
+        let (session, reply) = match self.hub.open(request, &comer, log.clone()) {
             Opening::Session(session, reply) => (session, reply),
             Opening::Refused(reply) => return Ok(json(reply)),
         };
-        let client = self.sessions.enter(key, HttpSession::new(session, log, principal));
+        let client = self.sessions.enter(key, HttpSession::new(session, log, comer));
         let mut response = match accept {
             Accept::Both | Accept::Json => json(reply),
             Accept::Events => self.stream(&client, Exchange::Answered(reply), None, pulse),
@@ -142,7 +149,7 @@ impl Server {
         let reader = client.log.attach(stream.stream, None);
         tokio::spawn(async move {
             let reply = exchange.finish(&stream).await;
-            stream.send(reply.into_line());
+            stream.answer(reply);
         });
         let pace = Pace::of_request(&self.hub.options, client.session.revision());
         events(Events::new(reader, pace, pulse.clone()))
@@ -249,6 +256,10 @@ struct OwnStream {
 impl Outlet for OwnStream {
     fn send(&self, message: Bytes) {
         self.log.push(self.stream, &message);
+    }
+
+    fn send_large(&self, message: Refill) {
+        self.log.push_large(self.stream, message);
     }
 }
 

@@ -21,13 +21,16 @@ use super::answer::{Refused, document, with_status};
 use super::clock::{Clock, Phase, Pulse};
 use super::connections::{Connections, Watched};
 use super::doors::Doors;
-use super::headers::{Principal, SESSION_ID, label};
+use super::headers::{Comer, Place, Principal, SESSION_ID, label};
 use super::old;
 use super::payload::Payload;
 use super::sessions::{HttpSession, Sessions};
 use crate::gateway::Hub;
+use crate::upstreams::{Client, Refusal};
 use crate::{Cuts, GatewayError};
 
+/// Where MCP is.
+const MCP: &str = "/mcp";
 /// How many headers a request may have, and how large its head may be.
 const MAX_HEADERS: usize = 100;
 const MAX_HEAD: usize = 32 << 10;
@@ -41,6 +44,8 @@ pub(crate) struct Server {
     pub(crate) hub: Arc<Hub>,
     pub(crate) sessions: Sessions,
     pub(crate) old: Arc<old::Clients>,
+    /// What is shown at a place that names no profile.
+    showing: Place,
     doors: Doors,
     clock: Arc<Clock>,
     connections: Connections,
@@ -50,11 +55,12 @@ pub(crate) struct Server {
 /// Serves until `shutdown` is ready.
 pub(crate) async fn serve(
     hub: Arc<Hub>,
+    showing: Place,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError> {
     let port = listener.local_addr().map_err(GatewayError::Listen)?.port();
-    let server = Arc::new(Server::new(hub, port));
+    let server = Arc::new(Server::new(hub, showing, port));
     let (closing, closed) = watch::channel(false);
     tokio::select! {
         () = server.accept(&listener, &closed) => {}
@@ -67,7 +73,7 @@ pub(crate) async fn serve(
 }
 
 impl Server {
-    fn new(hub: Arc<Hub>, port: u16) -> Self {
+    fn new(hub: Arc<Hub>, showing: Place, port: u16) -> Self {
         let options = &hub.options;
         let clock = Arc::new(Clock::default());
         Self {
@@ -78,6 +84,7 @@ impl Server {
                 options.session_ttl,
             ),
             old: old::Clients::new(clock.clone(), options.sessions, options.cuts.idle),
+            showing,
             doors: Doors::new(port, &options.hosts, &options.origins),
             connections: Connections::new(options.connections),
             clock,
@@ -167,24 +174,44 @@ impl Server {
         if let Err(refused) = self.doors.admit(&request) {
             return refused.into_response("");
         }
-        match request.uri().path() {
-            "/mcp" => self.mcp(request, pulse).await,
-            old::STREAM | old::MESSAGES if !self.modern_only() => self.old(request, pulse).await,
+        let (entrance, profile) = entrance(request.uri().path());
+        let place = match self.place(profile) {
+            Ok(place) => place,
+            Err(refused) => return refused.into_response(""),
+        };
+        match entrance {
+            MCP => self.mcp(request, place, pulse).await,
+            old::STREAM | old::MESSAGES if !self.modern_only() => {
+                self.old(request, place, pulse).await
+            }
             "/healthz" => self.health(request.method()),
             _ => Refused::new(StatusCode::NOT_FOUND, "there is nothing here; MCP is at /mcp")
                 .into_response(""),
         }
     }
 
-    async fn mcp(&self, request: Request<Incoming>, pulse: &Arc<Pulse>) -> Response<Payload> {
+    /// The place of a profile, if there is one of this name.
+    fn place(&self, profile: Option<&str>) -> Result<Place, Refused> {
+        let Some(profile) = profile else { return Ok(self.showing.clone()) };
+        let known = self.hub.upstreams().choose(Some(profile), &Client::default());
+        let unknown = |refusal: Refusal| Refused::new(StatusCode::NOT_FOUND, refusal.message);
+        known.map(Some).map_err(unknown)
+    }
+
+    async fn mcp(
+        &self,
+        request: Request<Incoming>,
+        place: Place,
+        pulse: &Arc<Pulse>,
+    ) -> Response<Payload> {
         let response = match *request.method() {
-            Method::POST => self.post(request, pulse).await,
+            Method::POST => self.post(request, place, pulse).await,
             // Revisions without sessions have neither of the others.
             _ if self.without_sessions(request.headers()) => {
                 return wrong_method().into_response("POST");
             }
-            Method::GET => self.get(request.headers(), pulse),
-            Method::DELETE => self.delete(request.headers()),
+            Method::GET => self.get(request.headers(), place, pulse),
+            Method::DELETE => self.delete(request.headers(), place),
             _ => Err(wrong_method()),
         };
         response.unwrap_or_else(|refused| refused.into_response("GET, POST, DELETE"))
@@ -216,10 +243,10 @@ impl Server {
     pub(crate) fn session_of(
         &self,
         headers: &HeaderMap,
-        principal: Principal,
+        comer: &Comer,
     ) -> Result<Option<Arc<HttpSession>>, Refused> {
         let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
-        let found = self.sessions.find(id, principal);
+        let found = self.sessions.find(id, comer);
         found.map(Some).ok_or_else(unknown_session)
     }
 
@@ -244,6 +271,18 @@ impl Server {
         self.hub.modern.depart(Principal::over_http);
         let _ = timeout(LAST_BYTES, self.connections.ended()).await;
     }
+}
+
+/// A path without the profile it names at its end, and that profile. Names of profiles need no
+/// decoding.
+fn entrance(path: &str) -> (&str, Option<&str>) {
+    for entrance in [MCP, old::STREAM] {
+        let named = path.strip_prefix(entrance).and_then(|rest| rest.strip_prefix('/'));
+        if let Some(profile) = named.filter(|name| !name.is_empty() && !name.contains('/')) {
+            return (entrance, Some(profile));
+        }
+    }
+    (path, None)
 }
 
 /// How often the sweep looks: often enough for the shortest wait, but not more than needed.

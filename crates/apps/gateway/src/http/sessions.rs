@@ -1,8 +1,8 @@
 //! HTTP sessions: their ids, whom they belong to, how many there are and how long they live.
 //!
 //! An id is minted here and nowhere else, from 128 bits nobody can guess; a request that names one
-//! must come from whoever opened it. A session that is not found and one that is somebody else's
-//! look the same from outside.
+//! must come from whoever opened it, to the same place. A session that is not found and one that is
+//! somebody else's look the same from outside.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use http::HeaderValue;
 
 use super::clock::Clock;
 use super::eventlog::EventLog;
-use super::headers::Principal;
+use super::headers::Comer;
 use crate::session::{Registry, Session};
 
 /// The id of a session.
@@ -60,13 +60,13 @@ impl fmt::Display for Key {
 pub(crate) struct HttpSession {
     pub(crate) session: Arc<Session>,
     pub(crate) log: Arc<EventLog>,
-    principal: Principal,
+    comer: Comer,
     touched: AtomicU64,
 }
 
 impl HttpSession {
-    pub(crate) fn new(session: Arc<Session>, log: Arc<EventLog>, principal: Principal) -> Self {
-        Self { session, log, principal, touched: AtomicU64::new(0) }
+    pub(crate) fn new(session: Arc<Session>, log: Arc<EventLog>, comer: Comer) -> Self {
+        Self { session, log, comer, touched: AtomicU64::new(0) }
     }
 
     /// Whether somebody waits for something in it.
@@ -110,10 +110,10 @@ impl Sessions {
         Self { open, registry, clock, most, ttl }
     }
 
-    /// The session a request names, if it is the caller's.
-    pub(crate) fn find(&self, id: &HeaderValue, principal: Principal) -> Option<Arc<HttpSession>> {
+    /// The session a request names, if it is the caller's, and was begun at this place.
+    pub(crate) fn find(&self, id: &HeaderValue, comer: &Comer) -> Option<Arc<HttpSession>> {
         let session = self.open.pin().get(&Key::read(id)?).cloned()?;
-        if session.principal != principal {
+        if session.comer != *comer {
             return None;
         }
         session.touched.store(self.clock.now(), Ordering::Relaxed);
@@ -137,8 +137,8 @@ impl Sessions {
     }
 
     /// Ends the session a request names, if it is the caller's.
-    pub(crate) fn end(&self, id: &HeaderValue, principal: Principal) -> bool {
-        let found = Key::read(id).filter(|_| self.find(id, principal).is_some());
+    pub(crate) fn end(&self, id: &HeaderValue, comer: &Comer) -> bool {
+        let found = Key::read(id).filter(|_| self.find(id, comer).is_some());
         found.is_some_and(|key| self.remove(&key))
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
+use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
@@ -20,6 +21,15 @@ pub(crate) trait Feed: Send {
 
     /// The id a client comes back with if the stream breaks off now; none if it cannot come back.
     fn position(&self) -> Option<String>;
+}
+
+/// The next bytes of a large event; `None` at its end. One that cannot be read breaks off, and with
+/// it its stream: no reader takes half an event for a whole one.
+pub(crate) fn chunk(event: &mut Refill) -> Option<Bytes> {
+    event.chunk().unwrap_or_else(|error| {
+        tracing::warn!(target: "toolgate::gateway", %error, "a large answer cannot be read");
+        None
+    })
 }
 
 /// When a stream speaks though nothing happens.

@@ -14,13 +14,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolgate_transport::TransportError;
 use toolgate_transport::line::{LineReader, LineSender, writer};
+use toolgate_transport::refill::Refill;
 use toolgate_wire::{Fault, Frame, Kind, Message, OwnedId, WireError, build, code, method};
 
 use crate::GatewayError;
 use crate::gateway::Hub;
 use crate::modern::{self, Envelope, Label, Speech, Visit};
-use crate::principal::Principal;
-use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
+use crate::principal::{Comer, Place, Principal};
+use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session, Written};
 use open::Open;
 
 /// How long a client may take to read the last lines.
@@ -37,6 +38,12 @@ impl Outlet for Lines {
             let _ = sender.send(message);
         }
     }
+
+    fn send_large(&self, message: Refill) {
+        if let Some(sender) = self.0.upgrade() {
+            let _ = sender.send_large(message);
+        }
+    }
 }
 
 /// One client being served. It may speak for a session and without one on the same lines.
@@ -46,14 +53,15 @@ struct Client {
     session: Option<Arc<Session>>,
     running: JoinSet<()>,
     principal: Principal,
+    place: Place,
     /// Its requests without a session.
     open: Arc<Open>,
 }
 
 pub(crate) async fn serve<R, W>(
     hub: Arc<Hub>,
-    reader: R,
-    output: W,
+    place: Place,
+    (reader, output): (R, W),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError>
 where
@@ -70,6 +78,7 @@ where
         session: None,
         running: JoinSet::new(),
         principal: Principal::connection(),
+        place,
         open: Arc::default(),
     };
     let ended = tokio::select! {
@@ -97,7 +106,14 @@ impl Client {
             match reader.next().await {
                 Ok(Some(line)) => self.receive(line),
                 Ok(None) => return Ok(()),
-                Err(TransportError::Oversize { limit, head }) => self.oversize(limit, &head),
+                Err(TransportError::Oversize { limit, head }) => {
+                    let message = format!("{}: more than {limit} bytes", Fault::TooLarge);
+                    self.refuse(Fault::TooLarge.code(), &message, &head);
+                }
+                Err(TransportError::Unkept { reason, head }) => {
+                    let message = format!("the message could not be kept: {reason}");
+                    self.refuse(code::INTERNAL_ERROR, &message, &head);
+                }
                 Err(error) => return Err(error),
             }
             while self.running.try_join_next().is_some() {}
@@ -135,7 +151,8 @@ impl Client {
         if let Some(reason) = self.open.refuses(&id) {
             return self.answer(Reply::failure(&id, code::INVALID_REQUEST, reason));
         }
-        let visitor = match modern.visitor(self.principal, &envelope, &request) {
+        let comer = self.comer();
+        let visitor = match modern.visitor(comer, &envelope, &request) {
             Ok(visitor) => visitor,
             Err(fault) => return self.answer(fault.into_reply()),
         };
@@ -167,7 +184,7 @@ impl Client {
 
     fn open(&mut self, request: &Frame) {
         let outlet = Arc::new(Lines(Arc::downgrade(&self.sender)));
-        match self.hub.open(request, outlet) {
+        match self.hub.open(request, &self.comer(), outlet) {
             Opening::Session(session, reply) => {
                 self.session = Some(session);
                 self.answer(reply);
@@ -210,20 +227,27 @@ impl Client {
         let lines = Lines(Arc::downgrade(&self.sender));
         self.running.spawn(async move {
             let reply = exchange.finish(&lines).await;
-            lines.send(reply.into_line());
+            lines.answer(reply);
         });
     }
 
-    fn oversize(&self, limit: usize, head: &[u8]) {
+    /// Refuses a message that was not taken, by its first bytes.
+    fn refuse(&self, code: i32, message: &str, head: &[u8]) {
         let id = Frame::peek_id(head);
-        let message = format!("{}: more than {limit} bytes", Fault::TooLarge);
         let id = id.as_ref().map(OwnedId::raw);
-        self.answer(Reply::whole(build::failure(id, Fault::TooLarge.code(), &message, None)));
+        self.answer(Reply::whole(build::failure(id, code, message, None)));
+    }
+
+    fn comer(&self) -> Comer {
+        Comer { principal: self.principal, place: self.place.clone() }
     }
 
     fn answer(&self, reply: Reply) {
         // A client that no longer reads is noticed where the writer is awaited.
-        let _ = self.sender.send(reply.into_line());
+        let _ = match reply.into_line() {
+            Written::Small(line) => self.sender.send(line),
+            Written::Large(line) => self.sender.send_large(line),
+        };
     }
 
     /// Waits until nothing is in flight. No line is read any more, so no question is answered.

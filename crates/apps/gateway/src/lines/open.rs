@@ -46,7 +46,7 @@ impl Open {
             let reply = exchange.finish(&lines).await;
             // A client that has its answer may use the id again.
             open.table().remove(&own);
-            lines.send(reply.into_line());
+            lines.answer(reply);
         });
         table.insert(id, task);
     }

@@ -9,8 +9,9 @@ use super::asking::Answers;
 use super::call::{Call, Round};
 use super::retry::{self, Retry};
 use super::running::{Flight, Running, Work};
+use super::visitors::TurnedAway;
 use super::{Envelope, Exchange, Fault, Modern, Visitor, canonical, discover};
-use crate::principal::Principal;
+use crate::principal::Comer;
 use crate::session::{Carriage, Reply, has_cursor, listed};
 
 /// A request, and whoever sends it.
@@ -24,13 +25,15 @@ impl Modern {
     /// Whoever sends such a request.
     pub(crate) fn visitor(
         &self,
-        principal: Principal,
+        comer: Comer,
         envelope: &Envelope,
         request: &Frame,
     ) -> Result<Arc<Visitor>, Fault> {
         let id = || request.id().map(|id| id.to_owned());
-        let found = self.visitors.find(principal, envelope);
-        found.ok_or_else(|| Fault::unfit(id(), "too many different clients are busy here"))
+        self.visitors.find(comer, envelope).map_err(|turned| match turned {
+            TurnedAway::Full => Fault::unfit(id(), "too many different clients are busy here"),
+            TurnedAway::Refused(refusal) => Fault::refused(id(), refusal),
+        })
     }
 
     /// Begins to answer a request.

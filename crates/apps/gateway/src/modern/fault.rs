@@ -6,6 +6,7 @@ use serde_json::json;
 use toolgate_wire::{Frame, OwnedId, Revision, build, code};
 
 use crate::session::Reply;
+use crate::upstreams::Refusal;
 
 /// What is wrong with a message. Over HTTP it is always a bad request.
 #[derive(Debug)]
@@ -49,6 +50,13 @@ impl Fault {
     /// A message that has no place in this revision.
     pub(crate) fn unfit(id: Option<OwnedId>, message: &'static str) -> Self {
         Self { code: code::INVALID_REQUEST, message: message.into(), data: None, id }
+    }
+
+    /// A client the gate does not take.
+    pub(crate) fn refused(id: Option<OwnedId>, refusal: Refusal) -> Self {
+        let Refusal { code, message, data, .. } = refusal;
+        let data = data.map(|data| String::from_utf8_lossy(&data).into_owned());
+        Self { code, message: message.into(), data, id }
     }
 
     /// The error that is sent back.

@@ -36,7 +36,7 @@ impl Modern {
         let caller = &visitor.caller;
         let mut filter = filter.within(&self.upstreams.capabilities(caller), &caller.capabilities);
         filter.tasks.retain(|task| self.upstreams.watch_task(caller, task));
-        let listener = Listener::new(id.clone(), visitor.principal, filter.clone());
+        let listener = Listener::new(id.clone(), (&*visitor).into(), filter.clone());
         let Some(entered) = self.listeners.enter(listener) else {
             let error = "too many listens are open";
             return Exchange::Answered(Reply::failure(&id, code::INVALID_REQUEST, error));

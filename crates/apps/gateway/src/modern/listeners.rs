@@ -8,10 +8,11 @@ use bytes::Bytes;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{Frame, OwnedId, build, line, meta, method, scan, string};
 
+use super::Visitor;
 use super::filter::Filter;
 use crate::principal::Principal;
 use crate::session::list_changed_method;
-use crate::upstreams::GateEvent;
+use crate::upstreams::{CallerId, GateEvent};
 
 /// How many listens one principal may have open.
 const PER_PRINCIPAL: usize = 64;
@@ -30,10 +31,23 @@ struct Table {
     open: HashMap<u64, Arc<Listener>>,
 }
 
+/// Who listens.
+pub(crate) struct Hearer {
+    principal: Principal,
+    caller: CallerId,
+    profile: Arc<str>,
+}
+
+impl From<&Visitor> for Hearer {
+    fn from(Visitor { principal, caller, .. }: &Visitor) -> Self {
+        Self { principal: *principal, caller: caller.id, profile: caller.profile.clone() }
+    }
+}
+
 /// One open listen.
 pub(crate) struct Listener {
     id: OwnedId,
-    principal: Principal,
+    hearer: Hearer,
     wanted: Filter,
     queue: Mutex<Queue>,
 }
@@ -78,7 +92,8 @@ impl Listeners {
     /// Enters a listen; none if its principal has too many.
     pub(crate) fn enter(self: &Arc<Self>, listener: Listener) -> Option<Entered> {
         let mut table = self.table();
-        let own = table.open.values().filter(|open| open.principal == listener.principal);
+        let own =
+            table.open.values().filter(|open| open.hearer.principal == listener.hearer.principal);
         if own.count() >= PER_PRINCIPAL {
             return None;
         }
@@ -108,15 +123,15 @@ impl Listeners {
 
     /// Ends the listens of some principals.
     pub(crate) fn end(&self, whose: impl Fn(&Principal) -> bool) {
-        for listener in self.all().iter().filter(|listener| whose(&listener.principal)) {
+        for listener in self.all().iter().filter(|listener| whose(&listener.hearer.principal)) {
             listener.change(|queue| queue.ended = true);
         }
     }
 }
 
 impl Listener {
-    pub(crate) fn new(id: OwnedId, principal: Principal, wanted: Filter) -> Self {
-        Self { id, principal, wanted, queue: Mutex::default() }
+    pub(crate) fn new(id: OwnedId, hearer: Hearer, wanted: Filter) -> Self {
+        Self { id, hearer, wanted, queue: Mutex::default() }
     }
 
     /// From now on it hears of this, and of nothing else. What happened meanwhile may have
@@ -159,6 +174,7 @@ impl Listener {
     }
 
     fn hear(&self, event: &GateEvent) {
+        let Some(event) = event.heard_by(self.hearer.caller, &self.hearer.profile) else { return };
         if let Some(message) = self.worded(event) {
             self.change(|queue| self.enqueue(queue, event, message));
         }
@@ -200,13 +216,16 @@ impl Listener {
             return None;
         }
         match event {
-            GateEvent::ListChanged(kind) => Some(self.changed(*kind)),
+            GateEvent::ListChanged { kind, .. } => {
+                let own = event.is_change_for(self.hearer.caller, &self.hearer.profile);
+                own.then(|| self.changed(*kind))
+            }
             GateEvent::ResourceUpdated { frame, .. } => self.tag(frame),
             GateEvent::TaskStatus { principal, frame, .. } => {
-                let own = *principal == self.principal.at_the_gate();
+                let own = *principal == self.hearer.principal.at_the_gate();
                 own.then(|| self.tag(frame)).flatten()
             }
-            GateEvent::Log { .. } | GateEvent::Notified(_) => None,
+            GateEvent::Log { .. } | GateEvent::Notified(_) | GateEvent::Among { .. } => None,
         }
     }
 
@@ -247,13 +266,13 @@ impl Listener {
 /// Whether an event is about something in the filter.
 fn concerns(event: &GateEvent, filter: &Filter) -> bool {
     match event {
-        GateEvent::ListChanged(kind) => filter.lists(*kind),
+        GateEvent::ListChanged { kind, .. } => filter.lists(*kind),
         GateEvent::ResourceUpdated { uri, .. } => filter.uris.contains(uri),
         GateEvent::TaskStatus { frame, .. } => {
             let task = scan::text(frame.params().unwrap_or_default(), "taskId");
             task.is_some_and(|task| filter.tasks.iter().any(|id| *id == task))
         }
-        GateEvent::Log { .. } | GateEvent::Notified(_) => false,
+        GateEvent::Log { .. } | GateEvent::Notified(_) | GateEvent::Among { .. } => false,
     }
 }
 
@@ -265,7 +284,9 @@ mod tests {
 
     fn listener(filter: &str) -> Listener {
         let filter = Filter::of(filter.as_bytes()).unwrap();
-        Listener::new(OwnedId::from(7), Principal::Local, filter)
+        let (principal, caller) = (Principal::Local, CallerId::fresh());
+        let hearer = Hearer { principal, caller, profile: "reader".into() };
+        Listener::new(OwnedId::from(7), hearer, filter)
     }
 
     fn updated(own: &Listener, uri: &str) -> GateEvent {
@@ -288,6 +309,20 @@ mod tests {
         assert_eq!(waiting(&slow).len(), WAITING + 1);
         slow.hear(&event);
         assert_eq!(waiting(&slow), [slow.changed(CapabilityKind::Tool), slow.updated("a:b")]);
+    }
+
+    #[test]
+    fn a_list_of_another_profile_or_caller_is_not_heard_of() {
+        let own = listener(r#"{"notifications":{"toolsListChanged":true}}"#);
+        own.promise(own.wanted.clone());
+        let (kind, other) = (CapabilityKind::Tool, CallerId::fresh());
+        for (profile, caller) in [(Some("writer"), None), (None, Some(other))] {
+            own.hear(&GateEvent::ListChanged { kind, profile: profile.map(Arc::from), caller });
+            assert!(waiting(&own).is_empty(), "{profile:?} {caller:?}");
+        }
+        own.hear(&GateEvent::ListChanged { kind, profile: Some("reader".into()), caller: None });
+        own.hear(&GateEvent::ListChanged { kind, profile: None, caller: None });
+        assert_eq!(waiting(&own).len(), 2);
     }
 
     #[test]

@@ -17,10 +17,10 @@ use toolgate_wire::{Frame, scan};
 
 use super::subscriptions::Subscriptions;
 use super::{Envelope, SUPPORTED};
-use crate::principal::Principal;
+use crate::principal::{Comer, Principal};
 use crate::session::Abilities;
 use crate::upstreams::{
-    Answer, AskKind, Caller, CallerId, Client, Interactor, Question, Scope, Upstreams,
+    Answer, AskKind, Caller, CallerId, Client, Interactor, Question, Refusal, Scope, Upstreams,
 };
 
 /// How many visitors one principal may be: each is a client program with its abilities.
@@ -46,10 +46,19 @@ impl Drop for Visitor {
     }
 }
 
-/// What tells visitors apart: the bytes as they came.
+/// Why somebody is no visitor.
+#[derive(Debug)]
+pub(crate) enum TurnedAway {
+    /// There is no room for one more.
+    Full,
+    /// The gate does not take such a client.
+    Refused(Refusal),
+}
+
+/// What tells visitors apart: the bytes as they came, and the place they came to.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Identity {
-    principal: Principal,
+    comer: Comer,
     capabilities: Bytes,
     client: Bytes,
 }
@@ -72,56 +81,67 @@ impl Visitors {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever sends such a request; none if there is no room for one more.
-    pub(crate) fn find(&self, principal: Principal, envelope: &Envelope) -> Option<Arc<Visitor>> {
+    /// Whoever sends such a request.
+    pub(crate) fn find(
+        &self,
+        comer: Comer,
+        envelope: &Envelope,
+    ) -> Result<Arc<Visitor>, TurnedAway> {
         let Envelope { capabilities, client, .. } = envelope;
         let identity =
-            Identity { principal, capabilities: capabilities.clone(), client: client.clone() };
+            Identity { comer, capabilities: capabilities.clone(), client: client.clone() };
         if let Some(visitor) = self.known().get(&identity) {
             visitor.touched.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
-            return Some(visitor.clone());
+            return Ok(visitor.clone());
         }
-        self.enter(&identity)
+        let text = |key| scan::text(&identity.client, key).unwrap_or_default().into_owned();
+        let client = Client { name: text("name"), version: text("version") };
+        let asked = identity.comer.place.as_deref();
+        let profile = self.upstreams.choose(asked, &client).map_err(TurnedAway::Refused)?;
+        self.enter(identity, client, profile).ok_or(TurnedAway::Full)
     }
 
-    fn enter(&self, identity: &Identity) -> Option<Arc<Visitor>> {
+    fn enter(&self, identity: Identity, client: Client, profile: Arc<str>) -> Option<Arc<Visitor>> {
         // The request they came in need not be kept.
         let identity = Identity {
-            principal: identity.principal,
+            comer: identity.comer,
             capabilities: Bytes::copy_from_slice(&identity.capabilities),
             client: Bytes::copy_from_slice(&identity.client),
         };
         let mut known = self.known();
-        let own = known.keys().filter(|other| other.principal == identity.principal).count();
+        let principal = identity.comer.principal;
+        let is_own = |other: &Identity| other.comer.principal == principal;
+        let own = known.keys().filter(|other| is_own(other)).count();
         let evicted = match (own >= PER_PRINCIPAL, known.len() >= self.most) {
-            (true, _) => Some(evict(&mut known, |other| other.principal == identity.principal)?),
+            (true, _) => Some(evict(&mut known, is_own)?),
             (false, true) => Some(evict(&mut known, |_| true)?),
             (false, false) => None,
         };
-        let visitor = known.entry(identity).or_insert_with_key(|identity| self.welcome(identity));
+        let welcome = |identity: &Identity| self.welcome(identity, client, profile);
+        let visitor = known.entry(identity).or_insert_with_key(welcome);
         let visitor = visitor.clone();
         drop(known);
         drop(evicted);
         Some(visitor)
     }
 
-    fn welcome(&self, identity: &Identity) -> Arc<Visitor> {
+    fn welcome(&self, identity: &Identity, client: Client, profile: Arc<str>) -> Arc<Visitor> {
         let id = CallerId::fresh();
         let roots = self.upstreams.roots();
         let ambient = Arc::new(Ambient { scope: id.scope(), roots: roots.clone() });
-        let text = |key| scan::text(&identity.client, key).unwrap_or_default().into_owned();
-        let client = Client { name: text("name"), version: text("version") };
         tracing::debug!(
             target: "toolgate::gateway",
-            client = %client.name, version = %client.version, "a visitor"
+            client = %client.name, version = %client.version, %profile, "a visitor"
         );
+        let principal = identity.comer.principal;
         let capabilities = identity.capabilities.clone();
         Arc::new(Visitor {
-            principal: identity.principal,
+            principal,
             abilities: Abilities::of(&capabilities),
             caller: Arc::new(
                 Caller::new(id, client, SUPPORTED, capabilities, ambient)
-                    .of(identity.principal.at_the_gate()),
+                    .of(principal.at_the_gate())
+                    .seeing(profile),
             ),
             roots,
             subscriptions: Subscriptions::default(),
@@ -150,7 +170,7 @@ impl Visitors {
     pub(crate) fn forget(&self, whose: impl Fn(&Principal) -> bool) {
         let mut gone = Vec::new();
         self.known().retain(|identity, visitor| {
-            let goes = whose(&identity.principal);
+            let goes = whose(&identity.comer.principal);
             if goes {
                 gone.push(visitor.clone());
             }

@@ -10,6 +10,7 @@ use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use toolgate_transport::refill::Refill;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, OwnedId, line};
 
@@ -102,6 +103,13 @@ impl Outlet for Call {
         match self.carriage {
             Carriage::Streaming => self.wake(|inbox| inbox.messages.push_back(message)),
             Carriage::AnswerOnly => self.peer.send(message),
+        }
+    }
+
+    fn send_large(&self, message: Refill) {
+        // Only answers are large, and a call has none of its own to send.
+        if let Ok(message) = message.to_vec() {
+            self.send(message.into());
         }
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use toolgate_wire::{Frame, Kind, build, code};
+use toolgate_wire::{Frame, Kind, code};
 
 use super::call::{Call, End};
 use super::{Outlet, Reply, Session};
@@ -161,7 +161,7 @@ impl Drop for Running {
 /// Requests that came in one message and are answered in one.
 pub(crate) struct Batch {
     open: Vec<Exchange>,
-    done: Vec<Bytes>,
+    done: Vec<Reply>,
 }
 
 impl Batch {
@@ -175,14 +175,15 @@ impl Batch {
             match exchange.poll_step(context) {
                 Poll::Ready(Step::Said(message)) => return Poll::Ready(Step::Said(message)),
                 Poll::Ready(Step::Outcome(reply)) => {
-                    self.done.push(reply.into_line());
+                    self.done.push(reply);
                     self.open.remove(at);
                 }
                 Poll::Pending => at += 1,
             }
         }
         if self.open.is_empty() {
-            return Poll::Ready(Step::Outcome(Reply::whole(build::batch(&self.done))));
+            let done = std::mem::take(&mut self.done);
+            return Poll::Ready(Step::Outcome(Reply::batch(done)));
         }
         Poll::Pending
     }

@@ -37,10 +37,10 @@ pub(crate) use call::Carriage;
 pub(crate) use dispatch::{has_cursor, listed};
 pub(crate) use exchange::{Exchange, Step};
 pub(crate) use notes::list_changed_method;
-pub(crate) use opening::{Opening, open};
+pub(crate) use opening::{Opening, Terms, open};
 pub(crate) use peer::{Outlet, Peer};
 pub(crate) use registry::Registry;
-pub(crate) use reply::Reply;
+pub(crate) use reply::{Reply, Written};
 
 /// One client's session.
 pub(crate) struct Session {
@@ -108,8 +108,14 @@ impl Session {
         if !self.ready.load(Ordering::Acquire) {
             return;
         }
+        let Some(event) = event.heard_by(self.caller.id, &self.caller.profile) else { return };
         let frame = match event {
-            GateEvent::ListChanged(kind) => return self.peer.send(notes::list_changed(*kind)),
+            GateEvent::ListChanged { kind, .. } => {
+                if event.is_change_for(self.caller.id, &self.caller.profile) {
+                    self.peer.send(notes::list_changed(*kind));
+                }
+                return;
+            }
             GateEvent::ResourceUpdated { uri, frame } => {
                 self.subscriptions().contains(uri).then_some(frame)
             }
@@ -118,6 +124,7 @@ impl Session {
                 (*caller == self.caller.id).then_some(frame)
             }
             GateEvent::Notified(frame) => Some(frame),
+            GateEvent::Among { .. } => None,
         };
         if let Some(frame) = frame {
             self.peer.send(line(frame.bytes()));

@@ -9,6 +9,7 @@ use toolgate_wire::view::{Implementation, Initialize};
 use toolgate_wire::{Era, Frame, OwnedId, Revision, build, code, string};
 
 use super::{Outlet, Peer, Reply, Session};
+use crate::principal::Principal;
 use crate::upstreams::{Caller, CallerId, Client, Upstreams};
 
 /// What becomes of an `initialize`.
@@ -19,13 +20,24 @@ pub(crate) enum Opening {
     Refused(Reply),
 }
 
+/// What is asked of a session beside what its client says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// Speak this revision and refuse every other.
+    pub(crate) strict: Option<Revision>,
+    /// The profile that was asked for.
+    pub(crate) profile: Option<&'a str>,
+    /// Whoever opens it.
+    pub(crate) principal: Principal,
+}
+
 /// Answers an `initialize` request.
 ///
 /// A version we do not know is answered with the newest we do, as the specification wants; under
 /// `strict` any other version than that one is refused, not coerced.
 pub(crate) fn open(
     upstreams: &Arc<dyn Upstreams>,
-    strict: Option<Revision>,
+    terms: Terms<'_>,
     request: &Frame,
     outlet: Arc<dyn Outlet>,
 ) -> Opening {
@@ -39,11 +51,17 @@ pub(crate) fn open(
         let error = "initialize names no protocolVersion";
         return Opening::Refused(Reply::failure(&id, code::INVALID_PARAMS, error));
     };
-    let revision = match agree(&version, strict) {
+    let revision = match agree(&version, terms.strict) {
         Ok(revision) => revision,
         Err(only) => return Opening::Refused(unsupported(&id, &version, only)),
     };
-    let session = begin(upstreams, revision, &view, outlet);
+    let client = client(&view.client);
+    let profile = match upstreams.choose(terms.profile, &client) {
+        Ok(profile) => profile,
+        Err(refusal) => return Opening::Refused(Reply::refused(&refusal, &id)),
+    };
+    let who = Who { client, profile, revision, principal: terms.principal };
+    let session = begin(upstreams, who, &view, outlet);
     let result = welcome(upstreams.as_ref(), &session.caller);
     Opening::Session(session, Reply::result(&id, &result))
 }
@@ -58,9 +76,17 @@ fn agree(asked: &str, strict: Option<Revision>) -> Result<Revision, Revision> {
     }
 }
 
+/// A client, and how it is spoken to.
+struct Who {
+    client: Client,
+    profile: Arc<str>,
+    revision: Revision,
+    principal: Principal,
+}
+
 fn begin(
     upstreams: &Arc<dyn Upstreams>,
-    revision: Revision,
+    Who { client, profile, revision, principal }: Who,
     view: &Initialize<'_>,
     outlet: Arc<dyn Outlet>,
 ) -> Arc<Session> {
@@ -68,10 +94,13 @@ fn begin(
     let id = CallerId::fresh();
     let peer = Arc::new(Peer::new(id.scope(), revision, capabilities, upstreams.roots(), outlet));
     let capabilities = Bytes::copy_from_slice(capabilities);
-    let caller = Caller::new(id, client(&view.client), revision, capabilities, peer.clone());
+    let caller = Caller::new(id, client, revision, capabilities, peer.clone())
+        .seeing(profile)
+        .keeping_for(principal.at_the_gate());
     tracing::debug!(
         target: "toolgate::gateway",
         client = %caller.client.name, version = %caller.client.version, %revision,
+        profile = %caller.profile,
         "session begins"
     );
     Arc::new(Session::new(upstreams.clone(), caller, peer))

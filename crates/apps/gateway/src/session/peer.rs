@@ -10,18 +10,31 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use toolgate_host::question_for;
+use toolgate_transport::refill::Refill;
 use toolgate_wire::view::{LogLevel, LogMessage};
 use toolgate_wire::{Frame, Revision, line, method};
 
 use super::abilities::Abilities;
 use super::asks::Asks;
 use super::flights::Flights;
+use super::{Reply, Written};
 use crate::upstreams::{Answer, AskKind, Interactor, Question, Scope};
 
 /// Where messages to the client go. They are single lines.
 pub(crate) trait Outlet: Send + Sync {
     /// Sends a message, or keeps it until it can be sent.
     fn send(&self, message: Bytes);
+
+    /// Sends a large message; it is read as it is written.
+    fn send_large(&self, message: Refill);
+
+    /// Sends an answer.
+    fn answer(&self, reply: Reply) {
+        match reply.into_line() {
+            Written::Small(line) => self.send(line),
+            Written::Large(line) => self.send_large(line),
+        }
+    }
 }
 
 /// What a client hears before it has said what it wants: enough to know what goes on, without the

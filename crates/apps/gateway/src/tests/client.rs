@@ -9,21 +9,28 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use toolgate_transport::spool::BodyLimits;
 use toolgate_transport::sse::{Event, Splitter};
 
 /// The way to one gateway; a connection per request.
 #[derive(Debug, Clone)]
 pub(super) struct Http {
     pub(super) address: SocketAddr,
+    path: String,
     headers: Vec<(String, String)>,
 }
 
 impl Http {
     pub(super) fn new(address: SocketAddr) -> Self {
-        Self { address, headers: Vec::new() }
+        Self { address, path: "/mcp".into(), headers: Vec::new() }
             .with("accept", "application/json, text/event-stream")
             .with("content-type", "application/json")
             .with("host", &address.to_string())
+    }
+
+    /// The same client at another path.
+    pub(super) fn at(&self, path: &str) -> Self {
+        Self { path: path.into(), ..self.clone() }
     }
 
     /// The same client with a header set, or left out if the value is empty.
@@ -59,15 +66,15 @@ impl Http {
     }
 
     pub(super) async fn post(&self, message: Value) -> Reply {
-        self.send("POST", "/mcp", message.to_string()).await
+        self.send("POST", &self.path, message.to_string()).await
     }
 
     pub(super) async fn get(&self) -> Reply {
-        self.send("GET", "/mcp", String::new()).await
+        self.send("GET", &self.path, String::new()).await
     }
 
     pub(super) async fn delete(&self) -> Reply {
-        self.send("DELETE", "/mcp", String::new()).await
+        self.send("DELETE", &self.path, String::new()).await
     }
 
     /// Opens a session; the client given back names it.
@@ -137,7 +144,11 @@ impl Reply {
 
     pub(super) fn events(self) -> Events {
         assert_eq!(self.header("content-type").as_deref(), Some("text/event-stream"));
-        Events { body: self.response.into_body(), splitter: Splitter::new(8 << 20), last: None }
+        Events {
+            body: self.response.into_body(),
+            splitter: Splitter::new(BodyLimits::default()),
+            last: None,
+        }
     }
 }
 
@@ -177,7 +188,7 @@ impl Events {
         loop {
             let event = self.next().await?;
             if !event.data.is_empty() {
-                return Some(serde_json::from_slice(&event.data).unwrap());
+                return Some(serde_json::from_slice(&event.data.whole().await.unwrap()).unwrap());
             }
         }
     }

@@ -9,7 +9,6 @@ use toolgate_model::CapabilityKind;
 
 use super::Stage;
 use super::client::{call, request};
-use crate::upstreams::GateEvent;
 use crate::{Cuts, Options};
 
 #[tokio::test]
@@ -135,7 +134,7 @@ async fn slow_peers_make_room_for_others_and_those_served_do_not() {
     let answered = async { session.post(request(1, "ping")).await.status() };
     let answered = tokio::time::timeout(Duration::from_secs(5), answered).await;
     assert_eq!(answered.expect("sooner than the slow are cut anyway"), 200);
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
+    stage.script.list_changed(CapabilityKind::Tool);
     let ready = standing.message().await.unwrap();
     assert_eq!(ready["params"]["data"]["event"], "session-ready");
     assert_eq!(standing.message().await.unwrap()["method"], "notifications/tools/list_changed");

@@ -30,7 +30,7 @@ impl Piped {
         Self::on(self.gateway.clone(), self.script.clone())
     }
 
-    fn on(gateway: Gateway, script: Arc<Script>) -> Self {
+    pub(super) fn on(gateway: Gateway, script: Arc<Script>) -> Self {
         let serving = gateway.clone();
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);

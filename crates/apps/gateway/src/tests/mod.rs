@@ -9,6 +9,7 @@ mod gate;
 mod lines;
 mod modern;
 mod old;
+mod profiles;
 mod requests;
 mod script;
 mod sessions;
@@ -36,6 +37,14 @@ impl Stage {
     async fn new(options: Options) -> Self {
         let script = Script::new();
         let (http, shutdown, serving) = serve(Gateway::over(script.clone(), options)).await;
+        Self { script, http, shutdown: Some(shutdown), serving }
+    }
+
+    /// With a profile for those who choose none.
+    async fn showing(profile: &str) -> Self {
+        let script = Script::new();
+        let gateway = Gateway::over(script.clone(), Options::default()).showing(Some(profile));
+        let (http, shutdown, serving) = serve(gateway).await;
         Self { script, http, shutdown: Some(shutdown), serving }
     }
 

@@ -7,7 +7,6 @@ use toolgate_model::CapabilityKind;
 
 use super::Stage;
 use super::client::{Events, Http, call, cancelled, initialize, request};
-use crate::upstreams::GateEvent;
 use crate::{Cuts, Options};
 
 /// A client and its stream.
@@ -20,12 +19,17 @@ struct Old {
 impl Old {
     /// Opens a stream and reads where to post.
     async fn connect(http: &Http) -> Self {
-        let reply = http.send("GET", "/sse", String::new()).await;
+        Self::connect_at(http, "/sse").await
+    }
+
+    /// The same at another place.
+    async fn connect_at(http: &Http, path: &str) -> Self {
+        let reply = http.send("GET", path, String::new()).await;
         assert_eq!(reply.status(), 200);
         let mut events = reply.events();
         let first = events.next().await.unwrap();
         assert_eq!(first.name, "endpoint");
-        let place = String::from_utf8(first.data.to_vec()).unwrap();
+        let place = String::from_utf8(first.data.whole().await.unwrap().to_vec()).unwrap();
         Self { http: http.clone(), place, events }
     }
 
@@ -52,7 +56,7 @@ impl Old {
     async fn next(&mut self) -> Value {
         let event = self.events.next().await.unwrap();
         assert_eq!((event.name.as_str(), event.id), ("message", None));
-        serde_json::from_slice(&event.data).unwrap()
+        serde_json::from_slice(&event.data.whole().await.unwrap()).unwrap()
     }
 }
 
@@ -67,7 +71,7 @@ async fn a_call_is_answered_on_the_stream_behind_its_progress() {
     }
     let answer = client.next().await;
     assert_eq!((&answer["id"], &answer["result"]["said"]), (&json!("a"), &json!(3)));
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
+    stage.script.list_changed(CapabilityKind::Tool);
     assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
 }
 
@@ -278,4 +282,15 @@ async fn a_gateway_that_ends_lets_calls_finish_and_then_ends_the_stream() {
     assert_eq!(client.next().await["result"]["waited"], true);
     assert!(client.events.next().await.is_none());
     (&mut stage.serving).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_has_the_profile_of_the_place_it_came_to() {
+    let stage = Stage::plain().await;
+    let mut client = Old::connect_at(&stage.http, "/sse/reader").await;
+    assert_eq!(client.post(initialize("2024-11-05", json!({}))).await, 202);
+    client.next().await;
+    assert_eq!(client.post(call(1, "echo")).await, 202);
+    client.next().await;
+    assert_eq!(stage.script.seen_by(), ["reader"]);
 }

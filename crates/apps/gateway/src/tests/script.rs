@@ -12,7 +12,7 @@ use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, Limits, build, method, scan};
 
 use crate::upstreams::{
-    Answer, AskKind, Caller, CallerId, GateEvent, Interactor, Question, Refusal, Upstreams,
+    Answer, AskKind, Caller, CallerId, Client, GateEvent, Interactor, Question, Refusal, Upstreams,
 };
 
 /// The scripted side.
@@ -39,6 +39,9 @@ pub(super) struct Script {
     /// What is configured to answer `roots/list`.
     pub(super) roots: Mutex<Option<Bytes>>,
 }
+
+/// The profiles there are. A client that calls itself by the name of one is configured to have it.
+const PROFILES: [&str; 3] = ["default", "reader", "writer"];
 
 /// The methods the servers behind the scripted gate have.
 const KNOWN: [&str; 8] = [
@@ -82,6 +85,17 @@ impl Script {
 
     pub(super) fn emit(&self, event: GateEvent) {
         self.events.send(event).unwrap();
+    }
+
+    /// A list of everybody's changes.
+    pub(super) fn list_changed(&self, kind: CapabilityKind) {
+        self.emit(GateEvent::ListChanged { kind, profile: None, caller: None });
+    }
+
+    /// The profiles of whoever called, in order.
+    pub(super) fn seen_by(&self) -> Vec<String> {
+        let callers = self.callers.lock().unwrap();
+        callers.iter().map(|caller| caller.profile.to_string()).collect()
     }
 
     async fn play(
@@ -201,6 +215,15 @@ impl Upstreams for Script {
         port: Arc<dyn Interactor>,
     ) -> BoxFuture<'static, Result<Frame, Refusal>> {
         Box::pin(self.play(request, caller, port))
+    }
+
+    fn choose(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, Refusal> {
+        let configured = PROFILES.contains(&client.name.as_str()).then_some(client.name.as_str());
+        let profile = asked.or(configured).unwrap_or("default");
+        match PROFILES.contains(&profile) {
+            true => Ok(profile.into()),
+            false => Err(refusal(-32602, &format!("no profile {profile}; there are {PROFILES:?}"))),
+        }
     }
 
     fn list(self: Arc<Self>, kind: CapabilityKind, _: Arc<Caller>) -> BoxFuture<'static, Bytes> {

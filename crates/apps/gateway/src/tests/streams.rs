@@ -227,10 +227,10 @@ async fn the_standing_stream_begins_with_readiness_and_replays() {
     assert_eq!(ready["params"]["level"], "info");
     assert_eq!(ready["params"]["data"]["event"], "session-ready");
     let seen = standing.last.clone().unwrap();
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
+    stage.script.list_changed(CapabilityKind::Tool);
     assert_eq!(standing.message().await.unwrap()["method"], "notifications/tools/list_changed");
     drop(standing);
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Template));
+    stage.script.list_changed(CapabilityKind::Template);
     let mut resumed = session.with("last-event-id", &seen).get().await.events();
     let methods = [resumed.message().await.unwrap(), resumed.message().await.unwrap()];
     assert_eq!(methods[0]["method"], "notifications/tools/list_changed");

@@ -6,6 +6,7 @@ mod amendments;
 mod loops;
 mod many;
 mod precedence;
+mod profiles;
 mod properties;
 mod variables;
 mod world;

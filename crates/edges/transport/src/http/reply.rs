@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use super::dial::Sender;
 use super::pool::Pool;
 use crate::TransportError;
-use crate::spool::{BodyLimits, Spool};
+use crate::spool::{Body, BodyLimits, Spool};
 use crate::sse::{Event, Splitter};
 
 /// The head of an answer, with its body still to be read.
@@ -57,25 +57,30 @@ impl Reply {
         self.body.next().await
     }
 
-    /// The whole body.
-    pub async fn bytes(mut self, limits: BodyLimits) -> Result<Bytes, TransportError> {
+    /// The whole body in memory.
+    pub async fn bytes(self, limits: BodyLimits) -> Result<Bytes, TransportError> {
+        self.body(limits).await?.whole().await
+    }
+
+    /// The whole body, a large one in a file.
+    pub async fn body(mut self, limits: BodyLimits) -> Result<Body, TransportError> {
         let announced = self.body.incoming.size_hint().exact();
-        let Some(first) = self.body.next().await? else { return Ok(Bytes::new()) };
+        let Some(first) = self.body.next().await? else { return Ok(Body::Memory(Bytes::new())) };
         if announced == Some(first.len() as u64) && first.len() <= limits.memory {
             self.body.next().await?;
-            return Ok(first);
+            return Ok(Body::Memory(first));
         }
         let mut spool = Spool::expecting(announced.unwrap_or(0), limits);
         spool.push(&first)?;
         while let Some(chunk) = self.body.next().await? {
             spool.push(&chunk)?;
         }
-        spool.finish().await
+        Ok(spool.body())
     }
 
     /// The body as events.
-    pub fn into_events(self, limit: usize) -> EventStream {
-        EventStream { body: self.body, splitter: Splitter::new(limit), ready: VecDeque::new() }
+    pub fn into_events(self, limits: BodyLimits) -> EventStream {
+        EventStream { body: self.body, splitter: Splitter::new(limits), ready: VecDeque::new() }
     }
 }
 

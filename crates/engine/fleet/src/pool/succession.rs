@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
-use toolgate_model::Catalog;
 use toolgate_wire::method;
 
-use crate::Pool;
+use crate::{Known, Pool};
 
 impl Pool {
     /// Brings the server up in the background.
@@ -20,15 +19,15 @@ impl Pool {
 
     /// Shows what the server it replaces offered, until it is known what this one does: calls that
     /// come meanwhile wait for it, and a list that turns out the same has not changed.
-    pub(crate) fn show_meanwhile(&self, catalog: Arc<Catalog>) {
+    pub(crate) fn show_meanwhile(&self, known: Arc<Known>) {
         self.borrowed.store(true, Ordering::Release);
-        self.catalog.store(Some(catalog));
+        self.known.store(Some(known));
     }
 
     /// A server that does not come up offers nothing of another's.
     pub(crate) fn give_back(&self) {
         if self.borrowed.swap(false, Ordering::AcqRel) {
-            self.catalog.store(None);
+            self.known.store(None);
             let kinds = toolgate_model::CapabilityKind::ALL.to_vec();
             self.shared.catalog_changed(self.server().clone(), kinds);
         }

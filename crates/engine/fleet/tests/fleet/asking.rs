@@ -21,7 +21,7 @@ pub fn process() -> TransportSpec {
         id=$(printf %s "$line" | sed 's/.*"id":"*\([0-9]*\).*/\1/')
         case "$line" in
           *'"initialize"'*)
-            echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"it","version":"1"}}}' ;;
+            echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"extensions":{"test/it":{}}},"serverInfo":{"name":"it","version":"1"}}}' ;;
           *tools/call*)
             call=$id
             echo '{"jsonrpc":"2.0","id":"7","method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}' ;;
@@ -96,7 +96,7 @@ impl Asking {
             }
             Some("initialize") => answer(
                 id,
-                json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"extensions": {"test/it": {}}},
                     "serverInfo": {"name": "it", "version": "1"}}),
             ),
             Some("tools/call") if message["params"]["name"] == "ask" => {

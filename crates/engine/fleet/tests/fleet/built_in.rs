@@ -71,7 +71,7 @@ impl Noting {
         let result = match method {
             "initialize" => json!({
                 "protocolVersion": "2025-11-25", "serverInfo": {"name": "it", "version": "1"},
-                "capabilities": {"resources": {"subscribe": true}},
+                "capabilities": {"resources": {"subscribe": true}, "extensions": {"test/it": {}}},
             }),
             "resources/list" => json!({"resources": []}),
             "resources/templates/list" => json!({"resourceTemplates": []}),

@@ -17,7 +17,7 @@ fn server(folder: &Path, probed: &str) -> TransportSpec {
              case "$line" in
                *server/discover*) echo discover >> "{asked}"; {probed} ;;
                *'"initialize"'*) echo initialize >> "{asked}"
-                 echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"it","version":"1"}}}}}}' ;;
+                 echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"protocolVersion":"2025-06-18","capabilities":{{"extensions":{{"test/it":{{}}}}}},"serverInfo":{{"name":"it","version":"1"}}}}}}' ;;
              esac
            done"#,
         asked = asked.display()
@@ -97,7 +97,7 @@ async fn a_modern_server_that_starts_slowly_and_dies_of_the_wrong_greeting_comes
         id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
         case "$line" in
           *server/discover*)
-            echo '{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}' ;;
+            echo '{"jsonrpc":"2.0","id":'$id',"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"test/it":{}}}}}' ;;
           *) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32022,"message":"no"}}'
             exit 1 ;;
         esac

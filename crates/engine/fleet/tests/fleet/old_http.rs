@@ -103,7 +103,7 @@ async fn serve(
 fn answer(message: &Value) -> Option<Value> {
     let id = message.get("id")?;
     let result = json!({
-        "protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+        "protocolVersion": "2024-11-05", "capabilities": {"tools": {"listChanged": true}},
         "serverInfo": {"name": "old", "version": "1"}, "tools": [],
     });
     Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))

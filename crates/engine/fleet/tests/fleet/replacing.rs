@@ -281,7 +281,7 @@ async fn a_replaced_server_shows_what_the_old_one_offered_until_it_is_up_or_has_
     fleet.enlist(member(holding(&hold, "old"))).await;
     fleet.settled(|_| true).await;
     let shown = |fleet: &Fleet| -> usize {
-        fleet.catalogs(None).iter().map(|it| it.catalog.tools.len()).sum()
+        fleet.catalogs(None).iter().map(|it| it.known.catalog.tools.len()).sum()
     };
     assert_eq!(shown(&fleet), 1);
     fleet.enlist(member(holding(&hold, "new"))).await;

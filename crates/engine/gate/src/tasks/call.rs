@@ -10,6 +10,7 @@ use toolgate_bridge::tasks::{self, Form, TaskView};
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
 use toolgate_session::{Interactor, Outbound};
+use toolgate_transport::spool;
 use toolgate_wire::view::TaskSupport;
 use toolgate_wire::{Era, Frame, Span, build, scan};
 
@@ -130,6 +131,8 @@ impl Call<'_> {
     async fn session_on_extension(&self, ledger: &Ledger) -> Result<Frame, Refusal> {
         let port = Arc::new(Declaring(self.port()));
         let answer = self.send(self.hinted(None, port)?).await?;
+        // What is held here must be whole.
+        let answer = spool::whole(answer).await.map_err(|_| unreadable())?;
         let Some(result) = answer.result() else { return Ok(answer) };
         let created = match tasks::task_of(result, Form::Extension) {
             Some(task) => {

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use toolgate_fleet::{BuiltIn, DRAIN, Fleet, FleetBuilder, Member};
-use toolgate_gate::{Caller, CallerId, Client, Gate, Refusal};
+use toolgate_gate::{Caller, CallerId, Client, Gate, Manner, Refusal};
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, PoolScope, ServerName, ServerSpec, TransportSpec};
-use toolgate_naming::Style;
+use toolgate_model::{
+    CapabilityKind, DeclaredProfile, Origin, PoolScope, Profile, Profiles, ServerName, ServerSpec,
+    TransportSpec,
+};
 use toolgate_session::{Answer, Interactor, Question, Scope};
 use toolgate_wire::{Era, Frame, Limits, Revision};
 
@@ -52,6 +54,12 @@ impl Played {
         for connection in self.connections.lock().unwrap().iter() {
             let _ = connection.send(message.clone());
         }
+    }
+
+    /// Sends a notification on one connection, by the order in which they came.
+    pub fn notify_on(&self, connection: usize, method: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        let _ = self.connections.lock().unwrap()[connection].send(message);
     }
 
     pub fn count(&self, method: &str) -> usize {
@@ -125,8 +133,11 @@ impl BuiltIn for Played {
 }
 
 /// A fleet of played servers, all of them up, and the gate before it.
-pub async fn gate(servers: &[(&str, &Played)], style: impl Into<Style>) -> (Arc<Gate>, Arc<Fleet>) {
-    let (gate, fleet) = empty(style);
+pub async fn gate(
+    servers: &[(&str, &Played)],
+    manner: impl Into<Manner>,
+) -> (Arc<Gate>, Arc<Fleet>) {
+    let (gate, fleet) = empty(manner);
     for (name, server) in servers {
         enlist(&fleet, name, *server, PoolScope::Shared).await;
     }
@@ -134,24 +145,87 @@ pub async fn gate(servers: &[(&str, &Played)], style: impl Into<Style>) -> (Arc<
     (gate, fleet)
 }
 
-pub fn empty(style: impl Into<Style>) -> (Arc<Gate>, Arc<Fleet>) {
+pub fn empty(manner: impl Into<Manner>) -> (Arc<Gate>, Arc<Fleet>) {
     let launcher = Launcher::new(Helper::none());
     let fleet =
         Arc::new(FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN }.build());
-    (Gate::new(fleet.clone(), style.into()), fleet)
+    (Gate::new(fleet.clone(), manner), fleet)
 }
 
 pub async fn enlist<S>(fleet: &Fleet, name: &str, server: &S, pool: PoolScope)
 where
     S: BuiltIn + Clone + 'static,
 {
-    let spec = ServerSpec::new(ServerName::new(name).unwrap(), TransportSpec::BuiltIn);
-    let spec = ServerSpec { pool, ..spec };
+    fleet.enlist(member(ServerSpec { pool, ..spec(name) }, server)).await;
+}
+
+/// The declaration of a played server.
+pub fn spec(name: &str) -> ServerSpec {
+    ServerSpec::new(ServerName::new(name).unwrap(), TransportSpec::BuiltIn)
+}
+
+/// A played server as the fleet is told of it.
+pub fn member<S: BuiltIn + Clone + 'static>(spec: ServerSpec, server: &S) -> Member {
     let built_in: Option<Arc<dyn BuiltIn>> = Some(Arc::new(server.clone()));
-    fleet.enlist(Member { built_in, ..Member::plain(spec, Origin::built_in()) }).await;
+    Member { built_in, ..Member::plain(spec, Origin::built_in()) }
+}
+
+/// A server with tools of these names, whose calls are answered with their arguments.
+pub fn with_tools(names: &[&str]) -> Played {
+    let tools: Vec<_> = names.iter().map(|name| tool(name, "")).collect();
+    with_definitions(json!(tools))
+}
+
+/// A tool that takes anything.
+pub fn tool(name: &str, description: &str) -> Value {
+    json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
+}
+
+/// A server with these tools, whose calls are answered with their params.
+pub fn with_definitions(tools: Value) -> Played {
+    Played::new(json!({ "tools": {} }), move |method, params| match method {
+        "tools/list" => json!({ "tools": tools }),
+        _ => json!({ "content": [], "structuredContent": params }),
+    })
+}
+
+/// A caller who sees what a profile sees.
+pub fn seeing(profile: &str, revision: Revision) -> Arc<Caller> {
+    let id = CallerId::fresh();
+    let nobody = Arc::new(Nobody(id.scope()));
+    let caller = Caller::new(id, Client::default(), revision, Bytes::from_static(b"{}"), nobody);
+    Arc::new(caller.seeing(profile.into()))
+}
+
+/// These profiles, declared.
+pub fn profiles<const N: usize>(profiles: [(&str, Profile); N]) -> Profiles {
+    let declared = profiles.into_iter().map(|(name, profile)| {
+        (name.to_owned(), DeclaredProfile { profile, origin: Origin::built_in() })
+    });
+    Profiles { declared: declared.collect(), ..Profiles::default() }
+}
+
+/// The definitions a caller is sent of a kind.
+pub async fn listed(gate: &Gate, kind: CapabilityKind, caller: &Caller) -> Vec<Value> {
+    let list = gate.list(kind, caller).await;
+    let list: Value = serde_json::from_slice(&list).unwrap();
+    list[kind.members().0].as_array().unwrap().clone()
+}
+
+/// The names of the tools a caller is sent.
+pub async fn tools(gate: &Gate, caller: &Caller) -> Vec<String> {
+    let listed = listed(gate, CapabilityKind::Tool, caller).await;
+    listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 pub struct Nobody(Scope);
+
+impl Nobody {
+    /// Who stands behind this caller.
+    pub fn of(caller: CallerId) -> Self {
+        Self(caller.scope())
+    }
+}
 
 impl Interactor for Nobody {
     fn scope(&self) -> Scope {
@@ -184,3 +258,20 @@ pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value
 }
 
 pub type Outcome = Result<Value, Refusal>;
+
+/// How often somebody else had his turn on this thread before something was done.
+pub async fn turns_beside<T>(done: impl Future<Output = T>) -> (T, usize) {
+    let mut turns = 0;
+    let others = async {
+        loop {
+            tokio::task::yield_now().await;
+            turns += 1;
+        }
+    };
+    let done = tokio::select! {
+        biased;
+        done = done => done,
+        () = others => unreachable!(),
+    };
+    (done, turns)
+}

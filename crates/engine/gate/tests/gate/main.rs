@@ -2,11 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
 
 mod apps;
+mod arguments;
+mod catalogs;
+mod deferred;
 mod eras;
 mod extensions;
 mod fleet;
+mod hearing;
 mod names;
 mod ownership;
+mod profiles;
+mod results;
 mod selection;
 mod skills;
 mod start;

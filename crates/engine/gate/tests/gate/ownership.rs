@@ -9,7 +9,7 @@ use crate::fleet::{Played, caller, empty, enlist, gate, pass};
 fn tasked() -> Played {
     let capabilities = json!({ "tools": {}, "tasks": { "requests": { "tools": { "call": {} } } } });
     Played::new(capabilities, |method, params| match method {
-        "tools/list" => json!({ "tools": [{ "name": "work" }] }),
+        "tools/list" => json!({ "tools": [{ "name": "work", "inputSchema": {} }] }),
         "tools/call" => {
             json!({ "task": { "taskId": params["arguments"]["id"], "status": "working" } })
         }
@@ -63,7 +63,8 @@ async fn the_server_hears_of_the_last_unsubscription_only() {
 
 #[tokio::test]
 async fn the_server_is_asked_for_the_most_talkative_level() {
-    let server = Played::new(json!({ "logging": {} }), |_, _| json!({}));
+    let server =
+        Played::new(json!({ "logging": {}, "extensions": { "a/b": {} } }), |_, _| json!({}));
     let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
     let levels = || -> Vec<String> {
         let seen = server.seen.lock().unwrap();
@@ -83,7 +84,7 @@ async fn the_server_is_asked_for_the_most_talkative_level() {
 #[tokio::test]
 async fn a_server_of_ones_own_is_connected_per_caller_and_goes_with_him() {
     let server = Played::new(json!({ "tools": {} }), |method, _| match method {
-        "tools/list" => json!({ "tools": [{ "name": "t" }] }),
+        "tools/list" => json!({ "tools": [{ "name": "t", "inputSchema": {} }] }),
         _ => json!({ "content": [] }),
     });
     let (gate, fleet) = empty(Prefix::default());

@@ -17,7 +17,9 @@ const TOOLS: [&str; 3] = ["read_a", "read_b", "write"];
 fn server() -> Arc<dyn BuiltIn> {
     let capabilities = json!({ "tools": {}, "prompts": {} });
     Arc::new(Played::new(capabilities, |method, _| match method {
-        "tools/list" => json!({ "tools": TOOLS.map(|name| json!({ "name": name })) }),
+        "tools/list" => {
+            json!({ "tools": TOOLS.map(|name| json!({ "name": name, "inputSchema": {} })) })
+        }
         "prompts/list" => json!({ "prompts": [{ "name": "write" }] }),
         _ => json!({ "content": [] }),
     }))
@@ -68,6 +70,8 @@ async fn a_hidden_tool_is_listed_in_no_revision_and_called_in_none() {
 #[tokio::test]
 async fn a_choice_takes_effect_at_once_and_is_told() {
     let (gate, fleet, server) = with(Selection::default()).await;
+    let me = caller();
+    gate.list(CapabilityKind::Tool, &me).await;
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await.len(), 3);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let mut events = gate.events();
@@ -79,7 +83,10 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
     let refused = pass(&gate, &caller(), "tools/call", json!({ "name": "s__read_a" })).await;
     assert!(refused.is_err());
     let event = events.recv().await.unwrap();
-    assert!(matches!(event, GateEvent::ListChanged(CapabilityKind::Tool)), "{event:?}");
+    assert!(
+        matches!(event, GateEvent::ListChanged { kind: CapabilityKind::Tool, .. }),
+        "{event:?}"
+    );
     assert_eq!(fleet.status()[0].offers(CapabilityKind::Tool).count(), 1);
     assert_eq!(fleet.status()[0].catalog.as_ref().unwrap().tools.len(), 3, "as the server sent it");
 }
@@ -87,10 +94,15 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
 #[tokio::test]
 async fn another_style_takes_effect_at_once_and_is_told() {
     let (gate, _fleet, _server) = with(Selection::default()).await;
+    let me = caller();
+    gate.list(CapabilityKind::Tool, &me).await;
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let mut events = gate.events();
-    gate.restyle(Prefix::Never.into());
+    gate.restyle(Prefix::Never);
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await, TOOLS);
     let event = events.recv().await.unwrap();
-    assert!(matches!(event, GateEvent::ListChanged(CapabilityKind::Tool)), "{event:?}");
+    assert!(
+        matches!(event, GateEvent::ListChanged { kind: CapabilityKind::Tool, .. }),
+        "{event:?}"
+    );
 }

@@ -7,18 +7,20 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
-use toolgate_fleet::BuiltIn;
-use toolgate_gate::GateEvent;
+use toolgate_fleet::{BuiltIn, DRAIN, FleetBuilder};
+use toolgate_gate::{Gate, GateEvent};
+use toolgate_launch::{Helper, Launcher};
 use toolgate_model::{CapabilityKind, PoolScope, Prefix, ServerState};
+use toolgate_store::{SqliteState, State};
 
 use crate::fleet::{Played, caller, empty, enlist, gate, pass};
 
 fn with_tools(count: Arc<AtomicUsize>) -> Played {
     Played::new(json!({ "tools": { "listChanged": true } }), move |method, _| match method {
         "tools/list" => {
-            let names =
-                (0..count.load(Ordering::Relaxed)).map(|n| json!({ "name": n.to_string() }));
-            json!({ "tools": names.collect::<Vec<_>>() })
+            let tools = (0..count.load(Ordering::Relaxed))
+                .map(|n| json!({ "inputSchema": {}, "name": n.to_string() }));
+            json!({ "tools": tools.collect::<Vec<_>>() })
         }
         _ => json!({ "content": [] }),
     })
@@ -42,7 +44,7 @@ async fn a_mute_server_delays_the_first_list_a_little_and_no_later_one() {
     enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
     let (me, began) = (caller(), Instant::now());
     let list = gate.list(CapabilityKind::Tool, &me).await;
-    assert_eq!(list, r#"{"tools":[{"name":"fast__0"}]}"#);
+    assert_eq!(list, r#"{"tools":[{"inputSchema":{},"name":"fast__0"}]}"#);
     assert_eq!(began.elapsed(), Duration::from_secs(3));
     gate.list(CapabilityKind::Tool, &me).await;
     assert_eq!(began.elapsed(), Duration::from_secs(3));
@@ -54,6 +56,8 @@ async fn a_changed_list_is_read_again_and_told_once_per_storm() {
     let count = Arc::new(AtomicUsize::new(1));
     let server = with_tools(count.clone());
     let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let me = caller();
+    gate.list(CapabilityKind::Tool, &me).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let mut events = gate.events();
     let listed = server.count("tools/list");
@@ -62,9 +66,12 @@ async fn a_changed_list_is_read_again_and_told_once_per_storm() {
         server.notify("notifications/tools/list_changed", json!({}));
     }
     let event = events.recv().await.unwrap();
-    assert!(matches!(event, GateEvent::ListChanged(CapabilityKind::Tool)), "{event:?}");
+    assert!(
+        matches!(event, GateEvent::ListChanged { kind: CapabilityKind::Tool, .. }),
+        "{event:?}"
+    );
     assert_eq!(server.count("tools/list"), listed + 1);
-    pass(&gate, &caller(), "tools/call", json!({ "name": "s__2" })).await.unwrap();
+    pass(&gate, &me, "tools/call", json!({ "name": "s__2" })).await.unwrap();
 
     // A storm that changes nothing is told to nobody.
     for _ in 0..50 {
@@ -86,4 +93,22 @@ async fn servers_come_and_go_while_the_gate_stands() {
     let name = fleet.status()[0].spec.name.clone();
     assert!(fleet.dismiss(&name).await);
     assert!(pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_never_came_up_is_waited_for_twice_and_never_again() {
+    let store: Arc<dyn State> = Arc::new(SqliteState::in_memory().await.unwrap());
+    for in_vain in [false, false, true, true] {
+        let (launcher, store) = (Launcher::new(Helper::none()), Some(store.clone()));
+        let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN }.build();
+        let fleet = Arc::new(fleet);
+        let gate = Gate::new(fleet.clone(), Prefix::default());
+        enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
+        assert_eq!(fleet.status()[0].in_vain, in_vain);
+        if in_vain {
+            let began = Instant::now();
+            gate.list(CapabilityKind::Tool, &caller()).await;
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        }
+    }
 }

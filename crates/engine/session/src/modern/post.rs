@@ -8,12 +8,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use toolgate_transport::http::{EventStream, Reply};
-use toolgate_wire::{Frame, Kind};
+use toolgate_transport::spool::Body;
+use toolgate_wire::{Frame, Kind, Message};
 
 use crate::SessionError;
 use crate::core::Core;
 use crate::http::{self as carrier, HttpLink};
 use crate::inbound::{self, Came};
+use crate::large;
 
 /// Sends call `id` and reads its answer.
 pub(crate) async fn call(
@@ -37,12 +39,20 @@ pub(crate) async fn answer(
         return Box::pin(refused(core, link, &id.to_string(), reply)).await;
     }
     if reply.is_event_stream() {
-        return Box::pin(follow(core, id, reply.into_events(link.limits().memory))).await;
+        return Box::pin(follow(core, id, reply.into_events(link.limits()))).await;
     }
-    let frame = Frame::parse(reply.bytes(link.limits()).await?, &core.limits)?;
+    let frame = one(core, reply.body(link.limits()).await?).await?;
     match carrier::answers(&frame, id) {
         true => Ok(frame),
         false => adopt(&frame, &id.to_string()).ok_or_else(carrier::another_id),
+    }
+}
+
+/// Reads a message; this revision has no batches.
+pub(super) async fn one(core: &Core, body: Body) -> Result<Frame, SessionError> {
+    match large::read(core, body).await? {
+        Message::One(frame) => Ok(frame),
+        Message::Batch(_) => Err(SessionError::Protocol("it answers with a batch".into())),
     }
 }
 
@@ -52,7 +62,7 @@ async fn follow(core: &Arc<Core>, id: u64, mut stream: EventStream) -> Result<Fr
         if event.data.is_empty() {
             continue;
         }
-        let frame = Frame::parse(event.data, &core.limits)?;
+        let frame = one(core, event.data).await?;
         if carrier::answers(&frame, id) {
             return Ok(frame);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::task::JoinHandle;
-use toolgate_wire::{Frame, method};
+use toolgate_wire::method;
 
 use super::listen::{Loss, PREFIX, Signal};
 use super::{envelope, post};
@@ -87,18 +87,19 @@ async fn converse(
         return Ok(());
     }
     if !reply.is_event_stream() {
-        let frame = Frame::parse(reply.bytes(link.limits()).await?, &core.limits)?;
+        let frame = post::one(core, reply.body(link.limits()).await?).await?;
         inbound::receive(core, frame, Came::Listening);
         return Ok(());
     }
-    let mut stream = reply.into_events(link.limits().memory);
+    let mut stream = reply.into_events(link.limits());
     while let Some(event) = stream.next().await? {
         if event.data.is_empty() {
             continue;
         }
-        match Frame::parse(event.data, &core.limits) {
+        match post::one(core, event.data).await {
             Ok(frame) => inbound::receive(core, frame, Came::Listening),
-            Err(error) => inbound::unreadable(core, error),
+            Err(SessionError::Wire(error)) => inbound::unreadable(core, error),
+            Err(error) => return Err(error),
         }
     }
     Ok(())

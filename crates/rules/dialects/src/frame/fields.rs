@@ -379,18 +379,32 @@ impl<'t, 'r, 'a> Fields<'t, 'r, 'a> {
 
     /// Reports what nobody asked for, and says whether the table can be used.
     pub fn finish(self) -> bool {
-        for member in self.members {
-            if self.known.contains(&member.key.as_str()) {
-                continue;
-            }
+        for (at, problem, hint) in self.unknown() {
+            self.report.warn(at, format!("{} {problem}", self.what), hint);
+        }
+        self.usable
+    }
+
+    /// The same where every word restricts: with one that is not understood the table cannot be
+    /// used.
+    pub fn finish_whole(mut self) -> bool {
+        for (at, problem, hint) in self.unknown() {
+            self.fault(at, &problem, &hint);
+        }
+        self.usable
+    }
+
+    fn unknown(&self) -> Vec<(usize, String, String)> {
+        let unknown =
+            self.members.iter().filter(|member| !self.known.contains(&member.key.as_str()));
+        let told = |member: &Member| {
             let hint = match nearest(&member.key, &self.known) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => self.known_here(),
             };
-            let message = format!("{} has an unknown field `{}`", self.what, member.key);
-            self.report.warn(member.at, message, hint);
-        }
-        self.usable
+            (member.at, format!("has an unknown field `{}`", member.key), hint)
+        };
+        unknown.map(told).collect()
     }
 }
 

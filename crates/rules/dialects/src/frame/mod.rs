@@ -3,7 +3,7 @@
 
 pub(crate) mod excerpt;
 pub(crate) mod fields;
-mod nearest;
+pub(crate) mod nearest;
 pub(crate) mod oauth;
 pub(crate) mod report;
 pub(crate) mod server;

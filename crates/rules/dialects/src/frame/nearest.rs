@@ -1,7 +1,7 @@
 //! The known word a misspelt one was probably meant to be.
 
 /// The nearest of `known`, if it is near enough to be worth saying.
-pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let folded = word.to_lowercase();
     let measured =
         known.iter().map(|candidate| (distance(&folded, &candidate.to_lowercase()), candidate));

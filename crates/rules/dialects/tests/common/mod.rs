@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, FileRef, Reading};
-use toolgate_model::Scope;
+use toolgate_dialects::{Dialect, FileRef, Reading, Settings};
+use toolgate_model::{Origin, Scope};
 
 /// Hands every dialect, and the name of a test for it, to another macro.
 macro_rules! every_dialect {
@@ -81,6 +81,16 @@ pub fn place(dialect: Dialect) -> FileRef {
         Dialect::Goose => user(".config/goose/config.yaml"),
         Dialect::Copilot => user(".copilot/mcp-config.json"),
     }
+}
+
+/// Settings without the places where they stand, which are other ones when they are written anew,
+/// and without what could not be understood, which is not written.
+pub fn said(settings: &Settings) -> Settings {
+    let mut said = settings.clone();
+    said.unread.clear();
+    said.profiles.values_mut().for_each(|it| it.origin = Origin::built_in());
+    said.clients.values_mut().for_each(|it| it.origin = Origin::built_in());
+    said
 }
 
 /// The folder of a dialect's files.

@@ -4,6 +4,7 @@
 mod batches;
 mod frames;
 mod grammar;
+mod large;
 mod lookup;
 mod refusals;
 mod splices;

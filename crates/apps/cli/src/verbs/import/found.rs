@@ -205,10 +205,24 @@ impl Search {
 
 /// The words for what a file says beside its servers.
 fn said_for_all(settings: &FileSettings) -> Vec<String> {
-    let FileSettings { roots, prefix, foreign, permissions, inputs, extras } = settings;
+    let FileSettings {
+        roots,
+        naming,
+        prefix,
+        profiles,
+        unread,
+        clients,
+        foreign,
+        permissions,
+        inputs,
+        extras,
+    } = settings;
     let said = [
         ("roots", roots.is_some()),
+        ("naming", naming.is_some()),
         ("prefix", prefix.is_some()),
+        ("profiles", !profiles.is_empty() || !unread.is_empty()),
+        ("clients", !clients.is_empty()),
         ("foreign", foreign.is_some()),
         ("permissions", *permissions != Permissions::default()),
         ("inputs", !inputs.is_empty()),

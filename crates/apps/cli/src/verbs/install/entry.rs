@@ -80,7 +80,10 @@ pub async fn transport(
     if http {
         let living = Living::at(&context.home).await;
         let endpoint = living.and_then(|living| living.owner.endpoint);
-        let url = endpoint.unwrap_or_else(|| ENDPOINT.to_owned());
+        let mut url = endpoint.unwrap_or_else(|| ENDPOINT.to_owned());
+        if let Some(profile) = &context.profile {
+            url = format!("{url}/{profile}");
+        }
         let spec = HttpSpec { url: url.clone(), ..HttpSpec::default() };
         return Ok((TransportSpec::Http(spec), Some(url)));
     }
@@ -95,6 +98,9 @@ pub async fn transport(
     }
     if let Some(config) = &context.config {
         named("--config", config);
+    }
+    if let Some(profile) = &context.profile {
+        args.extend(["--as".to_owned(), profile.clone()]);
     }
     let args = args.iter().map(|arg| template::literal(arg)).collect();
     let stdio = StdioSpec { command: template::literal(&command), args, ..StdioSpec::default() };

@@ -18,6 +18,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
+use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 
 use super::clock::Clock;
@@ -87,7 +88,31 @@ struct Event {
     number: u64,
     /// Its place in time among the events of all streams.
     at: u64,
-    bytes: Bytes,
+    content: Content,
+    /// What it counts for.
+    weight: usize,
+}
+
+/// An event as it is written.
+#[derive(Clone)]
+pub(super) enum Content {
+    Small(Bytes),
+    /// It lies in a file, and is read as it is written.
+    Large(Refill),
+}
+
+/// What is in a file counts this much less than what is in memory.
+const IN_FILE: u64 = 64;
+
+impl Content {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Small(bytes) => bytes.len(),
+            Self::Large(refill) => {
+                refill.held() + usize::try_from(refill.len() / IN_FILE).unwrap_or(usize::MAX)
+            }
+        }
+    }
 }
 
 /// What a `Last-Event-ID` leads to.
@@ -124,7 +149,14 @@ impl EventLog {
 
     /// Adds a message, which must be a single line.
     pub(crate) fn push(&self, stream: u64, message: &[u8]) {
-        let waker = self.streams().push(stream, message);
+        let waker = self.streams().push(stream, |id| Content::Small(sse::message(id, message)));
+        wake(waker);
+    }
+
+    /// Adds a large message, which must be a single line.
+    pub(crate) fn push_large(&self, stream: u64, message: Refill) {
+        let content = |id: &str| Content::Large(sse::message_large(id, message));
+        let waker = self.streams().push(stream, content);
         wake(waker);
     }
 
@@ -202,6 +234,10 @@ impl Outlet for EventLog {
     fn send(&self, message: Bytes) {
         self.push(STANDALONE, &message);
     }
+
+    fn send_large(&self, message: Refill) {
+        self.push_large(STANDALONE, message);
+    }
 }
 
 impl Streams {
@@ -209,14 +245,15 @@ impl Streams {
         self.open.get_mut(&stream)
     }
 
-    fn push(&mut self, id: u64, message: &[u8]) -> Option<Waker> {
+    fn push(&mut self, id: u64, content: impl FnOnce(&str) -> Content) -> Option<Waker> {
         self.clock += 1;
         let stream = self.open.get_mut(&id)?;
         stream.last += 1;
-        let bytes = sse::message(&format!("{id}-{}", stream.last), message);
+        let content = content(&format!("{id}-{}", stream.last));
+        let weight = content.weight();
         self.events += 1;
-        self.bytes += bytes.len();
-        stream.events.push_back(Event { number: stream.last, at: self.clock, bytes });
+        self.bytes += weight;
+        stream.events.push_back(Event { number: stream.last, at: self.clock, content, weight });
         let waker = stream.readers.last_mut().and_then(|reader| reader.waker.take());
         if id == STANDALONE && stream.waiting() > STANDALONE_WAITING {
             self.drop_oldest(id);
@@ -234,7 +271,7 @@ impl Streams {
     fn remove(&mut self, id: u64) {
         let Some(stream) = self.open.remove(&id) else { return };
         self.events -= stream.events.len();
-        self.bytes -= stream.events.iter().map(|event| event.bytes.len()).sum::<usize>();
+        self.bytes -= stream.events.iter().map(|event| event.weight).sum::<usize>();
     }
 
     /// Makes room: delivered events first, then waiting ones, never the newest of all.
@@ -263,7 +300,7 @@ impl Streams {
         let Some(stream) = self.open.get_mut(&id) else { return };
         let Some(event) = stream.events.pop_front() else { return };
         self.events -= 1;
-        self.bytes -= event.bytes.len();
+        self.bytes -= event.weight;
         if stream.finished && stream.events.is_empty() && stream.readers.is_empty() {
             self.open.remove(&id);
         }
@@ -272,9 +309,9 @@ impl Streams {
 
 impl Stream {
     /// The first event behind `cursor`.
-    pub(super) fn after(&self, cursor: u64) -> Option<(u64, Bytes)> {
+    pub(super) fn after(&self, cursor: u64) -> Option<(u64, Content)> {
         let at = self.events.partition_point(|event| event.number <= cursor);
-        self.events.get(at).map(|event| (event.number, event.bytes.clone()))
+        self.events.get(at).map(|event| (event.number, event.content.clone()))
     }
 
     fn is_done(&self) -> bool {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use toolgate_transport::refill::Refill;
 
-use super::{EventLog, STANDALONE, wake};
-use crate::http::stream::Feed;
+use super::{Content, EventLog, STANDALONE, wake};
+use crate::http::stream::{self, Feed};
 
 /// Reads one stream for one connection. Dropping it leaves the stream as it is.
 pub(crate) struct Reader {
@@ -14,11 +15,13 @@ pub(crate) struct Reader {
     stream: u64,
     key: u64,
     cursor: u64,
+    /// A large event that is being written.
+    amid: Option<Box<Refill>>,
 }
 
 impl Reader {
     pub(super) fn new(log: Arc<EventLog>, stream: u64, key: u64, cursor: u64) -> Self {
-        Self { log, stream, key, cursor }
+        Self { log, stream, key, cursor, amid: None }
     }
 
     /// Whether it reads the stream of what belongs to no request.
@@ -38,6 +41,12 @@ impl Feed for Reader {
     }
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(event) = &mut self.amid {
+            match stream::chunk(event) {
+                Some(chunk) => return Poll::Ready(Some(chunk)),
+                None => self.amid = None,
+            }
+        }
         let mut streams = self.log.streams();
         let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
         let delivered = stream.delivered;
@@ -48,7 +57,10 @@ impl Feed for Reader {
             if let Some((number, event)) = stream.after(self.cursor) {
                 self.cursor = number;
                 stream.delivered = delivered.max(number);
-                return Poll::Ready(Some(event));
+                return Poll::Ready(match event {
+                    Content::Small(event) => Some(event),
+                    Content::Large(event) => stream::chunk(self.amid.insert(Box::new(event))),
+                });
             }
         }
         if stream.finished {

@@ -7,13 +7,13 @@ use toolgate_wire::{Frame, Kind, Message, WireError, build, code, method};
 use super::outbox::Outbox;
 use crate::gateway::Hub;
 use crate::http::clock::{Phase, Pulse};
-use crate::http::headers::Principal;
+use crate::http::headers::Comer;
 use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
 
 /// A client and its session, if it has one yet.
 pub(super) struct Client {
     hub: Arc<Hub>,
-    pub(super) principal: Principal,
+    pub(super) comer: Comer,
     pub(super) outbox: Arc<Outbox>,
     /// When the stream was opened.
     pub(super) since: u64,
@@ -32,10 +32,10 @@ enum Standing {
 }
 
 impl Client {
-    pub(super) fn new(hub: Arc<Hub>, principal: Principal, since: u64, pulse: Arc<Pulse>) -> Self {
+    pub(super) fn new(hub: Arc<Hub>, comer: Comer, since: u64, pulse: Arc<Pulse>) -> Self {
         pulse.enter(Phase::Silent);
         let (outbox, standing) = (Arc::default(), Mutex::new(Standing::New));
-        Self { hub, principal, outbox, since, pulse, standing }
+        Self { hub, comer, outbox, since, pulse, standing }
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {
@@ -90,7 +90,7 @@ impl Client {
                 self.run(session.request(request.clone(), Carriage::Streaming));
                 return true;
             }
-            None => match self.hub.open(request, self.outbox.clone()) {
+            None => match self.hub.open(request, &self.comer, self.outbox.clone()) {
                 Opening::Session(session, reply) => {
                     *standing = Standing::Open(session);
                     self.pulse.enter(Phase::Serving);
@@ -133,12 +133,12 @@ impl Client {
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
             let reply = exchange.finish(outbox.as_ref()).await;
-            outbox.send(reply.into_line());
+            outbox.answer(reply);
         });
     }
 
     fn answer(&self, reply: Reply) {
-        self.outbox.send(reply.into_line());
+        self.outbox.answer(reply);
     }
 
     /// Whether it has said nothing since it came.

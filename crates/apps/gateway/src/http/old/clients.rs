@@ -14,7 +14,7 @@ use super::MESSAGES;
 use super::client::Client;
 use crate::gateway::Hub;
 use crate::http::clock::{Clock, Pulse};
-use crate::http::headers::Principal;
+use crate::http::headers::{Comer, Principal};
 use crate::http::sessions::{Key, NoRoom};
 use crate::http::stream::Feed;
 
@@ -43,14 +43,14 @@ impl Clients {
     pub(super) fn open(
         self: &Arc<Self>,
         hub: Arc<Hub>,
-        principal: Principal,
+        comer: Comer,
         pulse: Arc<Pulse>,
     ) -> Result<Presence, NoRoom> {
         if self.open.len() >= self.most && !self.evict() {
             return Err(NoRoom::Full);
         }
         let key = Key::mint().map_err(NoRoom::Random)?;
-        let client = Arc::new(Client::new(hub, principal, self.clock.now(), pulse));
+        let client = Arc::new(Client::new(hub, comer, self.clock.now(), pulse));
         let place = format!("{MESSAGES}?session={key}");
         client.outbox.push(sse::named("endpoint", place.as_bytes()));
         self.open.pin().insert(key, client.clone());
@@ -60,7 +60,7 @@ impl Clients {
     /// The client a message names as its own.
     pub(super) fn find(&self, id: &str, principal: Principal) -> Option<Arc<Client>> {
         let client = self.open.pin().get(&Key::parse(id.as_bytes())?).cloned()?;
-        (client.principal == principal).then_some(client)
+        (client.comer.principal == principal).then_some(client)
     }
 
     /// Ends those who came and said nothing for too long.

@@ -1,6 +1,6 @@
 //! `/sse` and `/messages`: HTTP+SSE, the transport of 2024-11-05, for clients that know no other.
 //!
-//! GET `/sse` opens a stream whose first event names the place to post to; all that is said to the
+//! GET `/sse`, or `/sse/<profile>`, opens a stream whose first event names the place to post to; all that is said to the
 //! client goes onto that stream, answers included. A session begins with `initialize` and ends with
 //! its stream: nothing is kept for a client that comes back, and its calls are cancelled. What
 //! messages mean is the session's, whatever carries it; the doors before all paths hold here too.
@@ -18,7 +18,7 @@ use toolgate_wire::{Message, Revision};
 use super::answer::{Refused, bare, events, faulty, json, with_status};
 use super::body;
 use super::clock::{Phase, Pulse};
-use super::headers::{Accept, Principal, json_body, label};
+use super::headers::{Accept, Comer, Place, Principal, json_body, label};
 use super::payload::Payload;
 use super::post::no_room;
 use super::server::{Server, unknown_session, wrong_method};
@@ -37,13 +37,14 @@ impl Server {
     pub(crate) async fn old(
         &self,
         request: Request<Incoming>,
+        place: Place,
         pulse: &Arc<Pulse>,
     ) -> Response<Payload> {
-        let (is_stream, method) = (request.uri().path() == STREAM, request.method());
+        let (is_stream, method) = (request.uri().path() != MESSAGES, request.method());
         let allowed = if is_stream { Method::GET } else { Method::POST };
         let response = match *method == allowed {
             false => Err(wrong_method()),
-            true if is_stream => self.open_old(request.headers(), pulse),
+            true if is_stream => self.open_old(request.headers(), place, pulse),
             true => self.post_old(request, pulse).await,
         };
         response
@@ -54,10 +55,12 @@ impl Server {
     fn open_old(
         &self,
         headers: &HeaderMap,
+        place: Place,
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
         Accept::of(headers)?.needs_events()?;
-        let opened = self.old.open(self.hub.clone(), Principal::of(headers), pulse.clone());
+        let comer = Comer::of(headers, place);
+        let opened = self.old.open(self.hub.clone(), comer, pulse.clone());
         let presence = opened.map_err(|reason| no_room(&reason))?;
         let pace = Pace::unbroken(&self.hub.options);
         Ok(events(Events::new(presence, pace, pulse.clone())))

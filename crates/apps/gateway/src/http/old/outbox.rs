@@ -5,8 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 
+use crate::http::stream;
 use crate::session::Outlet;
 
 /// How much may wait for a client that does not read. One message alone may be larger.
@@ -20,10 +22,28 @@ pub(super) struct Outbox {
 
 #[derive(Default)]
 struct Waiting {
-    events: VecDeque<Bytes>,
+    events: VecDeque<Event>,
     bytes: usize,
+    /// A large event that is being written.
+    amid: Option<Box<Refill>>,
     over: bool,
     reader: Option<Waker>,
+}
+
+/// An event as it is written.
+enum Event {
+    Small(Bytes),
+    /// It lies in a file, and is read as it is written.
+    Large(Refill),
+}
+
+impl Event {
+    fn held(&self) -> usize {
+        match self {
+            Self::Small(event) => event.len(),
+            Self::Large(event) => event.held(),
+        }
+    }
 }
 
 impl Outbox {
@@ -41,9 +61,18 @@ impl Outbox {
     /// The next event; `None` at the end.
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut waiting = self.waiting();
+        if let Some(event) = &mut waiting.amid {
+            match stream::chunk(event) {
+                Some(chunk) => return Poll::Ready(Some(chunk)),
+                None => waiting.amid = None,
+            }
+        }
         if let Some(event) = waiting.events.pop_front() {
-            waiting.bytes -= event.len();
-            return Poll::Ready(Some(event));
+            waiting.bytes -= event.held();
+            return Poll::Ready(match event {
+                Event::Small(event) => Some(event),
+                Event::Large(event) => stream::chunk(waiting.amid.insert(Box::new(event))),
+            });
         }
         if waiting.over {
             return Poll::Ready(None);
@@ -54,18 +83,22 @@ impl Outbox {
 
     /// Adds an event, as it is written.
     pub(super) fn push(&self, event: Bytes) {
+        self.add(Event::Small(event));
+    }
+
+    fn add(&self, event: Event) {
         let mut waiting = self.waiting();
         if waiting.over {
             return;
         }
-        if !waiting.events.is_empty() && waiting.bytes + event.len() > ROOM {
+        if !waiting.events.is_empty() && waiting.bytes + event.held() > ROOM {
             // A message left out would be an answer that never comes: better no stream at all.
             tracing::warn!(target: "toolgate::gateway", "a client does not read its stream");
             waiting.events.clear();
             waiting.bytes = 0;
             waiting.over = true;
         } else {
-            waiting.bytes += event.len();
+            waiting.bytes += event.held();
             waiting.events.push_back(event);
         }
         wake(waiting);
@@ -75,6 +108,10 @@ impl Outbox {
 impl Outlet for Outbox {
     fn send(&self, message: Bytes) {
         self.push(sse::named("message", &message));
+    }
+
+    fn send_large(&self, message: Refill) {
+        self.add(Event::Large(sse::named_large("message", message)));
     }
 }
 

@@ -8,7 +8,6 @@ use super::{asked, call, request, retry};
 use crate::Options;
 use crate::tests::client::{cancelled, initialize};
 use crate::tests::lines::Piped;
-use crate::upstreams::GateEvent;
 
 #[tokio::test]
 async fn both_eras_are_served_on_one_stream() {
@@ -126,14 +125,14 @@ async fn listens_share_the_stream_and_end_on_demand() {
     assert_eq!(client.next().await["method"], "notifications/subscriptions/acknowledged");
     client.send(listen(2, json!({"resourcesListChanged": true}))).await;
     assert_eq!(client.next().await["method"], "notifications/subscriptions/acknowledged");
-    client.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
+    client.script.list_changed(CapabilityKind::Tool);
     let told = client.next().await;
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
     client.send(cancelled(1)).await;
     client.send(call(3, "echo")).await;
     assert_eq!(client.next().await["id"], 3, "a cancelled listen says nothing more");
-    client.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
-    client.script.emit(GateEvent::ListChanged(CapabilityKind::Resource));
+    client.script.list_changed(CapabilityKind::Tool);
+    client.script.list_changed(CapabilityKind::Resource);
     let told = client.next().await;
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 2);
     client.input.as_mut().unwrap().shutdown().await.unwrap();

@@ -39,10 +39,10 @@ async fn only_what_was_asked_for_and_promised_is_told() {
     let (mut events, promised) = opened(&stage, &listen(7, wanted)).await;
     let honoured = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://a"]});
     assert_eq!(promised, honoured, "no prompts, nobody's resource, no extension");
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Resource));
+    stage.script.list_changed(CapabilityKind::Resource);
     stage.script.emit(updated("test://b"));
     stage.script.emit(updated("test://nobody"));
-    stage.script.emit(GateEvent::ListChanged(CapabilityKind::Tool));
+    stage.script.list_changed(CapabilityKind::Tool);
     stage.script.emit(updated("test://a"));
     let changed = events.message().await.unwrap();
     assert_eq!(changed["method"], "notifications/tools/list_changed");

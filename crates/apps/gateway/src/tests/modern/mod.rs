@@ -23,7 +23,7 @@ fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
 }
 
-fn call(id: impl Into<Value>, tool: &str) -> Value {
+pub(super) fn call(id: impl Into<Value>, tool: &str) -> Value {
     request(id, "tools/call", json!({"name": tool}))
 }
 
@@ -60,7 +60,7 @@ impl Http {
     }
 
     /// Posts a message under the headers that repeat it.
-    async fn say(&self, message: &Value) -> Reply {
+    pub(super) async fn say(&self, message: &Value) -> Reply {
         self.labelled(message).post(message.clone()).await
     }
 

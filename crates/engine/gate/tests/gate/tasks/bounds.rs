@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use toolgate_model::{PoolScope, Prefix};
+use toolgate_gate::Manner;
+use toolgate_model::{PoolScope, Prefix, Profile};
 use toolgate_wire::{Era, Revision};
 
 use super::client::{Client, End};
 use super::gate_before;
 use super::worker::Worker;
-use crate::fleet::{empty, enlist};
+use crate::fleet::{empty, enlist, profiles};
 
 async fn until(reached: impl Fn() -> bool) {
     while !reached() {
@@ -101,5 +102,27 @@ async fn a_task_on_a_server_of_ones_own_holds_its_caller() {
         client.cancel(&gate, &id).await.unwrap();
         client.get(&gate, &id).await.unwrap();
         assert!(!gate.holds_tasks(client.caller.id), "it has ended");
+    }
+}
+
+#[tokio::test]
+async fn a_long_result_that_is_inlined_is_shown_in_part_and_kept() {
+    for era in [Era::Legacy, Era::Modern] {
+        let (gate, _fleet, _worker) = gate_before(era).await;
+        let nothing = Profile { result_limit: Some(0), ..Profile::default() };
+        gate.restyle(Manner { profiles: profiles([("default", nothing)]), ..Manner::default() });
+        let client = Client::extension();
+        let id = client.begin(&gate, "result").await;
+        let task = loop {
+            let task = client.get(&gate, &id).await.unwrap();
+            if task["status"] == "completed" {
+                break task;
+            }
+            tokio::task::yield_now().await;
+        };
+        let uri = &task["result"]["_meta"]["dev.toolgate/result"]["uri"];
+        assert!(uri.is_string(), "{task}");
+        let read = client.ask(&gate, "resources/read", json!({ "uri": uri })).await.unwrap();
+        assert_eq!(read["contents"][0]["text"], "done");
     }
 }

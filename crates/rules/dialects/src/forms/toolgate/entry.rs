@@ -21,8 +21,8 @@ const KEYS: Keys = Keys { env_file: Some("env_file"), ..Keys::COMMON };
 const POOLS: [(&str, PoolScope); 2] =
     [("shared", PoolScope::Shared), ("per-caller", PoolScope::PerCaller)];
 /// Fields that are carried, and enforced by a later version.
-const NOT_YET: [&str; 7] =
-    ["tags", "approval", "trust", "required", "allowed_commands", "manifest", "client_consent"];
+const NOT_YET: [&str; 6] =
+    ["approval", "trust", "required", "allowed_commands", "manifest", "client_consent"];
 
 pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<Entry> {
     if let Some(switch) = switch(entry) {

@@ -5,6 +5,7 @@
 
 mod auth;
 mod entry;
+mod profiles;
 mod settings;
 mod tools;
 mod variables;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use toolgate_model::{Data, Prefix};
+use toolgate_model::Data;
 
-use super::entry;
 use super::write::sayable;
+use super::{entry, profiles};
 use crate::frame::Fields;
 use crate::frame::tree::Value;
 use crate::losses::Losses;
@@ -13,16 +13,18 @@ use crate::{Foreign, Input, Mode, Permissions, Settings};
 
 pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Settings {
     let roots = top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect());
-    let prefix = top.choice("prefix", &Prefix::ALL.map(|it| (it.as_str(), it)));
+    let (naming, prefix) = (profiles::naming(top), profiles::prefix(top));
     let foreign = top.choice("foreign", &Foreign::ALL.map(|it| (it.as_str(), it)));
     let inputs = inputs(top);
     let permissions = top.within("policy", policy).unwrap_or_default();
     top.within("launch", |inner| inner.choice("posture", &[("personal", ()), ("governed", ())]));
+    let profiles::Found { profiles, unread } = profiles::read(top);
+    let clients = profiles::clients(top);
     approvals(top);
-    profiles(top);
     let extras = entry::extras(top);
-    top.not_yet(&["launch", "policy", "profiles"]);
-    Settings { roots, prefix, foreign, permissions, inputs, extras }
+    top.not_yet(&["launch", "policy"]);
+    let seen = Settings { naming, prefix, profiles, unread, clients, ..Settings::default() };
+    Settings { roots, foreign, permissions, inputs, extras, ..seen }
 }
 
 fn policy(fields: &mut Fields<'_, '_, '_>) -> Permissions {
@@ -74,28 +76,29 @@ fn via(fields: &mut Fields<'_, '_, '_>) {
     }
 }
 
-/// Which tools a caller sees: nothing keeps it yet, but a mistake is better found now.
-fn profiles(top: &mut Fields<'_, '_, '_>) {
-    top.within("profiles", |inner| {
-        let what = |profile: &str| format!("profile {profile:?}");
-        inner.each_table(what, "{ tags = [\"…\"] }", |fields| {
-            fields.texts("tags");
-            fields.choice("expose", &[("all", ()), ("search", ())]);
-        });
-    });
-}
-
 /// Where each setting stands; what belongs to no table comes first.
 pub(super) fn write(
     settings: &Settings,
     losses: &mut Losses,
 ) -> Vec<(&'static [&'static str], Data)> {
-    let Settings { roots, prefix, foreign, permissions, inputs, extras } = settings;
+    let Settings {
+        roots,
+        naming,
+        prefix,
+        profiles,
+        unread: _,
+        clients,
+        foreign,
+        permissions,
+        inputs,
+        extras,
+    } = settings;
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
     let mut written: Vec<(&'static [&'static str], Data)> = Vec::new();
     if let Some(roots) = roots {
         written.push((&["roots"], Data::texts(roots.iter().map(text))));
     }
+    written.extend(naming.map(|naming| (&["naming"][..], Data::text(naming.as_str()))));
     written.extend(prefix.map(|prefix| (&["prefix"][..], Data::text(prefix.as_str()))));
     written.extend(foreign.map(|foreign| (&["foreign"][..], Data::text(foreign.as_str()))));
     if !inputs.is_empty() {
@@ -103,6 +106,12 @@ pub(super) fn write(
     }
     if *permissions != Permissions::default() {
         written.push((&["policy"], rules(permissions)));
+    }
+    if !profiles.is_empty() {
+        written.push((&["profiles"], profiles::write(profiles)));
+    }
+    if !clients.is_empty() {
+        written.push((&["clients"], profiles::write_clients(clients)));
     }
     let kept = extras.iter().filter_map(|(dialect, kept)| {
         let field = format!("extra.{dialect}");

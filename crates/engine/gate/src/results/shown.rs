@@ -1,0 +1,164 @@
+//! What a caller is shown of a result that was kept: its first and last part, and how to get at the
+//! rest.
+
+use std::fmt::Write as _;
+use std::io;
+
+use toolgate_bridge::words;
+use toolgate_search::tokens::estimate;
+use toolgate_store::{KeptResult, Section};
+use toolgate_wire::{Edit, Frame, Revision, scan, string};
+
+use super::keep::{RAW, STRUCTURED, TEXT};
+use super::page::page;
+use super::survey::{BINARY, Part, Survey};
+use super::{META, PREFIX, tool};
+
+/// How much of a text is looked at to learn how many bytes a token has in it.
+const SAMPLE: u64 = 64 << 10;
+/// A block that is neither text nor binary stays if it is no longer than this.
+const SHORT: u64 = 4 << 10;
+/// As much of such blocks stays in all.
+const SHORT_IN_ALL: u64 = 64 << 10;
+/// What our own words may cost, in tokens.
+const OUR_WORDS: u64 = 200;
+
+/// The bounded form of an answer whose result was kept.
+pub(super) fn shown(
+    kept: &KeptResult,
+    answer: &Frame,
+    survey: &Survey,
+    limit: u32,
+    to: Revision,
+) -> io::Result<Frame> {
+    let uri = format!("{PREFIX}{}", kept.id());
+    let text = kept.section(TEXT).cloned().unwrap_or(NOTHING);
+    let mut blocks = texts(kept, &text, survey, &uri, limit)?;
+    stay(survey, &mut blocks);
+    if to.resource_links() {
+        blocks.push(link(&uri, text.len));
+    }
+    let content = format!("[{}]", blocks.join(","));
+    let bytes = kept.section(RAW).map_or(0, |raw| raw.len);
+    let meta =
+        format!(r#"{{"uri":{},"bytes":{bytes},"tokens":{}}}"#, string::encode(&uri), survey.tokens);
+    let edited = edited(answer, &content, &meta);
+    edited.ok_or_else(|| io::Error::other("the result cannot be shown in part"))
+}
+
+const NOTHING: Section = Section { name: String::new(), mime: None, start: 0, len: 0 };
+
+fn edited(answer: &Frame, content: &str, meta: &str) -> Option<Frame> {
+    let place = answer.result_span()?;
+    let raw = place.of(answer.bytes());
+    let edit = answer.edit().set_member(place, "content", content);
+    let edit = edit.delete_member(place, "structuredContent");
+    let edit: Edit<'_> = match scan::member(raw, "_meta").map(|at| at.within(place)) {
+        Some(at) if at.of(answer.bytes()).starts_with(b"{") => edit.set_member(at, META, meta),
+        _ => edit.set_member(place, "_meta", format!("{{{}:{meta}}}", string::encode(META))),
+    };
+    edit.frame().ok()
+}
+
+fn text_block(text: &str) -> String {
+    format!(r#"{{"type":"text","text":{}}}"#, string::encode(text))
+}
+
+/// The text as far as the limit allows, and what is to be known of the rest.
+fn texts(
+    kept: &KeptResult,
+    text: &Section,
+    survey: &Survey,
+    uri: &str,
+    limit: u32,
+) -> io::Result<Vec<String>> {
+    let room = room(kept, text, limit)?;
+    let mut notes = String::new();
+    let mut blocks = Vec::new();
+    if text.len <= room {
+        let whole = page(kept, text, 0, text.len)?;
+        blocks.extend((!whole.text.is_empty()).then(|| text_block(&whole.text)));
+        blocks.extend(beside(kept, survey, uri).map(|note| text_block(&note)));
+        return Ok(blocks);
+    }
+    let head = page(kept, text, 0, room / 3 * 2)?.up_to_line();
+    let tail = page(kept, text, text.len - room / 3, text.len)?.since_line();
+    let (next, left) = (head.end, tail.start - head.end);
+    let _ = write!(
+        notes,
+        "[{left} of {} bytes of this result are left out here. All of it (about {} tokens) is kept \
+         as {uri}. Read on with the tool {} and {{\"uri\": \"{uri}\", \"offset\": {next}}}, or \
+         {{\"uri\": \"{uri}\", \"search\": \"TEXT\"}}; or read the resource {uri}?offset={next}, \
+         {uri}?lines=1-100 or {uri}?search=TEXT. Its last part follows.]",
+        text.len,
+        survey.tokens,
+        tool::NAME,
+    );
+    let notes = match beside(kept, survey, uri) {
+        Some(more) => format!("{notes}\n{more}"),
+        None => notes,
+    };
+    blocks.extend([head.text, notes, tail.text].map(|text| text_block(&text)));
+    Ok(blocks)
+}
+
+/// What is left out that is no text.
+fn beside(kept: &KeptResult, survey: &Survey, uri: &str) -> Option<String> {
+    let mut notes = Vec::new();
+    if let Some(output) = kept.section(STRUCTURED).filter(|_| survey.has_text()) {
+        let size = words::size(output.len);
+        notes.push(format!(
+            "[the structured output of this result, {size}, is left out; it is kept as \
+             {uri}?form={STRUCTURED}]"
+        ));
+    }
+    for (number, binary) in left_out(survey) {
+        notes.push(format!("{}: left out, kept as {uri}?part={number}", binary.words));
+    }
+    (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+/// The binary blocks there is no room for.
+fn left_out(survey: &Survey) -> impl Iterator<Item = (usize, &super::survey::Binary)> {
+    let mut inline = 0;
+    survey.parts.iter().enumerate().filter_map(move |(number, part)| match part {
+        Part::Binary(binary) => {
+            let fits = inline + binary.len <= BINARY;
+            inline += if fits { binary.len } else { 0 };
+            (!fits).then_some((number, &**binary))
+        }
+        _ => None,
+    })
+}
+
+/// The blocks that stay as they are.
+fn stay(survey: &Survey, blocks: &mut Vec<String>) {
+    let gone: Vec<_> = left_out(survey).map(|(number, _)| number).collect();
+    let mut short = 0;
+    for (number, part) in survey.parts.iter().enumerate() {
+        let at = match part {
+            Part::Binary(binary) if !gone.contains(&number) => binary.block,
+            Part::Other(other) if other.len <= SHORT && short < SHORT_IN_ALL => {
+                short += other.len;
+                other.block
+            }
+            _ => continue,
+        };
+        blocks.push(String::from_utf8_lossy(at.of(&survey.result)).into_owned());
+    }
+}
+
+/// How many bytes of the text fit within the limit.
+fn room(kept: &KeptResult, text: &Section, limit: u32) -> io::Result<u64> {
+    let sample = page(kept, text, 0, SAMPLE)?.text;
+    let tokens = u64::from(estimate(sample.as_bytes())).max(1);
+    let budget = u64::from(limit).saturating_sub(OUR_WORDS).max(u64::from(limit) / 2);
+    Ok((sample.len() as u64 * budget / tokens).max(1))
+}
+
+fn link(uri: &str, size: u64) -> String {
+    format!(
+        r#"{{"type":"resource_link","uri":{},"name":"result","title":"The whole result","description":"Takes ?offset=&length=, ?lines=A-B, ?search=TEXT, ?form=raw","mimeType":"text/plain","size":{size}}}"#,
+        string::encode(uri)
+    )
+}

@@ -1,0 +1,282 @@
+//! Tools that are found rather than listed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::TryRecvError;
+use toolgate_gate::{Gate, GateEvent, Manner};
+use toolgate_model::{CapabilityKind, Expose, Prefix, Profile, ServerSpec};
+use toolgate_naming::Style;
+use toolgate_search::tokens::estimate;
+use toolgate_wire::Revision;
+
+use crate::fleet::{
+    Played, caller, caller_of, empty, gate, listed, member, pass, profiles, seeing, spec, tool,
+    tools, turns_beside, with_definitions,
+};
+
+const OWN: [&str; 2] = ["tool_search", "call_tool"];
+
+fn searching(expose: Expose) -> Manner {
+    Manner { expose, ..Manner::default() }
+}
+
+fn weather() -> Played {
+    let schema = json!({ "type": "object", "required": ["city"],
+        "properties": { "city": { "type": "string" } } });
+    with_definitions(json!([
+        { "name": "forecast", "description": "Weather forecast for a city.", "inputSchema": schema },
+        tool("send_mail", "Sends an e-mail message to somebody."),
+        tool("resize_image", "Changes the size of a picture."),
+    ]))
+}
+
+async fn call(gate: &Gate, caller: &Arc<toolgate_gate::Caller>, tool: &str, given: Value) -> Value {
+    let params = json!({ "name": tool, "arguments": given });
+    pass(gate, caller, "tools/call", params).await.unwrap()
+}
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn what_is_found_is_given_whole_and_joins_the_finders_list_alone() {
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (me, other) = (caller(), caller());
+    assert_eq!(tools(&gate, &me).await, OWN);
+    assert_eq!(tools(&gate, &other).await, OWN);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut events = gate.events();
+    let found =
+        call(&gate, &me, "tool_search", json!({ "query": "weather tomorrow", "limit": 1 })).await;
+    let definition = &found["structuredContent"]["tools"][0];
+    assert_eq!(definition["name"], "s__forecast");
+    assert_eq!(definition["inputSchema"]["required"], json!(["city"]));
+    assert_eq!(serde_json::from_str::<Value>(text(&found)).unwrap(), found["structuredContent"]);
+
+    let event = events.recv().await.unwrap();
+    let GateEvent::ListChanged { kind: CapabilityKind::Tool, caller, .. } = &event else {
+        panic!("{event:?}")
+    };
+    assert_eq!(*caller, Some(me.id));
+    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], "s__forecast"]);
+    assert_eq!(&listed(&gate, CapabilityKind::Tool, &me).await[2], definition);
+    assert_eq!(tools(&gate, &other).await, OWN);
+    // Found once more, it is where it was.
+    call(&gate, &me, "tool_search", json!({ "query": "weather tomorrow", "limit": 1 })).await;
+    assert_eq!(events.try_recv().unwrap_err(), TryRecvError::Empty);
+    gate.release(me.id);
+    assert_eq!(tools(&gate, &me).await, OWN);
+}
+
+#[tokio::test]
+async fn a_call_through_call_tool_is_the_call_itself() {
+    let server = weather();
+    let (gate, _fleet) = gate(&[("s", &server)], searching(Expose::Search)).await;
+    for revision in Revision::ALL {
+        let me = caller_of(revision);
+        let meant = json!({ "name": "s__forecast", "arguments": { "city": "Bern" } });
+        let params = json!({ "name": "call_tool", "arguments": meant,
+            "_meta": { "progressToken": 7 } });
+        pass(&gate, &me, "tools/call", params).await.unwrap();
+        let sent = server.seen.lock().unwrap().last().unwrap()["params"].clone();
+        assert_eq!(sent["name"], "forecast");
+        assert_eq!(sent["arguments"], json!({ "city": "Bern" }));
+        assert!(sent["_meta"].get("progressToken").is_some(), "{sent}");
+        // What is deferred is visible, and what is visible can be called.
+        let direct = json!({ "name": "s__send_mail" });
+        pass(&gate, &me, "tools/call", direct).await.unwrap();
+        pass(
+            &gate,
+            &me,
+            "tools/call",
+            json!({ "name": "call_tool", "arguments": { "name": "s__send_mail" } }),
+        )
+        .await
+        .unwrap();
+        let sent = server.seen.lock().unwrap().last().unwrap()["params"].clone();
+        assert_eq!(sent.get("arguments"), None, "{sent}");
+    }
+    let calls = server.count("tools/call");
+    let me = caller();
+    let unfit = json!({ "name": "s__forecast", "arguments": { "city": 7 } });
+    let result = call(&gate, &me, "call_tool", unfit).await;
+    assert!(text(&result).contains("s__forecast: ") && text(&result).contains("/city"));
+    assert_eq!(result["isError"], true);
+    assert_eq!(server.count("tools/call"), calls);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_search_or_a_call_is_told_to_the_model() {
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let me = caller();
+    for (tool, given, told) in [
+        ("tool_search", json!({}), "`query`"),
+        ("tool_search", json!({ "query": " " }), "`query`"),
+        ("tool_search", json!({ "query": "x", "limit": "many" }), "`limit`"),
+        ("call_tool", json!({}), "`name`"),
+        ("call_tool", json!({ "name": 7 }), "`name`"),
+        ("call_tool", json!({ "name": "s__forecast", "arguments": "{}" }), "`arguments`"),
+        ("call_tool", json!({ "name": "nosuch" }), "tool_search"),
+        ("call_tool", json!({ "name": "call_tool" }), "itself"),
+    ] {
+        let result = call(&gate, &me, tool, given).await;
+        assert_eq!(result["isError"], true);
+        assert!(text(&result).contains(told), "{result}");
+    }
+    let nested = json!({ "name": "tool_search", "arguments": { "query": "weather" } });
+    let found = call(&gate, &me, "call_tool", nested).await;
+    assert_eq!(found["structuredContent"]["tools"][0]["name"], "s__forecast");
+    let nothing = call(&gate, &me, "tool_search", json!({ "query": "zzqqxx" })).await;
+    assert_eq!(nothing["structuredContent"], json!({ "tools": [] }));
+    assert_eq!(nothing.get("isError"), None);
+}
+
+#[tokio::test]
+async fn a_search_answers_in_the_callers_revision() {
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    for revision in Revision::ALL {
+        let me = caller_of(revision);
+        let found = call(&gate, &me, "tool_search", json!({ "query": "picture size" })).await;
+        assert_eq!(found.get("structuredContent").is_some(), revision.structured_output());
+        assert_eq!(found.get("resultType").is_some(), revision == Revision::V2026_07_28);
+        assert!(text(&found).contains("s__resize_image"));
+        assert!(tools(&gate, &me).await.contains(&"s__resize_image".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn few_tools_are_listed_and_many_are_summed_up() {
+    let (few, _fleet) = gate(&[("s", &weather())], searching(Expose::Auto)).await;
+    assert_eq!(tools(&few, &caller()).await.len(), 3);
+    assert!(pass(&few, &caller(), "tools/call", json!({ "name": "call_tool" })).await.is_err());
+    let all: Vec<_> = (0..16).map(|n| tool(&format!("t{n}"), "Does this. And that.")).collect();
+    let (many, _fleet) =
+        gate(&[("s", &with_definitions(json!(all)))], searching(Expose::Auto)).await;
+    let list = listed(&many, CapabilityKind::Tool, &caller()).await;
+    assert_eq!(list.len(), 2);
+    let description = list[0]["description"].as_str().unwrap();
+    assert!(description.contains("\n\ns:\n- s__t0: Does this.\n"), "{description}");
+    let searched = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let list = listed(&searched.0, CapabilityKind::Tool, &caller()).await;
+    assert!(!list[0]["description"].as_str().unwrap().contains("s__forecast"));
+}
+
+#[tokio::test]
+async fn the_gates_own_names_are_nobody_elses_where_they_are_needed() {
+    let server = with_definitions(json!([tool("call_tool", "Phones."), tool("other", "")]));
+    let search = Profile { expose: Some(Expose::Search), ..Profile::default() };
+    let style = Style::from(Prefix::Never);
+    let profiles = profiles([("search", search)]);
+    let (gate, _fleet) =
+        gate(&[("s", &server)], Manner { style, profiles, expose: Expose::All }).await;
+    assert_eq!(tools(&gate, &caller()).await, ["call_tool", "other"]);
+    pass(&gate, &caller(), "tools/call", json!({ "name": "call_tool" })).await.unwrap();
+    assert_eq!(server.count("tools/call"), 1);
+    let me = seeing("search", Revision::LATEST_LEGACY);
+    assert_eq!(tools(&gate, &me).await, OWN);
+    let found = call(&gate, &me, "tool_search", json!({ "query": "phones" })).await;
+    let name = found["structuredContent"]["tools"][0]["name"].as_str().unwrap().to_owned();
+    assert_ne!(name, "call_tool");
+    call(&gate, &me, "call_tool", json!({ "name": name })).await;
+    assert_eq!(server.count("tools/call"), 2);
+}
+
+#[tokio::test]
+async fn a_search_finds_what_its_caller_sees_as_it_is_now() {
+    let hidden = ServerSpec { tags: Some(vec!["other".into()]), ..spec("hidden") };
+    let (gate, fleet) = empty(Manner {
+        profiles: profiles([(
+            "mine",
+            Profile { tags: Some(vec!["mcp".into()]), ..Profile::default() },
+        )]),
+        ..Manner::default()
+    });
+    fleet.enlist(member(hidden, &weather())).await;
+    fleet.settled(|_| true).await;
+    let names = async |profile: &str| -> Vec<String> {
+        let found = gate.search_as(profile, "weather forecast", 5).await.unwrap();
+        assert!(found.iter().all(|found| !found.why.is_empty() && found.score > 0.0));
+        found.into_iter().map(|found| found.exposed).collect()
+    };
+    assert_eq!(names("default").await[0], "hidden__forecast");
+    assert_eq!(names("mine").await, [""; 0]);
+    fleet.enlist(member(spec("seen"), &weather())).await;
+    fleet.settled(|_| true).await;
+    assert_eq!(names("mine").await[0], "seen__forecast");
+    let found = &gate.search(&caller(), "weather forecast", 1).await[0];
+    let definition: Value = serde_json::from_slice(&found.definition).unwrap();
+    assert_eq!(definition["name"], found.exposed.as_str());
+    assert!(fleet.dismiss(&spec("seen").name).await);
+    assert_eq!(names("mine").await, [""; 0]);
+    assert!(gate.search_as("nosuch", "weather", 5).await.is_err());
+}
+
+#[tokio::test]
+async fn over_its_budget_a_profile_lists_what_fits() {
+    let long = "Very long. ".repeat(200);
+    let server = with_definitions(json!([tool("long", &long), tool("short", "Short.")]));
+    let tight = Profile { budget: Some(400), ..Profile::default() };
+    let manner = Manner { profiles: profiles([("tight", tight)]), ..Manner::default() };
+    let (gate, _fleet) = gate(&[("s", &server)], manner).await;
+    let me = seeing("tight", Revision::LATEST_LEGACY);
+    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], "s__short"]);
+    pass(&gate, &me, "tools/call", json!({ "name": "s__long" })).await.unwrap();
+    assert_eq!(tools(&gate, &caller()).await.len(), 2);
+}
+
+/// What a budget is for: it holds for what is really sent, the gate's own tools and lines included.
+#[tokio::test]
+async fn what_is_sent_costs_about_what_the_budget_says() {
+    let described = |n: usize| tool(&format!("tool_{n}"), &"Does a thing. ".repeat(n + 1));
+    let server = with_definitions((0..40).map(described).collect());
+    for (expose, budget) in [(Expose::All, 1_200), (Expose::All, 2_500), (Expose::Auto, 900)] {
+        let (expose, result_limit) = (Some(expose), Some(1_000));
+        let tight = Profile { expose, budget: Some(budget), result_limit, ..Profile::default() };
+        let manner = Manner { profiles: profiles([("tight", tight)]), ..Manner::default() };
+        let (gate, _fleet) = gate(&[("s", &server)], manner).await;
+        let me = seeing("tight", Revision::LATEST_LEGACY);
+        let sent = listed(&gate, CapabilityKind::Tool, &me).await;
+        let sent: Vec<_> = sent.iter().map(Value::to_string).collect();
+        let cost: u32 = sent.iter().map(|tool| estimate(tool.as_bytes())).sum();
+        assert!(cost <= budget + budget / 10, "{expose:?}: {cost} of {budget}: {sent:?}");
+        assert!(cost >= budget / 2, "{expose:?}: {cost} of {budget}: {sent:?}");
+        assert!(sent.iter().any(|tool| tool.contains("read_result")), "{sent:?}");
+        assert!(sent.iter().any(|tool| tool.contains("s__tool_0")), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_everybodys_is_not_to_be_shared() {
+    let scope = async |gate: &Gate, caller: &toolgate_gate::Caller| -> Value {
+        let list = gate.list(CapabilityKind::Tool, caller).await;
+        serde_json::from_slice::<Value>(&list).unwrap()["cacheScope"].clone()
+    };
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (me, other) = (caller_of(Revision::V2026_07_28), caller_of(Revision::V2026_07_28));
+    assert_eq!(scope(&gate, &me).await, "public");
+    call(&gate, &me, "tool_search", json!({ "query": "weather" })).await;
+    assert_eq!(scope(&gate, &me).await, "private");
+    assert_eq!(scope(&gate, &other).await, "public");
+    // Where the client's name decides, others see something else at the same address.
+    let mut manner = searching(Expose::Search);
+    manner.profiles.clients.insert("someone".into(), "root".into());
+    gate.restyle(manner);
+    assert_eq!(scope(&gate, &other).await, "private");
+}
+
+#[tokio::test]
+async fn others_are_served_while_many_tools_are_indexed() {
+    let all: Vec<_> = (0..300).map(|n| tool(&format!("t{n}"), "Weather of a place.")).collect();
+    let server = with_definitions(json!(all));
+    let (gate, _fleet) = gate(&[("s", &server)], Manner::default()).await;
+    let me = caller();
+    tools(&gate, &me).await;
+    let (found, turns) = turns_beside(gate.search(&me, "weather", 5)).await;
+    assert_eq!(found.len(), 5);
+    assert!(turns > 0);
+    let (_, turns) = turns_beside(gate.search(&me, "place", 5)).await;
+    assert_eq!(turns, 0); // there is nothing left to index
+}

@@ -1,0 +1,190 @@
+//! OpenAI's strict mode: the keywords it names, the shape of objects it asks for, and its limits.
+
+use serde_json::{Map, Value};
+
+const EVERYWHERE: [&str; 5] = ["type", "description", "title", "enum", "const"];
+const OF_STRINGS: [&str; 2] = ["pattern", "format"];
+const OF_NUMBERS: [&str; 5] =
+    ["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"];
+const OF_ARRAYS: [&str; 3] = ["items", "minItems", "maxItems"];
+const OF_OBJECTS: [&str; 3] = ["properties", "required", "additionalProperties"];
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+const TYPES: [&str; 7] = ["string", "number", "boolean", "integer", "object", "array", "null"];
+
+pub(super) fn refused(schema: &Value) -> Vec<String> {
+    let mut rules = Rules { root: schema, ..Rules::new(schema) };
+    if schema.get("type") != Some(&Value::from("object")) {
+        rules.say("", "the root is of type object");
+    }
+    if schema.get("anyOf").is_some() {
+        rules.say("", "no anyOf at the root");
+    }
+    rules.schema(schema, "", 1);
+    if let Some(defs) = schema.get("$defs") {
+        let Value::Object(defs) = defs else {
+            rules.say("/$defs", "schemas by name");
+            return rules.refused;
+        };
+        for (name, one) in defs {
+            rules.text += name.len();
+            rules.schema(one, &format!("/$defs/{name}"), 1);
+        }
+    }
+    rules.limits();
+    rules.refused
+}
+
+struct Rules<'a> {
+    root: &'a Value,
+    refused: Vec<String>,
+    properties: usize,
+    values: usize,
+    text: usize,
+}
+
+impl<'a> Rules<'a> {
+    fn new(root: &'a Value) -> Self {
+        Self { root, refused: Vec::new(), properties: 0, values: 0, text: 0 }
+    }
+
+    fn say(&mut self, path: &str, rule: &str) {
+        self.refused.push(format!("{path}: {rule}"));
+    }
+
+    fn limits(&mut self) {
+        for (count, most, what) in [
+            (self.properties, 5_000, "properties"),
+            (self.values, 1_000, "values of enumerations"),
+            (self.text, 120_000, "characters of names and values"),
+        ] {
+            if count > most {
+                self.say("", &format!("at most {most} {what}"));
+            }
+        }
+    }
+
+    fn schema(&mut self, schema: &Value, path: &str, level: usize) {
+        let Value::Object(map) = schema else {
+            return self.say(path, "a schema is an object");
+        };
+        if level > 10 {
+            return self.say(path, "at most 10 levels");
+        }
+        if map.contains_key("$ref") {
+            return self.reference(map, path);
+        }
+        let types = self.types(map, path);
+        let has = |name: &str| types.iter().any(|one| one == name);
+        let is_root = path.is_empty();
+        for keyword in map.keys() {
+            let keyword = keyword.as_str();
+            let known = EVERYWHERE.contains(&keyword)
+                || (OF_STRINGS.contains(&keyword) && has("string"))
+                || (OF_NUMBERS.contains(&keyword) && (has("number") || has("integer")))
+                || (OF_ARRAYS.contains(&keyword) && has("array"))
+                || (OF_OBJECTS.contains(&keyword) && has("object"))
+                || (keyword == "anyOf" && types.is_empty())
+                || (keyword == "$defs" && is_root);
+            if !known {
+                self.say(path, &format!("{keyword} is not permitted"));
+            }
+        }
+        self.values(map, path);
+        if has("object") {
+            self.object(map, path, level);
+        }
+        if has("array") {
+            match map.get("items") {
+                Some(items) => self.schema(items, &format!("{path}/items"), level + 1),
+                None => self.say(path, "an array has items"),
+            }
+        }
+        if let Some(any) = map.get("anyOf") {
+            let all = any.as_array().map(Vec::as_slice).unwrap_or_default();
+            if all.is_empty() {
+                self.say(path, "anyOf is a list that is not empty");
+            }
+            for (index, one) in all.iter().enumerate() {
+                self.schema(one, &format!("{path}/anyOf/{index}"), level);
+            }
+        }
+    }
+
+    fn reference(&mut self, map: &Map<String, Value>, path: &str) {
+        if map.len() > 1 {
+            self.say(path, "nothing beside $ref");
+        }
+        let target = match map.get("$ref").and_then(Value::as_str) {
+            Some("#") => Some(self.root),
+            Some(text) => {
+                text.strip_prefix("#/$defs/").and_then(|name| self.root.get("$defs")?.get(name))
+            }
+            None => None,
+        };
+        if target.is_none() {
+            self.say(path, "$ref leads to a definition or to the root");
+        }
+    }
+
+    fn types(&mut self, map: &Map<String, Value>, path: &str) -> Vec<String> {
+        let names: Vec<Option<&str>> = match map.get("type") {
+            None => Vec::new(),
+            Some(Value::Array(several)) => several.iter().map(Value::as_str).collect(),
+            Some(one) => vec![one.as_str()],
+        };
+        if names.is_empty() && !map.contains_key("anyOf") {
+            self.say(path, "a type, anyOf or $ref");
+        }
+        if names.iter().any(|name| !name.is_some_and(|name| TYPES.contains(&name))) {
+            self.say(path, "an unknown type");
+        }
+        names.into_iter().flatten().map(str::to_owned).collect()
+    }
+
+    fn values(&mut self, map: &Map<String, Value>, path: &str) {
+        if let Some(values) = map.get("enum") {
+            let list = values.as_array().map(Vec::as_slice).unwrap_or_default();
+            if list.is_empty() || list.iter().any(|one| one.is_object() || one.is_array()) {
+                self.say(path, "enum is a list of plain values that is not empty");
+            }
+            self.values += list.len();
+            let texts = list.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+            self.text += texts;
+            if list.len() > 250 && texts > 15_000 {
+                self.say(path, "at most 15000 characters in an enum of more than 250 values");
+            }
+        }
+        let format = map.get("format");
+        if format.is_some_and(|one| !one.as_str().is_some_and(|one| FORMATS.contains(&one))) {
+            self.say(path, "an unknown format");
+        }
+        let pattern = map.get("pattern").and_then(Value::as_str).unwrap_or_default();
+        if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)) {
+            self.say(path, "no look-around in patterns");
+        }
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, path: &str, level: usize) {
+        if map.get("additionalProperties") != Some(&Value::Bool(false)) {
+            self.say(path, "additionalProperties is false");
+        }
+        let Some(Value::Object(properties)) = map.get("properties") else {
+            return self.say(path, "an object has properties");
+        };
+        let required = map.get("required").and_then(Value::as_array);
+        let required: Vec<&str> =
+            required.into_iter().flatten().filter_map(Value::as_str).collect();
+        if required.iter().any(|name| !properties.contains_key(*name)) {
+            self.say(path, "required names properties only");
+        }
+        for (name, schema) in properties {
+            self.properties += 1;
+            self.text += name.len();
+            if !required.contains(&name.as_str()) {
+                self.say(path, &format!("{name} is not required"));
+            }
+            self.schema(schema, &format!("{path}/properties/{name}"), level + 1);
+        }
+    }
+}

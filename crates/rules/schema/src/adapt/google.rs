@@ -1,0 +1,339 @@
+//! What Gemini and Vertex take: the schema object of OpenAPI 3.0, or what they know of it.
+//!
+//! Every place has one `type`, or `anyOf`; there are no references, so they are written out, and
+//! where they turn in a circle only the type is left. Values of an enumeration are texts. Vertex
+//! wants nothing beside `anyOf`.
+
+use serde_json::{Map, Value, json};
+
+use super::facts::{Child, Facts, Key, Reader};
+use super::hints;
+use super::split::Notes;
+use super::types::Types;
+
+/// Schemas written before only types are left.
+const MOST: usize = 3_000;
+/// Arrays in arrays, where nothing is said of their elements. The format has no word for «any», and
+/// an array must say what it holds: this is how far it is spelled out.
+const ARRAYS: usize = 4;
+/// The one place where something is narrower than it was, and it is said.
+const SPELLED_OUT: &str = "a value of any kind: arrays directly in arrays go 4 deep";
+
+/// Writes schemas for Google.
+pub(super) struct Google<'a> {
+    pub reader: Reader<'a>,
+    vertex: bool,
+    open: Vec<Key>,
+    written: usize,
+}
+
+/// The pieces of a place: one schema per type, and whether null will do.
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Map<String, Value>>,
+    nullable: bool,
+}
+
+impl<'a> Google<'a> {
+    pub(super) fn new(reader: Reader<'a>, vertex: bool) -> Self {
+        Self { reader, vertex, open: Vec::new(), written: 0 }
+    }
+
+    /// The root: an object, whatever else the schema would admit.
+    pub(super) fn root(&mut self, root: &'a Value) -> Value {
+        let child = Child::one(vec![root]);
+        let mut facts = self.reader.child(&child);
+        facts.types = facts.types.and(Types::OBJECT);
+        let notes = facts.take_notes();
+        let mut alternatives = self.reader.split(facts);
+        let facts = match alternatives.len() {
+            1 => alternatives.remove(0),
+            _ => self.reader.join(&alternatives),
+        };
+        self.open.push(self.reader.key(&child));
+        let object = self.object(&facts);
+        self.open.pop();
+        let mut object = object.unwrap_or_else(|| typed("object"));
+        if let Some(description) = notes.description.or(facts.description) {
+            object.insert("description".to_owned(), description.into());
+        }
+        Value::Object(object)
+    }
+
+    /// A place below; `None` if nothing may stand there.
+    fn child(&mut self, child: &Child<'a>) -> Option<Value> {
+        let mut facts = self.reader.child(child);
+        let path = facts.path.clone().unwrap_or_default();
+        let notes = facts.take_notes();
+        if child.alternatives.iter().any(Vec::is_empty) {
+            self.reader.losses.at(path, SPELLED_OUT);
+            return Some(self.assembled(anything(ARRAYS), &notes, &[]));
+        }
+        let key = self.reader.key(child);
+        if self.written > MOST || self.open.contains(&key) {
+            self.reader.losses.at(path.clone(), "not written out again: only the type is kept");
+            let types = if facts.groups.is_empty() { facts.types } else { Types::ALL };
+            if types.meets(Types::ARRAY) {
+                self.reader.losses.at(path, SPELLED_OUT);
+            }
+            return Some(self.assembled(bare(types), &notes, &[]));
+        }
+        self.written += 1;
+        self.open.push(key);
+        let alternatives = self.reader.split(facts);
+        let mut pieces = Pieces::default();
+        for alternative in &alternatives {
+            self.pieces(alternative, &mut pieces);
+        }
+        self.open.pop();
+        if pieces.all.is_empty() && !pieces.nullable {
+            return None;
+        }
+        Some(self.assembled(pieces, &notes, &alternatives))
+    }
+
+    /// One schema for each type of an alternative.
+    fn pieces(&mut self, facts: &Facts<'a>, pieces: &mut Pieces) {
+        let path = facts.path.clone().unwrap_or_default();
+        if facts.values.is_some() && facts.types.names() != ["string"] {
+            self.reader.losses.at(path.clone(), "`enum` of other values than texts dropped");
+        }
+        for name in facts.types.names() {
+            let piece = match name {
+                "null" => {
+                    pieces.nullable = true;
+                    continue;
+                }
+                "string" => Some(self.text(facts, &path)),
+                "integer" | "number" => Some(self.number(facts, name, &path)),
+                "array" => Some(self.array(facts, &path)),
+                "object" => self.object(facts),
+                _ => Some(typed(name)),
+            };
+            let Some(mut piece) = piece else {
+                continue;
+            };
+            if let Some(description) = facts.description {
+                piece.insert("description".to_owned(), description.into());
+            }
+            if !pieces.all.contains(&piece) {
+                pieces.all.push(piece);
+            }
+        }
+    }
+
+    fn text(&mut self, facts: &Facts<'a>, path: &str) -> Map<String, Value> {
+        let mut piece = typed("string");
+        for keyword in ["minLength", "maxLength"] {
+            copy_count(facts, keyword, &mut piece);
+        }
+        match facts.plain.get("pattern").and_then(Value::as_str) {
+            Some(pattern) if hints::is_plain(pattern) => {
+                piece.insert("pattern".to_owned(), pattern.into());
+            }
+            Some(_) => self.reader.losses.at(path, "`pattern` dropped"),
+            None => {}
+        }
+        if facts.plain.contains_key("format") {
+            self.reader.losses.at(path, "`format` dropped");
+        }
+        let texts = facts.values.iter().flatten().filter_map(|value| value.as_str());
+        let texts: Vec<&str> = texts.collect();
+        if texts.contains(&"") {
+            self.reader.losses.at(path, "`enum` with an empty text dropped");
+        } else if facts.values.is_some() {
+            piece.insert("enum".to_owned(), texts.into());
+        }
+        piece
+    }
+
+    fn number(&mut self, facts: &Facts<'a>, name: &str, path: &str) -> Map<String, Value> {
+        let mut piece = typed(name);
+        for (keyword, exclusive, step) in
+            [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)]
+        {
+            let inclusive = facts.plain.get(keyword).cloned();
+            let bound = facts.plain.get(exclusive).and_then(|bound| {
+                let whole = name == "integer";
+                if !whole {
+                    self.reader.losses.at(path, format!("`{exclusive}` became `{keyword}`"));
+                }
+                inclusive_bound(bound, whole, step)
+            });
+            let both = match (inclusive, bound) {
+                (Some(one), Some(other)) => {
+                    let other_is_narrower = one.as_f64() < other.as_f64();
+                    Some(if other_is_narrower == (step > 0.0) { other } else { one })
+                }
+                (one, other) => one.or(other),
+            };
+            if let Some(bound) = both {
+                piece.insert(keyword.to_owned(), bound);
+            }
+        }
+        if facts.plain.contains_key("multipleOf") {
+            self.reader.losses.at(path, "`multipleOf` dropped");
+        }
+        piece
+    }
+
+    fn array(&mut self, facts: &Facts<'a>, path: &str) -> Map<String, Value> {
+        let mut piece = typed("array");
+        for keyword in ["minItems", "maxItems"] {
+            copy_count(facts, keyword, &mut piece);
+        }
+        if facts.plain.get("uniqueItems") == Some(&Value::Bool(true)) {
+            self.reader.losses.at(path, "`uniqueItems` dropped");
+        }
+        let items = match &facts.elements {
+            None => {
+                self.reader.losses.at(path, SPELLED_OUT);
+                Some(Value::Object(any_of(anything(ARRAYS - 1))))
+            }
+            Some(child) => self.child(child),
+        };
+        if items.is_none() {
+            piece.insert("maxItems".to_owned(), 0.into());
+        }
+        piece.insert("items".to_owned(), items.unwrap_or_else(|| Value::Object(typed("string"))));
+        piece
+    }
+
+    /// An object; `None` if a member it requires cannot be.
+    fn object(&mut self, facts: &Facts<'a>) -> Option<Map<String, Value>> {
+        let path = facts.path.clone().unwrap_or_default();
+        let mut piece = typed("object");
+        let mut properties = Map::new();
+        for (name, child) in facts.properties.iter().filter(|(name, _)| facts.admits(name)) {
+            match self.child(child) {
+                Some(schema) => _ = properties.insert((*name).to_owned(), schema),
+                None if facts.required.contains(name) => return None,
+                None => {}
+            }
+        }
+        for name in &facts.required {
+            let any = || Value::Object(any_of(anything(ARRAYS)));
+            properties.entry(*name).or_insert_with(any);
+        }
+        if facts.closed.is_some() {
+            self.reader.losses.at(path, "`additionalProperties` dropped");
+        }
+        if !properties.is_empty() {
+            piece.insert("properties".to_owned(), properties.into());
+        }
+        if !facts.required.is_empty() {
+            piece.insert("required".to_owned(), facts.required.clone().into());
+        }
+        for keyword in ["minProperties", "maxProperties"] {
+            copy_count(facts, keyword, &mut piece);
+        }
+        Some(piece)
+    }
+
+    /// The pieces as one schema, with the words that belong to all of them.
+    fn assembled(&self, mut pieces: Pieces, notes: &Notes<'a>, of: &[Facts<'a>]) -> Value {
+        simplify(&mut pieces.all);
+        let described = match pieces.all.as_slice() {
+            [only] => only.get("description").and_then(Value::as_str),
+            _ => None,
+        };
+        let words = hints::words(notes.description.or(described), notes.default, of);
+        let mut schema = match pieces.all.len() {
+            0 => typed("string"),
+            1 => pieces.all.remove(0),
+            _ if self.vertex => return Value::Object(alone(pieces, words)),
+            _ => any_of(Pieces { all: pieces.all, nullable: false }),
+        };
+        if let Some(title) = notes.title {
+            schema.insert("title".to_owned(), title.into());
+        }
+        if let Some(words) = words {
+            schema.insert("description".to_owned(), words.into());
+        }
+        if pieces.nullable {
+            schema.insert("nullable".to_owned(), true.into());
+        }
+        Value::Object(schema)
+    }
+}
+
+/// `anyOf` with nothing beside it: words and null stand with the first alternative.
+fn alone(mut pieces: Pieces, words: Option<String>) -> Map<String, Value> {
+    if let Some(first) = pieces.all.first_mut() {
+        if pieces.nullable {
+            first.insert("nullable".to_owned(), true.into());
+        }
+        if let Some(words) = words {
+            first.entry("description").or_insert_with(|| words.into());
+        }
+    }
+    any_of(Pieces { nullable: false, ..pieces })
+}
+
+fn any_of(mut pieces: Pieces) -> Map<String, Value> {
+    if pieces.nullable
+        && let Some(first) = pieces.all.first_mut()
+    {
+        first.insert("nullable".to_owned(), true.into());
+    }
+    let all = pieces.all.into_iter().map(Value::Object).collect();
+    Map::from_iter([("anyOf".to_owned(), Value::Array(all))])
+}
+
+fn typed(name: &str) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), name.into())])
+}
+
+/// Everything, with arrays in arrays so many times.
+fn anything(arrays: usize) -> Pieces {
+    let mut all: Vec<_> = ["string", "number", "boolean", "object"].map(typed).into();
+    if arrays > 0 {
+        let mut array = typed("array");
+        array.insert("items".to_owned(), Value::Object(any_of(anything(arrays - 1))));
+        all.push(array);
+    }
+    Pieces { all, nullable: true }
+}
+
+/// Only the types.
+fn bare(types: Types) -> Pieces {
+    let mut pieces = anything(ARRAYS);
+    let names = types.names();
+    pieces.all.retain(|piece| names.iter().any(|name| piece.get("type") == Some(&json!(name))));
+    if names.contains(&"integer") {
+        pieces.all.push(typed("integer"));
+    }
+    pieces.nullable = types.meets(Types::NULL);
+    pieces
+}
+
+/// Leaves out pieces that a broader one of the same type covers.
+fn simplify(pieces: &mut Vec<Map<String, Value>>) {
+    let bare: Vec<Value> = pieces
+        .iter()
+        .filter(|piece| piece.len() == 1)
+        .filter_map(|piece| piece.get("type").cloned())
+        .collect();
+    pieces.retain(|piece| {
+        piece.len() == 1 || piece.get("type").is_none_or(|name| !bare.contains(name))
+    });
+}
+
+fn copy_count(facts: &Facts<'_>, keyword: &str, piece: &mut Map<String, Value>) {
+    let count = facts.plain.get(keyword).and_then(Value::as_f64);
+    if let Some(count) = count.filter(|count| *count >= 0.0 && *count < 1e9) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        piece.insert(keyword.to_owned(), (count as u64).into());
+    }
+}
+
+/// A bound that includes itself and admits all that the exclusive one does.
+fn inclusive_bound(bound: &Value, whole: bool, step: f64) -> Option<Value> {
+    let number = bound.as_f64()?;
+    if !whole || number.abs() > 1e15 {
+        return Some(bound.clone());
+    }
+    let next = if step > 0.0 { number.floor() } else { number.ceil() } + step;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number in range")]
+    Some((next as i64).into())
+}

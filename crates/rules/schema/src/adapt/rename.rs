@@ -1,0 +1,111 @@
+//! Names of arguments that Anthropic refuses: they get others, and their own back afterwards.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::Loss;
+use super::modern;
+use super::plan::{Form, Member, Plan};
+
+/// The longest name there may be.
+const LONGEST: usize = 64;
+
+/// What may stand at a root whose members have other names.
+const KEPT: &[&str] = &[
+    "type",
+    "title",
+    "description",
+    "properties",
+    "required",
+    "additionalProperties",
+    "$defs",
+    "definitions",
+    "minProperties",
+    "maxProperties",
+];
+
+fn is_fine(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+fn is_good(name: &str) -> bool {
+    !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_fine)
+}
+
+/// Whether a name at the root would be refused.
+pub(super) fn is_needed(schema: &Value) -> bool {
+    let names = schema.get("properties").and_then(Value::as_object);
+    names.is_some_and(|names| names.keys().any(|name| !is_good(name)))
+}
+
+/// Renames what would be refused, and says how it goes back.
+pub(super) fn apply(schema: &mut Value, losses: &mut Vec<Loss>) -> Plan {
+    let Value::Object(root) = schema else {
+        return Plan::default();
+    };
+    root.retain(|keyword, _| {
+        let is_kept = KEPT.contains(&keyword.as_str());
+        if !is_kept {
+            losses.push(Loss { path: String::new(), what: format!("`{keyword}` dropped") });
+        }
+        is_kept
+    });
+    let Some(Value::Object(properties)) = root.remove("properties") else {
+        return Plan::default();
+    };
+    let mut taken: HashSet<String> =
+        properties.keys().filter(|name| is_good(name)).cloned().collect();
+    let mut renamed = Map::new();
+    let mut form = Form::default();
+    for (name, mut schema) in properties {
+        let shown = if is_good(&name) { name.clone() } else { fresh(&name, &mut taken) };
+        if shown != name {
+            mention(&mut schema, &name);
+        }
+        renamed.insert(shown.clone(), schema);
+        form.members.push(Member { shown, name, absent: None, plan: Plan::default() });
+    }
+    root.insert("properties".to_owned(), Value::Object(renamed));
+    if let Some(Value::Array(required)) = root.get_mut("required") {
+        for name in required {
+            let member = form.members.iter().find(|member| *name == member.name.as_str());
+            if let Some(member) = member {
+                *name = member.shown.clone().into();
+            }
+        }
+    }
+    Plan { forms: vec![form], ..Plan::default() }
+}
+
+fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
+    let plain: String = name
+        .chars()
+        .map(|one| if one.is_ascii() && is_fine(one as u8) { one } else { '_' })
+        .take(LONGEST)
+        .collect();
+    let plain = if plain.is_empty() { "_".to_owned() } else { plain };
+    let mut shown = plain.clone();
+    let mut count = 1;
+    while !taken.insert(shown.clone()) {
+        count += 1;
+        let mark = format!("_{count}");
+        shown = format!("{}{mark}", &plain[..plain.len().min(LONGEST - mark.len())]);
+    }
+    shown
+}
+
+/// A model should know what the tool calls it.
+fn mention(schema: &mut Value, name: &str) {
+    let mut map = match std::mem::take(schema) {
+        Value::Object(map) => map,
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), modern::anything())]),
+        _ => Map::new(),
+    };
+    let words = match map.get("description").and_then(Value::as_str) {
+        Some(words) => format!("{words} (called {name:?} by the tool)"),
+        None => format!("called {name:?} by the tool"),
+    };
+    map.insert("description".to_owned(), words.into());
+    *schema = Value::Object(map);
+}

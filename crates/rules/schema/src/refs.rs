@@ -1,0 +1,104 @@
+//! Where a reference of a schema leads: always to a place in the same document.
+//!
+//! Embedded resources (an `$id` below the root) would give references a second meaning; a schema
+//! that has both is refused by `bounds`, so that what is said here is the whole truth.
+
+use std::collections::HashMap;
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+
+use crate::places::inner;
+
+/// The keywords that refer. In a document of one resource the three mean the same.
+pub(crate) const REFERS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Resolves the references of one document.
+pub(crate) struct Refs<'a> {
+    root: &'a Value,
+    id: Option<&'a str>,
+    anchors: HashMap<&'a str, &'a Value>,
+}
+
+impl<'a> Refs<'a> {
+    pub(crate) fn of(root: &'a Value, draft: Draft) -> Self {
+        let id = root.as_object().and_then(|map| own_id(map, draft));
+        let mut refs = Self { root, id, anchors: HashMap::new() };
+        refs.gather(root);
+        refs
+    }
+
+    /// The schema a reference leads to, or `None` if it leads nowhere in this document.
+    pub(crate) fn resolve(&self, reference: &str) -> Option<&'a Value> {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if !document.is_empty() && self.id != Some(document) {
+            return None;
+        }
+        let fragment = percent_decoded(fragment)?;
+        if fragment.is_empty() {
+            return Some(self.root);
+        }
+        if fragment.starts_with('/') {
+            return self.root.pointer(&fragment);
+        }
+        self.anchors.get(fragment.as_str()).copied()
+    }
+
+    /// The targets of all references a schema makes itself, each with what it wrote.
+    pub(crate) fn targets<'s>(
+        &self,
+        schema: &'s Map<String, Value>,
+    ) -> Vec<(&'s str, Option<&'a Value>)> {
+        REFERS
+            .iter()
+            .filter_map(|keyword| schema.get(*keyword)?.as_str())
+            .map(|reference| (reference, self.resolve(reference)))
+            .collect()
+    }
+
+    fn gather(&mut self, schema: &'a Value) {
+        let Some(map) = schema.as_object() else {
+            return;
+        };
+        for keyword in ["$anchor", "$dynamicAnchor"] {
+            if let Some(name) = map.get(keyword).and_then(Value::as_str) {
+                self.anchors.entry(name).or_insert(schema);
+            }
+        }
+        for keyword in ["$id", "id"] {
+            let id = map.get(keyword).and_then(Value::as_str);
+            if let Some(name) = id.and_then(|id| id.strip_prefix('#')) {
+                self.anchors.entry(name).or_insert(schema);
+            }
+        }
+        for child in inner(map) {
+            self.gather(child.schema);
+        }
+    }
+}
+
+/// What a schema calls itself, when that makes it a resource of its own.
+pub(crate) fn own_id(schema: &Map<String, Value>, draft: Draft) -> Option<&str> {
+    let id = schema.get(draft.id_keyword())?.as_str()?;
+    let id = id.strip_suffix('#').unwrap_or(id);
+    (!id.is_empty() && !id.starts_with('#')).then_some(id)
+}
+
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = tail;
+            continue;
+        }
+        let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).ok()
+}

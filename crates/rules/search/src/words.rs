@@ -1,0 +1,288 @@
+//! Cuts a text into words: identifiers at their humps and digits, scripts without spaces into
+//! pairs of characters.
+//!
+//! It knows no language and drops nothing but punctuation: what a word is worth is decided
+//! elsewhere.
+
+use std::ops::Range;
+
+use crate::fold;
+
+/// One word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The word, folded.
+    pub(crate) text: String,
+    /// Where it begins in the text, in bytes.
+    pub(crate) start: usize,
+    /// Where it ends.
+    pub(crate) end: usize,
+    /// What kind of word it is.
+    pub(crate) kind: Kind,
+}
+
+/// What kind of word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word as it stands in the text, or one hump of an identifier.
+    Plain,
+    /// All humps of an identifier in one: `github` beside `git` and `hub`.
+    Joined,
+    /// Digits.
+    Number,
+    /// Two neighbouring characters of a script without spaces.
+    Pair,
+}
+
+/// Longer words are cut: nobody types them, and a hostile server may send them.
+const LONGEST: usize = 64;
+
+/// Letters before digits up to which both stay one word: `s3`, `mp3`, `ec2`; but `page` `2`.
+const TIED_LETTERS: usize = 3;
+
+/// Letters before a hyphen up to which both sides are one word.
+const HYPHENED_LETTERS: usize = 2;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Upper,
+    Lower,
+    Digit,
+    Dense,
+    Other,
+}
+
+/// The words of `text`, at most `limit` of them, in order. An identifier's joined form follows its
+/// humps.
+pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut before = 0..0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, c)) = chars.next() {
+        if found.len() >= limit {
+            break;
+        }
+        let dense = match class(c) {
+            Class::Other => continue,
+            class => class == Class::Dense,
+        };
+        let mut end = start + c.len_utf8();
+        while let Some(&(at, next)) = chars.peek() {
+            let same = match class(next) {
+                Class::Other => false,
+                class => (class == Class::Dense) == dense,
+            };
+            if !same {
+                break;
+            }
+            end = at + next.len_utf8();
+            chars.next();
+        }
+        if dense {
+            pairs(text, start..end, &mut found);
+        } else {
+            run(text, start..end, &mut found);
+            hyphened(text, &before, start..end, &mut found);
+        }
+        before = start..end;
+    }
+    found.truncate(limit);
+    found
+}
+
+fn class(c: char) -> Class {
+    if c.is_ascii_lowercase() {
+        return Class::Lower;
+    }
+    if c.is_ascii() {
+        return match c {
+            'A'..='Z' => Class::Upper,
+            '0'..='9' => Class::Digit,
+            _ => Class::Other,
+        };
+    }
+    match c {
+        '\u{300}'..='\u{36f}' => Class::Lower,
+        '\u{ff10}'..='\u{ff19}' => Class::Digit,
+        // Thai, Lao, Myanmar, Khmer; kana, Han, Hangul: written without spaces, or with endings
+        // that a stemmer would have to know.
+        '\u{e00}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => Class::Dense,
+        _ if c.is_uppercase() => Class::Upper,
+        _ if c.is_alphabetic() => Class::Lower,
+        _ => Class::Other,
+    }
+}
+
+/// Every two neighbours of a run; a run of one as it is.
+fn pairs(text: &str, range: Range<usize>, found: &mut Vec<Word>) {
+    let places: Vec<usize> = text[range.clone()].char_indices().map(|(at, _)| at).collect();
+    let mut push = |start: usize, end: usize| {
+        let (start, end) = (range.start + start, range.start + end);
+        found.push(Word { text: text[start..end].to_owned(), start, end, kind: Kind::Pair });
+    };
+    if places.len() == 1 {
+        return push(0, range.len());
+    }
+    for (at, &start) in places.iter().enumerate().take(places.len() - 1) {
+        push(start, places.get(at + 2).copied().unwrap_or(range.len()));
+    }
+}
+
+/// The humps of one run of letters and digits, and their joined form if there is more than one.
+fn run(text: &str, range: Range<usize>, found: &mut Vec<Word>) {
+    if is_simple(&text.as_bytes()[range.clone()]) {
+        return found.push(word(text, range.start, range.end, Kind::Plain));
+    }
+    let cuts = cuts(&text[range.clone()]);
+    let first = found.len();
+    let mut humps = 0;
+    for pair in cuts.windows(2) {
+        let (start, end) = (range.start + pair[0], range.start + pair[1]);
+        let word = word(text, start, end, Kind::Plain);
+        humps += usize::from(word.kind == Kind::Plain);
+        found.push(word);
+    }
+    if !tie(text, &range, first, found) && humps > 1 {
+        found.push(word(text, range.start, range.end, Kind::Joined));
+    }
+}
+
+/// A word after a few letters and a hyphen is one with them, too: `to-do`, `e-mail`, `x-ray`.
+fn hyphened(text: &str, before: &Range<usize>, range: Range<usize>, found: &mut Vec<Word>) {
+    let short = (1..=HYPHENED_LETTERS).contains(&before.len());
+    if short && text.get(before.end..range.start) == Some("-") {
+        let (head, tail) = (&text[before.clone()], &text[range.clone()]);
+        if is_simple(head.as_bytes()) && is_simple(tail.as_bytes()) {
+            let mut whole = word(text, before.start, range.end, Kind::Joined);
+            whole.text.retain(|c| c != '-');
+            found.push(whole);
+        }
+    }
+}
+
+/// Whether a run is what most are: plain letters, at most the first of them a capital.
+fn is_simple(run: &[u8]) -> bool {
+    let rest = run.split_first().map_or(run, |(_, rest)| rest);
+    run.first().is_some_and(u8::is_ascii_alphabetic) && rest.iter().all(u8::is_ascii_lowercase)
+}
+
+/// A few letters and digits are one word: the parts are replaced by the whole.
+fn tie(text: &str, range: &Range<usize>, first: usize, found: &mut Vec<Word>) -> bool {
+    let parts = &found[first..];
+    let letters = parts.iter().filter(|word| word.kind == Kind::Plain);
+    let letters: usize = letters.map(|word| word.text.chars().count()).sum();
+    let ties = parts.iter().any(|word| word.kind == Kind::Number)
+        && (1..=TIED_LETTERS).contains(&letters)
+        && range.len() <= 2 * TIED_LETTERS;
+    if ties {
+        found.truncate(first);
+        found.push(word(text, range.start, range.end, Kind::Plain));
+    }
+    ties
+}
+
+fn word(text: &str, start: usize, end: usize, kind: Kind) -> Word {
+    let piece = &text[start..end];
+    let mut folded = String::with_capacity(piece.len().min(LONGEST + 4));
+    if piece.is_ascii() {
+        folded.push_str(&piece[..piece.len().min(LONGEST)]);
+        folded.make_ascii_lowercase();
+    } else {
+        for c in piece.chars() {
+            if folded.len() >= LONGEST {
+                break;
+            }
+            fold::push(c, &mut folded);
+        }
+    }
+    let digits = folded.bytes().all(|byte| byte.is_ascii_digit());
+    Word { text: folded, start, end, kind: if digits { Kind::Number } else { kind } }
+}
+
+/// Where the humps of a run begin, and its end.
+fn cuts(run: &str) -> Vec<usize> {
+    let mut cuts = vec![0];
+    let chars: Vec<(usize, Class)> = run.char_indices().map(|(at, c)| (at, class(c))).collect();
+    for at in 1..chars.len() {
+        let (place, now) = chars[at];
+        let before = chars[at - 1].1;
+        let after = chars.get(at + 1).map(|next| next.1);
+        let hump = match (before, now) {
+            (Class::Lower, Class::Upper) => true,
+            // The last capital of an acronym begins the next word: `HTTPServer`; but `PDFs`.
+            (Class::Upper, Class::Upper) => {
+                after == Some(Class::Lower) && !plural_of_acronym(&chars, at)
+            }
+            (Class::Digit, other) | (other, Class::Digit) => other != Class::Digit,
+            _ => false,
+        };
+        if hump {
+            cuts.push(place);
+        }
+    }
+    cuts.push(run.len());
+    cuts
+}
+
+fn plural_of_acronym(chars: &[(usize, Class)], at: usize) -> bool {
+    at + 2 == chars.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<String> {
+        words(text, 100).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn identifiers_are_cut_at_humps_and_separators() {
+        assert_eq!(
+            cut("list_pull-requests/all.items"),
+            ["list", "pull", "requests", "all", "items"]
+        );
+        assert_eq!(cut("getHTTPResponse"), ["get", "http", "response", "gethttpresponse"]);
+        assert_eq!(cut("GitHub"), ["git", "hub", "github"]);
+        assert_eq!(cut("PDFs"), ["pdfs"]);
+    }
+
+    #[test]
+    fn short_letters_keep_their_digits() {
+        assert_eq!(cut("s3 mp3 page2 k8s"), ["s3", "mp3", "page", "2", "k8s"]);
+        assert_eq!(cut("2024-11-05"), ["2024", "11", "05"]);
+    }
+
+    #[test]
+    fn a_few_letters_and_a_hyphen_belong_to_the_next_word() {
+        assert_eq!(cut("to-do e-Mail"), ["to", "do", "todo", "e", "mail", "email"]);
+        assert_eq!(cut("list-all a - b x-9"), ["list", "all", "a", "b", "x", "9"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs() {
+        assert_eq!(cut("天气预报"), ["天气", "气预", "预报"]);
+        assert_eq!(cut("PDFを開く"), ["pdf", "を開", "開く"]);
+        assert_eq!(cut("猫"), ["猫"]);
+    }
+
+    #[test]
+    fn words_are_bounded_in_length_and_number() {
+        assert_eq!(cut(&"x".repeat(1000))[0].len(), LONGEST);
+        assert_eq!(words(&"a b ".repeat(1000), 7).len(), 7);
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        assert!(cut("").is_empty());
+        assert!(cut(" \u{0}\u{7}… — 🎉").is_empty());
+    }
+}

@@ -1,0 +1,103 @@
+//! Catalogs are live and nobody waits for them: what a server offered last is shown until it says
+//! otherwise.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
+use toolgate_e2e::{Visitor, within};
+
+/// How many servers work.
+const WORKING: usize = 20;
+/// How long the slow one takes to begin.
+const SLOW: &str = "20";
+/// Longer than any test: it never answers.
+const NEVER: &str = "1000";
+
+/// A server that begins after as many seconds as a file says, so that its declaration is the same
+/// on a good day and on a bad one.
+fn late(folder: &Path, name: &str) -> Vec<String> {
+    let script = folder.join("late.sh");
+    if !script.exists() {
+        fs::write(&script, "#!/bin/sh\nsleep \"$(cat \"$1\")\"\nshift\nexec \"$@\"\n").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    set_delay(folder, name, "0");
+    let delay = folder.join(format!("{name}.delay"));
+    let mut words = vec![script.display().to_string(), delay.display().to_string()];
+    words.extend(testkit("echo", &["--stdio", "--tools", "3"]).unwrap());
+    words
+}
+
+fn set_delay(folder: &Path, name: &str, seconds: &str) {
+    fs::write(folder.join(format!("{name}.delay")), seconds).unwrap();
+}
+
+fn states(setup: &Setup) -> Value {
+    let shown = setup.run(&["servers", "--json", "--wait", "0"]).unwrap();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap_or_default();
+    shown["servers"].clone()
+}
+
+fn state(servers: &Value, name: &str) -> String {
+    let found = servers.as_array().into_iter().flatten().find(|server| server["name"] == name);
+    found.and_then(|server| server["state"].as_str()).unwrap_or_default().to_owned()
+}
+
+fn listed(gateway: &Gateway) -> BTreeSet<String> {
+    gateway.client().unwrap().tools().unwrap().into_iter().collect()
+}
+
+#[test]
+fn nobody_waits_for_a_slow_server_and_its_last_known_tools_are_listed() {
+    let setup = Setup::new("").unwrap();
+    let folder = setup.folder();
+    let patient = "timeouts = { start = \"10m\" }\n";
+    let mut config: Vec<String> = (0..WORKING)
+        .map(|number| {
+            let command = testkit("echo", &["--stdio", "--tools", "3"]).unwrap();
+            let name = format!("up{number}");
+            stdio_entry(&name, &command, &[("ECHO_NAME", &name)])
+        })
+        .collect();
+    for name in ["slow", "silent"] {
+        config.push(stdio_entry(name, &late(folder, name), &[]) + patient);
+    }
+    fs::write(folder.join("toolgate.toml"), config.join("\n")).unwrap();
+
+    let first = setup.serve().unwrap();
+    let known = (WORKING + 2) * 3;
+    assert!(
+        within(Duration::from_secs(60), || listed(&first).len() == known),
+        "{}",
+        states(&setup)
+    );
+    let before = listed(&first);
+    drop(first);
+
+    set_delay(folder, "slow", SLOW);
+    set_delay(folder, "silent", NEVER);
+    let second = setup.serve().unwrap();
+    // Both forms of the protocol, from the first moment on.
+    let modern = Visitor::new(&second.url, None, json!({})).unwrap();
+    let answer = modern.request("tools/list", &json!({})).unwrap();
+    let tools = answer["result"]["tools"].as_array().into_iter().flatten();
+    let modern: BTreeSet<_> =
+        tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect();
+    let legacy = listed(&second);
+    let servers = states(&setup);
+    // All of this was answered while both handshakes were open.
+    assert_eq!(state(&servers, "slow"), "connecting", "{servers}");
+    assert_eq!(state(&servers, "silent"), "connecting", "{servers}");
+    assert_eq!((&legacy, &modern), (&before, &before));
+
+    // The one that is only slow comes up, and nothing of it was lost meanwhile.
+    let up = within(Duration::from_secs(60), || state(&states(&setup), "slow") == "connected");
+    assert!(up, "{}", states(&setup));
+    assert_eq!(listed(&second), before);
+    assert_eq!(state(&states(&setup), "silent"), "connecting");
+}
