@@ -7,8 +7,9 @@
 //! server, brought up like the first.
 //!
 //! What it costs: one more process of the server, with a state of its own; what a call left behind
-//! in one process, another does not know. Therefore a spare is made only when it is needed, callers
-//! who can be asked nothing never need one, and calls return to the first connection as soon as it
+//! in one process, another does not know. Therefore a spare is made only when it is needed: while a
+//! question is open, and for two calls at once that may both ask, until it is known that they do not.
+//! Callers who can be asked nothing never need one, and calls return to the first connection as soon as it
 //! suits them. A task stays where it was begun:
 //! requests about it go there, and the spare lives as long as it may. Subscriptions never come
 //! here. A spare shows no catalog and reports next to nothing outside calls, and its end is the end
@@ -24,7 +25,7 @@ use std::time::Duration;
 use futures_util::future::select_all;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
-use toolgate_session::{Interactor, Outbound, Owner, Scope};
+use toolgate_session::{Outbound, Owner, Scope};
 use toolgate_wire::{Frame, method, scan};
 
 use crate::connect::Live;
@@ -74,6 +75,12 @@ fn may_ask(request: &Frame) -> bool {
     asking.into_iter().any(|method| request.is(method))
 }
 
+/// Whether the questions of a call could be told from all others on a connection.
+fn suits(live: &Live, outbound: &Outbound) -> bool {
+    let port = &*outbound.port;
+    !live.session.is_asking_another(port) && !live.session.may_mingle(port, &outbound.frame)
+}
+
 /// The task a request is about.
 fn task_of(request: &Frame) -> Option<Cow<'_, str>> {
     let about_tasks = request.method()?.starts_with("tasks/");
@@ -83,8 +90,9 @@ fn task_of(request: &Frame) -> Option<Cow<'_, str>> {
 impl Pool {
     /// Whether a call may have to go elsewhere than to the `first` connection.
     pub(crate) fn may_go_aside(&self, first: &Live, outbound: &Outbound) -> bool {
-        let request = &outbound.frame;
-        first.session.is_asking_another(&*outbound.port) && may_ask(request)
+        let (port, request) = (&*outbound.port, &outbound.frame);
+        first.session.is_asking_another(port) && may_ask(request)
+            || first.session.may_mingle(port, request)
             || self.spares.have_tasks.load(Ordering::Acquire) && task_of(request).is_some()
     }
 
@@ -99,7 +107,7 @@ impl Pool {
         let place = async {
             match task_of(&outbound.frame) {
                 Some(task) => self.spares.home(&task),
-                None => self.place(first, &*outbound.port).await,
+                None => self.place(first, outbound).await,
             }
         };
         let spare = match tokio::time::timeout(max, place).await {
@@ -123,19 +131,23 @@ impl Pool {
     }
 
     /// A spare that suits, as soon as there is one; `None` once the first connection does.
-    async fn place(&self, first: &Arc<Live>, port: &dyn Interactor) -> Option<Borrowed> {
-        while first.session.is_asking_another(port) {
-            if let Some(spare) = self.spares.suiting(port) {
+    async fn place(&self, first: &Arc<Live>, outbound: &Outbound) -> Option<Borrowed> {
+        let port = &*outbound.port;
+        while !suits(first, outbound) {
+            if let Some(spare) = self.spares.suiting(outbound) {
                 return Some(spare);
             }
             let mut not_before = self.spares.opening.lock().await;
-            if let Some(spare) = self.spares.suiting(port) {
+            if let Some(spare) = self.spares.suiting(outbound) {
                 return Some(spare);
             }
             if self.spares.list().len() < MAX {
                 return self.open_spare(&mut not_before).await;
             }
             drop(not_before);
+            if !first.session.is_asking_another(port) {
+                return None; // nobody asks yet, and perhaps nobody will
+            }
             self.spares.any_suited(first, port.scope()).await;
         }
         None
@@ -178,10 +190,10 @@ impl Spares {
 
     /// One that suits a call of this caller; one that nobody uses suits best. The dead are left out
     /// and forgotten.
-    fn suiting(&self, port: &dyn Interactor) -> Option<Borrowed> {
+    fn suiting(&self, outbound: &Outbound) -> Option<Borrowed> {
         let mut list = self.list();
         list.retain(|spare| spare.live.session.ended().is_none());
-        let suiting = list.iter().filter(|spare| !spare.live.session.is_asking_another(port));
+        let suiting = list.iter().filter(|spare| suits(&spare.live, outbound));
         suiting.min_by_key(|spare| spare.usage().calls).map(Borrowed::new)
     }
 

@@ -81,6 +81,11 @@ impl Core {
         self.protocol.get().map(|revision| revision.era())
     }
 
+    /// Whether nothing but the calls under way tells whose a question of the server is.
+    pub(crate) fn shares_questions(&self) -> bool {
+        matches!(self.link, Link::Line(_)) && !self.is_modern()
+    }
+
     pub(crate) fn is_modern(&self) -> bool {
         self.era() == Some(Era::Modern)
     }

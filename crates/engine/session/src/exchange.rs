@@ -55,7 +55,8 @@ pub(crate) async fn once(
     }
     let id = core.next_id();
     let token = outbound.frame.progress_token().map(|token| token.raw().into());
-    let landed = core.flights.depart(id, outbound.port.clone(), token)?;
+    let kind = core.shares_questions().then(|| core.flights.kind(&outbound.frame)).flatten();
+    let landed = core.flights.depart(id, outbound.port.clone(), token, kind)?;
     if outbound.frame.is(method::TASKS_RESULT)
         && let Some(task) = outbound.frame.name()
     {

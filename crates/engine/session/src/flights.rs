@@ -8,6 +8,10 @@
 //! its own. Whoever keeps several connections is told which calls one does not suit
 //! ([`Flights::suits`]), so that all this is rare.
 //!
+//! Two calls that both ask leave no such remainder, and both questions are refused. What asked
+//! nothing once is taken to be quiet; a call of which that is not known is *unsure*, and two unsure
+//! ones of different scopes better not meet on one connection ([`Flights::mingles`]).
+//!
 //! Callers who can be asked nothing hold up nobody: a question that may be theirs is declined.
 //!
 //! Calls of one scope may answer each other's questions, but each of them is asked best for
@@ -16,16 +20,21 @@
 //! Questions of a task are marked with it. They belong to whoever waits for its outcome, who may
 //! do so for a long time and asks nothing else: nobody's questions are held because of him.
 
-use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use toolgate_wire::{Frame, meta, scan, string};
+use toolgate_wire::{Frame, meta, method, scan, string};
 
 use crate::{Interactor, Scope, SessionError};
+
+/// How many kinds of calls are remembered to ask nothing.
+const MOST_QUIET: usize = 4096;
 
 /// How a call ends.
 pub(crate) type Landing = Result<Frame, SessionError>;
@@ -39,12 +48,21 @@ pub(crate) struct Flights {
     asking: AtomicBool,
     /// Wakes whoever waits for one of them to change.
     released: Notify,
+    /// How many calls are unsure.
+    unsure: AtomicUsize,
+    hasher: RandomState,
 }
+
+/// What is called: calls of the same kind are taken to ask alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CallKind(u64);
 
 #[derive(Default)]
 struct Table {
     calls: HashMap<u64, Flight>,
     held: Vec<Frame>,
+    /// What asked nothing when it was last called by somebody who could be asked.
+    quiet: HashSet<CallKind>,
     /// A call was given up that may have asked what is held.
     doubtful: bool,
     ended: Option<String>,
@@ -57,6 +75,11 @@ struct Flight {
     token: Option<Box<str>>,
     last_sign: Instant,
     open_questions: usize,
+    /// What it calls, where its questions would not be its own.
+    kind: Option<CallKind>,
+    /// Whether it may ask, for all that is known.
+    unsure: bool,
+    asked: bool,
     /// The task whose outcome it waits for.
     task: Option<Box<str>>,
 }
@@ -124,20 +147,43 @@ impl Flights {
         }
     }
 
-    /// Registers a call before it is sent.
+    /// What a request calls, if its server may ask something in answer.
+    pub(crate) fn kind(&self, request: &Frame) -> Option<CallKind> {
+        let asking = [method::TOOLS_CALL, method::PROMPTS_GET, method::RESOURCES_READ];
+        let method = asking.into_iter().find(|method| request.is(method))?;
+        Some(CallKind(self.hasher.hash_one((method, request.name()))))
+    }
+
+    /// Whether a call of this scope and kind and one under way may both ask, and nobody could tell
+    /// their questions apart.
+    pub(crate) fn mingles(&self, scope: Scope, kind: CallKind) -> bool {
+        if self.unsure.load(Ordering::Acquire) == 0 {
+            return false;
+        }
+        let table = self.table();
+        let other = |flight: &Flight| flight.unsure && flight.port.scope() != scope;
+        !table.quiet.contains(&kind) && table.calls.values().any(other)
+    }
+
+    /// Registers a call before it is sent; `kind` where its questions would not be its own.
     pub(crate) fn depart(
         &self,
         id: u64,
         port: Arc<dyn Interactor>,
         token: Option<Box<str>>,
+        kind: Option<CallKind>,
     ) -> Result<oneshot::Receiver<Landing>, SessionError> {
         let (landing, landed) = oneshot::channel();
         let last_sign = Instant::now();
-        let flight = Flight { landing, port, token, last_sign, open_questions: 0, task: None };
         let mut table = self.table();
         if let Some(reason) = &table.ended {
             return Err(SessionError::Ended(reason.clone()));
         }
+        let unsure = kind.is_some_and(|kind| !table.quiet.contains(&kind)) && port.can_be_asked();
+        self.unsure.fetch_add(usize::from(unsure), Ordering::AcqRel);
+        let (open_questions, asked, task) = (0, false, None);
+        let flight =
+            Flight { landing, port, token, last_sign, open_questions, kind, unsure, asked, task };
         table.calls.insert(id, flight);
         Ok(landed)
     }
@@ -151,6 +197,7 @@ impl Flights {
 
     /// Delivers the end of a call. `false` if nobody waits for it.
     pub(crate) fn land(&self, id: u64, landing: Landing) -> bool {
+        self.hushed(id);
         self.remove(id).is_some_and(|flight| flight.landing.send(landing).is_ok())
     }
 
@@ -165,9 +212,23 @@ impl Flights {
         forgotten
     }
 
+    /// Notes that a call was answered: one that asked nothing till then is quiet.
+    fn hushed(&self, id: u64) {
+        if self.unsure.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut table = self.table();
+        let silent = table.calls.get(&id).filter(|flight| flight.unsure && !flight.asked);
+        let kind = silent.and_then(|flight| flight.kind);
+        // What is held may be its question.
+        let kind = kind.filter(|_| table.held.is_empty() && table.quiet.len() < MOST_QUIET);
+        table.quiet.extend(kind);
+    }
+
     fn remove(&self, id: u64) -> Option<Flight> {
         let mut table = self.table();
         let flight = table.calls.remove(&id)?;
+        self.unsure.fetch_sub(usize::from(flight.unsure), Ordering::AcqRel);
         if flight.open_questions > 0 {
             self.asked(&table);
         }
@@ -188,6 +249,7 @@ impl Flights {
             table.ended.get_or_insert_with(|| reason.to_owned());
             table.held.clear();
             let calls = std::mem::take(&mut table.calls);
+            self.unsure.store(0, Ordering::Release);
             self.asked(&table);
             calls
         };
@@ -240,11 +302,14 @@ impl Flights {
     /// Notes that a question of this call is being answered, or was.
     pub(crate) fn questions(&self, id: u64, change: isize) {
         let mut table = self.table();
-        if let Some(flight) = table.calls.get_mut(&id) {
-            flight.open_questions = flight.open_questions.saturating_add_signed(change);
-            flight.last_sign = Instant::now();
-            self.asked(&table);
+        let Some(flight) = table.calls.get_mut(&id) else { return };
+        flight.open_questions = flight.open_questions.saturating_add_signed(change);
+        flight.last_sign = Instant::now();
+        flight.asked = true;
+        if let Some(kind) = flight.kind {
+            table.quiet.remove(&kind);
         }
+        self.asked(&table);
     }
 
     /// Finds whose a question is, or keeps it until that can be said.

@@ -141,11 +141,22 @@ impl Session {
     /// could not be told from the others. They can where every call has a stream of its own, and
     /// they need not be for a caller who can be asked nothing.
     pub fn is_asking_another(&self, port: &dyn Interactor) -> bool {
-        let Core { link, flights, .. } = &*self.life.core;
-        matches!(link, Link::Line(_))
-            && flights.is_asking()
-            && !self.life.core.is_modern()
+        let flights = &self.life.core.flights;
+        flights.is_asking()
+            && self.life.core.shares_questions()
             && (flights.is_holding() || !flights.suits(port.scope()) && port.can_be_asked())
+    }
+
+    /// Whether a request and a call of another scope under way here might both ask something, and
+    /// nobody could tell whose question is whose. What asked nothing before is taken to ask nothing.
+    pub fn may_mingle(&self, port: &dyn Interactor, request: &Frame) -> bool {
+        let core = &self.life.core;
+        core.shares_questions()
+            && core
+                .flights
+                .kind(request)
+                .is_some_and(|kind| core.flights.mingles(port.scope(), kind))
+            && port.can_be_asked()
     }
 
     /// Waits until [`Session::is_asking_another`] is not so, or the connection is over.

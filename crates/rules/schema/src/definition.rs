@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::bounds::{self, Effort};
 use crate::places::inner;
+use crate::plain::is_plain;
 use crate::unusable::Unusable;
 use crate::{faults, numbers};
 
@@ -20,14 +21,21 @@ const ONE_PATTERN_BYTES: usize = 10 * 1024 * 1024;
 /// dialect, complete in itself and of bounded weight; an output schema, if there is one, likewise.
 pub fn check(definition: &[u8]) -> Result<(), Unusable> {
     let definition = parsed(definition)?;
-    compiled(&input_schema(&definition)?)?;
+    let input = usable(&input_schema(&definition)?);
+    input.map_err(|unusable| unusable.under("/inputSchema"))?;
     match definition.get("outputSchema") {
         None => Ok(()),
-        Some(schema) => {
-            let made = compile(schema).map(drop);
-            made.map_err(|unusable| unusable.under("/outputSchema"))
-        }
+        Some(schema) => usable(schema).map_err(|unusable| unusable.under("/outputSchema")),
     }
+}
+
+fn usable(schema: &Value) -> Result<(), Unusable> {
+    let draft = dialect_of(schema)?;
+    let effort = bounds::weigh(schema, draft)?;
+    if draft > Draft::Draft4 && is_plain(schema) {
+        return Ok(());
+    }
+    build(schema, draft, &effort).map(drop)
 }
 
 /// A definition as an object.
@@ -73,14 +81,20 @@ pub(crate) fn compiled(schema: &Value) -> Result<(Validator, Effort), Unusable> 
 }
 
 fn compile(schema: &Value) -> Result<(Validator, Effort), Unusable> {
-    if !schema.is_object() && !schema.is_boolean() {
-        return Err(Unusable::new("", "a schema that is no object"));
-    }
-    let draft = dialect(schema)?;
+    let draft = dialect_of(schema)?;
     let effort = bounds::weigh(schema, draft)?;
-    let validator =
-        options(draft, effort.patterns).build(schema).map_err(|error| not_valid(&error))?;
-    Ok((validator, effort))
+    Ok((build(schema, draft, &effort)?, effort))
+}
+
+fn dialect_of(schema: &Value) -> Result<Draft, Unusable> {
+    if schema.is_object() || schema.is_boolean() {
+        return dialect(schema);
+    }
+    Err(Unusable::new("", "a schema that is no object"))
+}
+
+fn build(schema: &Value, draft: Draft, effort: &Effort) -> Result<Validator, Unusable> {
+    options(draft, effort.patterns).build(schema).map_err(|error| not_valid(&error))
 }
 
 /// The dialect a schema is written in: the one it names, else the one it plainly uses.

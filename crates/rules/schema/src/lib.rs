@@ -14,6 +14,7 @@ mod faults;
 mod misfit;
 mod numbers;
 mod places;
+mod plain;
 mod refs;
 mod unusable;
 

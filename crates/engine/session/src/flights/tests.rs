@@ -32,8 +32,8 @@ fn question() -> Frame {
 #[tokio::test]
 async fn a_question_waits_until_only_its_own_call_is_left() {
     let flights = Flights::default();
-    let _asking = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-    let _other = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    let _asking = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
+    let _other = flights.depart(2, Arc::new(Silent(2)), None, None).unwrap();
     assert!(matches!(flights.attribute(&question()), Whose::Held));
     assert!(flights.holding.load(Ordering::Acquire));
     assert!(matches!(flights.settle(), Settled::Nothing));
@@ -49,8 +49,8 @@ async fn a_question_waits_until_only_its_own_call_is_left() {
 #[tokio::test]
 async fn a_question_that_may_be_of_a_call_given_up_is_nobodys() {
     let flights = Flights::default();
-    let _one = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-    let _two = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    let _one = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
+    let _two = flights.depart(2, Arc::new(Silent(2)), None, None).unwrap();
     assert!(matches!(flights.attribute(&question()), Whose::Held));
     flights.forget(1, false);
     let Settled::Nobodys(questions) = flights.settle() else { panic!() };
@@ -61,13 +61,13 @@ async fn a_question_that_may_be_of_a_call_given_up_is_nobodys() {
 #[tokio::test]
 async fn a_question_is_declined_rather_than_held_for_one_who_can_be_asked_nothing() {
     let flights = Flights::default();
-    let _parked = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-    let _mute = flights.depart(2, Arc::new(Silent(MUTE)), None).unwrap();
+    let _parked = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
+    let _mute = flights.depart(2, Arc::new(Silent(MUTE)), None, None).unwrap();
     assert!(matches!(flights.attribute(&question()), Whose::Held));
     flights.forget(2, true);
     let Settled::Known(_) = flights.settle() else { panic!() };
     flights.questions(1, 1);
-    let _mute = flights.depart(3, Arc::new(Silent(MUTE)), None).unwrap();
+    let _mute = flights.depart(3, Arc::new(Silent(MUTE)), None, None).unwrap();
     assert!(matches!(flights.attribute(&question()), Whose::Nobody));
 }
 
@@ -77,9 +77,9 @@ async fn a_question_of_a_task_is_for_who_waits_for_it_and_holds_up_nobody() {
         {"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}"#;
     let marked = Frame::parse(Bytes::from_static(text), &Limits::default()).unwrap();
     let flights = Flights::default();
-    let _waiting = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _waiting = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
     flights.awaits(1, "t");
-    let _calling = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    let _calling = flights.depart(2, Arc::new(Silent(2)), None, None).unwrap();
     let Whose::Call(id, _) = flights.attribute(&marked) else { panic!() };
     assert_eq!(id, 1);
     flights.questions(1, 1);
@@ -92,8 +92,8 @@ async fn a_question_of_a_task_is_for_who_waits_for_it_and_holds_up_nobody() {
 #[tokio::test]
 async fn as_many_questions_as_scopes_cannot_be_told_apart() {
     let flights = Flights::default();
-    let _one = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-    let _two = flights.depart(2, Arc::new(Silent(2)), None).unwrap();
+    let _one = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
+    let _two = flights.depart(2, Arc::new(Silent(2)), None, None).unwrap();
     assert!(matches!(flights.attribute(&question()), Whose::Held));
     let Whose::Ambiguous(questions) = flights.attribute(&question()) else { panic!() };
     assert_eq!(questions.len(), 2);
@@ -103,7 +103,7 @@ async fn as_many_questions_as_scopes_cannot_be_told_apart() {
 #[tokio::test]
 async fn who_has_a_question_open_shares_the_connection_with_his_own_scope_only() {
     let flights = Flights::default();
-    let _open = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let _open = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
     assert!(!flights.is_asking() && flights.suits(Scope(2)));
     flights.questions(1, 1);
     assert!(flights.suits(Scope(1)) && !flights.suits(Scope(2)));
@@ -118,8 +118,8 @@ async fn who_has_a_question_open_shares_the_connection_with_his_own_scope_only()
 #[tokio::test]
 async fn among_calls_of_one_scope_the_one_with_no_question_open_is_asked() {
     let flights = Flights::default();
-    let _asking = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
-    let _parked = flights.depart(2, Arc::new(Silent(1)), None).unwrap();
+    let _asking = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
+    let _parked = flights.depart(2, Arc::new(Silent(1)), None, None).unwrap();
     flights.questions(2, 1);
     let Whose::Call(id, _) = flights.attribute(&question()) else { panic!() };
     assert_eq!(id, 1);
@@ -131,8 +131,52 @@ async fn among_calls_of_one_scope_the_one_with_no_question_open_is_asked() {
 #[tokio::test]
 async fn the_end_of_the_connection_is_the_end_of_every_call() {
     let flights = Flights::default();
-    let landed = flights.depart(1, Arc::new(Silent(1)), None).unwrap();
+    let landed = flights.depart(1, Arc::new(Silent(1)), None, None).unwrap();
     flights.end("it died");
     assert!(matches!(landed.await.unwrap(), Err(SessionError::Ended(_))));
-    assert!(flights.depart(2, Arc::new(Silent(1)), None).is_err());
+    assert!(flights.depart(2, Arc::new(Silent(1)), None, None).is_err());
+}
+
+fn calling(tool: &str) -> Frame {
+    let text =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+    Frame::parse(text.into(), &Limits::default()).unwrap()
+}
+
+#[test]
+fn two_calls_that_may_both_ask_better_not_meet_until_one_is_known_to_be_quiet() {
+    let flights = Flights::default();
+    let kind = |tool| flights.kind(&calling(tool));
+    let depart = |id, scope, tool| flights.depart(id, Arc::new(Silent(scope)), None, kind(tool));
+    let mingles = |scope, tool| flights.mingles(Scope(scope), kind(tool).unwrap());
+    assert!(!mingles(2, "ask"), "nobody is there");
+
+    let _one = depart(1, 1, "ask").unwrap();
+    assert!(mingles(2, "ask") && mingles(2, "look") && !mingles(1, "ask"));
+    flights.questions(1, 1);
+    flights.questions(1, -1);
+    let answer = || Ok(calling("any"));
+    flights.land(1, answer());
+    assert!(!mingles(2, "ask"));
+
+    let _two = depart(2, 1, "look").unwrap();
+    flights.land(2, answer());
+    let _three = depart(3, 1, "look").unwrap();
+    assert!(!mingles(2, "ask"), "what looks asks nothing");
+    let _four = depart(4, 1, "ask").unwrap();
+    assert!(mingles(2, "ask") && !mingles(2, "look"));
+
+    flights.questions(3, 1);
+    assert!(mingles(2, "look"), "it asks after all");
+}
+
+#[test]
+fn whoever_can_be_asked_nothing_is_no_reason_to_keep_apart_and_no_proof_of_quiet() {
+    let flights = Flights::default();
+    let kind = flights.kind(&calling("ask"));
+    let _mute = flights.depart(1, Arc::new(Silent(MUTE)), None, kind).unwrap();
+    assert!(!flights.mingles(Scope(2), kind.unwrap()));
+    flights.land(1, Ok(calling("any")));
+    let _one = flights.depart(2, Arc::new(Silent(1)), None, kind).unwrap();
+    assert!(flights.mingles(Scope(2), kind.unwrap()));
 }

@@ -1,0 +1,60 @@
+//! Schemas that are plainly valid: what most tools have, told without a validator.
+//!
+//! Compiling a schema to see whether it can be compiled brings the meta-schemas of every dialect
+//! into memory, for servers whose tools nobody may ever call. What is said to be plain here would
+//! compile; what is not may be valid all the same.
+
+use serde_json::{Map, Value};
+
+/// Whether a schema is made of nothing but ordinary words, each with an ordinary value, which mean
+/// the same in every dialect from draft 6 on.
+pub(crate) fn is_plain(schema: &Value) -> bool {
+    match schema {
+        Value::Bool(_) => true,
+        Value::Object(words) => words.iter().all(|(word, value)| is_plain_word(word, value)),
+        _ => false,
+    }
+}
+
+fn is_plain_word(word: &str, value: &Value) -> bool {
+    match word {
+        "type" => is_type(value) || is_list(value, is_type) && differ(value),
+        "$schema" => value.is_string(), // it is known by now
+        "description" | "title" | "$comment" | "format" => value.is_string(),
+        "properties" => value.as_object().is_some_and(all_plain),
+        "items" | "additionalProperties" | "not" => is_plain(value),
+        "anyOf" | "oneOf" | "allOf" => is_list(value, is_plain),
+        "required" => {
+            value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
+                && differ(value)
+        }
+        "enum" => is_list(value, |_| true) && differ(value),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            value.is_u64()
+        }
+        "uniqueItems" => value.is_boolean(),
+        "default" | "const" => true,
+        "examples" => value.is_array(),
+        _ => false,
+    }
+}
+
+fn all_plain(schemas: &Map<String, Value>) -> bool {
+    schemas.values().all(is_plain)
+}
+
+fn is_type(value: &Value) -> bool {
+    let known = ["array", "boolean", "integer", "null", "number", "object", "string"];
+    value.as_str().is_some_and(|name| known.contains(&name))
+}
+
+fn is_list(value: &Value, of: impl Fn(&Value) -> bool) -> bool {
+    value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(of))
+}
+
+/// Whether no element stands there twice. Long lists are left to those who count faster.
+fn differ(value: &Value) -> bool {
+    let items = value.as_array().map_or(&[][..], Vec::as_slice);
+    items.len() <= 256 && items.iter().enumerate().all(|(at, item)| !items[..at].contains(item))
+}
