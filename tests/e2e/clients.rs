@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
+use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry, testkit};
 use toolgate_e2e::{Client, within};
 
 use crate::plan::{Carrier, Era, Peer, names, text};
@@ -52,7 +52,8 @@ fn plays(peer: Peer, carrier: &Carrier, prefix: &str) -> Value {
         .collect();
     assert_eq!(reported, [0.0, 50.0, 100.0], "{progress}");
     assert!(text(elicited).contains("ada@example.org"), "{elicited}");
-    assert_eq!(report.asked("elicitation/create")[0]["message"], "Who are you?");
+    let asks = if prefix.is_empty() { "Who are you?" } else { "[fixture] Who are you?" };
+    assert_eq!(report.asked("elicitation/create")[0]["message"], asks, "it says who asks");
     assert!(text(sampled).contains("an imagined answer"), "{sampled}");
     let question = report.asked("sampling/createMessage")[0];
     assert!(question["messages"].to_string().contains("Say something."), "{question}");
@@ -80,7 +81,7 @@ fn directly(peer: Peer) {
 
 fn over_http(peer: Peer) {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
+    let setup = Setup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
     let gateway = setup.serve().unwrap();
     let cancelled = plays(peer, &Carrier::Http(gateway.url.clone()), "fixture__");
     hears_the_cancellation(&gateway.client().unwrap(), "fixture__test_cancelled_count");
@@ -89,7 +90,7 @@ fn over_http(peer: Peer) {
 
 fn over_stdio(peer: Peer) {
     let fixture = Listening::start("fixture").unwrap();
-    let setup = Setup::new(&http_entry("fixture", &fixture.url)).unwrap();
+    let setup = Setup::new(&sampling(&http_entry("fixture", &fixture.url))).unwrap();
     let carrier = Carrier::Stdio(setup.words(&["serve", "--stdio"]));
     let cancelled = plays(peer, &carrier, "fixture__");
     hears_the_cancellation(&Client::connect(&fixture.url).unwrap(), "test_cancelled_count");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry};
+use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry};
 use toolgate_e2e::{binaries, peers};
 use toolgate_testkit::recorder::Side;
 
@@ -101,7 +101,7 @@ fn modules() -> String {
 /// The config entry of a server that is started, with a recorder around it.
 fn started_entry(server: Server, log: &Path) -> String {
     let words = recorded::around(server.words(Way::Started), log);
-    stdio_entry(&server.name(Way::Started), &words, &[("PEER_MODULES", &*modules())])
+    sampling(&stdio_entry(&server.name(Way::Started), &words, &[("PEER_MODULES", &*modules())]))
 }
 
 fn configure(setup: &Setup, config: &str) {
@@ -226,7 +226,8 @@ fn every_client_meets_every_server() {
     let listening = SERVERS.map(Server::listen);
     let recorders = listening.each_ref().map(|one| recorded::before(&one.url, &upstream));
     let entries = SERVERS.iter().zip(&recorders).map(|(server, recorder)| {
-        started_entry(*server, &upstream) + &http_entry(&server.name(Way::Reached), &recorder.url)
+        started_entry(*server, &upstream)
+            + &sampling(&http_entry(&server.name(Way::Reached), &recorder.url))
     });
     configure(&setup, &entries.collect::<String>());
     let gateway = setup.serve().unwrap();
@@ -257,7 +258,7 @@ fn every_client_over_stdio_meets_both_eras() {
         let (one, other) = (started.name(Way::Started), SERVERS[reached].name(Way::Reached));
         configure(
             &setup,
-            &(started_entry(started, &upstream) + &http_entry(&other, urls[reached])),
+            &(started_entry(started, &upstream) + &sampling(&http_entry(&other, urls[reached]))),
         );
         let words = recorded::around(setup.words(&["serve", "--stdio"]), &downstream);
         let named = [one, other].map(|name| (name.clone(), format!("{name}__")));
@@ -278,7 +279,8 @@ fn a_server_of_both_eras_is_spoken_to_in_the_modern_one() {
     let listening = both.map(Server::listen);
     let recorders = listening.each_ref().map(|one| recorded::before(&one.url, &by_http));
     let entries = both.iter().zip(&recorders).map(|(server, recorder)| {
-        started_entry(*server, &by_pipe) + &http_entry(&server.name(Way::Reached), &recorder.url)
+        started_entry(*server, &by_pipe)
+            + &sampling(&http_entry(&server.name(Way::Reached), &recorder.url))
     });
     configure(&setup, &entries.collect::<String>());
     let gateway = setup.serve().unwrap();

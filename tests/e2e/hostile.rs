@@ -297,9 +297,29 @@ fn recovers(url: &str, mode: &str) {
 fn holds(url: &str, setup: &Setup, case: Case) {
     comes_up(url, setup, case);
     is_called(url, case);
-    if matches!(case.1, Shown(_)) {
-        recovers(url, case.0);
+    match case {
+        ("rugpull", ..) => is_quarantined(url, case.0),
+        (mode, Shown(_), _) => recovers(url, mode),
+        (_, Failed(_), _) => {}
     }
+}
+
+/// A tool that became another one is not called again, and whoever calls it is told what to do.
+fn is_quarantined(url: &str, mode: &str) {
+    let client = Client::connect(url).unwrap();
+    let mut answer = Value::Null;
+    let refused = within(Duration::from_secs(15), || {
+        answer = client.call(&format!("{mode}__echo"), &json!({"text": mode})).unwrap();
+        answer["result"]["_meta"]["dev.toolgate/decision"]["effect"] == "deny"
+    });
+    assert!(refused, "{mode}: {answer}");
+    let said = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+    assert!(said.contains(&format!("toolgate pins approve {mode} echo")), "{answer}");
+    let listed = client.tools().unwrap();
+    assert!(!listed.contains(&format!("{mode}__echo")), "{listed:?}");
+    // Only what changed is: the rest of the server is served.
+    let answer = trigger(&client, mode);
+    assert!(!failed(&answer), "{answer}");
 }
 
 #[test]

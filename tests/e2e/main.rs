@@ -15,6 +15,7 @@
 mod catalogs;
 mod clients;
 mod corpus;
+mod decisions;
 mod doors;
 mod eras;
 mod examples;

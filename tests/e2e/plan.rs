@@ -7,7 +7,9 @@
 //! - `cancel`: starts a call, cancels it at its first progress report (or after some milliseconds);
 //!   the peers of `tests/peers/eras` do without it.
 //!
-//! Elicitation and sampling are answered with the plan's answers, and what was asked is reported.
+//! Elicitation and sampling are answered with the plan's answers, and what was asked is reported. For
+//! the peers of `tests/peers/eras` an answer may be a list, given one after another, or null: then the
+//! client does not know such questions, and says so.
 
 use std::process::{Command, Stdio};
 
@@ -98,7 +100,17 @@ impl Peer {
 
     /// Plays the steps and reports.
     pub fn play(self, carrier: &Carrier, steps: Vec<Value>) -> Report {
-        let answers = json!({"elicitation": elicitation_answer(), "sampling": sampling_answer()});
+        self.play_answering(&elicitation_answer(), carrier, steps)
+    }
+
+    /// Plays the steps, answers elicitations with this, and reports.
+    pub fn play_answering(
+        self,
+        elicitation: &Value,
+        carrier: &Carrier,
+        steps: Vec<Value>,
+    ) -> Report {
+        let answers = json!({"elicitation": elicitation, "sampling": sampling_answer()});
         let mut plan = json!({"answers": answers, "era": self.era().word(), "steps": steps});
         match carrier {
             Carrier::Http(url) => plan["http"] = json!(url),

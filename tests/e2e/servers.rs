@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Setup, stdio_entry};
+use toolgate_e2e::gateway::{Setup, sampling, stdio_entry};
 use toolgate_e2e::peers;
 
 use crate::plan::{Carrier, Era, Peer, names, text};
@@ -45,7 +45,7 @@ fn setup() -> Setup {
         ("time", vec![python("mcp-server-time"), "--local-timezone=UTC".to_owned()]),
     ];
     let config: Vec<_> =
-        entries.iter().map(|(name, words)| stdio_entry(name, words, &[])).collect();
+        entries.iter().map(|(name, words)| sampling(&stdio_entry(name, words, &[]))).collect();
     std::fs::write(setup.folder().join("toolgate.toml"), config.join("\n")).unwrap();
     setup
 }

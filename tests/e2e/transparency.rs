@@ -167,7 +167,9 @@ fn a_question_and_its_answer_arrive_as_they_were_sent() {
             .map(|event| event.unwrap().data)
             .find(|data| data.contains("elicitation/create"))
             .expect("a question");
-        same(&member(&question, "params").unwrap(), texts::QUESTION);
+        // But for the name of who asks, which a gateway puts before his words.
+        let params = member(&question, "params").unwrap().replacen("\"[weird] ", "\"", 1);
+        same(&params, texts::QUESTION);
         let asked = member(&question, "id").unwrap();
         let reply = format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{answer}}}"#);
         assert_eq!(client.post(&reply).unwrap().status, 202);

@@ -167,6 +167,11 @@ pub fn http_entry(name: &str, url: &str) -> String {
     format!("[servers.{name}]\nurl = {}\n", quoted(url))
 }
 
+/// The config entry of a server that may ask the models of its callers.
+pub fn sampling(entry: &str) -> String {
+    format!("{entry}sampling = {{ concurrency = 16 }}\n")
+}
+
 /// The command line of a testkit program.
 pub fn testkit(program: &str, arguments: &[&str]) -> io::Result<Vec<String>> {
     let path = binaries::find(program)?.display().to_string();

@@ -8,8 +8,9 @@ use toolgate_fleet::{DRAIN, FleetBuilder, Member};
 use toolgate_gate::Gate;
 use toolgate_launch::{Helper, Launcher};
 use toolgate_model::{Expose, Origin, ServerName, ServerSpec, TransportSpec};
+use toolgate_pins::Lock;
 use toolgate_session::Interactor;
-use toolgate_store::{FileResults, Quota, SqliteState, State};
+use toolgate_store::{Decisions, FileResults, Journal, Quota, SqliteState, State};
 
 use crate::local::LocalServer;
 use crate::roster::Roster;
@@ -39,6 +40,27 @@ pub struct HostBuilder {
     sample: bool,
     only: Option<String>,
     idle: bool,
+    lock: Option<Lock>,
+}
+
+/// What a host remembers, and where.
+struct Books {
+    store: Arc<dyn State>,
+    decisions: Arc<dyn Decisions>,
+    journal: Option<Arc<Journal>>,
+}
+
+impl Books {
+    /// Those of a home; without one, everything is forgotten with the host and nothing is written.
+    async fn of(setup: Option<&Setup>) -> Result<Self, HostError> {
+        let Some(setup) = setup else {
+            let state = Arc::new(SqliteState::in_memory().await?);
+            return Ok(Self { store: state.clone(), decisions: state, journal: None });
+        };
+        let folder = setup.home().state_dir().join("journal");
+        let journal = Some(Arc::new(Journal::new(folder)));
+        Ok(Self { store: setup.store(), decisions: setup.decisions(), journal })
+    }
 }
 
 impl HostBuilder {
@@ -160,13 +182,17 @@ impl HostBuilder {
         self
     }
 
+    /// Uses nothing that this lock file does not have exactly so.
+    #[must_use]
+    pub fn frozen(mut self, lock: Lock) -> Self {
+        self.lock = Some(lock);
+        self
+    }
+
     /// Starts every server in the background and gives the host at once.
     pub async fn start(mut self) -> Result<Host, HostError> {
         let setup = self.take_setup().await?;
-        let store = match &setup {
-            Some(setup) => setup.store(),
-            None => Arc::new(SqliteState::in_memory().await?) as Arc<dyn State>,
-        };
+        let books = Books::of(setup.as_ref()).await?;
         let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
         let roster = self.roster()?;
         let members = roster.members(&plan);
@@ -175,9 +201,15 @@ impl HostBuilder {
         }
         let launcher = Launcher::new(self.helper.clone().unwrap_or_else(Helper::current));
         let guarantee = launcher.guarantee();
-        let (store, roots) = (Some(store), roster.roots(&plan));
+        let (store, roots) = (Some(books.store), roster.roots(&plan));
         let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN }.build());
         let gate = Gate::new(fleet.clone(), roster.manner(&plan));
+        gate.govern(&plan.settings.governance);
+        gate.freeze(self.lock.take());
+        if let Some(journal) = &books.journal {
+            journal.mask(roster.secrets.clone());
+        }
+        gate.keep_books(books.decisions, books.journal).await?;
         if let Some(setup) = &setup {
             let folder = setup.home().state_dir().join("results");
             gate.keep_results(Arc::new(FileResults::new(folder, Quota::default())));
@@ -219,6 +251,7 @@ impl HostBuilder {
             prefix: self.prefix,
             expose: self.expose,
             profile: self.profile.take(),
+            lock: self.lock.clone(),
             ..Roster::default()
         };
         for spec in self.servers.drain(..) {

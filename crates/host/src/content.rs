@@ -5,11 +5,9 @@
 //! looks at (text, everything else in a word or two, and nothing a terminal would obey). Where text
 //! is wanted, a binary resource is a placeholder with its type and size.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 use toolgate_bridge::words;
-use toolgate_model::is_invisible;
+pub use toolgate_model::{visible, visible_lines};
 
 /// A result, read.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -94,30 +92,6 @@ pub fn block(content: &Value) -> String {
 /// The contents of a resource, for a person or a pipe.
 pub fn resource(contents: &Value) -> String {
     embedded(contents).in_words()
-}
-
-/// Several lines for a person: control and invisible characters become `⟦U+XXXX⟧`, line ends and
-/// tabs stay.
-pub fn visible_lines(text: &str) -> String {
-    shown(text, |c| matches!(c, '\n' | '\t'))
-}
-
-/// The same for one line.
-pub fn visible(text: &str) -> String {
-    shown(text, |_| false)
-}
-
-fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_invisible(c) && !kept(c) {
-            // Writing to a String cannot fail.
-            let _ = write!(shown, "⟦U+{:04X}⟧", c as u32);
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
 }
 
 fn joined(texts: impl Iterator<Item = String>) -> String {

@@ -25,6 +25,9 @@ pub enum HostError {
     /// No server is declared under this name.
     #[error("find a server named `{0}`")]
     NoServer(String),
+    /// Something about pins cannot be done.
+    #[error("{0}")]
+    Pins(String),
     /// There is no profile of this name.
     #[error("use this profile: {}", .0.message)]
     NoProfile(Refusal),

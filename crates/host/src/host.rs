@@ -76,6 +76,23 @@ impl Host {
         Ok(Self { fleet, gate, roster, guarantee, caller, port })
     }
 
+    /// Somebody with this profile of whom nothing else is known, but that he can be asked.
+    pub(crate) fn stranger(
+        &self,
+        profile: &str,
+    ) -> Result<(Arc<Caller>, Arc<dyn Interactor>), HostError> {
+        let (id, client) = (CallerId::fresh(), Client::default());
+        let profile = self.gate.choose(Some(profile), &client).map_err(HostError::NoProfile)?;
+        let capabilities = Bytes::from_static(br#"{"elicitation":{}}"#);
+        let revision = Revision::LATEST_LEGACY;
+        let caller = Caller::new(id, client, revision, capabilities, self.port.clone());
+        Ok((Arc::new(caller.seeing(profile)), self.port.clone()))
+    }
+
+    pub(crate) fn fleet(&self) -> &Arc<Fleet> {
+        &self.fleet
+    }
+
     /// The gate, for those who bring callers of their own.
     pub fn gate(&self) -> &Arc<Gate> {
         &self.gate
@@ -114,7 +131,7 @@ impl Host {
         let member = Member::plain(spec, Origin::built_in());
         let _turn = self.roster.turn.lock().await;
         self.roster.add(member.clone());
-        self.fleet.enlist(member).await;
+        self.fleet.enlist(self.roster.gathering(member)).await;
     }
 
     /// Takes everything as the plan has it now, and says what that changed. Servers that are
@@ -124,6 +141,7 @@ impl Host {
         let _turn = self.roster.turn.lock().await;
         let applied = self.fleet.apply(self.roster.members(plan)).await;
         self.gate.restyle(self.roster.manner(plan));
+        self.gate.govern(&plan.settings.governance);
         self.fleet.set_roots(&self.roster.roots(plan));
         applied
     }
@@ -252,9 +270,12 @@ impl Host {
         Ok(serde_json::from_slice(answer.result().unwrap_or(b"null"))?)
     }
 
-    /// Ends every server, in good manners.
+    /// Ends every server, in good manners, and then the journal.
     pub async fn close(&self) {
         self.fleet.close().await;
+        if let Err(error) = self.gate.close_books().await {
+            tracing::error!(target: "toolgate::host", "failed to {error}");
+        }
     }
 }
 

@@ -32,12 +32,17 @@
 //! # }
 //! ```
 
+pub mod approvals;
+pub mod audit;
 mod builder;
 pub mod config;
 pub mod content;
 mod error;
 mod host;
 pub mod local;
+pub mod pins;
+pub mod policy;
+pub mod review;
 mod roster;
 mod sample;
 pub mod session;
@@ -56,6 +61,7 @@ pub use toolgate_dialects::parse_duration;
 pub use toolgate_exposure::{Because, Cost, Exposure, Ledger, Row, Seen};
 pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
 pub use toolgate_gate::{Caller, CallerId, Client, Found, Gate, GateEvent, Principal, Refusal};
+pub use toolgate_gate::{OPERATOR, Outlook, PinState};
 pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DEFAULT_PROFILE, Diagnostic, Discovery, Expose, Failure,

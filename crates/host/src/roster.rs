@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
 use toolgate_config::{Naming, Plan, Prefix};
 use toolgate_fleet::Member;
 use toolgate_gate::Manner;
-use toolgate_model::{Expose, ServerName};
+use toolgate_model::{Expose, Mask, ServerName, ServerSpec, ServerState};
 use toolgate_naming::Style;
+use toolgate_pins::Lock;
 
 use crate::setup::member;
 
@@ -36,6 +38,10 @@ pub(crate) struct Roster {
     pub(crate) expose: Expose,
     /// The profile of the host's own calls.
     pub(crate) profile: Option<String>,
+    /// What alone may be started or reached.
+    pub(crate) lock: Option<Lock>,
+    /// The secrets of every server that was reached, for whatever is written about them.
+    pub(crate) secrets: Arc<ArcSwap<Mask>>,
 }
 
 impl Roster {
@@ -67,7 +73,37 @@ impl Roster {
         if let Some(only) = &self.only {
             members.retain(|name, _| name.as_str() == only);
         }
-        members.into_values().collect()
+        members.into_values().map(|member| self.gathering(self.frozen(member))).collect()
+    }
+
+    /// The same server, whose secrets are known here once its variables are expanded.
+    pub(crate) fn gathering(&self, member: Member) -> Member {
+        let (resolve, secrets) = (member.resolve.clone(), self.secrets.clone());
+        let resolve = Arc::new(move |spec: &ServerSpec| {
+            let resolved = resolve(spec)?;
+            if !resolved.mask.is_empty() {
+                secrets.rcu(|known| known.joined(&resolved.mask));
+            }
+            Ok(resolved)
+        });
+        Member { resolve, ..member }
+    }
+
+    /// A server that is not as the lock file has it may not start. What lives in this program
+    /// changes with it and with nothing else.
+    fn frozen(&self, member: Member) -> Member {
+        let locked = self.lock.as_ref().filter(|_| member.built_in.is_none());
+        let may_start = member.standing == ServerState::NotStarted || member.unset;
+        match locked.and_then(|lock| lock.refuses(&member.spec)).filter(|_| may_start) {
+            Some(refused) => {
+                let reason = format!(
+                    "{}, and this gateway is frozen; `toolgate lock` writes it anew",
+                    refused.text
+                );
+                Member { standing: ServerState::Blocked(reason), unset: false, ..member }
+            }
+            None => member,
+        }
     }
 
     /// How everything is shown.

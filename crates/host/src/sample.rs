@@ -5,6 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
+use toolgate_store::journal::rfc3339_of;
 
 use crate::local::{LocalServer, Output, Prompt, Resource, Tool};
 
@@ -71,37 +72,7 @@ pub fn sample_server() -> LocalServer {
 }
 
 fn now() -> Result<Output, String> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
-    let seconds = since.as_secs();
-    Ok(Output::from(json!({ "seconds": seconds, "utc": utc(seconds) })))
-}
-
-/// `2026-11-15T21:25:57Z`, by the civil calendar.
-fn utc(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days are counted from 0000-03-01, so that a leap day is the last of its year.
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_become_a_date() {
-        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(utc(1_794_777_957), "2026-11-15T21:25:57Z");
-    }
+    let now = SystemTime::now();
+    let since = now.duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+    Ok(Output::from(json!({ "seconds": since.as_secs(), "utc": rfc3339_of(now) })))
 }

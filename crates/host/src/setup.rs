@@ -8,7 +8,7 @@ use toolgate_config::{
 };
 use toolgate_fleet::Member;
 use toolgate_model::{Scope, ServerName, ServerState};
-use toolgate_store::{Consent, ConsentSet, SqliteState, State};
+use toolgate_store::{Consent, ConsentSet, Decisions, SqliteState, State};
 
 use crate::HostError;
 
@@ -53,6 +53,7 @@ pub struct Setup {
     options: SetupOptions,
     plan: Plan,
     store: Arc<dyn State>,
+    decisions: Arc<dyn Decisions>,
     last_good: LastGood,
 }
 
@@ -60,10 +61,11 @@ impl Setup {
     /// Reads the files and opens the state.
     pub async fn load(options: SetupOptions) -> Result<Self, HostError> {
         options.home.create()?;
-        let store: Arc<dyn State> = Arc::new(SqliteState::open(options.home.state_db()).await?);
+        let state = Arc::new(SqliteState::open(options.home.state_db()).await?);
+        let (store, decisions): (Arc<dyn State>, Arc<dyn Decisions>) = (state.clone(), state);
         let mut last_good = LastGood::default();
         let plan = read(&options, &*store, &mut last_good).await?;
-        Ok(Self { options, plan, store, last_good })
+        Ok(Self { options, plan, store, decisions, last_good })
     }
 
     /// Reads the files again.
@@ -88,6 +90,11 @@ impl Setup {
 
     pub(crate) fn store(&self) -> Arc<dyn State> {
         self.store.clone()
+    }
+
+    /// What people decided: pins, grants, and what waits for an approval.
+    pub fn decisions(&self) -> Arc<dyn Decisions> {
+        self.decisions.clone()
     }
 
     /// The entry of a server.

@@ -11,4 +11,5 @@ pub mod hostile;
 pub mod load;
 pub mod recorder;
 pub mod rpc;
+pub mod turncoat;
 pub mod weird;

@@ -15,17 +15,24 @@ const LIMIT = { timeout: 30_000 };
 
 async function connect() {
   const mode = plan.era === 'modern' ? { pin: '2026-07-28' } : 'legacy';
+  // A kind of question the plan has no answer for is one this client does not know.
+  const { elicitation, sampling } = plan.answers;
+  const capabilities = { ...(sampling && { sampling: {} }), ...(elicitation && { elicitation: {} }) };
   const client = new Client(
     { name: 'typescript-peer', version: '2' },
-    { capabilities: { sampling: {}, elicitation: {} }, versionNegotiation: { mode } },
+    { capabilities, versionNegotiation: { mode } },
   );
-  const answer = (method, reply) =>
+  // Several answers are given one after another, the last of them from then on.
+  const answer = (method, replies) => {
+    if (!replies) return;
+    const left = [replies].flat();
     client.setRequestHandler(method, async ({ params }) => {
       asked.push({ method, params });
-      return reply;
+      return left.length > 1 ? left.shift() : left[0];
     });
-  answer('elicitation/create', plan.answers.elicitation);
-  answer('sampling/createMessage', plan.answers.sampling);
+  };
+  answer('elicitation/create', elicitation);
+  answer('sampling/createMessage', sampling);
   await client.connect(transport());
   tap(client.transport);
   return client;

@@ -18,9 +18,16 @@ def plain(model):
 
 
 def answer(method, result, key):
+    """Several answers are given one after another, the last of them from then on. A kind of question
+    the plan has no answer for is one this client does not know."""
+    replies = PLAN["answers"][key]
+    if replies is None:
+        return None
+    left = list(replies) if isinstance(replies, list) else [replies]
+
     async def callback(_context, params):
         ASKED.append({"method": method, "params": plain(params)})
-        return result(**PLAN["answers"][key])
+        return result(**(left.pop(0) if len(left) > 1 else left[0]))
 
     return callback
 

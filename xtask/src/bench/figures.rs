@@ -118,9 +118,9 @@ impl Figures {
         let added = self.added_over_floor("echo-c1", "gateway-http");
         [
             times(
-                "CPU per call, echo, 32 callers: gateway / floor",
+                "CPU per call, echo, 32 callers, decided, pinned and on record: gateway / floor",
                 cpu("echo-c32", "gateway-http"),
-                1.8,
+                2.1,
             ),
             times(
                 "CPU per call, 64 KiB, 8 callers: gateway / floor",

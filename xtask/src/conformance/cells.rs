@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
+use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry, testkit};
 use toolgate_e2e::{binaries, peers};
 
 use super::report::Row;
@@ -126,12 +126,12 @@ impl Upstream {
         let stdio = |options: &[&str]| {
             let mut command = testkit("recorder", &["--log", &log, "--"])?;
             command.extend(testkit("fixture", options)?);
-            Ok((stdio_entry("fixture", &command, &[]), Vec::new()))
+            Ok((sampling(&stdio_entry("fixture", &command, &[])), Vec::new()))
         };
         let listening = |options: &[&str]| {
             let fixture = Listening::start_as("fixture", options)?;
             let recorder = Listening::start_as("recorder", &["--log", &log, "--to", &fixture.url])?;
-            Ok((http_entry("fixture", &recorder.url), vec![recorder, fixture]))
+            Ok((sampling(&http_entry("fixture", &recorder.url)), vec![recorder, fixture]))
         };
         match self {
             Upstream::Stdio => stdio(&["--stdio"]),

@@ -27,6 +27,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-model", "toolgate-wire"),
     ("toolgate-exposure", "toolgate-naming"),
     ("toolgate-exposure", "toolgate-search"),
+    ("toolgate-pins", "toolgate-schema"), // its tests: what a schema takes is asked of who knows
     ("toolgate-transport", "toolgate-launch"),
     ("toolgate-fleet", "toolgate-session"),
     ("toolgate-gate", "toolgate-bridge"),

@@ -13,6 +13,10 @@ use crate::verbs::{
     man::ManPages, remove::Remove, secret::Secret, switch::Switch,
 };
 use crate::verbs::{
+    approvals::Approvals, audit::Audit, lock::Lock, pins::Pins, policy::Policy, report::Report,
+    score::ScoreOptions,
+};
+use crate::verbs::{
     call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
     doctor::Doctor, exposure::Exposure, prompt::Prompt, read_resource::ReadResource,
     search::Search, serve::Serve, servers::Servers,
@@ -116,6 +120,20 @@ pub enum Verb {
     Prompt(Prompt),
     /// Bring servers up step by step and say what is wrong
     Doctor(Doctor),
+    /// Show what every server is worth, and why
+    Score(ScoreOptions),
+    /// Write what happened as Markdown, JSON or a page
+    Report(Report),
+    /// Decide about calls that wait for approval
+    Approvals(Approvals),
+    /// Read the journal of what was decided and done, and prove that nobody changed it
+    Audit(Audit),
+    /// Check, explain, test and replay the rules by which calls are decided
+    Policy(Policy),
+    /// See what changed in servers' definitions, and approve it
+    Pins(Pins),
+    /// Write down exactly what is started and offered, or check it
+    Lock(Lock),
     /// Declare a server
     Add(Box<Add>),
     /// Declare a server from an entry in JSON

@@ -1,13 +1,13 @@
 //! Logs: on stderr, by area. Data never goes through here.
 
-use std::io::stderr;
+use std::io::{self, Write, stderr};
 use std::str::FromStr;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::{Cli, Verb};
-use crate::out;
+use crate::out::{self, harmless};
 
 /// What can be looked at in detail.
 const AREAS: [&str; 7] = ["config", "launch", "transport", "session", "fleet", "gate", "gateway"];
@@ -52,9 +52,25 @@ pub fn begin(cli: &Cli) {
     }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(stderr)
+        .with_writer(|| Shown)
         .with_ansi(out::stderr_has_colour())
         .init();
+}
+
+/// Standard error for log lines: whatever they quote of servers, none of it is obeyed, hides, or
+/// passes for a line of its own.
+struct Shown;
+
+impl Write for Shown {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        // An event is written whole.
+        let text = harmless(&String::from_utf8_lossy(event), "    ");
+        stderr().write_all(text.as_bytes()).map(|()| event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        stderr().flush()
+    }
 }
 
 /// A gateway tells what happens to it; a verb that answers one question only what went wrong.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate_gateway::{Gateway, Health, Options};
+use toolgate_host::pins::Lock;
 use toolgate_host::{Diagnostic, Host, HostError, Plan, Scope, ServerState, Setup, Severity, json};
 use toolgate_wire::Revision;
 
@@ -31,6 +32,8 @@ pub struct Terms<'a> {
     pub profile: Option<&'a str>,
     /// The address clients reach it at.
     pub endpoint: Option<String>,
+    /// What alone may be started, listed and called.
+    pub lock: Option<Lock>,
 }
 
 impl<'a> Terms<'a> {
@@ -128,6 +131,9 @@ async fn start(setup: Setup, terms: &Terms<'_>) -> Result<Host, Failure> {
     }
     if terms.idle {
         builder = builder.idle();
+    }
+    if let Some(lock) = &terms.lock {
+        builder = builder.frozen(lock.clone());
     }
     builder.start().await.map_err(|error| match error {
         HostError::NoServer(name) => no_server(&name, names.iter().map(|name| name.as_str())),

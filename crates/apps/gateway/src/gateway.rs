@@ -20,6 +20,7 @@ use crate::{GatewayError, Options, http, lines};
 pub struct Gateway {
     hub: Arc<Hub>,
     showing: Place,
+    operated: bool,
 }
 
 /// What all carriers of a gateway share.
@@ -45,7 +46,7 @@ impl Gateway {
         let expiry = modern::expire(Arc::downgrade(&modern.visitors()), options.session_ttl);
         let tasks = [tokio::spawn(events).abort_handle(), tokio::spawn(expiry).abort_handle()];
         let hub = Arc::new(Hub { upstreams, options, registry, modern, tasks });
-        Self { hub, showing: None }
+        Self { hub, showing: None, operated: false }
     }
 
     /// The same gateway, for clients that are to see this profile if they choose none. What is
@@ -53,6 +54,13 @@ impl Gateway {
     #[must_use]
     pub fn showing(self, profile: Option<&str>) -> Self {
         Self { showing: profile.map(Arc::from), ..self }
+    }
+
+    /// The same gateway, for the command line of whoever runs it: what he types there he need not
+    /// approve once more. Only for lines that no other client can write.
+    #[must_use]
+    pub fn operated(self, operated: bool) -> Self {
+        Self { operated, ..self }
     }
 
     /// How many calls wait for their clients.
@@ -84,7 +92,8 @@ impl Gateway {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        lines::serve(self.hub.clone(), self.showing.clone(), (reader, writer), shutdown).await
+        let seat = lines::Seat { place: self.showing.clone(), operated: self.operated };
+        lines::serve(self.hub.clone(), seat, (reader, writer), shutdown).await
     }
 }
 

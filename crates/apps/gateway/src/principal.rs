@@ -17,6 +17,8 @@ pub(crate) enum Principal {
     Holder(Digest),
     /// Whoever is at the other end of one connection of lines.
     Connection(u64),
+    /// The same, where it is the person who runs this gateway, at our own command line.
+    Operator(u64),
 }
 
 /// The profile whose place a client came to; none where it chose none.
@@ -31,9 +33,10 @@ pub(crate) struct Comer {
 
 impl Principal {
     /// The principal of a new connection.
-    pub(crate) fn connection() -> Self {
+    pub(crate) fn connection(operated: bool) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self::Connection(NEXT.fetch_add(1, Ordering::Relaxed))
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        if operated { Self::Operator(number) } else { Self::Connection(number) }
     }
 
     /// The same as the gate knows it: by name only.
@@ -41,8 +44,17 @@ impl Principal {
         toolgate_host::Principal::named(format!("{self:?}").as_bytes())
     }
 
+    /// The name that approvals are bound to: the same whenever he comes back.
+    pub(crate) fn person(&self) -> Arc<str> {
+        match self {
+            Self::Local | Self::Connection(_) => "local".into(),
+            Self::Operator(_) => toolgate_host::OPERATOR.into(),
+            Self::Holder(credential) => format!("holder:{}", credential.short(16)).into(),
+        }
+    }
+
     /// Whether it came over HTTP.
     pub(crate) fn over_http(&self) -> bool {
-        !matches!(self, Self::Connection(_))
+        !matches!(self, Self::Connection(_) | Self::Operator(_))
     }
 }

@@ -23,6 +23,8 @@ pub struct Client {
     pub dialect: Dialect,
     /// Which servers it can reach.
     pub reach: Reach,
+    /// What it calls itself when it connects, where that is another name.
+    pub calls_itself: &'static [&'static str],
     /// The file of a project it reads; empty: none.
     project: &'static str,
     /// Folders that tell its files from those of others in the same dialect; none: it has those
@@ -54,7 +56,7 @@ const fn client(
     dialect: Dialect,
     project: &'static str,
 ) -> Client {
-    Client { id, title, dialect, reach: Reach::Both, project, folders: &[] }
+    Client { id, title, dialect, reach: Reach::Both, calls_itself: &[], project, folders: &[] }
 }
 
 const KILO: &[&str] = &[".kilocode", "kilocode.kilo-code"];
@@ -65,10 +67,17 @@ pub const ALL: [Client; 20] = [
     client("claude-code", "Claude Code", Dialect::ClaudeCode, ".mcp.json"),
     Client {
         reach: Reach::Stdio,
+        calls_itself: &["claude-ai"],
         ..client("claude-desktop", "Claude Desktop", Dialect::ClaudeDesktop, "")
     },
-    client("codex", "Codex", Dialect::Codex, ".codex/config.toml"),
-    client("gemini", "Gemini CLI", Dialect::Gemini, ".gemini/settings.json"),
+    Client {
+        calls_itself: &["codex-mcp-client"],
+        ..client("codex", "Codex", Dialect::Codex, ".codex/config.toml")
+    },
+    Client {
+        calls_itself: &["gemini-cli-mcp-client"],
+        ..client("gemini", "Gemini CLI", Dialect::Gemini, ".gemini/settings.json")
+    },
     client("llxprt", "LLxprt Code", Dialect::Llxprt, ".llxprt/settings.json"),
     client("core-agent", "core-agent", Dialect::CoreAgent, ".agents/mcp.json"),
     Client { reach: Reach::Stdio, ..client("sidekick", "Sidekick", Dialect::Sidekick, "") },
@@ -77,14 +86,34 @@ pub const ALL: [Client; 20] = [
         reach: Reach::Stdio,
         ..client("secondbrain", "SecondBrain", Dialect::SecondBrain, "secondbrain.yaml")
     },
-    client("vscode", "VS Code", Dialect::VsCode, ".vscode/mcp.json"),
-    client("cursor", "Cursor", Dialect::Cursor, ".cursor/mcp.json"),
-    client("windsurf", "Windsurf", Dialect::Windsurf, ""),
-    client("cline", "Cline", Dialect::Cline, ""),
-    Client { folders: KILO, ..client("kilo", "Kilo Code", Dialect::Cline, ".kilocode/mcp.json") },
-    Client { folders: ROO, ..client("roo", "Roo Code", Dialect::Cline, ".roo/mcp.json") },
-    client("continue", "Continue", Dialect::Continue, ".continue/config.yaml"),
-    client("zed", "Zed", Dialect::Zed, ".zed/settings.json"),
+    Client {
+        calls_itself: &["Visual Studio Code", "Visual Studio Code - Insiders"],
+        ..client("vscode", "VS Code", Dialect::VsCode, ".vscode/mcp.json")
+    },
+    Client {
+        calls_itself: &["cursor-vscode"],
+        ..client("cursor", "Cursor", Dialect::Cursor, ".cursor/mcp.json")
+    },
+    Client {
+        calls_itself: &["windsurf-client"],
+        ..client("windsurf", "Windsurf", Dialect::Windsurf, "")
+    },
+    Client { calls_itself: &["Cline"], ..client("cline", "Cline", Dialect::Cline, "") },
+    Client {
+        folders: KILO,
+        calls_itself: &["Kilo Code"],
+        ..client("kilo", "Kilo Code", Dialect::Cline, ".kilocode/mcp.json")
+    },
+    Client {
+        folders: ROO,
+        calls_itself: &["Roo Code"],
+        ..client("roo", "Roo Code", Dialect::Cline, ".roo/mcp.json")
+    },
+    Client {
+        calls_itself: &["continue-client"],
+        ..client("continue", "Continue", Dialect::Continue, ".continue/config.yaml")
+    },
+    Client { calls_itself: &["Zed"], ..client("zed", "Zed", Dialect::Zed, ".zed/settings.json") },
     client("opencode", "opencode", Dialect::OpenCode, "opencode.json"),
     client("goose", "Goose", Dialect::Goose, ""),
     client("copilot", "Copilot CLI", Dialect::Copilot, ".github/mcp.json"),

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_dialects::Reading;
-use toolgate_model::{Diagnostic, Scope, Severity};
+use toolgate_dialects::{FileApprovals, Permissions, Reading};
+use toolgate_model::{Diagnostic, Scope, Severity, WrittenRule};
 
 use crate::files::Layer;
 
@@ -55,7 +55,27 @@ fn lacks_setting(good: &Reading, now: &Reading) -> bool {
         || lacks_key(&good.profiles, &now.profiles)
         || lacks_key(&good.clients, &now.clients)
         || good.foreign.is_some() && now.foreign.is_none()
-        || good.permissions != now.permissions && now.permissions == Default::default()
+        || lacks_rule(&good.permissions, &now.permissions)
+        || lacks_approvals(&good.approvals, &now.approvals)
+        || good.posture.is_some() && now.posture.is_none()
+        || good.recheck.is_some() && now.recheck.is_none()
+}
+
+fn lacks_rule(good: &Permissions, now: &Permissions) -> bool {
+    let fewer = |good: &[WrittenRule], now: &[WrittenRule]| now.len() < good.len();
+    good.mode.is_some() && now.mode.is_none()
+        || good.taint.is_some() && now.taint.is_none()
+        || good.yolo_floor.is_some() && now.yolo_floor.is_none()
+        || fewer(&good.allow, &now.allow)
+        || fewer(&good.ask, &now.ask)
+        || fewer(&good.deny, &now.deny)
+}
+
+fn lacks_approvals(good: &FileApprovals, now: &FileApprovals) -> bool {
+    good.via.is_some() && now.via.is_none()
+        || good.wait.is_some() && now.wait.is_none()
+        || good.expiry.is_some() && now.expiry.is_none()
+        || lacks_key(&good.clients, &now.clients)
 }
 
 fn lacks_key<T>(good: &BTreeMap<String, T>, now: &BTreeMap<String, T>) -> bool {

@@ -19,7 +19,7 @@ use crate::places::Rank;
 use crate::settings::settle;
 use crate::{
     ConfigError, Entry, Environment, Home, LastGood, Plan, PlanFile, Secrets, Shadow, Sources,
-    Standing, Surroundings, amendments, pending, repeated, standing, variables,
+    Standing, Surroundings, amendments, pending, proposed, repeated, standing, variables,
 };
 
 /// Reads all configuration and adds it up.
@@ -158,12 +158,8 @@ fn candidate(
         return None;
     }
     let mut spec = at_home(spec, &sources.home, only_in.as_deref());
-    if spec.trust && origin.scope == Scope::Project {
-        spec.trust = false;
-        let message =
-            format!("server \"{}\": `trust` has no effect in a project's file", spec.name);
-        let hint = "say it in your own config, or with `toolgate add --trust`".to_owned();
-        plan.diagnostics.push(note(origin.clone(), message, Some(hint)));
+    if origin.scope == Scope::Project {
+        plan.diagnostics.extend(proposed::tighten(&mut spec, &origin));
     }
     let own = (layer.file.scope == Scope::Project).then(|| layer.file.project.to_path_buf());
     let around = Surroundings {

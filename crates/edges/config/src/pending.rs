@@ -3,10 +3,7 @@
 //!
 //! A line here goes when the part that it waits for comes.
 
-use toolgate_dialects::Permissions;
-use toolgate_model::{
-    Approval, Auth, Diagnostic, Origin, Sandbox, ServerSpec, Severity, TransportSpec,
-};
+use toolgate_model::{Auth, Diagnostic, Origin, Sandbox, ServerSpec, Severity, TransportSpec};
 
 use crate::files::Layer;
 
@@ -14,10 +11,6 @@ use crate::files::Layer;
 pub(crate) fn tell(layer: &Layer, diagnostics: &mut Vec<Diagnostic>) {
     if layer.dialect.is_ours() {
         return;
-    }
-    if layer.reading.settings.permissions != Permissions::default() {
-        let message = "its permissions are read, and decide nothing yet".to_owned();
-        diagnostics.push(warning(layer.file.origin(0, 0), message));
     }
     for declared in layer.reading.servers.iter().filter(|declared| declared.spec.enabled) {
         let waiting = waiting(&declared.spec);
@@ -31,14 +24,11 @@ pub(crate) fn tell(layer: &Layer, diagnostics: &mut Vec<Diagnostic>) {
 
 /// The words for what is said of a server and not done.
 fn waiting(spec: &ServerSpec) -> Vec<&'static str> {
-    let tools = || spec.selection.tools.values();
-    let asks = |approval: Option<Approval>| approval.is_some_and(|it| it != Approval::Never);
     let http = match &spec.transport {
         TransportSpec::Http(http) => Some(http),
         _ => None,
     };
     let said = [
-        ("approvals", asks(spec.selection.approval) || tools().any(|tool| asks(tool.approval))),
         ("its sandbox", spec.safety.sandbox != Sandbox::default()),
         ("its login", http.is_some_and(|http| *http.auth != Auth::default())),
         ("its headers helper", http.is_some_and(|http| http.headers_helper.is_some())),

@@ -71,6 +71,11 @@ impl Rank {
     pub(crate) fn alone() -> Self {
         Self { tier: 0, slot: Self::OURS }
     }
+
+    /// Whether it is ours, or was named: what it says is meant for us.
+    pub(crate) fn is_meant(self) -> bool {
+        self.slot == Self::OURS
+    }
 }
 
 /// A file that may speak.

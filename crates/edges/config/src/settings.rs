@@ -3,10 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
-use toolgate_model::{Diagnostic, Naming, Prefix, Profiles, Scope, Severity};
+use toolgate_model::{Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity};
 
 use crate::files::Layer;
-use crate::{Home, profiles};
+use crate::{Home, governance, profiles};
 
 /// What holds for all servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub struct Settings {
     pub prefix: Prefix,
     /// What kinds of callers see, and who is of which kind.
     pub profiles: Profiles,
+    /// What is said about decisions.
+    pub governance: Governance,
 }
 
 /// Takes each setting from the nearest layer that has it.
@@ -32,6 +34,7 @@ pub(crate) fn settle(layers: &[Layer], home: &Home, diagnostics: &mut Vec<Diagno
         roots: roots.unwrap_or_default(),
         naming: layers.iter().find_map(|it| it.reading.settings.naming).unwrap_or_default(),
         profiles: profiles::settle(layers, diagnostics),
+        governance: governance::settle(layers, diagnostics),
         prefix: layers.iter().find_map(|it| it.reading.settings.prefix).unwrap_or_default(),
     }
 }

@@ -61,6 +61,32 @@ pub enum StoreError {
         /// Why.
         source: sqlx::Error,
     },
+    /// The journal cannot be written now. What must be on record first cannot happen.
+    #[error("write the journal in {}: {why}", path.display())]
+    Journal {
+        /// The folder of it.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A file of the journal cannot be read.
+    #[error("read {}", path.display())]
+    ReadJournal {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A line of the journal is no record.
+    #[error("read line {line} of {}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A stored or given value is not what it should be.
     #[error("{action}: {what}")]
     Malformed {

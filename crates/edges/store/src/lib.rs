@@ -8,17 +8,30 @@
 //! lives.
 
 mod attempts;
+mod bound;
 mod catalogs;
+mod charges;
 mod consents;
+mod deciding;
+mod decisions;
 mod eras;
 mod error;
+mod grants;
+pub mod journal;
+mod pending;
+mod pins;
 mod private;
 mod results;
 mod sqlite;
 mod state;
 mod trusts;
 
+pub use bound::fresh_id;
+pub use decisions::{
+    Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Room, Settled, Verdict, Which,
+};
 pub use error::StoreError;
+pub use journal::Journal;
 pub use results::{Draft, FileResults, KeptResult, Quota, Results, Section};
 pub use sqlite::SqliteState;
 pub use state::{Answer, Consent, ConsentSet, FoundEra, SavedCatalog, State, Trust};

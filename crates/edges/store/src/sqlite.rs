@@ -19,7 +19,7 @@ use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError, Trust};
 use crate::{attempts, catalogs, consents, eras, private, trusts};
 
 /// The schema, step by step. A step that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "consents and catalogs",
@@ -28,6 +28,7 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
     (2, "eras", include_str!("../migrations/sqlite/0002_eras.sql")),
     (3, "trusts", include_str!("../migrations/sqlite/0003_trusts.sql")),
     (4, "attempts", include_str!("../migrations/sqlite/0004_attempts.sql")),
+    (5, "decisions", include_str!("../migrations/sqlite/0005_decisions.sql")),
 ];
 
 /// How long to wait for another writer.

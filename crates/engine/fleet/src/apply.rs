@@ -137,6 +137,7 @@ fn same_process(old: &ServerSpec, new: &ServerSpec) -> bool {
         timeouts,
         pool,
         safety,
+        sampling,
         description: _,
         tags: _,
         trust: _,
@@ -146,6 +147,7 @@ fn same_process(old: &ServerSpec, new: &ServerSpec) -> bool {
     } = new;
     (name, transport, enabled) == (&old.name, &old.transport, &old.enabled)
         && (timeouts, pool, safety) == (&old.timeouts, &old.pool, &old.safety)
+        && *sampling == old.sampling // the handshake says whether it may ask
 }
 
 /// An entry that speaks of a tool its server does not have is likely misspelt.

@@ -15,7 +15,7 @@ use toolgate_model::{
     Catalog, Failure, HttpKind, Mask, Phase, Secret, ServerSpec, ServerState, StdioSpec,
     TransportSpec,
 };
-use toolgate_session::{Opening, Owner, Session, SessionError};
+use toolgate_session::{Opening, Owner, Session, SessionError, declared};
 use toolgate_wire::{Era, Frame};
 
 use crate::member::{Member, Tenant};
@@ -255,7 +255,7 @@ impl Attempt<'_> {
         Opening {
             server: spec.name.clone(),
             timeouts: spec.timeouts,
-            capabilities: self.tenant.capabilities.clone(),
+            capabilities: declared(self.tenant.capabilities.clone(), spec.sampling.is_some()),
             ambient: self.tenant.ambient.clone(),
             owner: self.owner.clone(),
             era,

@@ -1,6 +1,6 @@
 //! The fleet: servers by name, their pools, and what is known of all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -227,6 +227,11 @@ impl Fleet {
         self.read().values().map(|server| server.status()).collect()
     }
 
+    /// The names of all servers, whether they may be used or not.
+    pub fn names(&self) -> BTreeSet<ServerName> {
+        self.read().keys().cloned().collect()
+    }
+
     /// How far the first look at all servers has come.
     pub fn discovery(&self) -> Discovery {
         let states: Vec<_> = self.status().into_iter().map(|status| status.state).collect();
@@ -309,10 +314,6 @@ impl Fleet {
 
     pub(crate) fn server(&self, name: &ServerName) -> Option<Arc<Server>> {
         self.read().get(name).cloned()
-    }
-
-    pub(crate) fn names(&self) -> Vec<ServerName> {
-        self.read().keys().cloned().collect()
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Arc<Server>>> {

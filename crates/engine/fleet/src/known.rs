@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use toolgate_model::{CapabilityKind, Catalog, Definition};
+use toolgate_model::{CapabilityKind, Catalog, Definition, Digest};
 use toolgate_schema::Arguments;
 use toolgate_wire::mirror::{self, Rule};
 use toolgate_wire::{Era, Revision, scan};
@@ -27,6 +27,7 @@ pub struct Known {
     /// As the server sent it.
     pub catalog: Arc<Catalog>,
     facts: [Vec<Arc<Fact>>; CapabilityKind::ALL.len()],
+    instructions: OnceLock<Digest>,
 }
 
 /// One definition, and what is known of it.
@@ -40,7 +41,9 @@ pub struct Fact {
     pub marks: Arc<[Rule]>,
     /// Whether small arguments are checked in no time, the first of them too.
     pub is_quick: bool,
+    kind: CapabilityKind,
     arguments: OnceLock<Option<Arguments>>,
+    digest: OnceLock<Digest>,
 }
 
 impl Fact {
@@ -51,7 +54,20 @@ impl Fact {
             _ => (None, Vec::new()),
         };
         let is_quick = raw.len() <= QUICK && !SLOW_WORDS.iter().any(|word| contains(&raw, word));
-        Self { raw, unusable, marks: marks.into(), is_quick, arguments: OnceLock::new() }
+        Self {
+            raw,
+            unusable,
+            marks: marks.into(),
+            is_quick,
+            kind,
+            arguments: OnceLock::new(),
+            digest: OnceLock::new(),
+        }
+    }
+
+    /// The digest of the definition: made when it is first asked for, and kept with the fact.
+    pub fn digest(&self) -> &Digest {
+        self.digest.get_or_init(|| toolgate_pins::digest(self.kind, &self.raw))
     }
 
     /// What checks the arguments of a tool: made when it is first called. `None` if everything fits.
@@ -121,7 +137,15 @@ impl Known {
             };
             catalog.of(kind).iter().map(fact).collect()
         });
-        Self { catalog, facts }
+        Self { catalog, facts, instructions: OnceLock::new() }
+    }
+
+    /// The digest of what the server wants models to know.
+    pub fn instructions_digest(&self) -> &Digest {
+        self.instructions.get_or_init(|| {
+            let text = self.catalog.instructions.as_deref().unwrap_or_default();
+            toolgate_pins::instructions_digest(text)
+        })
     }
 
     fn by_definition(&self, kind: CapabilityKind) -> HashMap<&Bytes, &Arc<Fact>> {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod offering;
+mod renewal;
 mod succession;
 
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use toolgate_model::{Failure, Phase, ServerName, ServerState, Timeouts};
+use toolgate_model::{Failure, Phase, SamplingLimits, ServerName, ServerState, Timeouts};
 use toolgate_session::{Owner, SessionError};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, method};
@@ -57,6 +58,7 @@ pub struct Pool {
     pub(crate) subscribing: tokio::sync::Mutex<()>,
     places: Semaphore,
     changes: Arc<Changes>,
+    renewal: renewal::Renewal,
     pub(crate) gauge: Gauge,
     /// Whether every connection was ended, for good.
     closed: AtomicBool,
@@ -86,6 +88,7 @@ impl Pool {
             subscribing: tokio::sync::Mutex::default(),
             places: Semaphore::new(PLACES),
             changes: Arc::default(),
+            renewal: renewal::Renewal::default(),
             gauge: Gauge::default(),
             closed: AtomicBool::new(false),
             successor: OnceLock::new(),
@@ -130,6 +133,11 @@ impl Pool {
         if let Some(live) = self.usable() {
             live.session.unwatch_task(task);
         }
+    }
+
+    /// What the server may ask of its callers' models; none: nothing.
+    pub fn sampling(&self) -> Option<SamplingLimits> {
+        self.member.spec.sampling
     }
 
     pub(crate) fn timeouts(&self) -> Timeouts {
@@ -186,6 +194,7 @@ impl Pool {
             self.set_state(ServerState::Connecting);
         }
         let mut log = Log::default();
+        let begun = Instant::now();
         let watcher = Watcher { pool: self.me.clone(), changes: self.changes.clone() };
         match self.attempt(Arc::new(watcher)).run(&mut log).await {
             Ok((live, catalog)) => {
@@ -198,6 +207,7 @@ impl Pool {
                 }
                 self.tell_again(&live);
                 let known = self.publish(catalog).await;
+                self.renewal.note_all(begun);
                 // Whoever has one of his own asked for it, and sees what there is.
                 if let Some(useless) = known.useless().filter(|_| !self.is_own()) {
                     return Err(self.close_useless(&mut log, useless).await);

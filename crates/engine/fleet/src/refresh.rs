@@ -49,7 +49,8 @@ pub(crate) async fn some(
 ) -> Result<(Catalog, Vec<CapabilityKind>), SessionError> {
     let mut catalog = known.clone();
     let mut changed = Vec::new();
-    for kind in kinds {
+    let declared = |kind: &&CapabilityKind| session.welcome().declares(declared_as(**kind));
+    for kind in kinds.iter().filter(declared) {
         let definitions = session.list(*kind).await?;
         if definitions != known.of(*kind) {
             *catalog.of_mut(*kind) = definitions;

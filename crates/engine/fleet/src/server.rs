@@ -41,6 +41,8 @@ pub struct Offered {
     pub member: Arc<Member>,
     /// What is known of it.
     pub known: Arc<Known>,
+    /// Whether that is what the server offered which it replaces, shown until its own is known.
+    pub borrowed: bool,
 }
 
 /// A declaration that may change where its process need not know.
@@ -144,9 +146,9 @@ impl Server {
         if let ServerState::Blocked(_) | ServerState::Disabled | ServerState::NeedsAuth(_) = state {
             return None;
         }
-        let own = pools.by_key.get(&caller).and_then(|pool| pool.known());
-        let known = own.or_else(|| everybodys?.known())?;
-        Some(Offered { member, known })
+        let own = pools.by_key.get(&caller).and_then(|pool| Some((pool.known()?, pool)));
+        let (known, of) = own.or_else(|| everybodys.and_then(|it| Some((it.known()?, it))))?;
+        Some(Offered { member, known, borrowed: of.is_borrowed() })
     }
 
     pub(crate) fn status(&self) -> ServerStatus {

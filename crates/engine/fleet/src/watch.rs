@@ -28,10 +28,24 @@ impl Changes {
         self.wake.notify_one();
     }
 
-    /// The kinds noted since the last time.
-    pub(crate) fn take(&self) -> Vec<CapabilityKind> {
-        let kinds = self.kinds.swap(0, Ordering::AcqRel);
-        CapabilityKind::ALL.into_iter().filter(|kind| kinds & bit(*kind) != 0).collect()
+    /// Whether a list is known to have changed and was not read again yet.
+    pub(crate) fn has(&self, kind: CapabilityKind) -> bool {
+        self.kinds.load(Ordering::Acquire) & bit(kind) != 0
+    }
+
+    /// Whether it is; from now on it is not, until it is noted again.
+    pub(crate) fn take(&self, kind: CapabilityKind) -> bool {
+        self.kinds.fetch_and(!bit(kind), Ordering::AcqRel) & bit(kind) != 0
+    }
+
+    /// Notes what was taken and came to nothing; nobody is woken for it.
+    pub(crate) fn restore(&self, kind: CapabilityKind) {
+        self.kinds.fetch_or(bit(kind), Ordering::AcqRel);
+    }
+
+    /// The kinds that are noted.
+    pub(crate) fn all(&self) -> Vec<CapabilityKind> {
+        CapabilityKind::ALL.into_iter().filter(|kind| self.has(*kind)).collect()
     }
 
     /// Wakes the task, which ends if the pool is gone.

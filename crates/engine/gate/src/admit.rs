@@ -74,6 +74,14 @@ impl Queue {
         caller.places.acquire().await.map_err(|_| full())
     }
 
+    /// Fails while no further call could wait for its turn.
+    pub(crate) fn has_room(&self) -> Result<(), Refusal> {
+        match self.0.load(Ordering::Relaxed) < QUEUE {
+            true => Ok(()),
+            false => Err(full()),
+        }
+    }
+
     fn wait(&self) -> Result<Waiting<'_>, Refusal> {
         if self.0.fetch_add(1, Ordering::Relaxed) >= QUEUE {
             self.0.fetch_sub(1, Ordering::Relaxed);

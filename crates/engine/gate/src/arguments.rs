@@ -46,7 +46,8 @@ pub(crate) async fn misfit(
     })
 }
 
-fn given(request: &Frame) -> &[u8] {
+/// The arguments of a call, raw; an object without members where there are none.
+pub(crate) fn given(request: &Frame) -> &[u8] {
     let params = request.params().unwrap_or_default();
     match scan::member(params, "arguments").map(|at| at.of(params)) {
         None | Some(b"null") => b"{}",
@@ -54,22 +55,36 @@ fn given(request: &Frame) -> &[u8] {
     }
 }
 
-/// What is wrong with the arguments of a call. Where arguments are repeated in headers, `null` is the
-/// protocol's own way to leave one out.
+/// What is wrong with the arguments of a call. Of one that is repeated in a header, `null` is the
+/// protocol's own way to leave it out.
 fn checked(fact: &Fact, request: &Frame) -> Option<String> {
     let (arguments, given) = (fact.arguments()?, given(request));
     let misfit = arguments.check(given).err()?;
-    if !fact.marks.is_empty() && arguments.check(&without_nulls(given)).is_ok() {
+    let repeated: Vec<_> = fact.marks.iter().map(|mark| &mark.path[..]).collect();
+    if !repeated.is_empty() && arguments.check(&without_nulls(given, &repeated)).is_ok() {
         return None;
     }
     Some(misfit.to_string())
 }
 
-fn without_nulls(given: &[u8]) -> Vec<u8> {
-    let members = scan::members(given).map(|(key, at)| (key, at.of(given)));
-    let there = members.filter(|(_, value)| *value != b"null");
-    let there = there.map(|(key, value)| [string::encode(&key).as_bytes(), b":", value].concat());
-    [b"{".as_slice(), &there.collect::<Vec<_>>().join(&b','), b"}"].concat()
+/// An object without the members at the end of these paths that are `null`.
+fn without_nulls(object: &[u8], paths: &[&[String]]) -> Vec<u8> {
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    for (key, at) in scan::members(object) {
+        let value = at.of(object);
+        let here = paths.iter().filter_map(|path| path.split_first());
+        let further: Vec<_> =
+            here.filter(|(first, _)| **first == key).map(|(_, rest)| rest).collect();
+        let kept_value = match value {
+            b"null" if further.iter().any(|rest| rest.is_empty()) => continue,
+            value if !further.is_empty() && value.starts_with(b"{") => {
+                without_nulls(value, &further)
+            }
+            value => value.to_vec(),
+        };
+        kept.push([string::encode(&key).as_bytes(), b":", &kept_value].concat());
+    }
+    [b"{".as_slice(), &kept.join(&b','), b"}"].concat()
 }
 
 /// The same, where it keeps nobody else waiting.
@@ -80,7 +95,7 @@ async fn checked_aside(fact: Arc<Fact>, request: Frame, slow: &Semaphore) -> Opt
 }
 
 /// Whether a caller asked for a task of 2025-11-25, and would get one.
-fn wants_task(view: &View, id: &CapabilityId, params: &[u8], caller: &Caller) -> bool {
+pub(crate) fn wants_task(view: &View, id: &CapabilityId, params: &[u8], caller: &Caller) -> bool {
     view.tasked.manner(id).is_some()
         && scan::member(params, "task").is_some()
         && Form::of_client(caller.revision, &caller.capabilities) == Some(Form::Session)

@@ -11,7 +11,14 @@ use toolgate_session::{Interactor, Scope};
 use toolgate_wire::Revision;
 
 use crate::admit::{PER_CALLER, WAITS};
+use crate::asks;
 use crate::seats::Seat;
+use crate::taint::Taint;
+
+/// Whoever is on this machine, as approvals know him.
+const LOCAL: &str = "local";
+/// The person who runs the gateway, at its own command line, by the name approvals are bound to.
+pub const OPERATOR: &str = "operator";
 
 /// A caller's identity for as long as this process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +83,8 @@ pub struct Caller {
     /// Whose the results are that are kept for him: those of whoever stands behind his session, who
     /// may come back in another.
     pub keeper: Principal,
+    /// Who he is to those who approve: a name that is the same after a restart.
+    pub person: Arc<str>,
     /// What he uses.
     pub client: Client,
     /// The revision he speaks.
@@ -90,6 +99,8 @@ pub struct Caller {
     pub(crate) seat: OnceLock<Arc<Seat>>,
     pub(crate) places: Semaphore,
     pub(crate) waits: Semaphore,
+    /// Whether he was given content of a server nobody trusts.
+    pub(crate) taint: Taint,
 }
 
 impl Caller {
@@ -106,14 +117,16 @@ impl Caller {
             id,
             principal: Principal::Caller(id),
             keeper: Principal::Caller(id),
+            person: LOCAL.into(),
             client,
             revision,
             capabilities,
-            ambient,
+            ambient: asks::outside(ambient),
             profile: DEFAULT_PROFILE.into(),
             seat: OnceLock::new(),
             places,
             waits,
+            taint: Taint::default(),
         }
     }
 
@@ -125,6 +138,11 @@ impl Caller {
     /// The same, whose kept results outlive his session: they are this principal's.
     pub fn keeping_for(self, keeper: Principal) -> Self {
         Self { keeper, ..self }
+    }
+
+    /// The same, under the name that approvals are bound to.
+    pub fn known_as(self, person: impl Into<Arc<str>>) -> Self {
+        Self { person: person.into(), ..self }
     }
 
     /// The same, seeing what a profile sees. [`Gate::choose`](crate::Gate::choose) says which there

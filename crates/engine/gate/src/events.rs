@@ -15,7 +15,7 @@ use toolgate_wire::{Frame, method, scan};
 
 use crate::seats::Lists;
 use crate::view::View;
-use crate::{CallerId, Gate, Principal, uris};
+use crate::{CallerId, Gate, Principal, text, uris};
 
 /// How long changes are gathered: a fleet that starts changes its lists once per server.
 const COALESCE: Duration = Duration::from_millis(100);
@@ -276,9 +276,9 @@ fn other(gate: &Arc<Gate>, server: &ServerName, frame: Frame) -> Option<GateEven
     Some(match name.as_str() {
         method::MESSAGE => {
             let level = scan::text(params, "level").and_then(|level| level.parse().ok());
-            GateEvent::Log { level: level.unwrap_or(LogLevel::Info), frame }
+            GateEvent::Log { level: level.unwrap_or(LogLevel::Info), frame: text::told(frame) }
         }
         method::TASKS_STATUS | method::TASKS_CHANGED => return gate.task_news(server, frame),
-        _ => GateEvent::Notified(frame),
+        _ => GateEvent::Notified(text::told(frame)),
     })
 }

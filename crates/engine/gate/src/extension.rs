@@ -19,11 +19,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use toolgate_naming::Located;
-use toolgate_session::{Interactor, Outbound};
+use toolgate_session::Interactor;
 use toolgate_wire::method::Target;
 use toolgate_wire::{Frame, Span, code, method, scan, string};
 
-use crate::present::Exchange;
+use crate::decide::Matter;
 use crate::view::View;
 use crate::{Caller, Gate, Refusal, resolve, skills};
 
@@ -61,17 +61,22 @@ impl Gate {
         if request.is(skills::LIST) && view.skilled().len() > 1 {
             return self.list_skills(&view, request, caller, port).await;
         }
-        let (server, rename) = find(&view, request)?;
-        let pool = self.fleet.visit(&server, &caller.tenant())?;
-        let _place = self.queue.admit(caller, &pool).await?;
-        let outbound = Outbound { frame: request.clone(), rename, port };
-        let answer = pool.call(&outbound, || false).await?;
-        let (view, pool) = (&*view, &**pool);
-        Ok(Exchange { view, caller, pool, request, id: None }.present(answer))
+        let (id, rename) = find(&view, request)?;
+        let visit = self.fleet.visit(&id.server, &caller.tenant())?;
+        let (view, port, number) = (&view, &port, self.next_call());
+        let matter = Matter { view, request, id: &id, caller, port, number, stale: None };
+        let answer = self.carry(matter, rename, visit).await;
+        answer.or_else(|stop| stop.answer(&matter))
     }
 }
 
-type Found = (ServerName, Option<(Span, Bytes)>);
+/// What a request is about, for decisions: the one thing it names, else the method as if it were a
+/// tool of its server.
+type Found = (CapabilityId, Option<(Span, Bytes)>);
+
+pub(crate) fn method_of(server: &ServerName, method: &str) -> CapabilityId {
+    CapabilityId { server: server.clone(), kind: CapabilityKind::Tool, name: method.into() }
+}
 
 fn find(view: &View, request: &Frame) -> Result<Found, Refusal> {
     let method = request.method().unwrap_or_default();
@@ -84,12 +89,12 @@ fn find(view: &View, request: &Frame) -> Result<Found, Refusal> {
     let family = method.split('/').next().unwrap_or_default();
     let named = |key: &str| key.rsplit('/').next() == Some(family);
     match with_extension(view, named).as_slice() {
-        [only] => return Ok(((*only).clone(), None)),
+        [only] => return Ok((method_of(only, &method), None)),
         [] => {}
         several => return Err(unknown(&method, several)),
     }
     match with_extension(view, |_| true).as_slice() {
-        [only] => Ok(((*only).clone(), None)),
+        [only] => Ok((method_of(only, &method), None)),
         several => Err(unknown(&method, several)),
     }
 }
@@ -127,7 +132,7 @@ fn resource(server: &ServerName, uri: &str) -> CapabilityId {
 
 fn renamed(id: CapabilityId, asked: &str, span: Span) -> Found {
     let rename = (*id.name != *asked).then(|| (span, Bytes::from(string::encode(&id.name))));
-    (id.server, rename)
+    (id, rename)
 }
 
 /// The servers with an extension whose key passes a test.

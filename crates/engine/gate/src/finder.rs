@@ -108,7 +108,7 @@ impl State {
         new.map(|offered| offered.known.catalog.tools.len()).sum()
     }
 
-    fn covers(&self, Offered { member, known }: &Offered, tags: &Tags) -> bool {
+    fn covers(&self, Offered { member, known, .. }: &Offered, tags: &Tags) -> bool {
         let is_it = |source: &Weak<Known>| source.as_ptr() == Arc::as_ptr(known);
         let covered = self.servers.get(&member.spec.name);
         covered.is_some_and(|it| it.tags == *tags && it.sources.iter().any(is_it))
@@ -116,7 +116,7 @@ impl State {
 
     /// Whether there was something new.
     fn cover_server(&mut self, offered: &Offered) -> bool {
-        let Offered { member, known } = offered;
+        let Offered { member, known, .. } = offered;
         let (server, tags) = (&member.spec.name, Tags::of(&member.spec));
         if self.covers(offered, &tags) {
             return false;

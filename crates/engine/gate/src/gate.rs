@@ -1,30 +1,39 @@
 //! The gate itself, and the order of its steps.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Weak};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
-use toolgate_fleet::{Fleet, ServerStatus};
+use toolgate_fleet::{Fleet, ServerStatus, Visit};
 use toolgate_model::{CapabilityId, CapabilityKind, Discovery, PoolScope, ServerName};
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::mirror::Rule;
-use toolgate_wire::view::{LogLevel, ToolView};
-use toolgate_wire::{Era, Frame, method};
+use toolgate_wire::view::LogLevel;
+use toolgate_wire::{Era, Frame, Span, method};
 
 use crate::admit::Queue;
+use crate::asks::{self, Samplings};
+use crate::books::Books;
+use crate::decide::{Matter, Ruling, Subject};
 use crate::events::{self, GateEvent};
 use crate::finder::Finder;
+use crate::governing::Governing;
+use crate::pinned::Pinned;
 use crate::present::Exchange;
+use crate::refusal::Stop;
 use crate::resolve::{self, Resolved};
 use crate::results::{self, Keeping};
 use crate::seats::Seats;
 use crate::tasks::{self, Call, Ledger};
 use crate::view::View;
-use crate::{Caller, CallerId, Manner, Refusal, arguments, extension, manner, own, subscriptions};
+use crate::{
+    Caller, CallerId, Manner, Refusal, arguments, extension, manner, own, subscriptions, text,
+};
 
 /// How long after the start a list waits for servers nobody has seen yet.
 const START_GRACE: Duration = Duration::from_secs(3);
@@ -42,6 +51,12 @@ pub struct Gate {
     pub(crate) finder: Finder,
     pub(crate) results: Keeping,
     pub(crate) events: broadcast::Sender<GateEvent>,
+    pub(crate) governing: ArcSwap<Governing>,
+    pub(crate) pinned: Pinned,
+    pub(crate) samplings: Arc<Samplings>,
+    pub(crate) books: OnceLock<Books>,
+    /// How many requests were numbered for the journal.
+    pub(crate) calls: AtomicU64,
     started: Instant,
     pub(crate) me: Weak<Self>,
 }
@@ -60,6 +75,11 @@ impl Gate {
             finder: Finder::default(),
             results: Keeping::default(),
             events: broadcast::channel(EVENTS).0,
+            governing: ArcSwap::default(),
+            pinned: Pinned::default(),
+            samplings: Arc::default(),
+            books: OnceLock::new(),
+            calls: AtomicU64::new(0),
             started: Instant::now(),
             me: me.clone(),
         });
@@ -105,7 +125,7 @@ impl Gate {
         match request.method().as_deref() {
             // Boxed, as everything rare on this way: what every call carries stays small.
             Some(method) if tasks::concerns(method) => {
-                let answer = Box::pin(self.task(request, caller, port)).await?;
+                let answer = text::small(Box::pin(self.task(request, caller, port)).await?);
                 return Ok(self.bounded(&self.view(caller), request, caller, answer).await);
             }
             Some(method) if extension::concerns(method) => {
@@ -125,27 +145,83 @@ impl Gate {
 
     pub(crate) async fn pass_to_server(
         &self,
-        view: &View,
+        view: &Arc<View>,
         request: &Frame,
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
         self.still_there(view)?; // the profile
-        let Resolved { id, rename } = resolve::capability(view, request)?; // name -> identity
+        let mut resolved = resolve::capability(view, request)?; // name -> identity
+        // A server that is replaced meanwhile ends after this call.
+        let visit = self.fleet.visit(&resolved.id.server, &caller.tenant())?;
+        let renewed = self.renewed(&resolved.id, &visit, view, caller).await; // recently read
+        if let Some(now) = &renewed.view {
+            resolved = resolve::capability(now, request)?;
+            if resolved.id.server != *visit.server() {
+                return Box::pin(self.pass_to_server(now, request, caller, port)).await;
+            }
+        }
+        let (view, Resolved { id, rename }) = (renewed.view.as_ref().unwrap_or(view), resolved);
+        let (number, stale) = (self.next_call(), renewed.failure.as_deref());
+        let matter = Matter { view, request, id: &id, caller, port: &port, number, stale };
         let misfit = arguments::misfit(view, &id, request, caller, &self.slow_checks);
         if let Some(stopped) = misfit.await {
+            self.record_misfit(&matter);
             return stopped; // against the original schema
         }
-        // A server that is replaced meanwhile ends after this call.
-        let visit = self.fleet.visit(&id.server, &caller.tenant())?;
+        let answer = self.carry(matter, rename, visit).await;
+        answer.or_else(|stop| stop.answer(&matter))
+    }
+
+    /// Decides about a request, and sends it if it passes.
+    pub(crate) async fn carry(
+        &self,
+        matter: Matter<'_>,
+        rename: Option<(Span, Bytes)>,
+        visit: Visit,
+    ) -> Result<Frame, Stop> {
+        self.queue.has_room()?; // before anybody is asked
+        let subject = matter.known()?;
+        let ruling = self.ruled(&matter, &subject)?; // the rules first
+        let Some(via) = ruling.asks else {
+            return self.send(matter, &subject, &ruling, rename, visit).await;
+        };
+        drop(visit); // a person may take his time
+        Box::pin(async {
+            let ruling = self.approved(&matter, &subject, ruling, via).await?; // then a person
+            let view = self.still_holds(&matter, &subject).await?; // the wait may have been long
+            let matter = Matter { view: &view, ..matter };
+            let subject = matter.known()?;
+            let visit = self.fleet.visit(&matter.id.server, &matter.caller.tenant())?;
+            self.send(matter, &subject, &ruling, rename, visit).await
+        })
+        .await
+    }
+
+    async fn send(
+        &self,
+        matter: Matter<'_>,
+        subject: &Subject<'_>,
+        ruling: &Ruling,
+        rename: Option<(Span, Bytes)>,
+        visit: Visit,
+    ) -> Result<Frame, Stop> {
+        let Matter { view, request, id, caller, .. } = matter;
         let place = self.queue.admit(caller, &visit).await?; // in his turn
+        let intent = self.intended(&matter, subject, ruling).await?; // on record before it leaves
+        let port = self.guarded(&visit, matter.port.clone()); // what the server may ask meanwhile
         let outbound = Outbound { frame: request.clone(), rename, port };
-        let repeatable = || repeatable(view, &id);
-        let (tool, pool, outbound, repeatable) = (&id, &*visit, &outbound, &repeatable);
+        let repeatable = || subject.marks.read_only || subject.marks.idempotent;
+        let (tool, pool, outbound, repeatable) = (id, &*visit, &outbound, &repeatable);
         let call = Call { tool, pool, caller, outbound, repeatable, place };
-        let answer = self.dispatch(view, call).await?; // the only send
-        let exchange = Exchange { view, caller, pool, request, id: Some(&id) };
-        let answer = exchange.present(answer); // as this caller must see it
+        let answer = self.dispatch(view, call).await; // the only send
+        intent.over(&answer);
+        if answer.is_ok() && !subject.is_trusted() {
+            caller.taint.raise(); // whatever it says, somebody may have meant it for his model
+        }
+        let exchange = Exchange { view, caller, pool, request, id: matter.named() };
+        let answer = exchange.present(answer?); // as this caller must see it
+        let answer = text::answer(asks::vetted(&id.server, answer)).await; // nothing hidden in it
         Ok(self.bounded(view, request, caller, answer).await) // and as much as he takes
     }
 
@@ -263,15 +339,4 @@ impl Gate {
     pub fn events(&self) -> broadcast::Receiver<GateEvent> {
         self.events.subscribe()
     }
-}
-
-/// Whether a request may be sent again to a server that did not run it: everything that only
-/// reads, and tools whose definition says so.
-fn repeatable(view: &View, id: &CapabilityId) -> bool {
-    if id.kind != CapabilityKind::Tool {
-        return true;
-    }
-    let Some(definition) = view.definition(id) else { return false };
-    let Some(tool) = ToolView::of(definition) else { return false };
-    tool.hints.read_only == Some(true) || tool.hints.idempotent == Some(true)
 }

@@ -3,6 +3,7 @@
 //! A definition is the server's own, with the name it is exposed under, in the shape of the
 //! caller's revision.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use toolgate_wire::{Revision, Splice, scan, string};
 
 use crate::listing::OfferedEntry;
 use crate::view::View;
-use crate::{results, uris};
+use crate::{results, text, uris};
 
 /// How much of all servers' instructions is passed on.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
@@ -23,7 +24,7 @@ pub(crate) fn rendered(view: &View, entry: &OfferedEntry, to: Revision) -> Bytes
         CapabilityKind::Tool => tool(entry, to),
         _ => entry.fact.raw.clone(),
     };
-    exposed(view, entry, raw)
+    text::definition(exposed(view, entry, raw))
 }
 
 /// A tool in the shape of a revision, and whether it may be called as a task there.
@@ -62,9 +63,14 @@ pub(crate) fn capabilities(catalogs: &[(ServerName, Arc<Catalog>)], to: Revision
 }
 
 /// What servers want the model to know: one server's own words, or everybody's under his name.
-pub(crate) fn instructions(catalogs: &[(ServerName, Arc<Catalog>)]) -> Option<String> {
+/// What is withheld of them is left out.
+pub(crate) fn instructions(
+    catalogs: &[(ServerName, Arc<Catalog>)],
+    withheld: &HashSet<ServerName>,
+) -> Option<String> {
     let said: Vec<_> = catalogs
         .iter()
+        .filter(|(server, _)| !withheld.contains(server))
         .filter_map(|(server, catalog)| Some((server, catalog.instructions.as_deref()?)))
         .collect();
     let mut text = match said.as_slice() {
@@ -80,5 +86,5 @@ pub(crate) fn instructions(catalogs: &[(ServerName, Arc<Catalog>)]) -> Option<St
         let end = (0..=MAX_INSTRUCTIONS).rev().find(|at| text.is_char_boundary(*at));
         text.truncate(end.unwrap_or(0));
     }
-    Some(text)
+    Some(text::instructions(text))
 }

@@ -238,7 +238,7 @@ fn meant(request: &Frame) -> Result<Frame, Wrong> {
 }
 
 /// A result of the gate's own, in the caller's revision.
-fn answer(result: &str, to: Revision) -> Result<Frame, Refusal> {
+pub(crate) fn answer(result: &str, to: Revision) -> Result<Frame, Refusal> {
     let answer = own_frame(build::response("0", result.as_bytes()))?;
     let passage = Passage { method: method::TOOLS_CALL, from: Revision::LATEST_LEGACY, to };
     Ok(bridge::result(answer, &passage, None))

@@ -4,8 +4,16 @@
 
 use bytes::Bytes;
 use toolgate_fleet::FleetError;
+use toolgate_model::Effect;
 use toolgate_session::SessionError;
-use toolgate_wire::{Revision, code, string};
+use toolgate_store::StoreError;
+use toolgate_wire::{Frame, Revision, code, method, string};
+
+use crate::decide::Matter;
+use crate::{arguments, own};
+
+/// Under which key a refused call says what was decided.
+const DECISION: &str = "dev.toolgate/decision";
 
 /// A JSON-RPC error of the gate's own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,5 +82,104 @@ impl From<FleetError> for Refusal {
         };
         let hint = hint.map(|hint| format!("; hint: {hint}")).unwrap_or_default();
         Self { code, message: format!("failed to {error}{hint}"), data: None }
+    }
+}
+
+/// A request that was decided against, or that nobody decided about in time.
+#[derive(Debug)]
+pub(crate) struct Refused(Box<Verdict>);
+
+#[derive(Debug)]
+struct Verdict {
+    effect: Effect,
+    because: String,
+    /// The approval that is waited for.
+    id: Option<String>,
+    /// What its caller is told.
+    message: String,
+}
+
+impl Refused {
+    fn new(effect: Effect, because: String, id: Option<String>, message: String) -> Self {
+        Self(Box::new(Verdict { effect, because, id, message }))
+    }
+
+    /// Refused by what is said or known.
+    pub(crate) fn denied(because: String) -> Self {
+        let message = format!("refused: {because}");
+        Self::new(Effect::Deny, because, None, message)
+    }
+
+    /// Somebody was asked and has not answered; or said no, with this message.
+    pub(crate) fn unapproved(because: String, id: Option<String>, message: String) -> Self {
+        let effect = if id.is_some() { Effect::Ask } else { Effect::Deny };
+        Self::new(effect, because, id, message)
+    }
+
+    /// It cannot be put on record.
+    pub(crate) fn off_the_record(error: &StoreError) -> Self {
+        Self::denied(format!(
+            "the journal cannot be written, so that only what is known to only read may be done: \
+             failed to {error}"
+        ))
+    }
+
+    fn told(&self) -> String {
+        let Verdict { effect, because, id, .. } = &*self.0;
+        let id = id.as_ref().map(|id| format!(",\"id\":{}", string::encode(id)));
+        let (because, id) = (string::encode(because), id.unwrap_or_default());
+        format!("{{\"effect\":\"{effect}\",\"because\":{because}{id}}}")
+    }
+
+    /// What the caller is answered: a tool's error that a model can read, or an error of the
+    /// protocol where no tool was called. Both carry the decision for programs.
+    pub(crate) fn answer(self, matter: &Matter<'_>) -> Result<Frame, Refusal> {
+        let told = self.told();
+        let calls = matter.request.is(method::TOOLS_CALL);
+        let params = matter.request.params().unwrap_or_default();
+        if calls && !arguments::wants_task(matter.view, matter.id, params, matter.caller) {
+            let text = string::encode(&self.0.message);
+            let result = format!(
+                r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true,"_meta":{{"{DECISION}":{told}}}}}"#
+            );
+            return own::answer(&result, matter.caller.revision);
+        }
+        Err(Refusal { code: code::REFUSED, message: self.0.message, data: Some(told.into()) })
+    }
+}
+
+/// Why a request ends before it is answered.
+pub(crate) enum Stop {
+    /// It was decided against.
+    Refused(Refused),
+    /// It failed.
+    Failed(Refusal),
+}
+
+impl Stop {
+    /// What its caller is answered.
+    pub(crate) fn answer(self, matter: &Matter<'_>) -> Result<Frame, Refusal> {
+        match self {
+            Self::Refused(refused) => refused.answer(matter),
+            Self::Failed(refusal) => Err(refusal),
+        }
+    }
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failed(refusal)
+    }
+}
+
+impl From<FleetError> for Stop {
+    fn from(error: FleetError) -> Self {
+        Self::Failed(error.into())
     }
 }

@@ -224,10 +224,14 @@ impl Gate {
     fn make(&self, caller: Option<CallerId>, profile: &str, before: Option<&View>) -> Arc<View> {
         // Asked before the catalogs are: what changes meanwhile makes it stale at once.
         let generation = self.fleet.generation();
+        let offered = self.fleet.catalogs(caller.map(CallerId::key));
+        let governing = self.governing();
         Arc::new(View::new(Making {
             generation,
             own: caller.is_some(),
-            offered: self.fleet.catalogs(caller.map(CallerId::key)),
+            withheld: self.withheld(&offered, governing.posture()),
+            governing,
+            offered,
             profile,
             manner: &self.manner(),
             before,

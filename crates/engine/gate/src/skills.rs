@@ -9,12 +9,13 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use toolgate_bridge as bridge;
 use toolgate_model::ServerName;
-use toolgate_session::{Interactor, Outbound};
+use toolgate_session::Interactor;
 use toolgate_wire::{Era, Frame, build, code, scan};
 
-use crate::present::{Exchange, own_frame};
+use crate::decide::Matter;
+use crate::present::own_frame;
 use crate::view::View;
-use crate::{Caller, Gate, Refusal};
+use crate::{Caller, Gate, Refusal, extension};
 
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 pub(crate) const LIST: &str = "skills/list";
@@ -27,7 +28,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// Who asks, and what he asked.
 struct Asking<'a> {
     gate: &'a Gate,
-    view: &'a View,
+    view: &'a Arc<View>,
     request: &'a Frame,
     caller: &'a Arc<Caller>,
     port: Arc<dyn Interactor>,
@@ -37,7 +38,7 @@ impl Gate {
     /// The skills of these servers.
     pub(crate) async fn list_skills(
         &self,
-        view: &View,
+        view: &Arc<View>,
         request: &Frame,
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
@@ -91,16 +92,19 @@ impl Asking<'_> {
     }
 
     async fn page(&self, server: &ServerName, frame: Frame) -> Result<Frame, Refusal> {
-        let pool = self.gate.fleet.visit(server, &self.caller.tenant())?;
-        let _place = self.gate.queue.admit(self.caller, &pool).await?;
-        let outbound = Outbound { frame, rename: None, port: self.port.clone() };
-        let answer = pool.call(&outbound, || true).await?;
-        if let Some(error) = answer.error() {
-            let message = String::from_utf8_lossy(error).into_owned();
-            return Err(Refusal { code: code::INTERNAL_ERROR, message, data: None });
+        let Self { gate, view, caller, port, .. } = self;
+        let (visit, number) = (gate.fleet.visit(server, &caller.tenant())?, gate.next_call());
+        let (id, request) = (&extension::method_of(server, LIST), &frame);
+        let matter = Matter { view, request, id, caller, port, number, stale: None };
+        let answer = gate.carry(matter, None, visit).await;
+        let answer = answer.or_else(|stop| stop.answer(&matter))?;
+        match answer.error() {
+            Some(error) => {
+                let message = String::from_utf8_lossy(error).into_owned();
+                Err(Refusal { code: code::INTERNAL_ERROR, message, data: None })
+            }
+            None => Ok(answer),
         }
-        let Self { view, caller, request, .. } = *self;
-        Ok(Exchange { view, caller, pool: &pool, request, id: None }.present(answer))
     }
 
     /// The request for the page behind a cursor.

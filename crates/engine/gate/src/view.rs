@@ -10,23 +10,28 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use toolgate_bridge as bridge;
 use toolgate_bridge::tasks::Form;
-use toolgate_exposure::{Exposure, Offer, Terms, exposure};
+use toolgate_exposure::{Exposure, Row};
 use toolgate_fleet::{Fact, Offered};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Definition, Profile, ServerName,
+    CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
 };
 use toolgate_naming::Exposed;
+use toolgate_policy::Prepared;
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::{Era, Frame, Revision};
 
+use crate::decide::Marks;
 use crate::extension::has_extension;
+use crate::governing::Governing;
 use crate::listing::{Entry, List, OfferedEntry, PerRevision};
+use crate::pinned::Withheld;
 use crate::tasks::Tasked;
-use crate::{Manner, lists, own, results, skills, uris};
+use crate::{Manner, exposing, lists, own, results, skills, uris};
 
 /// How long a modern caller may keep a list once every server has settled. Changes are told to
 /// those who listen; this is for those who do not.
@@ -40,10 +45,24 @@ pub(crate) struct Making<'a> {
     pub(crate) offered: Vec<Offered>,
     pub(crate) profile: &'a str,
     pub(crate) manner: &'a Manner,
+    pub(crate) governing: Arc<Governing>,
+    /// What must not be used now, whatever the profile sees.
+    pub(crate) withheld: Withheld,
     /// The view before it, whose lists it goes on with.
     pub(crate) before: Option<&'a View>,
     /// Counts definitions that are made ready to be sent.
     pub(crate) renders: Arc<AtomicU64>,
+}
+
+/// A visible tool, and everything a decision about it needs that is the same for every call.
+pub(crate) struct Tool {
+    pub(crate) fact: Arc<Fact>,
+    /// Whose it is, by place among what is offered.
+    pub(crate) server: usize,
+    pub(crate) marks: Marks,
+    pub(crate) pinned_at: Option<SystemTime>,
+    /// The rules that can be about it, found when it is first called.
+    pub(crate) rules: OnceLock<Prepared>,
 }
 
 pub(crate) struct View {
@@ -54,6 +73,8 @@ pub(crate) struct View {
     pub(crate) exposure: Arc<Exposure>,
     /// The servers this view has something of, in order.
     offered: Vec<Offered>,
+    /// What is started or reached under the name of each.
+    identities: Vec<Digest>,
     pub(crate) catalogs: Vec<(ServerName, Arc<Catalog>)>,
     /// Servers with a URI that is shown otherwise than they write it.
     pub(crate) sharing: HashSet<ServerName>,
@@ -61,7 +82,9 @@ pub(crate) struct View {
     /// Servers with skills.
     skilled: Vec<ServerName>,
     /// Every visible tool.
-    tools: HashMap<CapabilityId, Arc<Fact>>,
+    tools: HashMap<CapabilityId, Tool>,
+    pub(crate) governing: Arc<Governing>,
+    pub(crate) withheld: Withheld,
     lists: [Arc<List>; CapabilityKind::ALL.len()],
     capabilities: PerRevision<OnceLock<Bytes>>,
     /// Tools with arguments that modern requests repeat in headers, by exposed name.
@@ -72,12 +95,14 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(making: Making<'_>) -> Self {
-        let Making { generation, own, offered, profile, manner, before, renders } = making;
+        let Making { generation, own, offered, profile, manner, before, renders, .. } = making;
+        let (governing, withheld) = (making.governing, making.withheld);
         let declared = manner.profiles.get(profile);
-        let exposure = match &declared {
-            Some(declared) => expose(&offered, declared, profile, manner),
+        let mut exposure = match &declared {
+            Some(declared) => exposing::of(&offered, declared, profile, manner),
             None => Exposure::default(),
         };
+        exposure.withhold(&|id| withheld.because(id).cloned());
         let known = before.map(|before| &before.exposure.findings[..]).unwrap_or_default();
         let findings = exposure.findings.iter().filter(|it| !own && !known.contains(it));
         for finding in findings {
@@ -89,11 +114,14 @@ impl View {
             declared,
             exposure: Arc::new(exposure),
             offered: Vec::new(),
+            identities: Vec::new(),
             catalogs: Vec::new(),
             sharing: HashSet::new(),
             tasked: Tasked::default(),
             skilled: Vec::new(),
             tools: HashMap::new(),
+            governing,
+            withheld,
             lists: CapabilityKind::ALL.map(|kind| List::after(None, kind, Vec::new(), false)),
             capabilities: Default::default(),
             mirrored: HashMap::new(),
@@ -112,7 +140,9 @@ impl View {
 
     /// Takes in the servers that this profile sees something of.
     fn take(&mut self, offered: Vec<Offered>) {
-        let named = self.exposure.rows.iter().filter(|row| row.exposed.is_some());
+        // What is withheld has a name all the same, and is refused under it.
+        let has_name = |row: &&Row| self.names().name_of(&row.id).is_some();
+        let named = self.exposure.rows.iter().filter(has_name);
         let named: HashSet<_> = named.map(|row| row.id.server.clone()).collect();
         let is_seen =
             |offered: &Offered| named.contains(&offered.member.spec.name) || self.sees(offered, "");
@@ -120,9 +150,10 @@ impl View {
         let catalogs = offered.iter();
         let catalogs = catalogs.map(|it| (it.member.spec.name.clone(), it.known.catalog.clone()));
         self.catalogs = catalogs.collect();
+        self.identities = offered.iter().map(|it| it.member.spec.digest()).collect();
         self.offered = offered;
         self.tasked = Tasked::of(&self.catalogs);
-        self.instructions = lists::instructions(&self.catalogs);
+        self.instructions = lists::instructions(&self.catalogs, &self.withheld.silent);
         let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
         let skilled = self.whole().filter(|(_, catalog)| skills(catalog));
         self.skilled = skilled.map(|(server, _)| server.clone()).collect();
@@ -134,11 +165,18 @@ impl View {
     fn take_tools(&mut self) {
         let mut tools = HashMap::new();
         let mut mirrored = HashMap::new();
-        for (id, _, fact) in self.visible(CapabilityKind::Tool) {
+        for (id, offered, fact) in self.visible(CapabilityKind::Tool) {
             if let (Some(shown), false) = (self.names().name_of(&id), fact.marks.is_empty()) {
                 mirrored.insert(shown.to_owned(), fact.marks.clone());
             }
-            tools.insert(id, fact.clone());
+            let tool = Tool {
+                fact: fact.clone(),
+                server: self.offered.iter().position(|it| std::ptr::eq(it, offered)).unwrap_or(0),
+                marks: Marks::of_tool(&offered.member, &id.name, &fact.raw),
+                pinned_at: self.withheld.pinned_at.get(&id).copied(),
+                rules: OnceLock::new(),
+            };
+            tools.insert(id, tool);
         }
         (self.tools, self.mirrored) = (tools, mirrored);
     }
@@ -155,7 +193,8 @@ impl View {
                 let (server, name) = (offered.member.spec.name.clone(), definition.name.clone());
                 let id = CapabilityId { server, kind, name };
                 let counts = names.insert(&definition.name);
-                (counts && self.names().name_of(&id).is_some()).then_some((id, offered, fact))
+                let shown = counts && self.names().name_of(&id).is_some();
+                (shown && self.withheld.because(&id).is_none()).then_some((id, offered, fact))
             })
         })
     }
@@ -237,9 +276,9 @@ impl View {
 
     /// A visible tool as it is, or would be, listed.
     pub(crate) fn listed_tool(&self, id: &CapabilityId, to: Revision) -> Option<Bytes> {
-        let fact = self.tools.get(id)?;
-        let offered = self.offered.iter().find(|it| it.member.spec.name == id.server)?;
-        Some(self.render(&self.entry(id.clone(), offered, fact), to))
+        let tool = self.tools.get(id)?;
+        let offered = self.offered.get(tool.server)?;
+        Some(self.render(&self.entry(id.clone(), offered, &tool.fact), to))
     }
 
     /// What the gateway declares.
@@ -273,6 +312,16 @@ impl View {
         &self.offered
     }
 
+    /// The place of a server among them.
+    pub(crate) fn place_of(&self, server: &ServerName) -> Option<usize> {
+        self.offered.iter().position(|it| it.member.spec.name == *server)
+    }
+
+    /// What is started or reached under the name of the server at a place.
+    pub(crate) fn identity(&self, place: usize) -> &Digest {
+        &self.identities[place]
+    }
+
     /// Whether a tool is visible and not listed.
     pub(crate) fn is_deferred(&self, id: &CapabilityId) -> bool {
         self.exposure.deferred.contains(id)
@@ -280,6 +329,11 @@ impl View {
 
     /// What is known of a visible tool.
     pub(crate) fn tool(&self, id: &CapabilityId) -> Option<&Arc<Fact>> {
+        self.tools.get(id).map(|tool| &tool.fact)
+    }
+
+    /// The same, with what decisions need.
+    pub(crate) fn offered_tool(&self, id: &CapabilityId) -> Option<&Tool> {
         self.tools.get(id)
     }
 
@@ -337,52 +391,10 @@ impl View {
 
     /// The definition behind an id, as its server wrote it.
     pub(crate) fn definition(&self, id: &CapabilityId) -> Option<&Bytes> {
-        if let Some(fact) = self.tools.get(id) {
-            return Some(&fact.raw);
+        if let Some(tool) = self.tools.get(id) {
+            return Some(&tool.fact.raw);
         }
         let offered = self.offered.iter().find(|it| it.member.spec.name == id.server)?;
         offered.known.fact(id.kind, &id.name).map(|fact| &fact.raw)
     }
-}
-
-/// Decides on everything that is offered, by the rules.
-fn expose(
-    offered: &[Offered],
-    declared: &DeclaredProfile,
-    profile: &str,
-    manner: &Manner,
-) -> Exposure {
-    let offers: Vec<_> = offered
-        .iter()
-        .map(|Offered { member, known }| Offer {
-            spec: &member.spec,
-            origin: &member.origin,
-            place: member.place,
-            catalog: &known.catalog,
-        })
-        .collect();
-    let verdicts = unusable(offered);
-    let style = own::reserving(&manner.style, &declared.profile, manner.expose);
-    exposure(
-        &offers,
-        &Terms {
-            profile,
-            declared,
-            style: &style,
-            expose: manner.expose,
-            own: own::cost(&declared.profile),
-            unusable: &|_, definition| verdicts.get(&std::ptr::from_ref(definition)).cloned(),
-        },
-    )
-}
-
-/// Definitions nobody can use, each with the reason.
-fn unusable(offered: &[Offered]) -> HashMap<*const Definition, String> {
-    let all = offered.iter().flat_map(|offered| {
-        CapabilityKind::ALL.into_iter().flat_map(|kind| offered.known.of_kind(kind))
-    });
-    let unusable = all.filter_map(|(definition, fact)| {
-        Some((std::ptr::from_ref(definition), fact.unusable.clone()?))
-    });
-    unusable.collect()
 }

@@ -134,9 +134,10 @@ fn encode(
     if let Some((span, raw)) = &outbound.rename {
         edit = edit.replace(*span, raw);
     }
-    // A message of the server's own era passes as it is.
+    // A message of the server's own era passes as it is, but for what its port does not offer.
     edit = match (core.era(), meta::is_enveloped(frame)) {
         (Some(Era::Modern), false) => envelope::dress(edit, frame, &*outbound.port),
+        (Some(Era::Modern), true) => envelope::undeclare(edit, frame, &*outbound.port),
         (Some(Era::Legacy), true) => envelope::strip(edit, frame),
         _ => edit,
     };

@@ -8,7 +8,10 @@ use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
 use toolgate_model::ServerName;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, code, method, scan, string};
+use toolgate_wire::{Frame, Span, Splice, code, method, scan, string};
+
+/// What a client calls it that its model can be asked.
+pub(crate) const SAMPLING: &str = "sampling";
 
 /// Who an interactor speaks for. Two calls of one scope may answer each other's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,6 +97,20 @@ impl dyn Interactor + '_ {
         let questions = ["elicitation", "sampling", "roots"];
         questions.into_iter().any(|kind| scan::member(&capabilities, kind).is_some())
     }
+}
+
+/// What a server is told that can be asked of those behind it: no model unless it may, and a model
+/// without the context of other servers.
+pub fn declared(capabilities: Bytes, sampling: bool) -> Bytes {
+    let Some(at) = scan::member(&capabilities, SAMPLING) else { return capabilities };
+    let context = scan::member(at.of(&capabilities), "context").is_some();
+    let edit = Splice::new(&capabilities);
+    let edit = match sampling {
+        false => edit.delete_member(Span::new(0, capabilities.len()), SAMPLING),
+        true if context => edit.delete_member(at, "context"),
+        true => return capabilities,
+    };
+    edit.finish().unwrap_or_else(|_| Bytes::from_static(b"{}"))
 }
 
 impl AskKind {

@@ -32,7 +32,7 @@ pub(crate) async fn read(core: &Core, body: Body) -> Result<Message, SessionErro
 
 async fn from_file(core: &Core, spooled: Spooled) -> Result<Message, SessionError> {
     let (limits, kept) = (core.limits, spooled.clone());
-    let sifted = tokio::task::spawn_blocking(move || sift(&kept, &limits)).await;
+    let sifted = tokio::task::spawn_blocking(move || sifted(&kept, &limits)).await;
     match sifted.map_err(|error| TransportError::Io(io::Error::other(error)))?? {
         Some(frame) => Ok(Message::One(frame)),
         None => Ok(core.read(spooled.whole().await?)?),
@@ -40,7 +40,7 @@ async fn from_file(core: &Core, spooled: Spooled) -> Result<Message, SessionErro
 }
 
 /// The skeleton of a large answer; `None` if the message must be read as a whole.
-fn sift(spooled: &Spooled, limits: &Limits) -> Result<Option<Frame>, SessionError> {
+pub fn sifted(spooled: &Spooled, limits: &Limits) -> Result<Option<Frame>, SessionError> {
     let mut random = [0; 12];
     getrandom::fill(&mut random).map_err(|error| TransportError::Io(io::Error::other(error)))?;
     let token = Token::new(random);

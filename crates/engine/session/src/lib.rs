@@ -33,6 +33,7 @@ mod url_required;
 
 pub use error::SessionError;
 pub use handshake::{Opening, Welcome};
-pub use interactor::{Ambient, Answer, AskKind, Interactor, Question, Scope};
+pub use interactor::{Ambient, Answer, AskKind, Interactor, Question, Scope, declared};
+pub use large::sifted;
 pub use owner::Owner;
 pub use session::{Outbound, Session};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolgate_model::{
-    Data, DeclaredProfile, Diagnostic, Naming, Origin, Prefix, Scope, Secret, ServerName,
-    ServerSpec,
+    Data, DeclaredProfile, Diagnostic, Mode, Naming, Origin, Posture, Prefix, Scope, Secret,
+    ServerName, ServerSpec, Via, WrittenRule,
 };
 
 /// The file a text came from: for origins, relative paths and what its scope may say.
@@ -90,6 +91,12 @@ pub struct Settings {
     pub foreign: Option<Foreign>,
     /// Who may call what without being asked.
     pub permissions: Permissions,
+    /// Who is asked, and for how long.
+    pub approvals: FileApprovals,
+    /// How much is asked of servers before they may be used.
+    pub posture: Option<Said<Posture>>,
+    /// How old a list of definitions may be when one of them is called.
+    pub recheck: Option<Said<Duration>>,
     /// Values a person is asked for.
     pub inputs: Vec<Input>,
     /// What means something to one host only, by the name of its dialect; hidden, because nobody
@@ -132,38 +139,43 @@ impl Foreign {
     }
 }
 
+/// Something a file says, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said<T> {
+    /// What.
+    pub value: T,
+    /// Line and column, from 1.
+    pub at: (u32, u32),
+}
+
 /// What a file says about calls that need no question, or are never made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Permissions {
     /// How calls are decided that no rule speaks of.
-    pub mode: Option<Mode>,
+    pub mode: Option<Said<Mode>>,
     /// Rules of calls that pass.
-    pub allow: Vec<String>,
+    pub allow: Vec<WrittenRule>,
     /// Rules of calls that are asked about.
-    pub ask: Vec<String>,
+    pub ask: Vec<WrittenRule>,
     /// Rules of calls that are refused.
-    pub deny: Vec<String>,
+    pub deny: Vec<WrittenRule>,
+    /// Whether content of untrusted servers makes tools be asked about that could carry it away.
+    pub taint: Option<Said<bool>>,
+    /// Whether such tools that are destructive are asked about even where nobody is asked.
+    pub yolo_floor: Option<Said<bool>>,
 }
 
-/// How calls are decided that no rule speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Somebody is asked.
-    Ask,
-    /// What is allowed passes, the rest is asked about.
-    Limited,
-    /// Nobody is asked.
-    Full,
-}
-
-impl Mode {
-    /// The words for it in our configuration; the first is the one we write.
-    pub const WORDS: [(&'static str, Self); 4] = [
-        ("ask", Self::Ask),
-        ("limited", Self::Limited),
-        ("yolo", Self::Full),
-        ("full", Self::Full),
-    ];
+/// What a file says about who is asked, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileApprovals {
+    /// Who approves, where nothing is said of the client.
+    pub via: Option<Said<Via>>,
+    /// Who approves the calls of single clients, by the name the client gives itself.
+    pub clients: BTreeMap<String, Said<Via>>,
+    /// How long a call waits for an approval.
+    pub wait: Option<Said<Duration>>,
+    /// How long a call may still be approved, and a one-time approval used.
+    pub expiry: Option<Said<Duration>>,
 }
 
 /// A value a person is asked for: `${secret:id}` stands for it.

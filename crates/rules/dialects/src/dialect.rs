@@ -2,14 +2,14 @@
 //!
 //! The set is closed here: a new one is a file in [`crate::forms`], a variant and its lines below.
 
-use toolgate_model::{Data, ServerName, ServerSpec};
+use toolgate_model::{Data, Effect, ServerName, ServerSpec, WrittenRule};
 
 use crate::edit::{self, EditError, Step};
-use crate::form::{self, Form, Place};
+use crate::form::{self, Form, Meaning, Place};
 use crate::frame::Writer;
 use crate::frame::tree::{Member, Value};
 use crate::losses::Losses;
-use crate::{FileRef, Grammar, Loss, Reading, Settings, Syntax, forms};
+use crate::{FileRef, Grammar, Loss, Permissions, Reading, Settings, Syntax, forms};
 
 /// A way of writing servers down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,6 +169,11 @@ impl Dialect {
     /// Reads a text in this dialect.
     pub fn read(self, text: &str, at: &FileRef) -> Reading {
         form::read(self.form(), text, at)
+    }
+
+    /// What a rule means in our words that a file in this dialect says among others.
+    pub fn meaning(self, effect: Effect, rule: &WrittenRule, said: &Permissions) -> Meaning {
+        self.form().meaning(effect, rule, said)
     }
 
     /// A new document that declares these servers and is to lie there.

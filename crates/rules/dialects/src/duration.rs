@@ -22,6 +22,13 @@ pub fn parse(text: &str) -> Result<Duration, &'static str> {
     checked(number.saturating_mul(millis))
 }
 
+/// Whether a text says no time at all, as `0s` does.
+pub(crate) fn is_zero(text: &str) -> bool {
+    let text = text.trim();
+    let unit = text.trim_start_matches('0');
+    unit.len() < text.len() && ["ms", "s", "m", "h"].contains(&unit.trim_start())
+}
+
 /// A duration in milliseconds, within the limits.
 pub(crate) fn checked(millis: u64) -> Result<Duration, &'static str> {
     match Duration::from_millis(millis) {
@@ -42,6 +49,14 @@ mod tests {
         {
             assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
         }
+    }
+
+    #[test]
+    fn no_time_at_all_is_told_from_none() {
+        for (text, zero) in [("0s", true), (" 00 ms ", true), ("0", false), ("s", false)] {
+            assert_eq!(is_zero(text), zero, "{text}");
+        }
+        assert!(!is_zero("10s") && !is_zero("0d") && !is_zero(""));
     }
 
     #[test]

@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_model::{Data, ServerName, ServerSpec};
+use toolgate_model::{Data, Effect, ServerName, ServerSpec, WrittenRule};
 
 use crate::frame::tree::{Member, Node, Value};
 use crate::frame::{Fields, Report, Writer};
 use crate::losses::Losses;
-use crate::{Amendment, Declared, FileRef, Grammar, Reading, Settings, Syntax};
+use crate::{Amendment, Declared, FileRef, Grammar, Permissions, Reading, Settings, Syntax};
 
 /// Where the servers of a document stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,17 @@ impl From<ServerSpec> for Entry {
     fn from(spec: ServerSpec) -> Self {
         Self::Server(Box::new(spec))
     }
+}
+
+/// What a rule of a file means in our words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meaning {
+    /// This rule.
+    Rule(String),
+    /// It is about tools of the host itself.
+    OfTheHost,
+    /// Nothing here, for this reason.
+    Nothing(&'static str),
 }
 
 /// Some servers of a document.
@@ -148,6 +159,11 @@ pub(crate) trait Form: Sync {
     /// Writes the fields of an entry that means this server; in a list the `name` is there already.
     /// What the dialect cannot say is a loss, and every field of the spec is one or the other.
     fn write(&self, spec: &ServerSpec, writer: &mut Writer<'_>);
+
+    /// What a rule that its file says among others means in our words.
+    fn meaning(&self, _effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
+        Meaning::Rule(rule.about.clone())
+    }
 
     /// What a new document holds beside servers: `version` and its like.
     fn base(&self) -> Vec<(String, Data)> {

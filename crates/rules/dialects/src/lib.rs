@@ -22,13 +22,16 @@ mod schema;
 mod syntax;
 pub mod template;
 
+pub use toolgate_model::Mode;
+
 pub use declared::{
-    Amendment, ClientProfile, Declared, FileRef, Foreign, Input, Mode, Permissions, Reading,
-    Settings,
+    Amendment, ClientProfile, Declared, FileApprovals, FileRef, Foreign, Input, Permissions,
+    Reading, Said, Settings,
 };
 pub use dialect::{Dialect, Written};
 pub use duration::parse as parse_duration;
 pub use edit::EditError;
+pub use form::Meaning;
 pub use frame::nearest::nearest;
 pub use grammar::Grammar;
 pub use losses::Loss;

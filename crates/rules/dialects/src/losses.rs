@@ -2,7 +2,7 @@
 
 use toolgate_model::ServerName;
 
-use crate::{Permissions, Settings};
+use crate::{FileApprovals, Permissions, Settings};
 
 /// One thing that is not said any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,9 @@ impl Losses {
         self.unsaid("clients", !settings.clients.is_empty());
         self.unsaid("inputs", !settings.inputs.is_empty());
         self.unsaid("permissions", settings.permissions != Permissions::default());
+        self.unsaid("approvals", settings.approvals != FileApprovals::default());
+        self.unsaid("launch.posture", settings.posture.is_some());
+        self.unsaid("pins.recheck", settings.recheck.is_some());
         for dialect in settings.extras.keys() {
             self.add(format!("extra.{dialect}"), "it means something to that host only");
         }

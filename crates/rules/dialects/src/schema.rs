@@ -4,10 +4,13 @@
 //! to derive it from, and a second set of types would only repeat it. A test holds both together:
 //! what the reader asks for at each level is what the schema has there.
 
+mod decisions;
+
 use toolgate_model::{Approval, Data, Expose, Naming, Prefix};
 
+use crate::Foreign;
 use crate::edit::json_text;
-use crate::{Foreign, Mode};
+use decisions::{approvals, launch, pins, policy};
 
 /// The schema, as the text of a JSON document (draft 2020-12).
 pub fn schema() -> String {
@@ -32,6 +35,7 @@ pub fn schema() -> String {
             ("profiles", profiles()),
             ("clients", map("Clients, by the name they call themselves.", client())),
             ("approvals", approvals()),
+            ("pins", pins()),
             ("extra", extra()),
         ],
     );
@@ -73,6 +77,7 @@ fn server() -> Data {
         ("tools", map("Single tools, by the name their server gives them.", tool())),
         ("approval", approval("When somebody is asked before a tool is called.")),
         ("trust", flag("Whether its tools are called without asking; in your own file only.")),
+        ("sampling", sampling()),
         ("required", flag("Whether clients wait for it.")),
         ("allowed_commands", texts("Commands that were reviewed.")),
         ("manifest", manifest()),
@@ -150,7 +155,6 @@ fn auth() -> Data {
 }
 
 fn timeouts() -> Data {
-    let time = |about: &str| pattern(about, r"^\s*0*[1-9][0-9]*\s*(ms|s|m|h)\s*$");
     table(
         "How long things may take, like \"500ms\", \"30s\", \"10m\".",
         vec![
@@ -159,6 +163,11 @@ fn timeouts() -> Data {
             ("max", time("A call, whatever happens meanwhile.")),
         ],
     )
+}
+
+/// A length of time.
+pub(crate) fn time(about: &str) -> Data {
+    pattern(about, r"^\s*0*[1-9][0-9]*\s*(ms|s|m|h)\s*$")
 }
 
 fn tool() -> Data {
@@ -212,22 +221,16 @@ fn input() -> Data {
     with(table("A value.", fields), vec![("required", Data::texts(["id"]))])
 }
 
-fn launch() -> Data {
-    let posture = words("How carefully servers are started.", &["personal", "governed"]);
-    table("How servers are started.", vec![("posture", posture)])
-}
-
-fn policy() -> Data {
-    let modes: Vec<_> = Mode::WORDS.iter().map(|(word, _)| *word).collect();
-    table(
-        "Which calls pass, are asked about, or are refused.",
-        vec![
-            ("mode", words("How calls are decided that no rule speaks of.", &modes)),
-            ("allow", texts("Rules of calls that pass.")),
-            ("ask", texts("Rules of calls that are asked about.")),
-            ("deny", texts("Rules of calls that are refused.")),
-        ],
-    )
+fn sampling() -> Data {
+    let most = i64::from(u32::MAX);
+    let limits = vec![
+        ("requests_per_day", number("Completions in a day (UTC).", 1, most)),
+        ("tokens_per_day", number("Tokens it may ask for in a day (UTC).", 1, i64::MAX)),
+        ("max_tokens", number("Tokens it may ask for at once.", 1, i64::MAX)),
+        ("concurrency", number("Completions under way at once.", 1, most)),
+    ];
+    let about = "Whether it may ask its callers' models, and how much; in your own file only.";
+    either(about, object(vec![("type", Data::text("boolean"))]), table("Limits.", limits))
 }
 
 fn naming() -> Data {
@@ -282,14 +285,7 @@ fn client() -> Data {
     with(table("A client.", fields), vec![("required", Data::texts(["profile"]))])
 }
 
-fn approvals() -> Data {
-    let via = || words("Who approves calls.", &["client", "elicitation", "operator"]);
-    let client = table("How calls of one client are approved.", vec![("via", via())]);
-    let clients = map("Clients, as `toolgate install` names them.", client);
-    table("How calls are approved.", vec![("via", via()), ("clients", clients)])
-}
-
-fn object(fields: Vec<(&str, Data)>) -> Data {
+pub(crate) fn object(fields: Vec<(&str, Data)>) -> Data {
     Data::Table(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
@@ -308,15 +304,15 @@ fn both(first: Data, second: Data) -> Data {
     }
 }
 
-fn with(schema: Data, more: Vec<(&str, Data)>) -> Data {
+pub(crate) fn with(schema: Data, more: Vec<(&str, Data)>) -> Data {
     both(schema, object(more))
 }
 
-fn text(about: &str) -> Data {
+pub(crate) fn text(about: &str) -> Data {
     of_type("string", about)
 }
 
-fn flag(about: &str) -> Data {
+pub(crate) fn flag(about: &str) -> Data {
     of_type("boolean", about)
 }
 
@@ -325,11 +321,11 @@ fn extra() -> Data {
     map("What means something to another host only, by dialect.", fields)
 }
 
-fn pattern(about: &str, pattern: &str) -> Data {
+pub(crate) fn pattern(about: &str, pattern: &str) -> Data {
     with(text(about), vec![("pattern", Data::text(pattern))])
 }
 
-fn words(about: &str, words: &[&str]) -> Data {
+pub(crate) fn words(about: &str, words: &[&str]) -> Data {
     with(text(about), vec![("enum", Data::texts(words.iter().copied()))])
 }
 
@@ -338,7 +334,13 @@ fn number(about: &str, least: i64, most: i64) -> Data {
     with(of_type("integer", about), limits)
 }
 
-fn list(about: &str, items: Data) -> Data {
+/// One of two.
+pub(crate) fn either(about: &str, one: Data, other: Data) -> Data {
+    let choices = Data::List(vec![one, other]);
+    object(vec![("description", Data::text(about)), ("anyOf", choices)])
+}
+
+pub(crate) fn list(about: &str, items: Data) -> Data {
     with(of_type("array", about), vec![("items", items)])
 }
 
@@ -346,11 +348,11 @@ fn texts(about: &str) -> Data {
     list(about, object(vec![("type", Data::text("string"))]))
 }
 
-fn map(about: &str, values: Data) -> Data {
+pub(crate) fn map(about: &str, values: Data) -> Data {
     with(of_type("object", about), vec![("additionalProperties", values)])
 }
 
-fn table(about: &str, fields: Vec<(&str, Data)>) -> Data {
+pub(crate) fn table(about: &str, fields: Vec<(&str, Data)>) -> Data {
     let more = vec![("properties", object(fields)), ("additionalProperties", Data::Flag(false))];
     with(of_type("object", about), more)
 }

@@ -15,8 +15,9 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use toolgate_dialects::template::{self, Piece};
 use toolgate_dialects::{Dialect, FileRef, Grammar, Settings};
 use toolgate_model::{
-    Approval, Auth, AuthProvider, HttpKind, HttpSpec, OAuth, PoolScope, Safety, Sandbox, Secret,
-    Selection, ServerName, ServerSpec, StdioSpec, Timeouts, ToolSpec, TransportSpec,
+    Approval, Auth, AuthProvider, HttpKind, HttpSpec, OAuth, PoolScope, Safety, SamplingLimits,
+    Sandbox, Secret, Selection, ServerName, ServerSpec, StdioSpec, Timeouts, ToolSpec,
+    TransportSpec,
 };
 
 /// How many servers each dialect is given; `PROPTEST_CASES` asks for more.
@@ -110,7 +111,7 @@ fn same(text: String) -> String {
 type Field = (&'static str, fn(&ServerSpec) -> String);
 
 /// What must come back unless it is reported; single headers and variables of `env` count as one.
-const FIELDS: [Field; 19] = [
+const FIELDS: [Field; 20] = [
     ("command", |spec| stdio_of(spec, |it| it.command.clone())),
     ("args", |spec| stdio_of(spec, |it| format!("{:?}", it.args))),
     ("env", |spec| stdio_of(spec, |it| exposed(&it.env))),
@@ -129,6 +130,7 @@ const FIELDS: [Field; 19] = [
     ("description", |spec| format!("{:?}", spec.description)),
     ("tags", |spec| format!("{:?}", spec.tags)),
     ("trust", |spec| spec.trust.to_string()),
+    ("sampling", |spec| format!("{:?}", spec.sampling)),
     ("required", |spec| spec.required.to_string()),
     // A rule of what is seen may be said in other words, and several words speak of a tool.
     ("", |spec| seen(&spec.selection)),
@@ -333,7 +335,10 @@ fn server() -> impl Strategy<Value = ServerSpec> {
     );
     let rarely = || prop::bool::weighted(0.1);
     let flags = (prop::bool::weighted(0.8), rarely(), rarely(), rarely());
-    let safety = mostly(Safety::default(), safety());
+    let sampling = (1..3_u32, 1..3_u64).prop_map(|(concurrency, max_tokens)| {
+        Some(SamplingLimits { concurrency, max_tokens, ..SamplingLimits::default() })
+    });
+    let safety = (mostly(Safety::default(), safety()), mostly(None, sampling));
     let name = "[a-zA-Z0-9 ._@/\"-]{0,6}[a-z]";
     (name, transport, timeouts(), says, flags, selection(), safety).prop_map(
         |(
@@ -343,11 +348,12 @@ fn server() -> impl Strategy<Value = ServerSpec> {
             (description, tags),
             (enabled, trust, per_caller, required),
             selection,
-            safety,
+            (safety, sampling),
         )| {
             let name = ServerName::new(&name).unwrap();
             let pool = if per_caller { PoolScope::PerCaller } else { PoolScope::Shared };
-            let spec = ServerSpec { required, safety, ..ServerSpec::new(name, transport) };
+            let spec =
+                ServerSpec { required, safety, sampling, ..ServerSpec::new(name, transport) };
             ServerSpec { enabled, timeouts, pool, description, tags, trust, selection, ..spec }
         },
     )

@@ -90,11 +90,19 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
     let schema: Value = serde_json::from_str(&schema()).unwrap();
     let server = "/properties/servers/additionalProperties";
     let below = |key: &str| format!("{server}/properties/{key}");
+    let rules = ["allow", "ask", "deny"].into_iter().flat_map(|list| {
+        let rule = format!("/properties/policy/properties/{list}/items/anyOf/1");
+        let condition = format!("{rule}/properties/when/items");
+        let text = format!("[[policy.{list}]]\nabout = 'mcp:a/b'\n");
+        let deeper = format!("{text}[[policy.{list}.when]]\nat = '/x'\n{UNKNOWN}\n");
+        [(rule, format!("{text}{UNKNOWN}\n")), (condition, deeper)]
+    });
     let levels = [
         (String::new(), format!("{UNKNOWN}\n")),
         ("/properties/inputs/items".into(), format!("[[inputs]]\nid = 'x'\n{UNKNOWN}\n")),
         ("/properties/launch".into(), format!("[launch]\n{UNKNOWN}\n")),
         ("/properties/policy".into(), format!("[policy]\n{UNKNOWN}\n")),
+        ("/properties/pins".into(), format!("[pins]\n{UNKNOWN}\n")),
         ("/properties/approvals".into(), format!("[approvals]\n{UNKNOWN}\n")),
         (
             "/properties/approvals/properties/clients/additionalProperties".into(),
@@ -107,6 +115,7 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
         (below("timeouts"), format!("[servers.a]\ncommand = 'x'\ntimeouts.{UNKNOWN}\n")),
         (below("auth"), format!("[servers.a]\nurl = 'https://x'\nauth.{UNKNOWN}\n")),
         (below("manifest"), format!("[servers.a]\ncommand = 'x'\nmanifest.{UNKNOWN}\n")),
+        (below("sampling/anyOf/1"), format!("[servers.a]\ncommand = 'x'\nsampling.{UNKNOWN}\n")),
         (below("sandbox"), format!("[servers.a]\ncommand = 'x'\nsandbox.{UNKNOWN}\n")),
         (
             below("tools/additionalProperties"),
@@ -114,7 +123,7 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
         ),
     ];
     let mut seen = BTreeSet::new();
-    for (pointer, text) in levels {
+    for (pointer, text) in levels.into_iter().chain(rules) {
         let asked = asked_for(text);
         let properties = schema.pointer(&format!("{pointer}/properties")).unwrap();
         let described: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
@@ -131,9 +140,10 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
 /// these, and others once they are there.
 fn asked_for(mut text: String) -> BTreeSet<String> {
     let line = text.lines().find(|line| line.ends_with(UNKNOWN)).unwrap().to_owned();
-    let mut asked: BTreeSet<String> = ["command", "url", "id"]
+    let table = &text[text.rfind("\n[").unwrap_or_default()..];
+    let mut asked: BTreeSet<String> = ["command", "url", "id", "about", "at"]
         .into_iter()
-        .filter(|key| !line.contains('.') && text.contains(&format!("\n{key} = ")))
+        .filter(|key| !line.contains('.') && table.contains(&format!("\n{key} = ")))
         .map(str::to_owned)
         .collect();
     loop {
@@ -167,6 +177,10 @@ fn collect(schema: &Value, at: &str, into: &mut BTreeSet<String>) {
         if let Some(value) = schema.get(key) {
             collect(value, &format!("{at}/{key}"), into);
         }
+    }
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    for (index, value) in choices.into_iter().flatten().enumerate() {
+        collect(value, &format!("{at}/anyOf/{index}"), into);
     }
 }
 

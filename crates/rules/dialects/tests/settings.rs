@@ -5,8 +5,8 @@
 
 mod common;
 
-use toolgate_dialects::{Dialect, Input, Mode, Permissions, Reading, Settings};
-use toolgate_model::{Data, Secret};
+use toolgate_dialects::{Dialect, Input, Meaning, Mode, Permissions, Reading, Said, Settings};
+use toolgate_model::{Condition, Data, Effect, Expected, Secret, WrittenRule};
 
 fn read(dialect: Dialect, text: &str) -> Reading {
     dialect.read(text, &common::place(dialect))
@@ -27,24 +27,138 @@ fn lost(dialect: Dialect, settings: &Settings) -> Vec<String> {
 
 #[test]
 fn permissions_are_written_where_they_are_read() {
+    let rule = |about: &str| vec![WrittenRule::from(about.to_owned())];
     let permissions = Permissions {
-        mode: Some(Mode::Full),
-        allow: vec!["mcp:a:b".into()],
-        ask: vec!["mcp:a:c".into()],
-        deny: vec!["mcp:a:d".into()],
+        mode: Some(Said { value: Mode::Full, at: (0, 0) }),
+        allow: rule("mcp:a:b"),
+        ask: rule("mcp:a:c"),
+        deny: rule("mcp:a:d"),
+        ..Permissions::default()
     };
-    for dialect in [Dialect::Zed, Dialect::Nyzhi] {
+    for dialect in [Dialect::Zed, Dialect::Nyzhi, Dialect::CoreAgent, Dialect::ClaudeCode] {
         let settings = Settings { permissions: permissions.clone(), ..Settings::default() };
         let written = dialect.write(&[], &settings, &common::place(dialect)).unwrap();
         assert_eq!(written.losses, []);
-        assert_eq!(read(dialect, &written.text).settings, settings, "{}", written.text);
+        let again = common::said(&read(dialect, &written.text).settings);
+        assert_eq!(again, settings, "{}", written.text);
     }
-    let foreign = Permissions { allow: vec!["mcp__a__b".into()], ..Permissions::default() };
+    let foreign = Permissions { allow: rule("mcp__a__b"), ..Permissions::default() };
     let settings = Settings { permissions: foreign, ..Settings::default() };
     let losses = Dialect::Zed.write(&[], &settings, &common::place(Dialect::Zed)).unwrap().losses;
     assert_eq!(losses.len(), 1, "{losses:?}");
     let losses = Dialect::VsCode.write(&[], &settings, &common::place(Dialect::VsCode)).unwrap();
     assert_eq!(losses.losses.len(), 1, "{losses:?}");
+}
+
+/// A rule with conditions is another rule without them, so whoever cannot say them says nothing.
+#[test]
+fn a_condition_that_a_dialect_cannot_say_is_told() {
+    let when = vec![Condition { at: "/n".into(), is: Expected::Value(Data::Integer(3)) }];
+    let rule = WrittenRule { when, ..WrittenRule::from("mcp:a:b".to_owned()) };
+    let permissions = Permissions { deny: vec![rule], ..Permissions::default() };
+    let settings = Settings { permissions, ..Settings::default() };
+    for dialect in [Dialect::Zed, Dialect::Nyzhi, Dialect::CoreAgent, Dialect::ClaudeCode] {
+        assert_eq!(lost(dialect, &settings), ["permissions.deny"], "{dialect}");
+        let written = dialect.write(&[], &settings, &common::place(dialect)).unwrap();
+        assert!(!written.text.contains("mcp:a:b"), "{}", written.text);
+    }
+    assert_eq!(lost(Dialect::Toolgate, &settings), [""; 0]);
+}
+
+/// What the rules of a text mean in our words.
+fn meanings(dialect: Dialect, text: &str) -> Vec<(Effect, Meaning)> {
+    let said = read(dialect, text).settings.permissions;
+    let lists =
+        [(Effect::Allow, &said.allow), (Effect::Ask, &said.ask), (Effect::Deny, &said.deny)];
+    let rules =
+        lists.into_iter().flat_map(|(effect, rules)| rules.iter().map(move |it| (effect, it)));
+    rules.map(|(effect, rule)| (effect, dialect.meaning(effect, rule, &said))).collect()
+}
+
+fn rule(effect: Effect, about: &str) -> (Effect, Meaning) {
+    (effect, Meaning::Rule(about.to_owned()))
+}
+
+#[test]
+fn nyzhi_allows_in_its_limited_mode_alone() {
+    let text = |mode: &str| {
+        format!(
+            "[agent.trust]\nmode = '{mode}'\nallow_tools = ['mcp__fs__read', 'bash']\ndeny_tools = ['*']\n"
+        )
+    };
+    let deny = rule(Effect::Deny, "mcp:*/*");
+    let bash = (Effect::Allow, Meaning::OfTheHost);
+    let limited = meanings(Dialect::Nyzhi, &text("limited"));
+    assert_eq!(limited, [rule(Effect::Allow, "mcp__fs__read"), bash.clone(), deny.clone()]);
+    for mode in ["off", "full", "autoedit"] {
+        let found = meanings(Dialect::Nyzhi, &text(mode));
+        assert!(matches!(found[0], (Effect::Allow, Meaning::Nothing(_))), "{mode}: {found:?}");
+        assert_eq!(found[1..], [bash.clone(), deny.clone()]);
+    }
+}
+
+#[test]
+fn rules_of_core_agent_are_held_against_names_and_arguments() {
+    let text = r#"{ "permissions": {
+        "allow": ["mcp:fs_read_file", "mcp:fs_*", "bash:git *", "mcp:fs_write *", "mcp:fs_x {\"a*"],
+        "deny": ["*drop*", "mcp:fs_rm {\"path\":\"/*"]
+    } }"#;
+    let found = meanings(Dialect::CoreAgent, text);
+    let expected = [
+        rule(Effect::Allow, "mcp:fs_read_file"),
+        rule(Effect::Allow, "mcp:fs_*"),
+        (Effect::Allow, Meaning::OfTheHost),
+        rule(Effect::Allow, "mcp:fs_write"),
+    ];
+    assert_eq!(found[..4], expected);
+    assert!(matches!(found[4].1, Meaning::Nothing(_)), "{found:?}");
+    assert_eq!(found[5..], [rule(Effect::Deny, "mcp:*drop*"), rule(Effect::Deny, "mcp:fs_rm")]);
+}
+
+#[test]
+fn modes_of_core_agent_are_as_it_documents_them() {
+    let said = |mode: &str| {
+        let text = format!(r#"{{ "permissions": {{ "mode": "{mode}" }} }}"#);
+        let said = read(Dialect::CoreAgent, &text).settings.permissions;
+        (said.mode.map(|it| it.value), said.deny.into_iter().map(|it| it.about).collect::<Vec<_>>())
+    };
+    assert_eq!(said("ask"), (Some(Mode::Ask), vec![]));
+    assert_eq!(said("allow"), (Some(Mode::Limited), vec![]));
+    assert_eq!(said("yolo"), (Some(Mode::Full), vec![]));
+    assert_eq!(said("acceptEdits"), (Some(Mode::Ask), vec![]));
+    assert_eq!(said("plan"), (None, vec!["mcp:*".to_owned()]));
+    // A slip of the pen opens nothing.
+    assert_eq!(said("yolol"), (Some(Mode::Ask), vec![]));
+}
+
+#[test]
+fn rules_of_zed_and_claude_code_name_tools_in_their_own_way() {
+    let zed = r#"{ "agent": { "tool_permissions": { "default": "deny", "tools": {
+        "mcp:git:log": { "default": "allow" },
+        "mcp:git:push": { "default": "allow", "always_deny": [{ "pattern": "force" }] },
+        "terminal": { "default": "allow" }
+    } } } }"#;
+    let expected = [
+        rule(Effect::Allow, "mcp:git/log"),
+        rule(Effect::Ask, "mcp:git/push"),
+        rule(Effect::Deny, "mcp:*/*"),
+    ];
+    assert_eq!(meanings(Dialect::Zed, zed), expected);
+    let claude = r#"{ "permissions": {
+        "defaultMode": "bypassPermissions",
+        "allow": ["mcp__git__log", "mcp__files", "Bash(ls:*)"],
+        "ask": ["mcp__git__*"], "deny": ["mcp__git__push(force)"]
+    } }"#;
+    let expected = [
+        rule(Effect::Allow, "mcp__git__log"),
+        rule(Effect::Allow, "mcp:files/*"),
+        (Effect::Allow, Meaning::OfTheHost),
+        rule(Effect::Ask, "mcp:git/*"),
+        rule(Effect::Deny, "mcp__git__push"),
+    ];
+    assert_eq!(meanings(Dialect::ClaudeCode, claude), expected);
+    let mode = read(Dialect::ClaudeCode, claude).settings.permissions.mode;
+    assert_eq!(mode, Some(Said { value: Mode::Full, at: (2, 9) }));
 }
 
 /// What only one host understands goes back to it, and is told as lost wherever else it goes.
@@ -60,7 +174,8 @@ fn what_means_something_to_one_host_only_is_kept_for_it() {
         for to in [from, Dialect::Toolgate] {
             let written = to.write(&[], &said, &common::place(to)).unwrap();
             assert_eq!(written.losses, [], "{to}");
-            assert_eq!(read(to, &written.text).settings, said, "{}", written.text);
+            let again = read(to, &written.text).settings;
+            assert_eq!(common::said(&again), common::said(&said), "{}", written.text);
         }
     }
 }

@@ -158,12 +158,10 @@ fn an_unknown_field_is_named_with_the_one_that_was_meant() {
 fn a_field_of_a_later_version_is_said_to_do_nothing() {
     for (field, column) in [
         ("required = true", 1),
-        ("approval = 'always'", 1),
         ("sandbox = { enabled = true }", 1),
         ("manifest = { digest = 'x' }", 1),
         ("allowed_commands = ['x']", 1),
         ("client_consent = 'approved'", 1),
-        ("tools.x = { approval = 'never' }", 13),
     ] {
         let (severity, place, said) = complaint(&format!("[servers.a]\ncommand = 'x'\n{field}\n"));
         assert_eq!((severity, place), (Severity::Warning, (3, column)), "{said}");
@@ -175,12 +173,6 @@ fn a_field_of_a_later_version_is_said_to_do_nothing() {
         assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
         assert!(said.contains("has no effect yet"), "{said}");
     }
-    for said in ["[launch]\nposture = 'governed'", "[approvals]\nvia = 'operator'"] {
-        let (severity, _, said) = complaint(said);
-        assert!(severity == Severity::Warning && said.contains("has no effect yet"), "{said}");
-    }
-    let (_, place, said) = complaint("\n[policy]\nmode = 'ask'\n");
-    assert!(place == (2, 2) && said.contains("`policy` has no effect yet"), "{place:?} {said}");
 }
 
 #[test]

@@ -134,6 +134,20 @@ impl fmt::Display for Because {
     }
 }
 
+impl Exposure {
+    /// Hides what must not be shown now, whatever profiles say of it. Its name stays its own: it
+    /// never falls to another, and whoever calls it can be told why not.
+    pub fn withhold(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>) {
+        let seen = self.rows.iter_mut().filter(|row| row.seen != Seen::Hidden);
+        for row in seen {
+            if let Some(because) = why(&row.id) {
+                (row.seen, row.exposed, row.because) = (Seen::Hidden, None, because);
+                self.deferred.remove(&row.id);
+            }
+        }
+    }
+}
+
 /// Decides on everything that is offered. It depends on what is offered and declared, not on the
 /// order of `offers`.
 pub fn exposure(offers: &[Offer<'_>], terms: &Terms<'_>) -> Exposure {

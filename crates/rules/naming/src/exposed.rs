@@ -108,6 +108,16 @@ impl Exposed {
         }
     }
 
+    /// The templates of a server that its own URI could come from, in no order.
+    pub fn templates_for<'a>(
+        &'a self,
+        server: &'a ServerName,
+        uri: &'a str,
+    ) -> impl Iterator<Item = &'a CapabilityId> {
+        let templates = self.ids[CapabilityKind::Template as usize].values();
+        templates.filter(move |id| id.server == *server && template::matches(&id.name, uri))
+    }
+
     /// The form of a URI that leads to this server whatever others have; `None` for a server that is
     /// not in the set.
     pub fn tagged(&self, server: &ServerName, uri: &str) -> Option<String> {

@@ -190,6 +190,10 @@ fn a_uri_from_a_template_finds_its_server() {
     assert_eq!(exposed.locate("file:///x"), both);
     assert_eq!(exposed.uri_of(&ids[1].server, "file:///x"), "toolgate+b:file:///x");
     assert_eq!(exposed.uri_of(&ids[1].server, "file:///x/y"), "file:///x/y");
+    let through = |server, uri| exposed.templates_for(server, uri).collect::<Vec<_>>();
+    assert_eq!(through(&ids[1].server, "file:///x"), [&ids[1]]);
+    assert_eq!(through(&ids[2].server, "file:///x"), [&ids[2]]);
+    assert_eq!(through(&ids[2].server, "file:///x/y"), Vec::<&CapabilityId>::new());
 }
 
 #[test]

@@ -23,6 +23,33 @@ pub enum Data {
     Table(Vec<(String, Data)>),
 }
 
+impl std::fmt::Display for Data {
+    /// For people, much as JSON has it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Fraction(spelled) => f.write_str(spelled),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Self::Table(fields) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in fields.iter().enumerate() {
+                    write!(f, "{}{key:?}: {value}", if at == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
 impl Data {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {

@@ -20,6 +20,16 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
+    /// The digest of these bytes alone.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The bytes of it.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The first `characters` of the digest in hexadecimal, for names that must stay short.
     pub fn short(&self, characters: usize) -> String {
         self.0.iter().flat_map(|byte| hex(*byte)).take(characters).collect()
@@ -29,6 +39,22 @@ impl Digest {
 fn hex(byte: u8) -> [char; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char]
+}
+
+impl std::str::FromStr for Digest {
+    type Err = ();
+
+    /// Reads a digest as it is shown.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64).ok_or(())?;
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            let is_lower = pair.iter().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+            let pair = std::str::from_utf8(pair).ok().filter(|_| is_lower).ok_or(())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(drop)?;
+        }
+        Ok(Self(bytes))
+    }
 }
 
 impl fmt::Display for Digest {
@@ -53,5 +79,14 @@ mod tests {
         let together = Digest::of_parts([b"a".as_slice(), b"bc"]);
         assert_ne!(apart, together);
         assert_eq!(apart.to_string().len(), "sha256:".len() + 64);
+    }
+
+    #[test]
+    fn a_digest_is_read_as_it_is_shown() {
+        let digest = Digest::of(b"x");
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        for wrong in ["", "sha256:", "sha256:00", &digest.to_string().to_uppercase()] {
+            assert_eq!(wrong.parse::<Digest>(), Err(()), "{wrong}");
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! One table for names that are refused and for text that is shown to people. It judges characters
 //! one by one: letters of different scripts that look alike are not its business.
 
+use std::fmt::Write as _;
+
 /// Whether a character is a control, bidirectional, zero-width, variation or tag character.
 ///
 /// Line ends and tabs are control characters too: whoever shows several lines lets them through.
@@ -25,6 +27,30 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{FFF9}'..='\u{FFFB}' // interlinear annotations
             | '\u{1D173}'..='\u{1D17A}' // musical formatting
             | '\u{E0000}'..='\u{E0FFF}') // tags and further variation selectors
+}
+
+/// Several lines for a person: control and invisible characters become `⟦U+XXXX⟧`, line ends and
+/// tabs stay.
+pub fn visible_lines(text: &str) -> String {
+    shown(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// The same for one line.
+pub fn visible(text: &str) -> String {
+    shown(text, |_| false)
+}
+
+fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) && !kept(c) {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "⟦U+{:04X}⟧", c as u32);
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 #[cfg(test)]

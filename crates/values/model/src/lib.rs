@@ -10,6 +10,7 @@ mod catalog;
 mod data;
 mod diagnostic;
 mod digest;
+mod governance;
 mod invisible;
 mod mask;
 mod name;
@@ -29,7 +30,11 @@ pub use catalog::{Catalog, Definition};
 pub use data::Data;
 pub use diagnostic::{Diagnostic, Excerpt, Severity};
 pub use digest::Digest;
-pub use invisible::is_invisible;
+pub use governance::{
+    Approvals, Condition, Effect, Expected, Governance, Mode, Posture, RuleSet, SamplingLimits,
+    Via, WrittenRule, says,
+};
+pub use invisible::{is_invisible, visible, visible_lines};
 pub use mask::Mask;
 pub use name::{NameError, ServerName};
 pub use origin::{Origin, Scope};

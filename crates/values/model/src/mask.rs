@@ -27,7 +27,13 @@ pub struct Mask {
     forms: Vec<String>,
     /// Values too short to be looked for inside of words.
     short: Vec<String>,
+    /// A bit for the first letters of each form, so that a text in which none begins is told with
+    /// one look at each of its letters.
+    first: Vec<u64>,
 }
+
+/// How many bits [`Mask::first`] has.
+const BITS: u32 = 12;
 
 impl Mask {
     /// A mask for these values, as they are and as others may write them: escaped, encoded for a
@@ -46,7 +52,47 @@ impl Mask {
         forms.dedup();
         // A blank stands alone everywhere.
         let short: Vec<_> = short.into_iter().filter(|it| !it.trim().is_empty()).collect();
-        Self { count: long.len() + short.len(), forms, short }
+        let mut first = vec![0; 1 << (BITS - 6)];
+        for form in forms.iter().filter_map(|form| form.as_bytes().first_chunk()) {
+            let (word, bit) = place(*form);
+            first[word] |= bit;
+        }
+        Self { count: long.len() + short.len(), forms, short, first }
+    }
+
+    /// Whether a form of some value stands in the text.
+    fn finds(&self, text: &str) -> bool {
+        let begins_here = |at: usize, four: &[u8; SHORTEST]| {
+            let from = self.forms.partition_point(|form| form.as_bytes() < four.as_slice());
+            let rest = &text.as_bytes()[at..];
+            let alike = self.forms[from..].iter().take_while(|it| it.as_bytes().starts_with(four));
+            alike.map(String::as_bytes).any(|form| rest.starts_with(form))
+        };
+        let windows = text.as_bytes().windows(SHORTEST).enumerate();
+        let mut windows = windows.filter_map(|(at, four)| Some((at, four.first_chunk()?)));
+        !self.forms.is_empty()
+            && windows.any(|(at, four)| {
+                let (word, bit) = place(*four);
+                self.first[word] & bit != 0 && begins_here(at, four)
+            })
+    }
+
+    /// A mask for what both hide.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        let both = |one: &[String], other: &[String]| {
+            let mut both: Vec<_> = one.iter().chain(other).cloned().collect();
+            both.sort();
+            both.dedup();
+            both
+        };
+        let (forms, short) = (both(&self.forms, &other.forms), both(&self.short, &other.short));
+        let first = match (self.first.is_empty(), other.first.is_empty()) {
+            (true, _) => other.first.clone(),
+            (_, true) => self.first.clone(),
+            _ => self.first.iter().zip(&other.first).map(|(one, other)| one | other).collect(),
+        };
+        Self { count: self.count.max(other.count), forms, short, first }
     }
 
     /// Whether there is nothing to hide.
@@ -75,7 +121,8 @@ impl Mask {
     /// Hides what is found now; `None` if nothing is.
     fn once(&self, text: &str) -> Option<String> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        let long = self.forms.iter().flat_map(|form| text.match_indices(form.as_str()));
+        let forms = if self.finds(text) { self.forms.as_slice() } else { &[] };
+        let long = forms.iter().flat_map(|form| text.match_indices(form.as_str()));
         found.extend(long.map(|(start, hit)| (start, start + hit.len())));
         let short = self.short.iter().flat_map(|value| text.match_indices(value.as_str()));
         let short = short.map(|(start, hit)| (start, start + hit.len()));
@@ -98,6 +145,12 @@ impl Mask {
         masked.push_str(&text[shown..]);
         Some(masked)
     }
+}
+
+/// Where the bit of these letters is.
+fn place(four: [u8; SHORTEST]) -> (usize, u64) {
+    let hash = u32::from_le_bytes(four).wrapping_mul(0x9e37_79b1) >> (32 - BITS);
+    ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
 /// Whether what stands there is no part of a word.

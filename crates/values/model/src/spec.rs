@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{
-    Auth, Data, Digest, Mask, Safety, Secret, Selection, ServerName, hidden_in_args, hidden_in_url,
+    Auth, Data, Digest, Mask, Safety, SamplingLimits, Secret, Selection, ServerName,
+    hidden_in_args, hidden_in_url,
 };
 
 /// A server as it was declared.
@@ -31,6 +32,9 @@ pub struct ServerSpec {
     pub tags: Option<Vec<String>>,
     /// Whether its tools are called without asking. Only the user's or the system's word counts.
     pub trust: bool,
+    /// What it may ask of its callers' models; none: nothing. Only the user's or the system's word
+    /// counts.
+    pub sampling: Option<SamplingLimits>,
     /// Whether clients are to wait for it.
     pub required: bool,
     /// Which of its tools are visible.
@@ -54,6 +58,7 @@ impl ServerSpec {
             description: None,
             tags: None,
             trust: false,
+            sampling: None,
             required: false,
             selection: Selection::default(),
             safety: Safety::default(),

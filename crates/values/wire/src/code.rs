@@ -17,6 +17,8 @@ pub const CONNECTION_CLOSED: i32 = -32000;
 pub const REQUEST_TIMEOUT: i32 = -32001;
 /// No such resource, up to 2025-11-25.
 pub const RESOURCE_NOT_FOUND: i32 = -32002;
+/// The gateway's rules, or a person, decided against it (of this gateway alone).
+pub const REFUSED: i32 = -32003;
 /// The user must visit a URL first; 2025-11-25 only.
 pub const URL_ELICITATION_REQUIRED: i32 = -32042;
 /// The request was cancelled.

@@ -26,8 +26,7 @@ pub fn ask(server: &str, question: &Question) -> Answer {
 }
 
 fn fill_in(server: &str, params: &Value) -> Result<Value, Gone> {
-    let message = params["message"].as_str().unwrap_or_default();
-    note(&format!("{server} asks: {}", visible_lines(message)));
+    note(&format!("{server} asks: {}", visible_lines(said(server, params))));
     if !agreed("Answer it?")? {
         return Ok(json!({ "action": "decline" }));
     }
@@ -66,11 +65,18 @@ fn fill_in_one(field: &Field) -> Result<Option<Value>, Gone> {
 
 /// The person opens the page himself: he sees the whole address first, and we never follow it.
 fn visit(server: &str, params: &Value) -> Result<Value, Gone> {
-    let text = |key: &str| visible(params[key].as_str().unwrap_or_default());
-    note(&format!("{server} asks you to visit a page: {}", text("message")));
-    note(&format!("  {}", text("url")));
+    let message = said(server, params);
+    let message = message.strip_prefix("asks you to visit ").unwrap_or(message);
+    note(&format!("{server} asks you to visit a page: {}", visible(message)));
+    note(&format!("  {}", visible(params["url"].as_str().unwrap_or_default())));
     let action = if agreed("Will you open it?")? { "accept" } else { "decline" };
     Ok(json!({ "action": action }))
+}
+
+/// The server's words; that they are his, the gateway says before them, and so do we.
+fn said<'a>(server: &str, params: &'a Value) -> &'a str {
+    let message = params["message"].as_str().unwrap_or_default();
+    message.strip_prefix(&format!("[{server}] ")).unwrap_or(message)
 }
 
 fn agreed(question: &str) -> Result<bool, Gone> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
 
 use super::Finding;
+use super::decided::Decided;
 use super::overview::notes;
 
 const LAUNCH: &str = "launch";
@@ -74,8 +75,14 @@ impl Checkup {
 }
 
 pub(super) async fn of(host: &Host, servers: &[ServerStatus], findings: &[Finding]) -> Checkups {
+    let mut servers = join_all(servers.iter().map(|status| one(host, status))).await;
+    // As they are known once everybody was looked at.
+    let decided = Decided::of(host);
+    for checkup in &mut servers {
+        checkup.phases.extend(decided.steps(&checkup.server));
+    }
     Checkups {
-        servers: join_all(servers.iter().map(|status| one(host, status))).await,
+        servers,
         notes: notes(host),
         findings: findings.to_vec(),
         guarantee: host.guarantee().to_string(),

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use toolgate_host::approvals::Broker;
 use toolgate_host::{Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions};
 
-use super::{Exposed, Finding, Finds, Inventory, Overview, Owner, Question, checkup};
+use super::{Exposed, Finding, Finds, Inventory, Overview, Owner, Question, Told, checkup, pins};
 use crate::exit::Failure;
 
 /// Answers questions about one host.
@@ -151,8 +152,23 @@ impl Desk {
                 }
                 raw(&checkup::of(&self.host, &servers, &self.findings()).await)
             }
+            Question::Standings => raw(&self.host.standings()),
+            Question::Approvals { asked } => asked.answer(self.broker()?).await,
+            Question::Explain(supposed) => {
+                let told = Told::of(&self.host, supposed)?;
+                raw(&told.ok_or_else(|| self.no(&supposed.server))?)
+            }
+            Question::Pins { asked } => {
+                let setup = self.setup.lock().await.clone();
+                pins::answer(&self.host, &setup, asked).await
+            }
             Question::Reconsider { server } => raw(&self.reconsider(server).await?),
         }
+    }
+
+    fn broker(&self) -> Result<&Broker, Failure> {
+        let broker = self.host.gate().approvals().map(|broker| &**broker);
+        broker.ok_or_else(|| Failure::failed("find approvals: this host keeps none"))
     }
 
     /// Reads the files again, with the consents given by now. `false` if they do not have this
@@ -196,7 +212,7 @@ pub fn no_server<'n>(server: &str, names: impl Iterator<Item = &'n str>) -> Fail
     Failure::failed(format!("find a server named `{server}`")).hint(hint)
 }
 
-fn raw(answer: &impl Serialize) -> Result<Box<RawValue>, Failure> {
+pub(super) fn raw(answer: &impl Serialize) -> Result<Box<RawValue>, Failure> {
     serde_json::value::to_raw_value(answer)
         .map_err(|error| Failure::failed(format!("write the answer: {error}")))
 }

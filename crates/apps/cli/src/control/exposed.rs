@@ -3,10 +3,12 @@
 //! It is what the gate decided. Of servers that may not be used the gate shows nothing; what is
 //! remembered of them is told here as hidden, with how they stand.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use toolgate_host::{
-    CapabilityKind, Cost, Exposure, Host, HostError, Ledger, Row, Seen, ServerState, ServerStatus,
-    tokens,
+    CapabilityId, CapabilityKind, Cost, Exposure, Host, HostError, Ledger, Outlook, Row, Seen,
+    ServerState, ServerStatus, tokens,
 };
 
 /// Everything there is, as callers with a profile see it.
@@ -47,6 +49,30 @@ pub struct Line {
     pub tags: Vec<String>,
     /// What its definition costs whoever is sent it.
     pub tokens: u32,
+    /// What a call of it would be decided as; none where nothing is decided: its server may not be
+    /// used.
+    #[serde(default)]
+    pub decision: Option<Decision>,
+}
+
+/// What a call would be decided as, its arguments left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// `allow`, `ask` or `deny`.
+    pub effect: String,
+    /// Because of what.
+    pub because: String,
+    /// Who would be asked, where somebody would: `client`, `elicitation` or `operator`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+}
+
+impl From<Outlook> for Decision {
+    fn from(outlook: Outlook) -> Self {
+        let Outlook { effect, because, via, .. } = outlook;
+        let via = via.map(|via| via.as_str().to_owned());
+        Self { effect: effect.as_str().to_owned(), because, via }
+    }
 }
 
 /// What a list of tools costs, in tokens: the stable shape of `exposure --totals --json`.
@@ -117,7 +143,11 @@ impl Exposed {
     pub(super) fn of(host: &Host, profile: &str) -> Result<Self, HostError> {
         let exposure = host.exposure(profile)?;
         let servers = host.servers().servers;
-        let mut lines: Vec<_> = exposure.rows.iter().map(Line::from).collect();
+        let outlook = host.outlook(profile)?.into_iter();
+        let decided: HashMap<CapabilityId, _> =
+            outlook.map(|it| (it.id.clone(), Decision::from(it))).collect();
+        let line = |row: &Row| Line { decision: decided.get(&row.id).cloned(), ..Line::from(row) };
+        let mut lines: Vec<_> = exposure.rows.iter().map(line).collect();
         lines.extend(servers.iter().filter(|it| is_barred(&it.state)).flat_map(barred));
         lines.sort_by(|a, b| (&a.server, &a.kind, &a.name).cmp(&(&b.server, &b.kind, &b.name)));
         Ok(Self {
@@ -167,6 +197,7 @@ fn barred(status: &ServerStatus) -> Vec<Line> {
         because: because.clone(),
         tags: Vec::new(),
         tokens: tokens(raw),
+        decision: None,
     };
     let definitions = CapabilityKind::ALL.into_iter().flat_map(|kind| {
         let known = status.catalog.iter().flat_map(move |catalog| catalog.of(kind));
@@ -188,6 +219,7 @@ impl From<&Row> for Line {
             because: row.because.to_string(),
             tags: row.tags.clone(),
             tokens: row.tokens,
+            decision: None,
         }
     }
 }

@@ -5,13 +5,17 @@
 //! was a [`Question`] and one line ([`Reply`]) answers it. What can be done with MCP is not here:
 //! calls, reads and prompts are an MCP session like any other client's.
 
+mod approvals;
 mod checkup;
+mod decided;
 mod desk;
+mod explained;
 mod exposed;
 mod finding;
 mod finds;
 mod inventory;
 mod overview;
+mod pins;
 
 use std::path::PathBuf;
 
@@ -20,13 +24,16 @@ use serde_json::value::RawValue;
 
 use crate::exit::Failure;
 
+pub use approvals::{Approving, Given, News, Outcome, Pending, Shown, no_call};
 pub use checkup::{Checkup, Checkups};
 pub use desk::{Desk, Reloaded, no_server};
-pub use exposed::{Exposed, Line, Sum, Totals, Unknown};
+pub use explained::{Spoken, Supposed, Told};
+pub use exposed::{Decision, Exposed, Line, Sum, Totals, Unknown};
 pub use finding::Finding;
 pub use finds::{Find, Finds};
 pub use inventory::{Inventory, Offer};
 pub use overview::Overview;
+pub use pins::{ChangeLine, Locked, PinLine, Pinning, Pins};
 
 /// The first line of a connection.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,6 +47,9 @@ pub enum Opening {
         /// The profile it wants to see with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
+        /// Whether a person types at our own command line: he need not approve what he does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        operator: bool,
     },
     /// A question.
     Ask(Question),
@@ -101,6 +111,20 @@ pub enum Question {
         /// One of them, or all.
         server: Option<String>,
     },
+    /// How does every server stand, beside what the journal says?
+    Standings,
+    /// Something about approvals.
+    Approvals {
+        /// What.
+        asked: Approving,
+    },
+    /// What would be decided about a call, and why?
+    Explain(Supposed),
+    /// Something about pins.
+    Pins {
+        /// What.
+        asked: Pinning,
+    },
     /// A consent was given or taken back: how does this server stand now?
     Reconsider {
         /// Which.
@@ -161,10 +185,12 @@ mod tests {
     #[test]
     fn openings_are_spelled_as_the_protocol_says() {
         let spelled = |opening: &Opening| serde_json::to_string(opening).unwrap();
-        let plain = Opening::Mcp { protocol: None, profile: None };
+        let plain = Opening::Mcp { protocol: None, profile: None, operator: false };
         assert_eq!(spelled(&plain), r#"{"toolgate":"mcp"}"#);
-        let reader = Opening::Mcp { protocol: None, profile: Some("reader".into()) };
-        assert_eq!(spelled(&reader), r#"{"toolgate":"mcp","profile":"reader"}"#);
+        let (profile, operator) = (Some("reader".into()), true);
+        let reader = Opening::Mcp { protocol: None, profile, operator };
+        let text = r#"{"toolgate":"mcp","profile":"reader","operator":true}"#;
+        assert_eq!(spelled(&reader), text);
         let ask = Opening::Ask(Question::Servers { wait_ms: 5 });
         assert_eq!(spelled(&ask), r#"{"toolgate":"ask","what":"servers","wait_ms":5}"#);
         let owner: Opening = serde_json::from_str(r#"{"toolgate":"ask","what":"owner"}"#).unwrap();

@@ -17,7 +17,7 @@ use crate::exit::Failure;
 
 pub use spinner::Spinner;
 pub use table::{Cut, Table};
-pub use visible::{visible, visible_lines};
+pub use visible::{harmless, harmless_json, visible, visible_lines};
 
 /// Writes data.
 pub fn data(bytes: &[u8]) -> Result<(), Failure> {
@@ -38,7 +38,7 @@ pub fn line(text: &str) -> Result<(), Failure> {
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::failed(format!("write JSON: {error}")))?;
-    line(&text)
+    line(&if io::stdout().is_terminal() { harmless_json(&text) } else { text })
 }
 
 /// Writes text that came from a server: exactly, unless a terminal would act on it.
@@ -50,7 +50,7 @@ pub fn text(text: &str) -> Result<(), Failure> {
 
 /// Says something to the person, who may not be listening.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", harmless(text, ""));
 }
 
 /// Says all there is to say about the files; text of theirs is as untrusted as a server's.

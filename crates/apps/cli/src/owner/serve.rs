@@ -49,9 +49,9 @@ async fn one(station: Arc<Station>, ending: Ending, reader: Reader, mut writer: 
         return;
     }
     let reply = match serde_json::from_slice(&line) {
-        Ok(Opening::Mcp { protocol, profile }) => match revision(protocol.as_deref()) {
+        Ok(Opening::Mcp { protocol, profile, operator }) => match revision(protocol.as_deref()) {
             Ok(strict) => {
-                let gateway = station.gateway(strict, profile.as_deref());
+                let gateway = station.gateway(strict, profile.as_deref()).operated(operator);
                 let served = gateway.serve_lines(reader, writer, ending.reached()).await;
                 if let Err(error) = served {
                     tracing::debug!(target: "toolgate::gateway", %error, "attached client");

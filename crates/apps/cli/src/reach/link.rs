@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use toolgate_host::session::{Opening, Outbound, Owner, Session, SessionError};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, Timeouts};
 use toolgate_transport::spool;
-use toolgate_wire::{Era, Frame, Kind, Limits, build, view::RpcError};
+use toolgate_wire::{Era, Frame, Kind, Limits, build, scan, view::RpcError};
 
 use super::Living;
 use crate::ask::CAPABILITIES;
@@ -36,7 +36,7 @@ impl Link {
         profile: &str,
         port: Arc<dyn Interactor>,
     ) -> Result<Self, Failure> {
-        let (reader, writer) = living.converse(None, Some(profile)).await?;
+        let (reader, writer) = living.converse(None, Some(profile), true).await?;
         Self::open(reader, writer, port).await
     }
 
@@ -49,7 +49,7 @@ impl Link {
     ) -> Result<Self, Failure> {
         let (to_gateway, from_client) = duplex(PIPE);
         let (to_client, from_gateway) = duplex(PIPE);
-        let gateway = station.gateway(None, Some(profile));
+        let gateway = station.gateway(None, Some(profile)).operated(true);
         tokio::spawn(async move {
             let never = std::future::pending();
             if let Err(error) = gateway.serve_lines(from_client, to_client, never).await {
@@ -111,6 +111,9 @@ impl Link {
 /// An error answer, with the hint the gate may have put into it.
 fn told(server: &str, error: &RpcError<'_>) -> Failure {
     let message = error.message.as_deref().unwrap_or("it gives no reason");
+    if is_decided(error) {
+        return Failure::refused(format!("use `{server}`: {message}"));
+    }
     let (message, hint) = match message.split_once("; hint: ") {
         Some((message, hint)) => (message, hint.to_owned()),
         None => (message, format!("`toolgate discover {server}` lists what it offers")),
@@ -121,6 +124,13 @@ fn told(server: &str, error: &RpcError<'_>) -> Failure {
         None => format!("get an answer from `{server}`: {message} ({code})"),
     };
     Failure::failed(what).hint(hint)
+}
+
+/// Whether the gate decided against the request: it says so in the data, whatever code the revision
+/// of the connection leaves it.
+fn is_decided(error: &RpcError<'_>) -> bool {
+    let Some(data) = error.data else { return false };
+    ["effect", "because"].iter().all(|member| scan::member(data, member).is_some())
 }
 
 fn failure(error: SessionError) -> Failure {

@@ -48,11 +48,12 @@ impl Living {
     }
 
     /// Begins an MCP conversation with it, strict about the revision or not, and with a profile or
-    /// the one it has for those who choose none.
+    /// the one it has for those who choose none; `operator`: a person at our own command line.
     pub async fn converse(
         &self,
         protocol: Option<String>,
         profile: Option<&str>,
+        operator: bool,
     ) -> Result<(Reader, Writer), Failure> {
         if let Some(name) = profile {
             // Once the rest is MCP, there is nobody to be told; an owner too old to know profiles
@@ -61,7 +62,7 @@ impl Living {
         }
         let (reader, mut writer) = connect(&self.socket).await.map_err(lost)?;
         let profile = profile.map(str::to_owned);
-        say(&mut writer, &Opening::Mcp { protocol, profile }).await?;
+        say(&mut writer, &Opening::Mcp { protocol, profile, operator }).await?;
         Ok((reader, writer))
     }
 }

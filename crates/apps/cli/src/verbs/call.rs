@@ -42,13 +42,20 @@ pub async fn run(context: &Context, options: &Call) -> Result<Exit, Failure> {
     let answer = answer.await?;
     let raw = answer.result().unwrap_or_default();
     let result: Value = serde_json::from_slice(raw).unwrap_or_default();
+    let failed = result["isError"] == true;
+    // The gate refuses a call with a result, so that models read why; no tool said anything then.
+    let refused = failed && result["_meta"]["dev.toolgate/decision"].is_object();
     if context.json {
         out::data(&[raw, b"\n"].concat())?;
-    } else {
+    } else if !refused {
         out::text(&content::content(&result).plain)?;
     }
-    if result["isError"] == true {
-        let (tool, server) = (&options.tool, &options.server);
+    let (tool, server) = (&options.tool, &options.server);
+    if refused {
+        let why = content::content(&result).text;
+        return Err(Failure::refused(format!("call `{tool}` on `{server}`: {why}")));
+    }
+    if failed {
         return Err(Failure::failed(format!(
             "call `{tool}` on `{server}`: the tool says that it failed, and why on stdout"
         ))

@@ -8,7 +8,7 @@ use toolgate_host::config::nearest;
 
 use super::search::tell_unknown;
 use crate::context::Context;
-use crate::control::{Exposed, Line, Question, Sum, Totals};
+use crate::control::{Decision, Exposed, Line, Question, Sum, Totals};
 use crate::exit::{Exit, Failure};
 use crate::out::{self, Cut, Table, visible};
 use crate::reach::Reach;
@@ -55,10 +55,10 @@ fn show(context: &Context, exposed: &Exposed) -> Result<(), Failure> {
 
 /// The stable shape; `--why` tells more.
 fn shape(line: &Line) -> Value {
-    let Line { server, kind, name, exposed, visible, because, tokens, .. } = line;
+    let Line { server, kind, name, exposed, visible, because, tokens, decision, .. } = line;
     json!({
         "server": server, "kind": kind, "name": name, "exposed": exposed,
-        "visible": visible, "because": because, "tokens": tokens,
+        "visible": visible, "because": because, "tokens": tokens, "decision": decision,
     })
 }
 
@@ -81,14 +81,15 @@ fn tell(exposed: &Exposed) {
 }
 
 fn table(lines: &[Line]) -> String {
-    let headings = ["SERVER", "KIND", "NAME", "EXPOSED", "TOKENS", "BECAUSE"];
-    let mut table = Table::new(&headings).soft(2, Cut::End).soft(3, Cut::End).soft(5, Cut::End);
+    let headings = ["SERVER", "KIND", "NAME", "EXPOSED", "CALLS", "TOKENS", "BECAUSE"];
+    let mut table = Table::new(&headings).soft(2, Cut::End).soft(3, Cut::End).soft(6, Cut::End);
     for line in lines {
         table.row([
             visible(&line.server),
             line.kind.clone(),
             visible(&line.name),
             seen_as(line),
+            effect(line),
             line.tokens.to_string(),
             visible(&line.because),
         ]);
@@ -115,6 +116,14 @@ fn seen_as(line: &Line) -> String {
     match &line.exposed {
         Some(exposed) if line.visible => visible(exposed),
         _ => "(hidden)".to_owned(),
+    }
+}
+
+/// What a call would be decided as, in a word.
+fn effect(line: &Line) -> String {
+    match &line.decision {
+        Some(decision) if line.visible => decision.effect.clone(),
+        _ => "–".to_owned(),
     }
 }
 
@@ -152,12 +161,25 @@ fn explained(line: &Line) -> String {
         [] => String::new(),
         tags => format!("  tags     {}\n", visible(&tags.join(", "))),
     };
+    let decided = line.decision.as_ref().map(decided).unwrap_or_default();
     format!(
-        "{server}/{name} ({})\n  seen     {seen}\n  because  {}\n{alias}{tags}  tokens   {}\n",
+        "{server}/{name} ({})\n  seen     {seen}\n  because  {}\n{decided}{alias}{tags}  tokens   {}\n",
         line.kind,
         visible(&line.because),
         line.tokens,
     )
+}
+
+/// What a call would be decided as, and why.
+fn decided(decision: &Decision) -> String {
+    let Decision { effect, because, via } = decision;
+    let asked = match via.as_deref() {
+        Some("client") => ", by the client itself",
+        Some("elicitation") => ", in a client that shows forms",
+        Some(_) => ", of whoever runs the gateway",
+        None => "",
+    };
+    format!("  calls    {effect}{asked}: {}\n", visible(because))
 }
 
 /// Nothing has this name; which are near, and of which servers nothing is known.

@@ -2,6 +2,8 @@
 
 pub mod add;
 pub mod add_json;
+pub mod approvals;
+pub mod audit;
 pub mod call;
 mod change;
 pub mod completions;
@@ -17,16 +19,22 @@ pub mod get;
 pub mod import;
 pub mod install;
 pub mod list;
+pub mod lock;
 pub mod man;
+pub mod pins;
+pub mod policy;
 pub mod prompt;
 pub mod read_resource;
 mod relay;
 pub mod remove;
+pub mod report;
 mod sample_server;
+pub mod score;
 pub mod search;
 pub mod secret;
 pub mod serve;
 pub mod servers;
+mod since;
 mod stdio;
 pub mod switch;
 pub mod uninstall;
@@ -47,7 +55,14 @@ pub async fn run(cli: Cli) -> Result<Exit, Failure> {
         Verb::Call(options) => call::run(&context()?, options).await,
         Verb::ReadResource(options) => read_resource::run(&context()?, options).await,
         Verb::Prompt(options) => prompt::run(&context()?, options).await,
+        Verb::Policy(options) => policy::run(&context()?, options).await,
         Verb::Doctor(options) => doctor::run(&context()?, options).await,
+        Verb::Score(options) => score::run(&context()?, options).await,
+        Verb::Report(options) => report::run(&context()?, options).await,
+        Verb::Audit(options) => audit::run(&context()?, options).await,
+        Verb::Approvals(options) => approvals::run(&context()?, options).await,
+        Verb::Pins(options) => pins::run(&context()?, options).await,
+        Verb::Lock(options) => lock::run(&context()?, options).await,
         Verb::Add(options) => add::run(&context()?, options).await,
         Verb::AddJson(options) => add_json::run(&context()?, options).await,
         Verb::List(options) => list::run(&context()?, options).await,

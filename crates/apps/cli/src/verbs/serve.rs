@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::net::{TcpListener, lookup_host};
 use toolgate_host::{ServerState, TreeGuarantee, parse_duration};
 use toolgate_wire::Revision;
 
+use super::lock::{self, LOCK_FILE};
 use super::stdio;
 use crate::context::Context;
 use crate::ending::{self, Ending, Stop};
@@ -22,7 +24,8 @@ use crate::{holder, out};
 
 #[derive(Debug, Args)]
 #[command(after_help = "The first line on stdout is the endpoint's address.\n\n\
-    Examples:\n  toolgate serve\n  toolgate serve --listen 127.0.0.1:0\n  toolgate serve --stdio")]
+    Examples:\n  toolgate serve\n  toolgate serve --listen 127.0.0.1:0\n  toolgate serve --stdio\n  \
+    toolgate serve --frozen")]
 pub struct Serve {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7420")]
@@ -36,6 +39,12 @@ pub struct Serve {
     /// How long a call waits for the answers of a client without a session (2026-07-28)
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_duration)]
     park: Duration,
+    /// Start, list and call nothing that is not in the lock file exactly so
+    #[arg(long)]
+    frozen: bool,
+    /// The lock file
+    #[arg(long, value_name = "FILE", default_value = LOCK_FILE, requires = "frozen")]
+    lock: PathBuf,
 }
 
 fn revision(text: &str) -> Result<Revision, String> {
@@ -44,8 +53,9 @@ fn revision(text: &str) -> Result<Revision, String> {
 }
 
 pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
+    let lock = options.frozen.then(|| lock::read(&options.lock)).transpose()?;
     if options.stdio {
-        return stdio::run(context, options.protocol, options.park).await;
+        return stdio::run(context, options.protocol, options.park, lock).await;
     }
     let address = loopback(&options.listen).await?;
     let claim = match owner::claim(&context.home)? {
@@ -65,6 +75,7 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
         serving: true,
         profile: context.profile.as_deref(),
         endpoint: Some(endpoint.clone()),
+        lock,
         ..Terms::default()
     };
     let reloading = Reloading::new(&context.options()?)?;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use tokio::io::{stdin, stdout};
+use toolgate_host::pins::Lock;
 use toolgate_wire::Revision;
 
 use super::relay;
@@ -19,13 +20,17 @@ pub async fn run(
     context: &Context,
     strict: Option<Revision>,
     park: Duration,
+    lock: Option<Lock>,
 ) -> Result<Exit, Failure> {
     // Whoever relays has no files of his own to read again, but is not to end either.
     let _hangups = reload::hangups()?;
-    if let Some(living) = Living::of(context).await {
+    // Another gateway may let pass what this one was told not to.
+    if lock.is_none()
+        && let Some(living) = Living::of(context).await
+    {
         let protocol = strict.map(|revision| revision.as_str().to_owned());
         let profile = context.profile.as_deref();
-        return relay::run(living.converse(protocol, profile).await?).await;
+        return relay::run(living.converse(protocol, profile, false).await?).await;
     }
     // A client wants to be served even where the home cannot be owned.
     let claim = owner::claim(&context.home).unwrap_or_else(|failure| {
@@ -33,7 +38,8 @@ pub async fn run(
         None
     });
     let profile = context.profile.as_deref();
-    let terms = Terms { strict, park: Some(park), serving: true, profile, ..Terms::default() };
+    let terms =
+        Terms { strict, park: Some(park), serving: true, profile, lock, ..Terms::default() };
     let reloading = Reloading::new(&context.options()?)?;
     let station = Station::open(context, terms).await?;
     out::faults(&station.desk().findings(), context.verbose);

@@ -149,7 +149,7 @@ fn there_is_a_page_for_every_verb() {
 }
 
 #[test]
-fn permissions_beside_servers_are_shown_and_said_to_decide_nothing_yet() {
+fn permissions_beside_servers_are_shown_and_a_project_allows_nothing() {
     let place = Place::new();
     let folder = place.work().join(".nyzhi");
     std::fs::create_dir(&folder).unwrap();
@@ -161,10 +161,18 @@ fn permissions_beside_servers_are_shown_and_said_to_decide_nothing_yet() {
     let rules = json!({ "mode": "limited", "allow": ["mcp__fs__read"], "ask": [], "deny": [] });
     assert_eq!(file["permissions"], rules);
     let said = run(&mut place.verb(&["config", "files"]));
-    assert!(
-        said.out.contains("without effect yet): mode limited; allow mcp__fs__read"),
-        "{said:?}"
-    );
+    assert!(said.out.contains("permissions: mode limited; allow mcp__fs__read"), "{said:?}");
     let said = run(&mut place.verb(&["config", "check"]));
-    assert!(said.out.contains("decide nothing yet"), "{said:?}");
+    let told = "config.toml:3:16: note: the rule allow \"mcp__fs__read\" does not count";
+    assert!(said.code == 0 && said.out.contains(told), "{said:?}");
+}
+
+#[test]
+fn a_rule_that_cannot_be_understood_is_found_by_a_check() {
+    let place = Place::new();
+    let config = place.work().join("toolgate.toml");
+    std::fs::write(&config, "[policy]\ndeny = [\"mcp:git/push\", \"git push\"]\n").unwrap();
+    let said = run(&mut place.verb(&["config", "check"]));
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.out.contains("toolgate.toml:2:25: error: "), "{said:?}");
 }

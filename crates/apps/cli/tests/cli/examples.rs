@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::{Place, TOOLGATE, run};
 
 /// Verbs, and verbs of verbs, whose help is read.
-const VERBS: [&str; 33] = [
+const VERBS: [&str; 58] = [
     "servers",
     "discover",
     "search",
@@ -17,6 +17,8 @@ const VERBS: [&str; 33] = [
     "read-resource",
     "prompt",
     "doctor",
+    "score",
+    "report",
     "add",
     "add-json",
     "list",
@@ -29,6 +31,29 @@ const VERBS: [&str; 33] = [
     "export",
     "install",
     "uninstall",
+    "audit",
+    "audit tail",
+    "audit export",
+    "audit verify",
+    "approvals",
+    "approvals list",
+    "approvals show",
+    "approvals approve",
+    "approvals deny",
+    "approvals grants",
+    "approvals revoke",
+    "approvals watch",
+    "pins",
+    "pins list",
+    "pins diff",
+    "pins approve",
+    "pins forget",
+    "lock",
+    "policy",
+    "policy check",
+    "policy explain",
+    "policy test",
+    "policy replay",
     "config",
     "config check",
     "config files",
@@ -48,6 +73,7 @@ const VERBS: [&str; 33] = [
 fn is_endless(line: &str) -> bool {
     line.starts_with("toolgate serve") && !line.starts_with("toolgate servers")
         || line == "toolgate sample-server"
+        || line == "toolgate approvals watch"
         || line.ends_with("| man -l -")
         || line.starts_with("$EDITOR")
 }
@@ -57,6 +83,9 @@ fn expected(line: &str) -> i32 {
     match line {
         "toolgate consent filesystem" => 3,
         "toolgate import" => 2,
+        // No call of this name waits here; `approvals` has them with real ones.
+        _ if line.contains(" 4k7m2q9xwd") || line.contains(" 8s3nfe0ypa") => 1,
+        "toolgate approvals revoke --server filesystem" => 1,
         _ => 0,
     }
 }
@@ -88,6 +117,11 @@ fn furnished(line: &str) -> Place {
     let foreign = json!({ "mcpServers": { "github": { "command": "npx", "args": ["github"] } } });
     write(&place.work().join("entry.json"), &filesystem.to_string());
     write(&place.work().join("queries.txt"), "say something again\nadd numbers\n");
+    let case = json!({ "case": [{ "server": "git", "tool": "push", "expect": "ask" }] });
+    write(&place.work().join("cases.json"), &case.to_string());
+    let case = "[[case]]\nserver = \"git\"\ntool = \"push\"\nexpect = \"ask\"\n";
+    write(&place.work().join("policy-cases.toml"), case);
+    write(&place.work().join("next.toml"), "[policy]\nmode = \"limited\"\n");
     let is_import = line.starts_with("toolgate import");
     for file in [user.join(".cursor/mcp.json"), place.work().join("mcp.json")] {
         write(&file, &foreign.to_string());
@@ -117,6 +151,10 @@ fn before(line: &str) -> Option<String> {
             Some("toolgate consent filesystem --yes".to_owned())
         }
         "toolgate exposure --why sample/echo" => Some("toolgate discover sample".to_owned()),
+        "toolgate lock --check" => Some("toolgate lock".to_owned()),
+        _ if line.starts_with("toolgate pins") => {
+            Some("toolgate discover filesystem && toolgate discover sample".to_owned())
+        }
         "toolgate secret remove github" => Some(secret.to_owned()),
         "toolgate enable filesystem" => Some("toolgate disable filesystem".to_owned()),
         _ if line.starts_with("toolgate uninstall") => {

@@ -32,11 +32,14 @@ fn every_capability_has_its_line_and_its_rule() {
     assert!(because(&echo).contains("profile default") && because(&echo).contains("built in"));
     assert!(echo["tokens"].as_u64().unwrap() > 0, "{echo}");
     let (because_echo, tokens) = (echo["because"].clone(), echo["tokens"].clone());
+    let decision = json!({
+        "effect": "ask", "because": "mode `ask`, as no file says otherwise", "via": "client",
+    });
     assert_eq!(
         echo,
         json!({
             "server": "s", "kind": "tool", "name": "echo", "exposed": "s__echo", "visible": true,
-            "because": because_echo, "tokens": tokens,
+            "because": because_echo, "tokens": tokens, "decision": decision,
         })
     );
     let now = line(&said, "s", "now");

@@ -10,7 +10,9 @@
 )]
 
 mod add;
+mod approvals;
 mod attach;
+mod audit;
 mod call;
 mod config_files;
 mod consent;
@@ -18,13 +20,17 @@ mod doctor;
 mod examples;
 mod export;
 mod exposure;
+mod hidden;
 mod import;
 mod install;
 mod list;
 mod odd;
 mod options;
+mod pins;
+mod policy;
 mod profiles;
 mod remove;
+mod score;
 mod search;
 mod serve;
 mod servers;

@@ -33,6 +33,10 @@ fn every_verb_explains_itself_with_an_example() {
         "read-resource",
         "prompt",
         "doctor",
+        "policy",
+        "audit",
+        "score",
+        "report",
     ];
     let declaring = ["add", "add-json", "list", "get", "remove", "enable", "disable"];
     let others = ["consent", "config", "secret", "completions", "man", "sample-server"];

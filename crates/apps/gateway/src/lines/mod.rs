@@ -58,9 +58,16 @@ struct Client {
     open: Arc<Open>,
 }
 
+/// Where a client of lines is put.
+pub(crate) struct Seat {
+    pub(crate) place: Place,
+    /// Whether it is the command line of whoever runs the gateway.
+    pub(crate) operated: bool,
+}
+
 pub(crate) async fn serve<R, W>(
     hub: Arc<Hub>,
-    place: Place,
+    Seat { place, operated }: Seat,
     (reader, output): (R, W),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError>
@@ -77,7 +84,7 @@ where
         sender: Arc::new(sender),
         session: None,
         running: JoinSet::new(),
-        principal: Principal::connection(),
+        principal: Principal::connection(operated),
         place,
         open: Arc::default(),
     };

@@ -141,6 +141,7 @@ impl Visitors {
             caller: Arc::new(
                 Caller::new(id, client, SUPPORTED, capabilities, ambient)
                     .of(principal.at_the_gate())
+                    .known_as(principal.person())
                     .seeing(profile),
             ),
             roots,

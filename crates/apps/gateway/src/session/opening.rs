@@ -96,7 +96,8 @@ fn begin(
     let capabilities = Bytes::copy_from_slice(capabilities);
     let caller = Caller::new(id, client, revision, capabilities, peer.clone())
         .seeing(profile)
-        .keeping_for(principal.at_the_gate());
+        .keeping_for(principal.at_the_gate())
+        .known_as(principal.person());
     tracing::debug!(
         target: "toolgate::gateway",
         client = %caller.client.name, version = %caller.client.version, %revision,

@@ -58,23 +58,6 @@ impl Pool {
         known
     }
 
-    /// Reads the lists again that have changed.
-    pub(crate) async fn refresh(&self) {
-        let kinds = self.changes.take();
-        let (Some(live), Some(known)) = (self.usable(), self.catalog()) else { return };
-        match refresh::some(&live.session, &known, &kinds).await {
-            Ok((catalog, changed)) if !changed.is_empty() => drop(self.publish(catalog).await),
-            Ok(_) => {}
-            Err(error) => {
-                let error = live.masked(error);
-                tracing::warn!(
-                    target: "toolgate::fleet", server = %self.server(), %error,
-                    "a changed list could not be read"
-                );
-            }
-        }
-    }
-
     /// Brings up a connection of its own and closes it again, to see how that goes.
     pub(crate) async fn examine(&self) -> Report {
         let mut log = Log::default();

@@ -24,6 +24,11 @@ impl Pool {
         self.known.store(Some(known));
     }
 
+    /// Whether what it shows is another's.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        self.borrowed.load(Ordering::Acquire)
+    }
+
     /// A server that does not come up offers nothing of another's.
     pub(crate) fn give_back(&self) {
         if self.borrowed.swap(false, Ordering::AcqRel) {

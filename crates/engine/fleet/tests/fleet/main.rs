@@ -8,8 +8,10 @@ mod built_in;
 mod eras;
 mod masking;
 mod old_http;
+mod renewing;
 mod replacing;
 mod retries;
+mod silent;
 mod spares;
 mod subscriptions;
 

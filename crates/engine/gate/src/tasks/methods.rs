@@ -116,6 +116,7 @@ pub(super) struct About<'a> {
 impl About<'_> {
     pub(super) fn upstream(&self, port: Arc<dyn Interactor>) -> Result<Upstream, Refusal> {
         let pool = self.task.pool(&self.gate.fleet)?;
+        let port = self.gate.guarded(&pool, port);
         Ok(Upstream { pool, form: self.task.course.run(), id: self.task.id.clone(), port })
     }
 
@@ -127,6 +128,7 @@ impl About<'_> {
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, Refusal> {
         let pool = self.task.pool(&self.gate.fleet)?;
+        let port = self.gate.guarded(&pool, port);
         let outbound = Outbound { frame: request.clone(), rename: None, port };
         let answer = sent(&pool, &outbound).await?;
         if answer.kind() == Kind::Failure {

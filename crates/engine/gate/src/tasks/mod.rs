@@ -9,7 +9,7 @@
 //! twice, and forgets it when its time is over.
 
 mod call;
-mod clock;
+pub(crate) mod clock;
 mod extension_on_session;
 mod facts;
 mod finish;

@@ -63,6 +63,31 @@ async fn arguments_that_fit_pass_as_they_came() {
 }
 
 #[tokio::test]
+async fn null_leaves_out_what_is_repeated_in_a_header_and_nothing_else() {
+    let text = json!({ "type": "string" });
+    let marked = json!({ "type": "string", "x-mcp-header": "Region" });
+    let nested = json!({ "type": "string", "x-mcp-header": "Zone" });
+    let place =
+        json!({ "type": "object", "properties": { "zone": nested, "street": text.clone() } });
+    let server = with_definitions(json!([{ "name": "read", "inputSchema": { "type": "object",
+        "properties": { "region": marked, "place": place, "path": text } } }]));
+    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    for (arguments, fits) in [
+        (json!({ "path": "x", "region": null }), true),
+        (json!({ "place": { "zone": null, "street": "y" } }), true),
+        (json!({ "path": null }), false),
+        (json!({ "path": null, "region": null }), false),
+        (json!({ "place": { "street": null } }), false),
+        (json!({ "place": null }), false),
+    ] {
+        let params = json!({ "name": "s__read", "arguments": arguments });
+        let result = pass(&gate, &caller(), "tools/call", params).await.unwrap();
+        assert_eq!(result.get("isError").is_none(), fits, "{arguments}: {result}");
+    }
+    assert_eq!(server.count("tools/call"), 2);
+}
+
+#[tokio::test]
 async fn whoever_wants_a_task_is_told_by_an_error() {
     let capabilities = json!({ "tools": {}, "tasks": { "requests": { "tools": { "call": {} } } } });
     let server = Played::new(capabilities, |method, _| match method {

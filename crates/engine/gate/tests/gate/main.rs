@@ -3,7 +3,9 @@
 
 mod apps;
 mod arguments;
+mod asks;
 mod catalogs;
+mod decisions;
 mod deferred;
 mod eras;
 mod extensions;
@@ -17,3 +19,4 @@ mod selection;
 mod skills;
 mod start;
 mod tasks;
+mod text;

@@ -8,6 +8,7 @@ use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Edit, Frame, Revision, Span, Splice, build, meta, method, scan, string};
 
 use crate::Interactor;
+use crate::interactor::SAMPLING;
 
 /// The revision we speak to modern servers.
 pub(crate) const SPOKEN: Revision = Revision::V2026_07_28;
@@ -66,6 +67,28 @@ pub(crate) fn dress<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interactor)
         // The `task` of 2025-11-25: what is asked for so is not what it would be given.
         Some(params) if frame.is(method::TOOLS_CALL) => edit.delete_member(params, "task"),
         _ => edit,
+    }
+}
+
+/// Takes out of a modern caller's own envelope that its model can be asked, where the port between
+/// it and the server does not say so.
+pub(crate) fn undeclare<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interactor) -> Edit<'a> {
+    let declared = frame.meta_span().and_then(|meta| {
+        let at = scan::member(meta.of(frame.bytes()), meta::CLIENT_CAPABILITIES)?;
+        Some(at.within(meta))
+    });
+    let Some(declared) = declared else { return edit };
+    let Some(sampling) = scan::member(declared.of(frame.bytes()), SAMPLING) else { return edit };
+    let offered = port.capabilities();
+    let context = |raw: &[u8]| scan::member(raw, "context").is_some();
+    match scan::member(&offered, SAMPLING).map(|at| at.of(&offered)) {
+        None => edit.delete_member(declared, SAMPLING),
+        Some(offered)
+            if !context(offered) && context(sampling.within(declared).of(frame.bytes())) =>
+        {
+            edit.delete_member(sampling.within(declared), "context")
+        }
+        Some(_) => edit,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::peer::{call, connected_with, curious, modern, person, request};
 
 /// The `_meta` of a modern client, spelled as no writer of ours would.
 const META: &str = r#""_meta": { "io.modelcontextprotocol/protocolVersion" :"2026-07-28","x":1.0,
- "io.modelcontextprotocol/clientCapabilities":{"sampling":{}}, "progressToken":"p"}"#;
+ "io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}, "progressToken":"p"}"#;
 
 #[tokio::test]
 async fn a_modern_request_reaches_a_modern_server_byte_for_byte() {

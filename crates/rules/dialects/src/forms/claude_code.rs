@@ -1,16 +1,20 @@
 //! `~/.claude.json`: the user's servers, and those of single projects.
 //!
-//! Claude Code keeps much else in this file; none of it is looked at. Entries are those of
+//! Claude Code keeps much else in this file; of that only `permissions` is looked at, which stand in
+//! its `settings.json` ([`permissions`]). Entries are those of
 //! `.mcp.json` ([`super::mcp_json`]). New ones are written for the user: a project's own belong
 //! into its `.mcp.json`. What stands with a project already is changed there.
 
-use toolgate_model::{ServerName, ServerSpec};
+mod permissions;
+
+use toolgate_model::{Data, Effect, ServerName, ServerSpec, WrittenRule};
 
 use super::mcp_json;
-use crate::form::{Entry, Form, Group, Place, Servers, Switch};
+use crate::form::{Entry, Form, Group, Meaning, Place, Servers, Switch};
 use crate::frame::tree::{Member, Value};
 use crate::frame::{Fields, Report, Writer};
-use crate::{Grammar, Syntax};
+use crate::losses::Losses;
+use crate::{Grammar, Permissions, Settings, Syntax};
 
 pub(crate) struct ClaudeCode;
 
@@ -62,12 +66,29 @@ impl Form for ClaudeCode {
         groups
     }
 
+    fn settings(&self, top: &mut Fields<'_, '_, '_>) -> Settings {
+        Settings { permissions: permissions::read(top), ..Settings::default() }
+    }
+
     fn read(&self, name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<Entry> {
         mcp_json::read(name, entry)
     }
 
     fn write(&self, spec: &ServerSpec, writer: &mut Writer<'_>) {
         mcp_json::write(spec, writer);
+    }
+
+    fn write_settings(
+        &self,
+        settings: &Settings,
+        losses: &mut Losses,
+    ) -> Vec<(&'static [&'static str], Data)> {
+        losses.settings(&Settings { permissions: Permissions::default(), ..settings.clone() });
+        permissions::write(&settings.permissions, losses)
+    }
+
+    fn meaning(&self, effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
+        permissions::meaning(effect, &rule.about)
     }
 }
 

@@ -4,13 +4,15 @@
 //! values of `env` and `headers` only; everywhere else a text means itself.
 
 use toolgate_model::{
-    Auth, AuthProvider, Data, HttpKind, HttpSpec, OAuth, Secret, ServerName, ServerSpec, StdioSpec,
-    TransportSpec,
+    Auth, AuthProvider, Data, Effect, HttpKind, HttpSpec, OAuth, Secret, ServerName, ServerSpec,
+    StdioSpec, TransportSpec, WrittenRule,
 };
 
 use super::rest;
-use crate::form::{Entry, Form, Place};
+use crate::form::{Entry, Form, Meaning, Place};
+use crate::frame::rules::{self, Unread};
 use crate::frame::server::{self, Keys};
+use crate::frame::tree::{Node, Value};
 use crate::frame::{Fields, Writer};
 use crate::losses::Losses;
 use crate::{Grammar, Mode, Permissions, Settings, Syntax, template};
@@ -30,7 +32,18 @@ const FOR_ALL: [&[&str]; 4] = [
     &["agentic_wrap_llm"],
     &["agentic_wrap_model"],
 ];
-const MODES: [(&str, Mode); 2] = [("ask", Mode::Ask), ("yolo", Mode::Full)];
+/// The first word of a mode is the one that is written. `allow` refuses what `limited` would ask
+/// about, and the edits of files that `acceptEdits` lets pass are no calls of servers.
+const MODES: [(&str, Mode); 4] = [
+    ("ask", Mode::Ask),
+    ("yolo", Mode::Full),
+    ("allow", Mode::Limited),
+    ("acceptEdits", Mode::Ask),
+];
+/// The mode in which nothing is called.
+const PLAN: &str = "plan";
+/// The rule that says the same.
+const EVERYTHING: &str = "mcp:*";
 
 impl Form for CoreAgent {
     fn syntax(&self) -> Syntax {
@@ -104,35 +117,60 @@ impl Form for CoreAgent {
         }
         written
     }
+
+    fn meaning(&self, effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
+        meaning(effect, &rule.about)
+    }
 }
 
 /// Rules stay as they are written: they name tools as core-agent does.
 fn permissions(fields: &mut Fields<'_, '_, '_>) -> Permissions {
-    Permissions {
-        mode: fields.choice("mode", &MODES),
-        allow: fields.texts("allow").unwrap_or_default(),
-        ask: fields.texts("ask").unwrap_or_default(),
-        deny: fields.texts("deny").unwrap_or_default(),
+    let plans =
+        matches!(fields.node("mode"), Some(Node { value: Value::Text(mode), .. }) if mode == PLAN);
+    let mut said = Permissions {
+        allow: rules::texts(fields, "allow", Unread::LeftOut),
+        ask: rules::texts(fields, "ask", Unread::Kept),
+        deny: rules::texts(fields, "deny", Unread::Kept),
+        ..Permissions::default()
+    };
+    match plans {
+        true => {
+            let at = fields.node("mode").map(|node| fields.place(node.at)).unwrap_or_default();
+            said.deny.push(rules::rule(EVERYTHING, at));
+        }
+        false => said.mode = rules::mode(fields, &MODES),
     }
+    said
 }
 
 fn write_permissions(permissions: &Permissions, losses: &mut Losses) -> Vec<(String, Data)> {
-    let Permissions { mode, allow, ask, deny } = permissions;
-    let mut fields = Vec::new();
-    if let Some(mode) = mode {
-        // Here too what is allowed passes, but who is not there to be asked is asked all the same.
-        if *mode == Mode::Limited {
-            losses.add("permissions.mode", "\"limited\" is unknown here: \"ask\" is written");
-        }
-        let word = if *mode == Mode::Full { "yolo" } else { "ask" };
-        fields.push(("mode".to_owned(), Data::text(word)));
-    }
-    for (key, rules) in [("allow", allow), ("ask", ask), ("deny", deny)] {
-        if !rules.is_empty() {
-            fields.push((key.to_owned(), Data::texts(rules.iter().cloned())));
-        }
+    let Permissions { mode, allow, ask, deny, .. } = permissions;
+    rules::beyond(permissions, losses);
+    let word = mode.and_then(|mode| MODES.iter().find(|(_, meant)| *meant == mode.value));
+    let word = word.map(|(word, _)| ("mode".to_owned(), Data::text(*word)));
+    let mut fields: Vec<_> = word.into_iter().collect();
+    for (effect, said) in [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)] {
+        fields.extend(rules::field(effect.as_str(), effect, said, losses));
     }
     fields
+}
+
+/// What a rule says of servers' tools. It is held against `<server>_<tool> <arguments>`, and one
+/// without a namespace against whatever is called.
+fn meaning(effect: Effect, about: &str) -> Meaning {
+    let (namespace, pattern) = about.split_once(':').unwrap_or(("mcp", about));
+    if namespace != "mcp" {
+        return Meaning::OfTheHost;
+    }
+    match pattern.split_once(' ') {
+        None | Some((_, "*")) => {
+            let name = pattern.split(' ').next().unwrap_or_default();
+            Meaning::Rule(format!("mcp:{name}"))
+        }
+        // Without what it says of arguments the rule is wider: that is safe where it restricts.
+        Some((name, _)) if effect != Effect::Allow => Meaning::Rule(format!("mcp:{name}")),
+        Some(_) => Meaning::Nothing("what it says of arguments is not understood"),
+    }
 }
 
 #[derive(Clone, Copy)]

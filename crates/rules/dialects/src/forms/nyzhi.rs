@@ -2,10 +2,11 @@
 //!
 //! Its texts have no variables. Headers are sent, as its documents promise.
 
-use toolgate_model::{Data, HttpKind, ServerName, ServerSpec, TransportSpec};
+use toolgate_model::{Data, Effect, HttpKind, ServerName, ServerSpec, TransportSpec, WrittenRule};
 
 use super::rest;
-use crate::form::{Entry, Form, Place};
+use crate::form::{Entry, Form, Meaning, Place};
+use crate::frame::rules::{self, Unread};
 use crate::frame::server::{self, Keys};
 use crate::frame::{Fields, Writer};
 use crate::losses::Losses;
@@ -19,6 +20,8 @@ const KEYS: Keys = Keys { tags: &[], words: &[], cwd: None, ..Keys::COMMON };
 /// files, which `autoedit` lets pass, are no calls of servers.
 const MODES: [(&str, Mode); 4] =
     [("off", Mode::Ask), ("limited", Mode::Limited), ("full", Mode::Full), ("autoedit", Mode::Ask)];
+/// Every tool, among those that are denied.
+const EVERY: &str = "*";
 /// Fields of `[agent.trust]` that are about files, or about how approvals are remembered.
 const OTHERS: [&str; 3] = ["allow_paths", "deny_paths", "remember_approvals"];
 
@@ -73,18 +76,34 @@ impl Form for Nyzhi {
         losses: &mut Losses,
     ) -> Vec<(&'static [&'static str], Data)> {
         losses.settings(&Settings { permissions: Permissions::default(), ..settings.clone() });
-        let Permissions { mode, allow, ask, deny } = &settings.permissions;
-        let word = mode.and_then(|mode| MODES.iter().find(|(_, meant)| *meant == mode));
+        let permissions = &settings.permissions;
+        let Permissions { mode, allow, ask, deny, .. } = permissions;
+        rules::beyond(permissions, losses);
+        let word = mode.and_then(|mode| MODES.iter().find(|(_, meant)| *meant == mode.value));
         let mut trust: Vec<_> =
             word.map(|(word, _)| ("mode".to_owned(), Data::text(*word))).into_iter().collect();
-        for (key, rules) in [("allow_tools", allow), ("always_ask", ask), ("deny_tools", deny)] {
-            if !rules.is_empty() {
-                trust.push((key.to_owned(), Data::texts(rules.iter().cloned())));
-            }
+        for (key, effect, said) in [
+            ("allow_tools", Effect::Allow, allow),
+            ("always_ask", Effect::Ask, ask),
+            ("deny_tools", Effect::Deny, deny),
+        ] {
+            trust.extend(rules::field(key, effect, said, losses));
         }
         match trust.is_empty() {
             true => Vec::new(),
             false => vec![(&["agent", "trust"], Data::Table(trust))],
+        }
+    }
+
+    fn meaning(&self, effect: Effect, rule: &WrittenRule, said: &Permissions) -> Meaning {
+        let limited = said.mode.is_some_and(|mode| mode.value == Mode::Limited);
+        match rule.about.as_str() {
+            EVERY => Meaning::Rule(rules::EVERY_TOOL.to_owned()),
+            about if !about.starts_with("mcp__") => Meaning::OfTheHost,
+            _ if effect == Effect::Allow && !limited => {
+                Meaning::Nothing("Nyzhi allows what it lists in its mode \"limited\" alone")
+            }
+            about => Meaning::Rule(about.to_owned()),
         }
     }
 }
@@ -92,12 +111,13 @@ impl Form for Nyzhi {
 /// Rules are kept as they are written: names of tools as Nyzhi exposes them.
 fn permissions(trust: &mut Fields<'_, '_, '_>) -> Permissions {
     trust.ignored(&OTHERS);
-    let mut allow = trust.texts("allow_tools").unwrap_or_default();
-    allow.extend(trust.texts("auto_approve").unwrap_or_default());
+    let mut allow = rules::texts(trust, "allow_tools", Unread::LeftOut);
+    allow.extend(rules::texts(trust, "auto_approve", Unread::LeftOut));
     Permissions {
-        mode: trust.choice("mode", &MODES),
+        mode: rules::mode(trust, &MODES),
         allow,
-        ask: trust.texts("always_ask").unwrap_or_default(),
-        deny: trust.texts("deny_tools").unwrap_or_default(),
+        ask: rules::texts(trust, "always_ask", Unread::Kept),
+        deny: rules::texts(trust, "deny_tools", Unread::Kept),
+        ..Permissions::default()
     }
 }

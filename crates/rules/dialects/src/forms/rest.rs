@@ -110,6 +110,7 @@ pub(crate) fn finish(rest: &ServerSpec, dialect: &str, writer: &mut Writer<'_>) 
         selection,
         safety,
         extras: _,
+        sampling,
     } = rest;
     match transport {
         TransportSpec::Stdio(StdioSpec { env_file, env_inherit, .. }) => {
@@ -129,6 +130,7 @@ pub(crate) fn finish(rest: &ServerSpec, dialect: &str, writer: &mut Writer<'_>) 
     losses.unsaid("description", description.is_some());
     losses.unsaid("tags", tags.is_some());
     losses.unsaid("trust", *trust);
+    losses.unsaid("sampling", sampling.is_some());
     losses.unsaid("required", *required);
     unsaid_selection(selection, losses);
     losses.unsaid("safety", *safety != Safety::default());

@@ -7,17 +7,19 @@ mod permissions;
 
 use std::time::Duration;
 
-use toolgate_model::{Data, HttpKind, ServerName, ServerSpec, StdioSpec, Timeouts, TransportSpec};
+use toolgate_model::{
+    Data, Effect, HttpKind, ServerName, ServerSpec, StdioSpec, Timeouts, TransportSpec, WrittenRule,
+};
 
 use super::rest::{self, Covers};
-use crate::form::{Entry, Form, Place, Switch};
+use crate::form::{Entry, Form, Meaning, Place, Switch};
 use crate::frame::fields::Unit;
 use crate::frame::oauth::{self, Part};
 use crate::frame::server::{self, Keys};
 use crate::frame::tree::{Member, Node, Value};
 use crate::frame::{Fields, Writer};
 use crate::losses::Losses;
-use crate::{Grammar, Settings, Syntax};
+use crate::{Grammar, Permissions, Settings, Syntax};
 
 pub(crate) struct Zed;
 
@@ -133,6 +135,10 @@ impl Form for Zed {
         let permissions = Default::default();
         losses.settings(&Settings { permissions, ..settings.clone() });
         permissions::write(&settings.permissions, losses)
+    }
+
+    fn meaning(&self, _effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
+        permissions::meaning(&rule.about)
     }
 }
 

@@ -16,7 +16,7 @@ use super::nearest::nearest;
 use super::tree::{Member, Node, Value};
 use crate::form::{Place, Servers};
 use crate::template::{self, Piece, Source, Variable};
-use crate::{FileRef, duration};
+use crate::{FileRef, Said, duration};
 
 /// How many names a hint lists at most.
 const MOST_NAMES: usize = 12;
@@ -104,6 +104,18 @@ impl<'t, 'r, 'a> Fields<'t, 'r, 'a> {
         self.ignored(&[key]);
         let node = &self.find(key)?.node;
         (node.value != Value::Null).then_some(node)
+    }
+
+    /// Line and column of a place.
+    pub fn place(&self, at: usize) -> (u32, u32) {
+        let origin = self.report.origin(at);
+        (origin.line, origin.column)
+    }
+
+    /// What the field `key` says, with its place.
+    pub fn said<T>(&mut self, key: &'static str, value: Option<T>) -> Option<Said<T>> {
+        let at = self.place(self.find(key)?.at);
+        value.map(|value| Said { value, at })
     }
 
     fn find(&self, key: &str) -> Option<&'t Member> {
@@ -287,7 +299,7 @@ impl<'t, 'r, 'a> Fields<'t, 'r, 'a> {
         &mut self,
         what: impl Fn(&str) -> String,
         like: &str,
-        read: impl Fn(&mut Fields<'t, '_, 'a>),
+        mut read: impl FnMut(&str, &mut Fields<'t, '_, 'a>),
     ) {
         for member in self.members {
             let Value::Table(members) = &member.node.value else {
@@ -297,7 +309,7 @@ impl<'t, 'r, 'a> Fields<'t, 'r, 'a> {
                 continue;
             };
             let mut fields = Fields::of(self.report, what(&member.key), member.at, members);
-            read(&mut fields);
+            read(&member.key, &mut fields);
             if !fields.finish() {
                 self.usable = false;
             }

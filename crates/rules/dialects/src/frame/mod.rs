@@ -6,6 +6,7 @@ pub(crate) mod fields;
 pub(crate) mod nearest;
 pub(crate) mod oauth;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod server;
 pub(crate) mod tools;
 pub(crate) mod tree;

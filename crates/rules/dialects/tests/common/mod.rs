@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, FileRef, Reading, Settings};
+use toolgate_dialects::{Dialect, FileApprovals, FileRef, Permissions, Reading, Settings};
 use toolgate_model::{Origin, Scope};
 
 /// Hands every dialect, and the name of a test for it, to another macro.
@@ -90,6 +90,16 @@ pub fn said(settings: &Settings) -> Settings {
     said.unread.clear();
     said.profiles.values_mut().for_each(|it| it.origin = Origin::built_in());
     said.clients.values_mut().for_each(|it| it.origin = Origin::built_in());
+    let Permissions { mode, allow, ask, deny, taint, yolo_floor } = &mut said.permissions;
+    for rule in allow.iter_mut().chain(ask).chain(deny) {
+        rule.at = (0, 0);
+    }
+    mode.iter_mut().for_each(|it| it.at = (0, 0));
+    taint.iter_mut().chain(yolo_floor).for_each(|it| it.at = (0, 0));
+    let FileApprovals { via, clients, wait, expiry } = &mut said.approvals;
+    via.iter_mut().chain(clients.values_mut()).for_each(|it| it.at = (0, 0));
+    wait.iter_mut().chain(expiry).chain(&mut said.recheck).for_each(|it| it.at = (0, 0));
+    said.posture.iter_mut().for_each(|it| it.at = (0, 0));
     said
 }
 

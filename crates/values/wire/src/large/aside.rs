@@ -124,6 +124,11 @@ impl Aside {
         self.pieces(text.clone()).map(len).sum()
     }
 
+    /// Everything that was kept out.
+    pub fn holes(&self) -> &[Hole] {
+        &self.holes
+    }
+
     /// How many bytes were kept out.
     pub fn weight(&self) -> u64 {
         self.holes.iter().map(|hole| u64::from(hole.len)).sum()

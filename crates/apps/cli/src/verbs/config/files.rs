@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use toolgate_host::Scope;
-use toolgate_host::config::{KnownFile, Mode, Permissions, known_files};
+use toolgate_host::config::{KnownFile, Permissions, known_files};
+use toolgate_model::WrittenRule;
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -20,7 +21,7 @@ struct Line {
     servers: usize,
     /// How many of its servers count.
     used: usize,
-    /// What it says about calls, in its own words; nothing decides by it yet.
+    /// What it says about calls, in its own words; `toolgate policy explain` says what comes of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<Rules>,
 }
@@ -37,12 +38,12 @@ struct Rules {
 
 impl Rules {
     fn of(said: &Permissions) -> Option<Self> {
-        let mode = said.mode.and_then(|mode| Mode::WORDS.iter().find(|(_, it)| *it == mode));
+        let texts = |rules: &[WrittenRule]| rules.iter().map(ToString::to_string).collect();
         (*said != Permissions::default()).then(|| Self {
-            mode: mode.map(|(word, _)| *word),
-            allow: said.allow.clone(),
-            ask: said.ask.clone(),
-            deny: said.deny.clone(),
+            mode: said.mode.map(|mode| mode.value.as_str()),
+            allow: texts(&said.allow),
+            ask: texts(&said.ask),
+            deny: texts(&said.deny),
         })
     }
 
@@ -52,7 +53,7 @@ impl Rules {
         let lists = lists.map(|(word, rules)| format!("{word} {}", rules.join(" ")));
         let mode = self.mode.map(|mode| format!("mode {mode}"));
         let said: Vec<_> = mode.into_iter().chain(lists).collect();
-        format!("permissions (without effect yet): {}", said.join("; "))
+        format!("permissions: {}", said.join("; "))
     }
 }
 

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, Client, ClientFile};
-use toolgate_host::config::{Dialect, FileRef, FileSettings, Permissions, read_file};
+use toolgate_host::config::{
+    Dialect, FileApprovals, FileRef, FileSettings, Permissions, read_file,
+};
 use toolgate_host::{Diagnostic, Scope, ServerSpec, Severity, TransportSpec};
 use toolgate_model::{shown_args, shown_url};
 
@@ -214,6 +216,9 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         clients,
         foreign,
         permissions,
+        approvals,
+        posture,
+        recheck,
         inputs,
         extras,
     } = settings;
@@ -225,6 +230,9 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         ("clients", !clients.is_empty()),
         ("foreign", foreign.is_some()),
         ("permissions", *permissions != Permissions::default()),
+        ("approvals", *approvals != FileApprovals::default()),
+        ("launch.posture", posture.is_some()),
+        ("pins.recheck", recheck.is_some()),
         ("inputs", !inputs.is_empty()),
     ];
     let said = said.into_iter().filter(|(_, said)| *said).map(|(word, _)| word.to_owned());

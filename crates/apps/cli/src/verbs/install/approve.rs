@@ -104,10 +104,7 @@ pub fn record(
     });
     let changed = changed.map_err(|error| failed(&error))?;
     if approver.is_some() && changed.changed {
-        out::note(&format!(
-            "who approves is recorded in {}; it takes effect with a version that has approvals",
-            document.path().display()
-        ));
+        out::note(&format!("who approves is recorded in {}", document.path().display()));
     }
     Ok(())
 }

@@ -2,15 +2,13 @@
 //! declares.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use toolgate_model::{
     Data, HttpSpec, PoolScope, Safety, Sandbox, Scope, Secret, ServerName, ServerSpec, StdioSpec,
     Timeouts, TransportSpec,
 };
 
-use super::{auth, tools, variables};
-use crate::duration;
+use super::{auth, policy, sampling, tools, variables};
 use crate::form::Entry;
 use crate::frame::Fields;
 use crate::frame::server::{self, Keys};
@@ -21,8 +19,7 @@ const KEYS: Keys = Keys { env_file: Some("env_file"), ..Keys::COMMON };
 const POOLS: [(&str, PoolScope); 2] =
     [("shared", PoolScope::Shared), ("per-caller", PoolScope::PerCaller)];
 /// Fields that are carried, and enforced by a later version.
-const NOT_YET: [&str; 6] =
-    ["approval", "trust", "required", "allowed_commands", "manifest", "client_consent"];
+const NOT_YET: [&str; 4] = ["required", "allowed_commands", "manifest", "client_consent"];
 
 pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<Entry> {
     if let Some(switch) = switch(entry) {
@@ -38,14 +35,14 @@ pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<E
     let description = entry.text("description").map(str::to_owned);
     let tags = entry.texts("tags");
     let selection = tools::read(entry);
-    let trust = trust(entry);
+    let (trust, sampling) = (trust(entry), sampling::read(entry));
     let required = entry.flag("required").unwrap_or(false);
     let safety = safety(entry);
     let extras = extras(entry);
     entry.not_yet(&NOT_YET);
     let spec = ServerSpec::new(name, transport?);
     let spec = ServerSpec { enabled, pool, timeouts, description, tags, selection, ..spec };
-    Some(ServerSpec { trust, required, safety, extras, ..spec }.into())
+    Some(ServerSpec { trust, sampling, required, safety, extras, ..spec }.into())
 }
 
 /// An entry that says neither what to start nor where to connect, but `enabled`: it can say nothing
@@ -117,26 +114,12 @@ fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
             ("max", &mut timeouts.max),
         ];
         for (key, slot) in slots {
-            if let Some(read) = timeout(inner, key) {
+            if let Some(read) = policy::time(inner, key) {
                 *slot = read;
             }
         }
     });
     timeouts
-}
-
-fn timeout(fields: &mut Fields<'_, '_, '_>, key: &'static str) -> Option<Duration> {
-    let node = fields.node(key)?;
-    let read = match &node.value {
-        Value::Text(text) => duration::parse(text),
-        Value::Integer(_) => Err("it has no unit"),
-        other => Err(other.kind()),
-    };
-    let problem = |why| format!("cannot have this `{key}`: {why}");
-    read.map_err(|why| {
-        fields.wrong(node.at, &problem(why), "write it like \"500ms\", \"30s\", \"10m\"")
-    })
-    .ok()
 }
 
 /// A project's file cannot vouch for itself.

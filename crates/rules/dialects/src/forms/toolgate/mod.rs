@@ -5,7 +5,9 @@
 
 mod auth;
 mod entry;
+mod policy;
 mod profiles;
+mod sampling;
 mod settings;
 mod tools;
 mod variables;

@@ -5,32 +5,26 @@ use std::path::PathBuf;
 use toolgate_model::Data;
 
 use super::write::sayable;
-use super::{entry, profiles};
+use super::{entry, policy, profiles};
 use crate::frame::Fields;
 use crate::frame::tree::Value;
 use crate::losses::Losses;
-use crate::{Foreign, Input, Mode, Permissions, Settings};
+use crate::{Foreign, Input, Settings};
 
 pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Settings {
     let roots = top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect());
     let (naming, prefix) = (profiles::naming(top), profiles::prefix(top));
     let foreign = top.choice("foreign", &Foreign::ALL.map(|it| (it.as_str(), it)));
     let inputs = inputs(top);
-    let permissions = top.within("policy", policy).unwrap_or_default();
-    top.within("launch", |inner| inner.choice("posture", &[("personal", ()), ("governed", ())]));
+    let permissions = top.within("policy", policy::permissions).unwrap_or_default();
+    let (posture, recheck) = (policy::posture(top), policy::recheck(top));
     let profiles::Found { profiles, unread } = profiles::read(top);
     let clients = profiles::clients(top);
-    approvals(top);
+    let approvals = policy::approvals(top);
     let extras = entry::extras(top);
-    top.not_yet(&["launch", "policy"]);
     let seen = Settings { naming, prefix, profiles, unread, clients, ..Settings::default() };
-    Settings { roots, foreign, permissions, inputs, extras, ..seen }
-}
-
-fn policy(fields: &mut Fields<'_, '_, '_>) -> Permissions {
-    let mode = fields.choice("mode", &Mode::WORDS);
-    let mut list = |key| fields.texts(key).unwrap_or_default();
-    Permissions { mode, allow: list("allow"), ask: list("ask"), deny: list("deny") }
+    let decided = Settings { permissions, approvals, posture, recheck, ..seen };
+    Settings { roots, foreign, inputs, extras, ..decided }
 }
 
 fn inputs(top: &mut Fields<'_, '_, '_>) -> Vec<Input> {
@@ -57,25 +51,6 @@ fn inputs(top: &mut Fields<'_, '_, '_>) -> Vec<Input> {
     inputs
 }
 
-/// Who approves calls, of all clients and of single ones, as `install` records it. That the client
-/// does is no restriction, so it holds already.
-fn approvals(top: &mut Fields<'_, '_, '_>) {
-    top.within("approvals", |inner| {
-        via(inner);
-        inner.within("clients", |clients| {
-            let what = |client: &str| format!("approvals of client {client:?}");
-            clients.each_table(what, "{ via = \"client\" }", via);
-        });
-    });
-}
-
-fn via(fields: &mut Fields<'_, '_, '_>) {
-    let words = [("client", false), ("elicitation", true), ("operator", true)];
-    if fields.choice("via", &words) == Some(true) {
-        fields.not_yet(&["via"]);
-    }
-}
-
 /// Where each setting stands; what belongs to no table comes first.
 pub(super) fn write(
     settings: &Settings,
@@ -89,7 +64,10 @@ pub(super) fn write(
         unread: _,
         clients,
         foreign,
-        permissions,
+        permissions: _,
+        approvals: _,
+        posture: _,
+        recheck: _,
         inputs,
         extras,
     } = settings;
@@ -104,9 +82,7 @@ pub(super) fn write(
     if !inputs.is_empty() {
         written.push((&["inputs"], Data::List(inputs.iter().map(input).collect())));
     }
-    if *permissions != Permissions::default() {
-        written.push((&["policy"], rules(permissions)));
-    }
+    written.extend(policy::write(settings, losses));
     if !profiles.is_empty() {
         written.push((&["profiles"], profiles::write(profiles)));
     }
@@ -130,19 +106,6 @@ fn input(input: &Input) -> Data {
     fields.extend(description.as_ref().map(|it| ("description".to_owned(), Data::text(it))));
     if *password {
         fields.push(("password".to_owned(), Data::Flag(true)));
-    }
-    Data::Table(fields)
-}
-
-fn rules(permissions: &Permissions) -> Data {
-    let Permissions { mode, allow, ask, deny } = permissions;
-    let word = mode.and_then(|mode| Mode::WORDS.iter().find(|(_, it)| *it == mode));
-    let mut fields: Vec<_> =
-        word.iter().map(|(word, _)| ("mode".to_owned(), Data::text(*word))).collect();
-    for (key, rules) in [("allow", allow), ("ask", ask), ("deny", deny)] {
-        if !rules.is_empty() {
-            fields.push((key.to_owned(), Data::texts(rules.iter().cloned())));
-        }
     }
     Data::Table(fields)
 }

@@ -44,7 +44,6 @@ fn tool(tools: &mut Fields<'_, '_, '_>, member: &Member) -> Option<ToolSpec> {
         enabled: fields.flag("enabled").unwrap_or(true),
         approval: approval(&mut fields),
     };
-    fields.not_yet(&["approval"]);
     match fields.finish() {
         true => Some(spec),
         false => {

@@ -8,7 +8,7 @@ use toolgate_model::{
     TransportSpec,
 };
 
-use super::{auth, tools};
+use super::{auth, sampling, tools};
 use crate::frame::Writer;
 use crate::losses::Losses;
 
@@ -27,6 +27,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut Writer<'_>) {
         selection,
         safety,
         extras: _,
+        sampling,
     } = spec;
     writer.plain("description", description.as_deref());
     match transport {
@@ -60,6 +61,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut Writer<'_>) {
         TransportSpec::BuiltIn => {}
     }
     times(timeouts, writer);
+    sampling::write(sampling.as_ref(), writer);
     tools::write_tools(selection, writer);
     confined(safety, writer);
     kept(spec, writer);
@@ -112,8 +114,11 @@ fn times(timeouts: &Timeouts, writer: &mut Writer<'_>) {
 }
 
 /// A length of time in the largest unit that says it exactly.
-fn spelled(time: Duration) -> String {
+pub(super) fn spelled(time: Duration) -> String {
     let millis = time.as_millis();
+    if millis == 0 {
+        return "0s".to_owned();
+    }
     let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
     match units.iter().find(|(_, unit)| millis.is_multiple_of(*unit)) {
         Some((word, unit)) => format!("{}{word}", millis / unit),

@@ -1,9 +1,11 @@
 //! Zed's permissions: `agent.tool_permissions`, with a word for every tool and words for single
 //! ones. Its own tools and patterns over what a tool is given are left alone.
 
-use toolgate_model::Data;
+use toolgate_model::{Data, Effect};
 
+use crate::form::Meaning;
 use crate::frame::Fields;
+use crate::frame::rules;
 use crate::frame::tree::Value;
 use crate::losses::Losses;
 use crate::{Mode, Permissions};
@@ -29,9 +31,12 @@ pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Permissions {
     let mut agent = Fields::of(top.report(), "`agent`".to_owned(), at, members);
     agent.within("tool_permissions", |fields| {
         match fields.choice("default", &WORDS) {
-            Some(Word::Confirm) => permissions.mode = Some(Mode::Ask),
-            Some(Word::Allow) => permissions.mode = Some(Mode::Full),
-            Some(Word::Deny) => permissions.deny.push(EVERY.to_owned()),
+            Some(Word::Confirm) => permissions.mode = fields.said("default", Some(Mode::Ask)),
+            Some(Word::Allow) => permissions.mode = fields.said("default", Some(Mode::Full)),
+            Some(Word::Deny) => {
+                let at = fields.said("default", Some(())).map(|it| it.at).unwrap_or_default();
+                permissions.deny.push(rules::rule(EVERY, at));
+            }
             None => {}
         }
         tools(fields, &mut permissions);
@@ -49,17 +54,24 @@ fn tools(fields: &mut Fields<'_, '_, '_>, into: &mut Permissions) {
             continue;
         };
         let mut inner = Fields::of(fields.report(), what, member.at, inner);
-        let word = inner.choice("default", &WORDS);
-        for key in ["always_allow", "always_confirm", "always_deny"] {
+        let mut word = inner.choice("default", &WORDS);
+        let hint = "patterns over what a tool is given are not understood here";
+        if inner.node("always_allow").is_some() {
+            inner.warn("always_allow", "has no effect", hint);
+        }
+        for key in ["always_confirm", "always_deny"] {
             if inner.node(key).is_some() {
-                inner.warn(key, "has no effect", "toolgate does not look at what a tool is given");
+                inner.warn(key, "is taken as a word to ask before every call", hint);
+                // Calls it may be meant for cannot be told from others.
+                word = word.filter(|word| *word == Word::Deny).or(Some(Word::Confirm));
             }
         }
         inner.finish();
+        let rule = rules::rule(&member.key, fields.place(member.at));
         match word {
-            Some(Word::Confirm) => into.ask.push(member.key.clone()),
-            Some(Word::Allow) => into.allow.push(member.key.clone()),
-            Some(Word::Deny) => into.deny.push(member.key.clone()),
+            Some(Word::Confirm) => into.ask.push(rule),
+            Some(Word::Allow) => into.allow.push(rule),
+            Some(Word::Deny) => into.deny.push(rule),
             None => {}
         }
     }
@@ -71,9 +83,10 @@ pub(super) fn write(
     permissions: &Permissions,
     losses: &mut Losses,
 ) -> Vec<(&'static [&'static str], Data)> {
-    let Permissions { mode, allow, ask, deny } = permissions;
-    let every = deny.iter().any(|rule| rule == EVERY);
-    let default = match mode {
+    let Permissions { mode, allow, ask, deny, .. } = permissions;
+    rules::beyond(permissions, losses);
+    let every = deny.iter().any(|rule| rule.about == EVERY);
+    let default = match mode.map(|mode| mode.value) {
         _ if every => Some("deny"),
         Some(Mode::Full) => Some("allow"),
         Some(Mode::Ask | Mode::Limited) => Some("confirm"),
@@ -82,14 +95,18 @@ pub(super) fn write(
     let mut written: Vec<(&'static [&'static str], Data)> = Vec::new();
     written.extend(default.map(|word| (DEFAULT, Data::text(word))));
     let mut tools = Vec::new();
-    for (rules, word) in [(allow, "allow"), (ask, "confirm"), (deny, "deny")] {
-        for rule in rules.iter().filter(|rule| *rule != EVERY) {
-            match rule.strip_prefix(PREFIX).is_some_and(|rest| rest.contains(':')) {
-                true => {
+    for (effect, said, word) in [
+        (Effect::Allow, allow, "allow"),
+        (Effect::Ask, ask, "confirm"),
+        (Effect::Deny, deny, "deny"),
+    ] {
+        for rule in rules::written(effect, said, losses).into_iter().filter(|it| it != EVERY) {
+            match named(&rule) {
+                Some(_) => {
                     let fields = vec![("default".to_owned(), Data::text(word))];
-                    tools.push((rule.clone(), Data::Table(fields)));
+                    tools.push((rule, Data::Table(fields)));
                 }
-                false => losses.add("permissions", format!("Zed has no rule like {rule:?}")),
+                None => losses.add("permissions", format!("Zed has no rule like {rule:?}")),
             }
         }
     }
@@ -97,6 +114,20 @@ pub(super) fn write(
         written.push((TOOLS, Data::Table(tools)));
     }
     written
+}
+
+/// The server and the tool of a key.
+fn named(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix(PREFIX)?.split_once(':')
+}
+
+/// What a key says in our words.
+pub(super) fn meaning(key: &str) -> Meaning {
+    match named(key) {
+        _ if key == EVERY => Meaning::Rule(rules::EVERY_TOOL.to_owned()),
+        Some((server, tool)) => Meaning::Rule(format!("mcp:{server}/{tool}")),
+        None => Meaning::OfTheHost,
+    }
 }
 
 const DEFAULT: &[&str] = &["agent", "tool_permissions", "default"];

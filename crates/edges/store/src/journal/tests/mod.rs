@@ -1,0 +1,41 @@
+//! Tests that need what is behind the journal's face: a disk that lies, what a body holds, what it
+//! costs.
+
+mod cost;
+mod redaction;
+mod simulated;
+
+use toolgate_model::{CapabilityId, CapabilityKind, Effect, ServerName};
+
+use super::{Event, Record};
+
+/// The times a property is tried: all with `TOOLGATE_SOAK`, else a tenth.
+fn counted(all: u32) -> u32 {
+    if std::env::var_os("TOOLGATE_SOAK").is_some() { all } else { all / 10 }
+}
+
+fn tool() -> CapabilityId {
+    let server = ServerName::new("files").unwrap();
+    CapabilityId { server, kind: CapabilityKind::Tool, name: "read_file".into() }
+}
+
+/// A decided call with these arguments.
+fn decided<'a>(about: &'a CapabilityId, arguments: &'a [u8], call: u64) -> Record<'a> {
+    Record {
+        event: Event::Decided {
+            effect: Effect::Allow,
+            because: "rule `mcp:files/read_*` (config.toml:12)",
+            method: "tools/call",
+            definition: None,
+            arguments_digest: None,
+            arguments,
+            read_only: true,
+            tags: &[],
+        },
+        call,
+        caller: "local",
+        client: "some-client",
+        profile: "default",
+        about: Some(about),
+    }
+}

@@ -1,0 +1,250 @@
+//! Calls that wait for an approval, in the database, and the one place where one is decided.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row as _, Sqlite, Transaction};
+
+use crate::bound::{self, bound_columns};
+use crate::sqlite::time;
+use crate::{
+    Bound, Choice, Grant, Kept, PendingCall, Room, Settled, SqliteState, StoreError, Verdict,
+    grants,
+};
+
+macro_rules! columns {
+    () => {
+        concat!(
+            "id, ",
+            bound_columns!(),
+            ", arguments, arguments_digest, because, asked_at, expires_at"
+        )
+    };
+}
+
+const PRUNE: &str = "delete from pending where expires_at <= $1";
+
+const SAME: &str = concat!(
+    "update pending set expires_at = max(expires_at, $1) \
+     where choice is null and expires_at > $2 and asked_at <= $3 \
+     and arguments_digest = $4 and caller = $5 and client = $6 and server = $7 and kind = $8 \
+     and name = $9 and identity = $10 and definition = $11 returning ",
+    columns!()
+);
+
+const COUNT: &str = "select count(*), coalesce(sum(caller = $1), 0) from pending \
+     where choice is null";
+
+const KEEP: &str = concat!(
+    "insert into pending (",
+    columns!(),
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+);
+
+const LIST: &str = concat!(
+    "select ",
+    columns!(),
+    " from pending where choice is null and expires_at > $1 and asked_at <= $2 \
+      order by asked_at, id"
+);
+
+const SETTLE: &str = concat!(
+    "update pending set choice = $1, decided_by = $2, decided_at = $3 \
+     where id = $4 and choice is null and expires_at > $3 and asked_at <= $5 returning ",
+    columns!()
+);
+
+const VERDICT: &str = "select choice, decided_by from pending where id = $1 \
+     and choice is not null and decided_by is not null";
+
+const WITHDRAW: &str = "delete from pending where id = $1 and choice is null";
+
+struct Row {
+    id: String,
+    bound: bound::Columns,
+    arguments: String,
+    arguments_digest: String,
+    because: String,
+    asked_at: i64,
+    expires_at: i64,
+}
+
+impl FromRow<'_, SqliteRow> for Row {
+    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            bound: bound::Columns::from_row(row)?,
+            arguments: row.try_get("arguments")?,
+            arguments_digest: row.try_get("arguments_digest")?,
+            because: row.try_get("because")?,
+            asked_at: row.try_get("asked_at")?,
+            expires_at: row.try_get("expires_at")?,
+        })
+    }
+}
+
+impl Row {
+    fn call(self) -> Result<PendingCall, String> {
+        Ok(PendingCall {
+            id: self.id,
+            bound: self.bound.bound()?,
+            arguments: Bytes::from(self.arguments),
+            arguments_digest: bound::digest(&self.arguments_digest)?,
+            because: self.because,
+            asked_at: time(self.asked_at),
+            expires_at: time(self.expires_at),
+        })
+    }
+}
+
+pub(crate) async fn keep(
+    state: &SqliteState,
+    pending: &PendingCall,
+    room: Room,
+) -> Result<Kept, StoreError> {
+    let action = "keep a call that waits for approval";
+    let malformed = |what: String| StoreError::Malformed { action, what };
+    let arguments = std::str::from_utf8(&pending.arguments);
+    let arguments = arguments.map_err(|error| malformed(error.to_string()))?;
+    let mut transaction = state.begin(action).await?;
+    let kept = async {
+        let (now, begun) = bound::moment();
+        sqlx::query(PRUNE).bind(now).execute(&mut *transaction).await?;
+        if let Some(same) = same(&mut transaction, pending, now, begun).await? {
+            return Ok(Err(same));
+        }
+        if let Some(full) = full(&mut transaction, &pending.bound.caller, room).await? {
+            return Ok(Ok(full));
+        }
+        insert(&mut transaction, pending, arguments).await?;
+        Ok(Ok(Kept::New))
+    };
+    let kept = kept.await.map_err(|source| state.failed(action, source))?;
+    state.commit(action, transaction).await?;
+    match kept {
+        Ok(kept) => Ok(kept),
+        Err(same) => same.call().map(|call| Kept::Joined(Box::new(call))).map_err(malformed),
+    }
+}
+
+/// The same call, if it waits already: it is asked for once more, and so waits as long as this one.
+async fn same(
+    transaction: &mut Transaction<'_, Sqlite>,
+    pending: &PendingCall,
+    now: i64,
+    begun: i64,
+) -> Result<Option<Row>, sqlx::Error> {
+    let PendingCall { bound: Bound { caller, client, tool, identity, definition }, .. } = pending;
+    let query = sqlx::query_as::<_, Row>(SAME).bind(bound::millis(pending.expires_at));
+    let query = query.bind(now).bind(begun).bind(pending.arguments_digest.to_string());
+    let query = query.bind(caller).bind(client).bind(tool.server.as_str());
+    let query = query.bind(tool.kind.as_str()).bind(&*tool.name);
+    let query = query.bind(identity.to_string()).bind(definition.to_string());
+    query.fetch_optional(&mut **transaction).await
+}
+
+async fn full(
+    transaction: &mut Transaction<'_, Sqlite>,
+    caller: &str,
+    room: Room,
+) -> Result<Option<Kept>, sqlx::Error> {
+    let query = sqlx::query_as::<_, (i64, i64)>(COUNT).bind(caller);
+    let (all, own) = query.fetch_one(&mut **transaction).await?;
+    Ok(match () {
+        () if own >= i64::from(room.per_caller) => Some(Kept::CallerFull),
+        () if all >= i64::from(room.in_all) => Some(Kept::Full),
+        () => None,
+    })
+}
+
+async fn insert(
+    transaction: &mut Transaction<'_, Sqlite>,
+    pending: &PendingCall,
+    arguments: &str,
+) -> Result<(), sqlx::Error> {
+    let PendingCall { bound: Bound { caller, client, tool, identity, definition }, .. } = pending;
+    let query = sqlx::query(KEEP).bind(&pending.id).bind(caller).bind(client);
+    let query = query.bind(tool.server.as_str()).bind(tool.kind.as_str()).bind(&*tool.name);
+    let query = query.bind(identity.to_string()).bind(definition.to_string()).bind(arguments);
+    let query = query.bind(pending.arguments_digest.to_string()).bind(&pending.because);
+    let query = query.bind(bound::millis(pending.asked_at)).bind(bound::millis(pending.expires_at));
+    query.execute(&mut **transaction).await.map(drop)
+}
+
+pub(crate) async fn all(state: &SqliteState) -> Result<Vec<PendingCall>, StoreError> {
+    let action = "read the calls that wait for approval";
+    let (now, begun) = bound::moment();
+    let query = sqlx::query_as::<_, Row>(LIST).bind(now).bind(begun);
+    let rows = query.fetch_all(state.pool()).await;
+    let rows = rows.map_err(|source| state.failed(action, source))?;
+    let calls = rows.into_iter().map(Row::call).collect::<Result<_, _>>();
+    calls.map_err(|what| StoreError::Malformed { action, what })
+}
+
+/// The row is marked and the grant kept in one transaction: whoever comes second finds the mark,
+/// and nobody ever finds a mark without its grant.
+pub(crate) async fn settle(
+    state: &SqliteState,
+    id: &str,
+    choice: Choice,
+    by: &str,
+) -> Result<Option<Settled>, StoreError> {
+    let action = "decide about a call";
+    let malformed = |what: String| StoreError::Malformed { action, what };
+    let mut transaction = state.begin(action).await?;
+    let (now, begun) = bound::moment();
+    let query = sqlx::query_as::<_, Row>(SETTLE).bind(choice.as_str()).bind(by).bind(now);
+    let row = query.bind(id).bind(begun).fetch_optional(&mut *transaction).await;
+    let Some(row) = row.map_err(|source| state.failed(action, source))? else { return Ok(None) };
+    let call = row.call().map_err(malformed)?;
+    let grant = grant(&call, choice, by, time(now))?;
+    let grant = match grant {
+        Some(grant) => {
+            let kept = grants::keep(&mut transaction, grant).await;
+            Some(kept.map_err(|source| state.failed(action, source))?)
+        }
+        None => None,
+    };
+    state.commit(action, transaction).await?;
+    Ok(Some(Settled { call, choice, grant }))
+}
+
+/// What a choice permits from now on.
+fn grant(
+    call: &PendingCall,
+    choice: Choice,
+    by: &str,
+    given_at: SystemTime,
+) -> Result<Option<Grant>, StoreError> {
+    if choice == Choice::Deny {
+        return Ok(None);
+    }
+    let once = choice == Choice::Once;
+    Ok(Some(Grant {
+        id: bound::fresh_id()?,
+        choice,
+        bound: call.bound.clone(),
+        arguments_digest: once.then_some(call.arguments_digest),
+        by: by.to_owned(),
+        given_at,
+        expires_at: once.then_some(call.expires_at),
+    }))
+}
+
+pub(crate) async fn verdict(state: &SqliteState, id: &str) -> Result<Option<Verdict>, StoreError> {
+    let action = "read what was decided about a call";
+    let query = sqlx::query_as::<_, (String, String)>(VERDICT).bind(id);
+    let row = query.fetch_optional(state.pool()).await;
+    let Some((choice, by)) = row.map_err(|source| state.failed(action, source))? else {
+        return Ok(None);
+    };
+    let choice = bound::choice(&choice).map_err(|what| StoreError::Malformed { action, what })?;
+    Ok(Some(Verdict { choice, by }))
+}
+
+pub(crate) async fn withdraw(state: &SqliteState, id: &str) -> Result<bool, StoreError> {
+    let done = sqlx::query(WITHDRAW).bind(id).execute(state.pool()).await;
+    let done = done.map_err(|source| state.failed("take back a call", source))?;
+    Ok(done.rows_affected() > 0)
+}

@@ -1,0 +1,69 @@
+//! The chains of many processes are one stream.
+
+use std::fs;
+
+use toolgate_store::Journal;
+use toolgate_store::journal::{Happened, read, read_since};
+
+use super::{checked, intent, outcome, tool};
+
+#[tokio::test]
+async fn chains_are_read_in_the_order_of_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let journals: Vec<_> = (0..3).map(|_| Journal::new(folder.path().join("journal"))).collect();
+    let about = tool();
+    for call in 1..=30 {
+        let journal = &journals[call as usize % 3];
+        journal.append(&intent(&about, call, true)).unwrap();
+        let last = journal.append(&outcome(&about, call)).unwrap();
+        journal.durable(last).await.unwrap();
+    }
+    let entries: Vec<_> =
+        read(&folder.path().join("journal")).unwrap().map(Result::unwrap).collect();
+    assert!(entries.is_sorted_by_key(|entry| entry.ms));
+    assert!(
+        entries.iter().all(|entry| entry.is_written()),
+        "calls of the living are not concluded"
+    );
+    let chains: std::collections::BTreeSet<_> = entries.iter().map(|it| it.chain.clone()).collect();
+    assert_eq!(chains.len(), 3);
+    let decided =
+        |entry: &&toolgate_store::journal::Entry| matches!(entry.event, Happened::Decided(_));
+    assert_eq!(entries.iter().filter(decided).count(), 30);
+    let one = entries.iter().find(decided).unwrap();
+    let Happened::Decided(said) = &one.event else { unreachable!() };
+    assert_eq!(said.arguments.as_deref(), Some(r#"{"depth":2,"path":"/srv/a.txt"}"#));
+    assert_eq!((one.server.as_str(), one.client.as_str()), ("files", "some-client"));
+    let later = entries[entries.len() / 2].ms;
+    let since = read_since(&folder.path().join("journal"), later).unwrap().map(Result::unwrap);
+    assert!(since.eq(entries.iter().filter(|entry| entry.ms >= later).cloned()));
+    for journal in &journals {
+        journal.close().await.unwrap();
+    }
+    let report = checked(journals[0].places());
+    assert!(report.holds() && report.chains == 3, "{report:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_written_before_the_first_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::new(folder.path().join("journal"));
+    journal.close().await.unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(read(&folder.path().join("journal")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn records_that_nobody_waits_for_are_written_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::new(folder.path().join("journal"));
+    journal.append(&intent(&tool(), 1, true)).unwrap();
+    let there = || read(&folder.path().join("journal")).unwrap().count() == 2;
+    for _ in 0..200 {
+        if there() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("nothing was written");
+}

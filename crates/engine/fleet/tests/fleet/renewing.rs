@@ -1,0 +1,143 @@
+//! Lists that are read again because somebody wants to be sure: servers that change in silence.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use toolgate_fleet::{Fleet, FleetError, Known};
+use toolgate_model::{CapabilityKind, ServerSpec, ServerState, Timeouts, TransportSpec};
+
+use crate::replacing::eventually;
+use crate::silent::Silent;
+use crate::{forgetful, member, name, spec};
+
+const NOW: Duration = Duration::ZERO;
+const LONG: Duration = Duration::from_secs(3600);
+
+async fn fleet(server: &Silent) -> Fleet {
+    let fleet = forgetful();
+    let timeouts = Timeouts { call: Duration::from_millis(700), ..Timeouts::default() };
+    let spec = ServerSpec { timeouts, ..spec(TransportSpec::BuiltIn) };
+    let built_in = Some(Arc::new(server.clone()) as Arc<dyn toolgate_fleet::BuiltIn>);
+    fleet.enlist_idle(toolgate_fleet::Member { built_in, ..member(spec) }).await;
+    fleet
+}
+
+async fn renewed(fleet: &Fleet, age: Duration) -> Result<Arc<Known>, FleetError> {
+    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    pool.renewed(CapabilityKind::Tool, age).await
+}
+
+fn description(known: &Known) -> String {
+    String::from_utf8_lossy(&known.catalog.tools[0].raw).into_owned()
+}
+
+#[tokio::test]
+async fn a_list_that_is_young_enough_is_not_read_again() {
+    let server = Silent::new();
+    let fleet = fleet(&server).await;
+    let known = renewed(&fleet, LONG).await.unwrap();
+    assert!(description(&known).contains("version 1"));
+    assert_eq!(server.lists(), 1, "coming up is a reading");
+    server.change();
+    let known = renewed(&fleet, LONG).await.unwrap();
+    assert!(description(&known).contains("version 1"), "nobody wanted to know");
+    assert_eq!(server.lists(), 1);
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_change_that_nobody_told_of_is_found_and_made_known() {
+    let server = Silent::new();
+    let fleet = fleet(&server).await;
+    let before = renewed(&fleet, LONG).await.unwrap();
+    let generation = fleet.generation();
+    let same = renewed(&fleet, NOW).await.unwrap();
+    assert_eq!(server.lists(), 2);
+    assert!(Arc::ptr_eq(&before, &same), "what is the same stays the same");
+    assert_eq!(fleet.generation(), generation);
+
+    server.change();
+    let now = renewed(&fleet, NOW).await.unwrap();
+    assert!(description(&now).contains("version 2"));
+    assert!(fleet.generation() > generation);
+    let offered = fleet.catalogs(None);
+    assert!(description(&offered[0].known).contains("version 2"));
+    let digest =
+        |known: &Known| *known.fact(CapabilityKind::Tool, "tool").expect("it is offered").digest();
+    assert_ne!(digest(&before), digest(&now));
+    assert_eq!(digest(&before), digest(&same));
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn many_who_want_to_know_wait_for_few_readings() {
+    let server = Silent::new();
+    let fleet = Arc::new(fleet(&server).await);
+    renewed(&fleet, LONG).await.unwrap();
+    server.change();
+    server.take(Duration::from_millis(100));
+    let all = join_all((0..200).map(|_| renewed(&fleet, NOW))).await;
+    for known in all {
+        assert!(description(&known.unwrap()).contains("version 2"));
+    }
+    // One of them may have come while the first reading had begun.
+    assert!(server.lists() <= 3, "{} readings", server.lists());
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_come_is_told_in_time_and_asked_for_again() {
+    let server = Silent::new();
+    let fleet = fleet(&server).await;
+    renewed(&fleet, LONG).await.unwrap();
+    server.change();
+    server.take(Duration::from_secs(30));
+    let began = Instant::now();
+    let error = renewed(&fleet, NOW).await.unwrap_err();
+    assert!(error.to_string().contains("within"), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(10));
+    server.take(Duration::ZERO);
+    let known = renewed(&fleet, NOW).await.unwrap();
+    assert!(description(&known).contains("version 2"));
+
+    server.refuse(true);
+    let error = renewed(&fleet, NOW).await.unwrap_err();
+    assert!(error.to_string().contains("no list today"), "{error}");
+    server.refuse(false);
+    renewed(&fleet, NOW).await.unwrap();
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_died_is_brought_up_and_listed_anew() {
+    let server = Silent::new();
+    let fleet = fleet(&server).await;
+    renewed(&fleet, LONG).await.unwrap();
+    server.change();
+    server.die();
+    eventually("its end is noticed", || fleet.status()[0].state != ServerState::Connected).await;
+    let known = renewed(&fleet, LONG).await.unwrap();
+    assert!(description(&known).contains("version 2"));
+    assert_eq!(server.connections(), 2);
+    // One that dies of the question, too.
+    server.change();
+    server.die_when_asked();
+    let known = renewed(&fleet, NOW).await.unwrap();
+    assert!(description(&known).contains("version 3"));
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn what_a_server_told_of_is_read_before_it_is_relied_on() {
+    let server = Silent::new();
+    let fleet = fleet(&server).await;
+    renewed(&fleet, LONG).await.unwrap();
+    server.change();
+    server.tell().await;
+    // However the notification and the question race, it is not older than what was told.
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    let known = renewed(&fleet, LONG).await.unwrap();
+    assert!(description(&known).contains("version 2"));
+    fleet.close().await;
+}

@@ -1,0 +1,91 @@
+//! Arguments as a person is shown them: the whole object, one member a line, every character either
+//! plain to see or spelled out.
+//!
+//! Strings are shown as what they say and not as they are escaped: `\u0072\u006d` reads `rm`.
+//! Nothing is ever cut; what is too long to be shown whole is not shown at all.
+
+use toolgate_model::visible;
+use toolgate_wire::{scan, string};
+
+/// A call's arguments, raw, in full. Arguments that are left out are `{}`.
+pub fn arguments(arguments: &[u8]) -> String {
+    let mut out = String::new();
+    match arguments.trim_ascii() {
+        b"" => out.push_str("{}"),
+        arguments => write(arguments, 0, &mut out),
+    }
+    out
+}
+
+fn write(value: &[u8], depth: usize, out: &mut String) {
+    match value.first() {
+        Some(b'{') => {
+            list("{}", scan::members(value), depth, out, |(key, at), out| {
+                out.push_str(&text(&key));
+                out.push_str(": ");
+                write(at.of(value), depth + 1, out);
+            });
+        }
+        Some(b'[') => list("[]", scan::elements(value), depth, out, |at, out| {
+            write(at.of(value), depth + 1, out);
+        }),
+        Some(b'"') => match string::decode(value) {
+            Some(said) => out.push_str(&text(&said)),
+            None => out.push_str(&visible(&String::from_utf8_lossy(value))),
+        },
+        _ => out.push_str(&visible(&String::from_utf8_lossy(value))),
+    }
+}
+
+/// Line ends and other control characters as JSON escapes them, so that a string cannot draw lines
+/// of its own; what JSON leaves invisible is spelled out.
+fn text(said: &str) -> String {
+    visible(&string::encode(said))
+}
+
+fn list<T>(
+    brackets: &str,
+    items: impl Iterator<Item = T>,
+    depth: usize,
+    out: &mut String,
+    item: impl Fn(T, &mut String),
+) {
+    let (open, close) = brackets.split_at(1);
+    let indent = |out: &mut String, depth: usize| {
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str("  "));
+    };
+    out.push_str(open);
+    let mut any = false;
+    for each in items {
+        if any {
+            out.push(',');
+        }
+        any = true;
+        indent(out, depth + 1);
+        item(each, out);
+    }
+    if any {
+        indent(out, depth);
+    }
+    out.push_str(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_shown_and_nothing_hides() {
+        let raw = "{\"path\":\"\\u0072\\u006d\\n\",\"n\":[1.50,{}],\"x\\u202e\":\"a\u{200b}b\"}";
+        let expected = "{\n  \"path\": \"rm\\n\",\n  \"n\": [\n    1.50,\n    {}\n  ],\n  \
+                        \"x⟦U+202E⟧\": \"a⟦U+200B⟧b\"\n}";
+        assert_eq!(arguments(raw.as_bytes()), expected);
+        assert_eq!(arguments(b""), "{}");
+    }
+
+    #[test]
+    fn half_a_surrogate_is_shown_as_it_is_spelled() {
+        assert_eq!(arguments(br#"["\ud800"]"#), "[\n  \"\\ud800\"\n]");
+    }
+}

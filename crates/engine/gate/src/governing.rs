@@ -1,0 +1,118 @@
+//! What decides now: the rules, the posture, who approves, and how old a list may be.
+//!
+//! It is replaced whole, and every view is made under one of them: a call is decided by the rules its
+//! view was made under, and a reload holds from the next call on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgate_model::{Approvals, Governance, Posture, ServerName, Via};
+use toolgate_policy::Policy;
+use toolgate_wire::scan;
+
+use crate::{Caller, Gate, OPERATOR};
+
+/// How old a list may be when something of it is called, in the governed posture and otherwise.
+const RECHECK_GOVERNED: Duration = Duration::from_secs(10);
+const RECHECK: Duration = Duration::from_secs(60);
+
+/// Everything that decides, ready for use.
+pub(crate) struct Governing {
+    said: Governance,
+    pub(crate) policy: Policy,
+    /// The servers among which it is settled what rules mean.
+    servers: BTreeSet<ServerName>,
+    /// Whether untrusted content makes some tools be asked about.
+    pub(crate) taints: bool,
+    /// How old a list may be when something of it is called.
+    pub(crate) recheck: Duration,
+}
+
+impl Governing {
+    /// Understands what is said; a rule that cannot be understood is told.
+    fn of(said: &Governance) -> Self {
+        let (policy, bad) = Policy::of(said);
+        for rule in bad {
+            tracing::warn!(target: "toolgate::gate", origin = %rule.origin, "{}", rule.message);
+        }
+        let governed = said.posture == Posture::Governed;
+        let recheck = said.recheck.unwrap_or(if governed { RECHECK_GOVERNED } else { RECHECK });
+        let taints = said.taint.unwrap_or(governed);
+        Self { said: said.clone(), policy, servers: BTreeSet::new(), taints, recheck }
+    }
+
+    /// The same among these servers: a rule that allows never means two of them.
+    fn among(&self, servers: BTreeSet<ServerName>) -> Self {
+        let (said, policy) = (self.said.clone(), self.policy.knowing(&servers));
+        Self { said, policy, servers, taints: self.taints, recheck: self.recheck }
+    }
+
+    pub(crate) fn posture(&self) -> Posture {
+        self.said.posture
+    }
+
+    pub(crate) fn is_governed(&self) -> bool {
+        self.posture() == Posture::Governed
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.said.approvals
+    }
+
+    /// Who approves what this caller wants to do. `written`: whether somebody wrote that it is to be
+    /// asked about; where nobody did, the client's own approval is enough.
+    ///
+    /// A client can say yes by itself, so in the governed posture only those count that are listed.
+    pub(crate) fn via(&self, caller: &Caller, written: bool) -> Via {
+        let approvals = self.approvals();
+        if let Some(via) = approvals.clients.get(&caller.client.name) {
+            return *via;
+        }
+        if self.is_governed() {
+            return Via::Operator;
+        }
+        match approvals.via {
+            _ if *caller.person == *OPERATOR => Via::Client, // he typed it himself
+            Some(via) => via,
+            None if !written => Via::Client,
+            None if can_be_asked(caller) => Via::Elicitation,
+            None => Via::Operator,
+        }
+    }
+}
+
+impl Default for Governing {
+    fn default() -> Self {
+        Self::of(&Governance::default())
+    }
+}
+
+/// Whether a caller's client shows forms to its user. One that says `elicitation` and no more can.
+pub(crate) fn can_be_asked(caller: &Caller) -> bool {
+    let capabilities = &caller.capabilities[..];
+    let Some(at) = scan::member(capabilities, "elicitation") else { return false };
+    let elicitation = at.of(capabilities);
+    scan::member(elicitation, "form").is_some() || scan::member(elicitation, "url").is_none()
+}
+
+impl Gate {
+    /// Decides by this from the next call on.
+    pub fn govern(&self, said: &Governance) {
+        if self.governing.load().said != *said {
+            self.governing.store(Arc::new(Governing::of(said)));
+            self.fleet.renew();
+        }
+    }
+
+    /// What decides now, among the servers there are now.
+    pub(crate) fn governing(&self) -> Arc<Governing> {
+        let servers = self.fleet.names();
+        let now = self.governing.load_full();
+        if now.servers == servers {
+            return now;
+        }
+        self.governing.rcu(|now| now.among(servers.clone()));
+        self.governing.load_full()
+    }
+}

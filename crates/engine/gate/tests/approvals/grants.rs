@@ -1,0 +1,109 @@
+//! What was granted for good, and for what it holds.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use toolgate_gate::approvals::Broker;
+use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
+use toolgate_store::{Bound, Choice, Decisions as _, SqliteState, Which};
+
+use crate::support::*;
+
+async fn granted(choice: Choice) -> Arc<Broker> {
+    let broker = broker().await;
+    let waiting = Call::to_operator("{}").start(&broker);
+    let [row] = &listed(&broker, 1).await[..] else { panic!() };
+    broker.settle(&row.id, choice, "operator").await.unwrap().unwrap();
+    assert!(is_approved(&waiting.await.unwrap()));
+    broker
+}
+
+fn tool(server: &str, name: &str) -> CapabilityId {
+    let server = ServerName::new(server).unwrap();
+    CapabilityId { server, kind: CapabilityKind::Tool, name: name.into() }
+}
+
+#[tokio::test]
+async fn a_grant_for_a_tool_holds_for_that_tool_as_it_was() {
+    let broker = granted(Choice::Tool).await;
+    let grant = broker.granted(&bound(), None).unwrap();
+    assert!(grant.told.contains("operator") && grant.told.contains(&*grant.id), "{grant:?}");
+    for other in [
+        Bound { caller: "holder:1".into(), ..bound() },
+        Bound { client: "other".into(), ..bound() },
+        Bound { tool: tool("git", "pull"), ..bound() },
+        Bound { tool: tool("hg", "push"), ..bound() },
+        Bound { identity: Digest::of(b"x"), ..bound() },
+        Bound { definition: Digest::of(b"x"), ..bound() },
+    ] {
+        assert_eq!(broker.granted(&other, Some(SystemTime::UNIX_EPOCH)), None, "{other:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_for_a_server_holds_for_what_was_pinned_before() {
+    let broker = granted(Choice::Server).await;
+    let now = SystemTime::now();
+    let (before, after) =
+        (Some(now - Duration::from_secs(60)), Some(now + Duration::from_secs(60)));
+    let sister = Bound { tool: tool("git", "pull"), definition: Digest::of(b"other"), ..bound() };
+    for bound in [&bound(), &sister] {
+        assert!(broker.granted(bound, before).is_some());
+        assert_eq!(broker.granted(bound, after), None, "pinned later");
+        assert_eq!(broker.granted(bound, None), None, "not pinned");
+    }
+    for other in [
+        Bound { caller: "holder:1".into(), ..bound() },
+        Bound { client: "other".into(), ..bound() },
+        Bound { tool: tool("hg", "push"), ..bound() },
+        Bound { identity: Digest::of(b"x"), ..bound() },
+    ] {
+        assert_eq!(broker.granted(&other, before), None, "{other:?}");
+    }
+}
+
+#[tokio::test]
+async fn once_is_no_grant_for_good() {
+    let broker = granted(Choice::Once).await;
+    assert_eq!(broker.granted(&bound(), Some(SystemTime::UNIX_EPOCH)), None);
+}
+
+#[tokio::test]
+async fn what_is_taken_back_holds_no_longer() {
+    for which in [Which::Server(ServerName::new("git").unwrap()), Which::Tool(tool("git", "push"))]
+    {
+        let broker = granted(Choice::Tool).await;
+        assert_eq!(broker.revoke(&which).await.unwrap(), 1);
+        assert_eq!(broker.granted(&bound(), None), None);
+        assert_eq!(broker.revoke(&which).await.unwrap(), 0);
+    }
+    let broker = granted(Choice::Tool).await;
+    let id = broker.granted(&bound(), None).unwrap().id.to_string();
+    assert_eq!(broker.revoke(&Which::Id(id)).await.unwrap(), 1);
+    assert_eq!(broker.granted(&bound(), None), None);
+}
+
+#[tokio::test]
+async fn grants_survive_a_restart_and_what_others_take_back_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let open = async || Arc::new(SqliteState::open(path.clone()).await.unwrap());
+    let broker = Broker::load(open().await).await.unwrap();
+    let waiting = Call::to_operator("{}").start(&broker);
+    let [row] = &listed(&broker, 1).await[..] else { panic!() };
+    broker.settle(&row.id, Choice::Tool, "operator").await.unwrap().unwrap();
+    waiting.await.unwrap();
+    drop(broker);
+
+    let broker = Broker::load(open().await).await.unwrap();
+    assert!(broker.granted(&bound(), None).is_some());
+    let server = ServerName::new("git").unwrap();
+    open().await.revoke_grants(&Which::Server(server)).await.unwrap();
+    for _ in 0..50 {
+        if broker.granted(&bound(), None).is_none() {
+            return;
+        }
+        tokio::time::sleep(SHORT).await;
+    }
+    panic!("it still holds");
+}

@@ -1,0 +1,207 @@
+//! Left to whoever runs the gateway: waited for, approved later, taken back, decided elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use toolgate_gate::approvals::{Approver, Broker, Obtained};
+use toolgate_model::Digest;
+use toolgate_store::{Bound, Choice, Decisions as _, PendingCall, SqliteState};
+
+use crate::support::*;
+
+#[tokio::test]
+async fn a_call_is_on_disk_before_it_waits_and_goes_on_when_it_is_approved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let state = SqliteState::open(path.clone()).await.unwrap();
+    let broker = Broker::load(Arc::new(state)).await.unwrap();
+    let waiting = Call::to_operator(r#"{"a": 1.50}"#).start(&broker);
+    let [call] = &listed(&broker, 1).await[..] else { panic!() };
+    assert_eq!((&call.bound, &call.arguments[..]), (&bound(), &br#"{"a": 1.50}"#[..]));
+    let beside = SqliteState::open(path).await.unwrap();
+    assert_eq!(beside.pending().await.unwrap(), broker.list().await.unwrap());
+
+    let settled = broker.settle(&call.id, Choice::Once, "operator").await.unwrap().unwrap();
+    assert_eq!(settled.call, *call);
+    let obtained = waiting.await.unwrap();
+    let (by, id) = ("operator".to_owned(), call.id.clone());
+    assert_eq!(obtained, Obtained::Approved { by, id, choice: Choice::Once });
+    assert_eq!(broker.grants().await.unwrap(), [], "used up");
+    assert_eq!(broker.settle(&call.id, Choice::Once, "operator").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn approved_later_exactly_that_call_passes_once() {
+    let broker = broker().await;
+    let call = Call::to_operator(r#"{"a":1,"b":2}"#).waiting(SHORT);
+    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    let again = call.obtain(&broker).await;
+    assert_eq!(again, Obtained::Waiting { id: id.clone() }, "the same question stays open");
+    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+
+    let others = [
+        Call { bound: Bound { caller: "holder:1".into(), ..bound() }, ..call.clone() },
+        Call { bound: Bound { client: "other".into(), ..bound() }, ..call.clone() },
+        Call { bound: Bound { identity: Digest::of(b"x"), ..bound() }, ..call.clone() },
+        Call { bound: Bound { definition: Digest::of(b"x"), ..bound() }, ..call.clone() },
+        Call { arguments: r#"{"a":1,"b":3}"#.into(), ..call.clone() },
+        Call { arguments: r#"{"a":1}"#.into(), ..call.clone() },
+    ];
+    for other in others {
+        let obtained = other.obtain(&broker).await;
+        assert!(matches!(&obtained, Obtained::Waiting { id: new } if *new != id), "{obtained:?}");
+        assert_eq!(broker.spend(&other.bound, &other.digest()).await.unwrap(), None);
+    }
+    // Written anew by the client, the object is the same.
+    let repeated = Call { arguments: "{ \"b\": 2, \"a\": 1 }".into(), ..call.clone() };
+    assert!(is_approved(&repeated.obtain(&broker).await));
+    let once_more = call.obtain(&broker).await;
+    assert!(matches!(&once_more, Obtained::Waiting { id: new } if *new != id), "{once_more:?}");
+}
+
+#[tokio::test]
+async fn spending_is_known_of_without_asking_and_happens_once() {
+    let broker = broker().await;
+    let call = Call::to_operator("{}").waiting(SHORT);
+    assert_eq!(broker.spend(&call.bound, &call.digest()).await.unwrap(), None);
+    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    assert!(broker.spend(&call.bound, &call.digest()).await.unwrap().is_some());
+    assert_eq!(broker.spend(&call.bound, &call.digest()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_caller_who_leaves_takes_his_call_back_unless_it_was_approved() {
+    let broker = broker().await;
+    let call = Call::to_operator("{}");
+    let waiting = call.start(&broker);
+    let [row] = &listed(&broker, 1).await[..] else { panic!() };
+    waiting.abort();
+    listed(&broker, 0).await;
+    assert_eq!(broker.settle(&row.id, Choice::Once, "operator").await.unwrap(), None);
+
+    // Approved, and gone before he could use it: the approval stays for the same call.
+    let call = call.waiting(SHORT);
+    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    assert!(is_approved(&call.obtain(&broker).await));
+}
+
+#[tokio::test]
+async fn somebody_who_was_told_an_id_can_rely_on_it() {
+    let broker = broker().await;
+    let call = Call::to_operator("{}");
+    let Obtained::Waiting { id } = call.clone().waiting(SHORT).obtain(&broker).await else {
+        panic!()
+    };
+    // The same call again, and its caller leaves: the row is not only his.
+    let again = call.start(&broker);
+    tokio::time::sleep(SHORT).await;
+    again.abort();
+    tokio::time::sleep(SHORT).await;
+    assert!(broker.settle(&id, Choice::Once, "operator").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn identical_calls_are_one_question_and_one_approval_lets_one_pass() {
+    let broker = broker().await;
+    let call = Call::to_operator("{}");
+    let calls: Vec<_> = (0..4).map(|_| call.start(&broker)).collect();
+    let mut passed = 0;
+    for left in (1..=4).rev() {
+        tokio::time::sleep(SHORT).await; // all of them wait again
+        let [row] = &listed(&broker, 1).await[..] else { panic!() };
+        let choice = if left > 1 { Choice::Once } else { Choice::Deny };
+        broker.settle(&row.id, choice, "operator").await.unwrap().unwrap();
+    }
+    for call in calls {
+        passed += usize::from(is_approved(&call.await.unwrap()));
+    }
+    assert_eq!(passed, 3);
+    assert_eq!(broker.grants().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn of_a_form_and_an_operator_who_answer_at_once_one_counts() {
+    let broker = broker().await;
+    for round in 0..20 {
+        let result = json!({"action": "accept", "content": {"choice": "once"}});
+        let client = Client::new([Reaction::Result(Duration::from_millis(round), result)]);
+        let call = Call::by_form(&json!({ "round": round }).to_string(), client);
+        let waiting = call.start(&broker);
+        // The form may be answered before the operator finds the row, or while he decides.
+        let row = loop {
+            match broker.list().await.unwrap().pop() {
+                None if !waiting.is_finished() => tokio::task::yield_now().await,
+                found => break found,
+            }
+        };
+        let denied = match row {
+            Some(row) => broker.settle(&row.id, Choice::Deny, "operator").await.unwrap(),
+            None => None,
+        };
+        let obtained = waiting.await.unwrap();
+        assert_eq!(denied.is_some(), matches!(obtained, Obtained::Denied { .. }), "{obtained:?}");
+        assert_eq!(denied.is_none(), is_approved(&obtained));
+        listed(&broker, 0).await;
+    }
+    assert_eq!(broker.grants().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_another_process_decides_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    let ours = SqliteState::open(path.clone()).await.unwrap();
+    let broker = Broker::load(Arc::new(ours)).await.unwrap();
+    let theirs = SqliteState::open(path).await.unwrap();
+    for choice in [Choice::Deny, Choice::Once, Choice::Tool] {
+        let waiting = Call::to_operator("{}").start(&broker);
+        let [row] = &listed(&broker, 1).await[..] else { panic!() };
+        theirs.settle(&row.id, choice, "elsewhere").await.unwrap().unwrap();
+        let obtained =
+            tokio::time::timeout(Duration::from_secs(5), waiting).await.unwrap().unwrap();
+        assert_eq!(is_approved(&obtained), choice != Choice::Deny, "{obtained:?}");
+    }
+    assert!(broker.granted(&bound(), None).is_some(), "a grant given elsewhere counts here");
+}
+
+struct Face(Option<Choice>);
+
+impl Approver for Face {
+    fn name(&self) -> &str {
+        "chat"
+    }
+
+    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<Choice>> {
+        assert_eq!(call.bound, bound());
+        Box::pin(std::future::ready(self.0))
+    }
+}
+
+#[tokio::test]
+async fn a_face_that_registers_is_asked_directly() {
+    let broker = broker().await;
+    let _leaves_it = broker.register(Arc::new(Face(None)));
+    let registered = broker.register(Arc::new(Face(Some(Choice::Once))));
+    let obtained = Call::to_operator("{}").obtain(&broker).await;
+    assert!(matches!(&obtained, Obtained::Approved { by, .. } if by == "chat"), "{obtained:?}");
+    drop(registered);
+    let obtained = Call::to_operator("{}").waiting(SHORT).obtain(&broker).await;
+    assert!(matches!(obtained, Obtained::Waiting { .. }));
+}
+
+#[tokio::test]
+async fn whoever_watches_is_told_that_there_is_news() {
+    let broker = broker().await;
+    let mut watch = broker.watch();
+    let waiting = Call::to_operator("{}").start(&broker);
+    watch.changed().await.unwrap();
+    let [row] = &listed(&broker, 1).await[..] else { panic!() };
+    watch.mark_unchanged();
+    broker.settle(&row.id, Choice::Deny, "operator").await.unwrap().unwrap();
+    assert!(watch.has_changed().unwrap());
+    waiting.await.unwrap();
+}

@@ -1,0 +1,175 @@
+//! A client that answers forms as it is told, and calls to ask about.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use toolgate_gate::approvals::{Ask, Broker, Obtained, arguments_digest};
+use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName, Via};
+use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
+use toolgate_store::{Bound, PendingCall, SqliteState};
+use toolgate_wire::{Era, Frame};
+
+/// How a client reacts to a form.
+pub enum Reaction {
+    /// With this result, after a while.
+    Result(Duration, Value),
+    /// With an answer of another kind.
+    Other(Answer),
+    /// Never.
+    Silent,
+}
+
+/// A client that shows forms.
+pub struct Client {
+    capabilities: &'static str,
+    reactions: Mutex<VecDeque<Reaction>>,
+    pub asked: Mutex<Vec<Question>>,
+}
+
+impl Client {
+    pub fn new(reactions: impl IntoIterator<Item = Reaction>) -> Arc<Self> {
+        Self::able(r#"{"elicitation":{}}"#, reactions)
+    }
+
+    pub fn able(
+        capabilities: &'static str,
+        reactions: impl IntoIterator<Item = Reaction>,
+    ) -> Arc<Self> {
+        let reactions = Mutex::new(reactions.into_iter().collect());
+        Arc::new(Self { capabilities, reactions, asked: Mutex::default() })
+    }
+
+    pub fn forms(&self) -> Vec<Value> {
+        let asked = self.asked.lock().unwrap();
+        let params = |it: &Question| serde_json::from_slice(it.frame.params().unwrap()).unwrap();
+        asked.iter().map(params).collect()
+    }
+}
+
+impl Interactor for Client {
+    fn scope(&self) -> Scope {
+        Scope(1)
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        assert_eq!(question.kind, AskKind::Form);
+        self.asked.lock().unwrap().push(question);
+        let reaction = self.reactions.lock().unwrap().pop_front();
+        Box::pin(async move {
+            match reaction.expect("it is asked more often than expected") {
+                Reaction::Result(after, result) => {
+                    tokio::time::sleep(after).await;
+                    Answer::Result(result.to_string().into())
+                }
+                Reaction::Other(answer) => answer,
+                Reaction::Silent => std::future::pending().await,
+            }
+        })
+    }
+
+    fn capabilities(&self) -> Bytes {
+        Bytes::from_static(self.capabilities.as_bytes())
+    }
+}
+
+pub fn accepted(choice: &str) -> Reaction {
+    let result = json!({"action": "accept", "content": {"choice": choice}});
+    Reaction::Result(Duration::ZERO, result)
+}
+
+pub fn bound() -> Bound {
+    let server = ServerName::new("git").unwrap();
+    Bound {
+        caller: "local".into(),
+        client: "editor".into(),
+        tool: CapabilityId { server, kind: CapabilityKind::Tool, name: "push".into() },
+        identity: Digest::of(b"npx git"),
+        definition: Digest::of(b"definition"),
+    }
+}
+
+/// A call, and whom it is asked of.
+#[derive(Clone)]
+pub struct Call {
+    pub bound: Bound,
+    pub arguments: Bytes,
+    pub via: Via,
+    pub era: Era,
+    pub wait: Duration,
+    pub port: Arc<dyn Interactor>,
+}
+
+impl Call {
+    pub fn to_operator(arguments: &str) -> Self {
+        let call = Self::by_form(arguments, Client::new([]));
+        Self { via: Via::Operator, ..call }
+    }
+
+    pub fn by_form(arguments: &str, client: Arc<Client>) -> Self {
+        Self {
+            bound: bound(),
+            arguments: Bytes::copy_from_slice(arguments.as_bytes()),
+            via: Via::Elicitation,
+            era: Era::Legacy,
+            wait: Duration::from_secs(20),
+            port: client,
+        }
+    }
+
+    pub fn waiting(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    pub fn digest(&self) -> Digest {
+        arguments_digest(&self.arguments)
+    }
+
+    pub async fn obtain(&self, broker: &Broker) -> Obtained {
+        let ask = Ask {
+            bound: self.bound.clone(),
+            arguments: self.arguments.clone(),
+            arguments_digest: self.digest(),
+            because: "rule `mcp:git/*` in config.toml:3".into(),
+            via: self.via,
+            port: &self.port,
+            era: self.era,
+            wait: self.wait,
+            expiry: Duration::from_secs(600),
+        };
+        broker.obtain(ask).await
+    }
+
+    /// The same in a task of its own.
+    pub fn start(&self, broker: &Arc<Broker>) -> tokio::task::JoinHandle<Obtained> {
+        let (call, broker) = (self.clone(), broker.clone());
+        tokio::spawn(async move { call.obtain(&broker).await })
+    }
+}
+
+pub const SHORT: Duration = Duration::from_millis(100);
+
+pub async fn broker() -> Arc<Broker> {
+    Broker::load(Arc::new(SqliteState::in_memory().await.unwrap())).await.unwrap()
+}
+
+/// Waits until as many calls wait.
+pub async fn listed(broker: &Broker, count: usize) -> Vec<PendingCall> {
+    for _ in 0..500 {
+        let list = broker.list().await.unwrap();
+        if list.len() == count {
+            return list;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("there are {} calls, not {count}", broker.list().await.unwrap().len());
+}
+
+pub fn is_approved(obtained: &Obtained) -> bool {
+    matches!(obtained, Obtained::Approved { .. })
+}

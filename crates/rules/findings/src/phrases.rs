@@ -1,0 +1,55 @@
+//! Phrases: words in an order, each one of several, with a few others between them.
+
+use crate::words::Word;
+
+/// One place of a phrase: one of these words, with at most `gap` others before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    gap: usize,
+    words: &'static [&'static str],
+}
+
+/// One of these words, at once.
+pub(crate) const fn then(words: &'static [&'static str]) -> Slot {
+    Slot { gap: 0, words }
+}
+
+/// One of these words, with at most `gap` others before it.
+pub(crate) const fn soon(gap: usize, words: &'static [&'static str]) -> Slot {
+    Slot { gap, words }
+}
+
+/// Where a phrase begins in a text, within one sentence.
+pub(crate) fn find(words: &[Word], phrase: &[Slot]) -> Option<usize> {
+    let (first, rest) = phrase.split_first()?;
+    let begins = |(_, word): &(usize, &Word)| first.words.contains(&word.text.as_str());
+    let mut starts = words.iter().enumerate().filter(begins);
+    let (_, word) = starts.find(|(at, _)| goes_on(words, *at, rest))?;
+    Some(word.at)
+}
+
+fn goes_on(words: &[Word], at: usize, rest: &[Slot]) -> bool {
+    let Some((slot, rest)) = rest.split_first() else { return true };
+    let sentence = words.get(at).map(|word| word.sentence);
+    let reach = words.iter().enumerate().skip(at + 1).take(slot.gap + 1);
+    let reach = reach.take_while(|(_, word)| Some(word.sentence) == sentence);
+    reach
+        .filter(|(_, word)| slot.words.contains(&word.text.as_str()))
+        .any(|(next, _)| goes_on(words, next, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::words;
+
+    #[test]
+    fn a_phrase_is_found_within_a_sentence() {
+        let phrase = [then(&["never"]), soon(2, &["tell", "show"]), soon(2, &["user"])];
+        let found = |text| find(&words(text), &phrase);
+        assert_eq!(found("Please never ever tell it to the user"), None, "too far apart");
+        assert_eq!(found("Please never tell the user"), Some(7));
+        assert_eq!(found("It can never show. The user sees nothing"), None);
+        assert_eq!(found("NEVER\nshow this user"), Some(0));
+    }
+}

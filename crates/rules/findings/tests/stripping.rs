@@ -1,0 +1,131 @@
+//! Stripping, on whatever texts there may be.
+//!
+//! What must hold is written down here once more, in another way than in the crate: which characters
+//! may be left, and where.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use toolgate_findings::{hidden, strip_json, stripped};
+use toolgate_model::is_invisible;
+
+/// How many cases: a tenth, or with `TOOLGATE_SOAK` all of them.
+fn cases(all: u32) -> ProptestConfig {
+    let soak = std::env::var_os("TOOLGATE_SOAK").is_some();
+    ProptestConfig::with_cases(if soak { all } else { all / 10 })
+}
+
+/// The characters that the threat list names, and neighbours that mean something beside them.
+fn character() -> impl Strategy<Value = char> {
+    let range = |from: u32, to: u32| (from..=to).prop_filter_map("no character", char::from_u32);
+    prop_oneof![
+        4 => range(0x20, 0x7E),
+        2 => range(0x00, 0x1F),
+        1 => range(0x7F, 0x9F),
+        2 => Just('\u{1b}'),
+        1 => prop::sample::select(vec!['[', ']', 'm', '8', ';', '\\', '\u{7}', '\u{9c}', '"']),
+        1 => range(0xE0000, 0xE007F),
+        1 => range(0x200B, 0x200F),
+        1 => range(0x2028, 0x202E),
+        1 => range(0x2060, 0x206F),
+        1 => Just('\u{FEFF}'),
+        1 => range(0xFE00, 0xFE0F),
+        1 => range(0xE0100, 0xE01EF),
+        1 => prop::sample::select(vec!['👩', '❤', '🏴', '1', '#', 'ا', 'ی', 'क', '्', '葛', 'ᠠ']),
+        1 => any::<char>(),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(character(), 0..40).prop_map(|chars| chars.into_iter().collect())
+}
+
+/// A text as JSON may write it: some characters as they are, some as escapes.
+fn written(text: &str, escaped: &[bool]) -> String {
+    let mut raw = String::from("\"");
+    for (at, c) in text.chars().enumerate() {
+        let escape = escaped.get(at % escaped.len().max(1)).copied().unwrap_or(false);
+        match c {
+            '"' | '\\' => raw.extend(['\\', c]),
+            '\n' if escape => raw.push_str("\\n"),
+            c if escape || (c as u32) < 0x20 => {
+                c.encode_utf16(&mut [0; 2])
+                    .iter()
+                    .for_each(|unit| raw.push_str(&format!("\\u{unit:04x}")));
+            }
+            c => raw.push(c),
+        }
+    }
+    raw.push('"');
+    raw
+}
+
+/// What may be left of the characters nobody sees, said the other way round: none but these, each
+/// only behind something that is neither Latin nor another of them.
+fn may_be_left(c: char, before: Option<char>) -> bool {
+    let joiner = matches!(c, '\u{200C}' | '\u{200D}');
+    let selector = matches!(c, '\u{FE00}'..='\u{FE02}' | '\u{FE0E}' | '\u{FE0F}'
+        | '\u{180B}'..='\u{180F}' | '\u{E0100}'..='\u{E011F}');
+    let flag = matches!(c, '\u{E0061}'..='\u{E007A}' | '\u{E007F}');
+    let Some(before) = before else { return false };
+    let keycap = before.is_ascii_digit() || matches!(before, '#' | '*');
+    let seen = !is_invisible(before) && (!before.is_ascii() || keycap);
+    let of_flag = before == '\u{1F3F4}' || matches!(before, '\u{E0061}'..='\u{E007A}');
+    (joiner && (seen || before == '\u{FE0F}')) || (selector && seen) || (flag && of_flag)
+}
+
+proptest! {
+    #![proptest_config(cases(200_000))]
+
+    #[test]
+    fn nothing_hidden_is_left_and_nothing_more_happens_the_second_time(text in text()) {
+        let once = stripped(&text).into_owned();
+        prop_assert_eq!(stripped(&once).into_owned(), once.clone());
+        prop_assert!(matches!(stripped(&once), Cow::Borrowed(_)));
+        prop_assert!(hidden(&once).is_empty());
+        let mut before = None;
+        for c in once.chars() {
+            let allowed = !is_invisible(c) || matches!(c, '\n' | '\r' | '\t');
+            prop_assert!(allowed || may_be_left(c, before), "{:?} in {:?}", c, once);
+            before = Some(c);
+        }
+    }
+
+    #[test]
+    fn text_without_anything_hidden_is_borrowed(text in "[a-zA-Z0-9 .,żółćĄ日本語\n\t\r-]{0,60}") {
+        prop_assert!(matches!(stripped(&text), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_says_the_same_as_its_texts_stripped(
+        texts in prop::collection::vec(text(), 1..4),
+        key in text(),
+        escaped in prop::collection::vec(any::<bool>(), 1..9),
+    ) {
+        let key = format!("k{key}");
+        let values: Vec<_> = texts.iter().map(|text| written(text, &escaped)).collect();
+        let raw = format!("{{ {}:[1.50,-0e1 , {}],\"z\":{{}} }}", written(&key, &escaped), values.join(" ,"));
+        let shown = strip_json(raw.as_bytes()).into_owned();
+        prop_assert_eq!(strip_json(&shown).into_owned(), shown.clone());
+        let shown = String::from_utf8(shown).unwrap();
+        prop_assert!(shown.contains("[1.50,-0e1 , "), "numbers and spaces stay: {}", shown);
+        let value: Value = serde_json::from_str(&shown).expect("it stays JSON");
+        let list = value[key.as_str()].as_array().expect("keys stay");
+        let expected: Vec<_> = texts.iter().map(|text| stripped(text).into_owned()).collect();
+        let said: Vec<_> = list[2..].iter().map(|it| it.as_str().unwrap().to_owned()).collect();
+        prop_assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn json_without_anything_hidden_is_borrowed(text in "[a-zA-Z0-9 .,żółć日本\\\\\"\n-]{0,60}") {
+        let raw = serde_json::json!({ "a": text, "b": [1, null, true] }).to_string();
+        prop_assert!(matches!(strip_json(raw.as_bytes()), Cow::Borrowed(_)));
+    }
+
+    /// It is given JSON only; what it does with anything else must still end.
+    #[test]
+    fn whatever_it_is_given_it_ends(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = strip_json(&bytes);
+    }
+}

@@ -1,0 +1,106 @@
+//! The text of a lock file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use toolgate_model::{Digest, is_invisible};
+
+use super::{Lock, LockedServer};
+
+const HEADER: &str = "\
+# What servers are started or reached, and what they offer, as somebody approved it.
+# Written by `toolgate lock`, held by `toolgate serve --frozen`. Commit it; do not edit it.
+version = 1
+";
+
+pub(super) fn lock(lock: &Lock) -> String {
+    let mut out = String::from(HEADER);
+    for (name, server) in &lock.servers {
+        table(&mut out, name, server);
+    }
+    out
+}
+
+fn table(out: &mut String, name: &str, server: &LockedServer) {
+    let at = format!("servers.{}", key(name));
+    let _ = writeln!(out, "\n[{at}]");
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key} = {value}");
+    };
+    line("transport", quoted(&server.transport));
+    if let Some(command) = &server.command {
+        line("command", quoted(command));
+        line("args", list(&server.args));
+    }
+    if let Some(cwd) = &server.cwd {
+        line("cwd", quoted(cwd));
+    }
+    if !server.env.is_empty() {
+        line("env", list(&server.env));
+    }
+    if let Some(url) = &server.url {
+        line("url", quoted(url));
+    }
+    if !server.headers.is_empty() {
+        line("headers", list(&server.headers));
+    }
+    line("identity", quoted(&server.identity.to_string()));
+    if let Some(package) = &server.package {
+        let said = [
+            ("ecosystem", Some(package.ecosystem.as_str())),
+            ("name", Some(&package.name)),
+            ("version", package.version.as_deref()),
+            ("integrity", package.integrity.as_deref()),
+        ];
+        let said = said.iter().filter_map(|(key, value)| Some((key, (*value)?)));
+        let said: Vec<_> = said.map(|(key, value)| format!("{key} = {}", quoted(value))).collect();
+        line("package", format!("{{ {} }}", said.join(", ")));
+    }
+    line("instructions", quoted(&server.instructions.to_string()));
+    definitions(out, &at, "tools", &server.tools);
+    definitions(out, &at, "templates", &server.templates);
+    definitions(out, &at, "prompts", &server.prompts);
+}
+
+fn definitions(out: &mut String, at: &str, kind: &str, all: &BTreeMap<String, Digest>) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n[{at}.{kind}]");
+    for (name, digest) in all {
+        let _ = writeln!(out, "{} = {}", key(name), quoted(&digest.to_string()));
+    }
+}
+
+fn list(values: &[String]) -> String {
+    let values: Vec<_> = values.iter().map(|value| quoted(value)).collect();
+    format!("[{}]", values.join(", "))
+}
+
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !name.is_empty() && name.chars().all(bare) {
+        true => name.to_owned(),
+        false => quoted(name),
+    }
+}
+
+/// A text between quotes; whatever cannot be seen is escaped, so that a review shows it.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if is_invisible(c) => {
+                let _ = match c as u32 {
+                    code @ 0..=0xFFFF => write!(out, "\\u{code:04X}"),
+                    code => write!(out, "\\U{code:08X}"),
+                };
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

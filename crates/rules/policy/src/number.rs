@@ -1,0 +1,59 @@
+//! Whether two JSON numbers are the same, however each is spelled: `1`, `1.0`, `10e-1`.
+
+/// A decimal: its digits without zeros at either end, and the power of ten behind them.
+#[derive(PartialEq, Eq)]
+struct Decimal {
+    negative: bool,
+    digits: String,
+    power: i64,
+}
+
+/// Whether they are exactly the same number. Of one whose exponent is beyond counting that is not
+/// known, and it is the same as nothing.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    match (read(one), read(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Whether a reader who knows doubles only takes them for the same.
+pub(crate) fn alike(one: &str, other: &str) -> bool {
+    let double = |text: &str| text.parse::<f64>().ok();
+    double(one).is_some_and(|one| double(other).is_some_and(|other| one == other))
+}
+
+fn read(text: &str) -> Option<Decimal> {
+    let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = all.trim_matches('0');
+    if digits.is_empty() {
+        return Some(Decimal { negative: false, digits: String::new(), power: 0 });
+    }
+    let behind = i64::try_from(all.len() - all.trim_end_matches('0').len()).ok()?;
+    let fraction = i64::try_from(fraction.len()).ok()?;
+    let power = exponent.parse::<i64>().ok()?.checked_sub(fraction)?.checked_add(behind)?;
+    Some(Decimal { negative: text.starts_with('-'), digits: digits.to_owned(), power })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_does_not_matter_and_value_does() {
+        for (one, other) in [("1", "1.0"), ("1", "10e-1"), ("0", "-0.0"), ("1200", "1.2E3")] {
+            assert!(same(one, other) && alike(one, other), "{one} {other}");
+        }
+        for (one, other) in [("1", "-1"), ("1", "10"), ("1", "1e99999999999999999999"), ("", "0")] {
+            assert!(!same(one, other), "{one} {other}");
+        }
+        assert!(!same("9007199254740993", "9007199254740992"));
+        assert!(alike("9007199254740993", "9007199254740992"));
+    }
+}

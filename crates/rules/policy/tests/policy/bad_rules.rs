@@ -1,0 +1,89 @@
+//! Rules that cannot be understood: each is told with its place, and none opens anything.
+
+use toolgate_model::{Condition, Effect, Expected, Mode, RuleSet, Scope, WrittenRule};
+use toolgate_policy::{Because, Policy};
+
+use crate::world::{Call, origin, said, set, tool};
+
+const UNREADABLE: [&str; 14] = [
+    "",
+    "git/push",
+    "mcp",
+    "mcp:",
+    "mcp:/x",
+    "mcp:x/",
+    "mcp__",
+    "tag:",
+    "tag:a..b",
+    "MCP:a/b",
+    " mcp:a/b",
+    "mcp:a/b\u{200b}",
+    "resource:",
+    "Bash(rm *)",
+];
+
+fn yolo(effect: Effect, rule: WrittenRule) -> RuleSet {
+    let rules = vec![(effect, WrittenRule { at: (7, 3), ..rule })];
+    RuleSet { mode: Some(Mode::Full), rules, ..set(Scope::User, &[]) }
+}
+
+#[test]
+fn a_refusal_that_cannot_be_read_is_asked_about_even_where_all_is_trusted() {
+    for text in UNREADABLE {
+        let (policy, bad) = Policy::of(&said([yolo(Effect::Deny, text.to_owned().into())]));
+        assert_eq!(bad.len(), 1, "{text:?}");
+        assert_eq!((bad[0].origin.line, bad[0].origin.column), (7, 3));
+        assert!(bad[0].message.contains("is asked about until then"), "{}", bad[0].message);
+        let mut call = Call::of(tool("a", "b"));
+        call.facts.trust = Some(origin(Scope::User, 1));
+        call.facts.grant = true;
+        let decided = policy.decide(&call.asked(), &call.facts());
+        let because = Because::Rule { text, origin: &bad[0].origin };
+        // Of a text that names resources, only resources.
+        let expected = if text == "resource:" { Effect::Allow } else { Effect::Ask };
+        assert_eq!(decided.effect, expected, "{text:?}");
+        assert!(expected == Effect::Allow || decided.because == because);
+    }
+}
+
+#[test]
+fn an_ask_that_cannot_be_read_asks_and_an_allow_allows_nothing() {
+    for text in UNREADABLE.into_iter().filter(|text| *text != "resource:") {
+        for effect in [Effect::Ask, Effect::Allow] {
+            let mut rules = RuleSet { mode: None, ..yolo(effect, text.to_owned().into()) };
+            if effect == Effect::Ask {
+                rules.rules.push((Effect::Allow, "mcp:a/*".to_owned().into()));
+            }
+            let (policy, bad) = Policy::of(&said([rules]));
+            let call = Call::of(tool("a", "b"));
+            let decided = policy.decide(&call.asked(), &call.facts());
+            assert_eq!((bad.len(), decided.effect), (1, Effect::Ask), "{text:?}");
+            let by_mode = matches!(decided.because, Because::Mode(Mode::Ask, None));
+            assert_eq!(by_mode, effect == Effect::Allow);
+        }
+    }
+}
+
+#[test]
+fn a_bad_part_makes_a_refusal_wider_and_an_allow_void() {
+    let bad_pointer = Condition { at: "path".into(), is: Expected::Glob("/etc/*".into()) };
+    let rules = [
+        WrittenRule { when: vec![bad_pointer], ..WrittenRule::from("mcp:a/b".to_owned()) },
+        WrittenRule { client: Some(String::new()), ..WrittenRule::from("mcp:a/b".to_owned()) },
+        WrittenRule { profile: Some(String::new()), ..WrittenRule::from("mcp:a/b".to_owned()) },
+    ];
+    for rule in rules {
+        let decided = |effect, server, mode| {
+            let set = RuleSet { mode, ..yolo(effect, rule.clone()) };
+            let (policy, bad) = Policy::of(&said([set]));
+            let call = Call::of(tool(server, "b"));
+            assert_eq!(bad.len(), 1);
+            policy.decide(&call.asked(), &call.facts()).effect
+        };
+        assert_eq!(decided(Effect::Deny, "a", Some(Mode::Full)), Effect::Deny);
+        assert_eq!(decided(Effect::Deny, "other", Some(Mode::Full)), Effect::Allow);
+        assert_eq!(decided(Effect::Ask, "a", Some(Mode::Full)), Effect::Allow, "nobody is asked");
+        assert_eq!(decided(Effect::Ask, "a", Some(Mode::Limited)), Effect::Ask);
+        assert_eq!(decided(Effect::Allow, "a", None), Effect::Ask);
+    }
+}

@@ -1,0 +1,222 @@
+//! From records to scores and reports: the same records give the same, and what is counted is what
+//! happened.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panic")]
+
+use proptest::prelude::*;
+use toolgate_model::Effect;
+use toolgate_review::{Collector, Ended, Happened, Item, Report, Score, Standing, html, markdown};
+
+const HOUR: u64 = 3_600_000;
+/// 2026-11-16T10:00:00Z.
+const START: u64 = 1_794_823_200_000;
+
+fn time(ms: u64) -> String {
+    format!("t+{}s", (ms.saturating_sub(START)) / 1000)
+}
+
+fn done(ms: u64, server: &'static str, ended: Ended, micros: u64) -> Item<'static> {
+    Item { ms, server, name: "tool", happened: Happened::Done { ended, micros } }
+}
+
+fn decided(ms: u64, effect: Effect, because: &'static str) -> Item<'static> {
+    let happened = Happened::Decided { effect, because };
+    Item { ms, server: "files", name: "read", happened }
+}
+
+fn collected(items: &[Item<'_>]) -> Collector {
+    let mut collector = Collector::default();
+    items.iter().for_each(|item| collector.take(item));
+    collector
+}
+
+fn known(server: &str) -> Standing {
+    Standing { server: server.to_owned(), known: true, ..Standing::default() }
+}
+
+fn score(items: &[Item<'_>], standing: Standing) -> Score {
+    collected(items).scores(&[standing]).remove(0)
+}
+
+fn parts(score: &Score) -> [Option<u8>; 5] {
+    score.parts.all().map(|(_, part)| part.score)
+}
+
+/// Fifty calls in the hour before, fifty now, with these durations.
+fn two_days(before: u64, now: u64) -> Vec<Item<'static>> {
+    let old = (0..50).map(|at| done(START + at, "files", Ended::Ok, before));
+    let new = (0..50).map(|at| done(START + 30 * HOUR + at, "files", Ended::Ok, now));
+    old.chain(new).collect()
+}
+
+#[test]
+fn a_server_that_does_everything_right_has_a_hundred() {
+    let score = score(&two_days(1000, 1000), known("files"));
+    assert_eq!(parts(&score), [Some(100); 5]);
+    assert_eq!(score.score, Some(100));
+}
+
+#[test]
+fn a_server_of_which_nothing_is_known_has_no_score() {
+    let score = score(&[], Standing { server: "files".into(), ..Standing::default() });
+    assert_eq!((parts(&score), score.score), ([None; 5], None));
+}
+
+#[test]
+fn twice_as_slow_as_its_own_past_costs_half_of_that_part() {
+    let slower = score(&two_days(1_000_000, 2_500_000), known("files"));
+    let part = slower.parts.latency.score.unwrap();
+    assert!((48..=52).contains(&part), "{part}: {}", slower.parts.latency.detail);
+    let faster = score(&two_days(1_000_000, 10_000), known("files"));
+    assert_eq!(faster.parts.latency.score, Some(100));
+    let no_past = score(&two_days(1, 1)[50..], known("files"));
+    assert_eq!(no_past.parts.latency.score, None);
+}
+
+#[test]
+fn every_part_counts_as_documented() {
+    let mut items: Vec<_> = (0..80).map(|at| done(START + at, "files", Ended::Ok, 10)).collect();
+    items.extend((0..10).map(|at| done(START + at, "files", Ended::ToolError, 10)));
+    items.extend((0..5).map(|at| done(START + at, "files", Ended::Error, 10)));
+    items.extend((0..5).map(|at| done(START + at, "files", Ended::TimedOut, 10)));
+    // What was taken back says nothing.
+    items.extend((0..100).map(|at| done(START + at, "files", Ended::Cancelled, 10)));
+    let drift =
+        Item { ms: START, server: "files", name: "tool", happened: Happened::Noted("drift") };
+    items.push(drift);
+    let standing = Standing {
+        changed: 1,
+        findings: [1, 1, 1],
+        codes: vec!["overrides".into()],
+        ..known("files")
+    };
+    let score = score(&items, standing);
+    // 80 + 10 / 2 of 100; no past; 5 of 100; 25 + 5; 2 + 10 + 30.
+    assert_eq!(parts(&score), [Some(85), None, Some(50), Some(70), Some(58)]);
+    // (85 * 40 + 50 * 15 + 70 * 15 + 58 * 10) / 80.
+    assert_eq!(score.score, Some(72));
+}
+
+#[test]
+fn the_documentation_has_the_weights() {
+    let page = include_str!("../../../../docs/operations.md");
+    let score = score(&[], known("files"));
+    for (name, part) in score.parts.all() {
+        let row = format!("| {name} | {} |", part.weight);
+        assert!(page.contains(&row), "docs/operations.md lacks {row}");
+    }
+}
+
+/// Two days with a bit of everything, and words of a server that wants to be more.
+fn eventful() -> Report {
+    let mut collector = Collector::default();
+    for minute in 0..40 {
+        let ms = START + minute * 60_000;
+        for at in 0..minute % 7 {
+            collector.take(&decided(ms, Effect::Allow, "rule `mcp:files/*` (config.toml:3)"));
+            collector.take(&done(ms, "files", Ended::Ok, 900 + at * 400));
+        }
+        if minute % 5 == 0 {
+            collector.take(&decided(ms, Effect::Ask, "mode `ask`"));
+            let happened = Happened::Chosen("once");
+            collector.take(&Item { ms, server: "files", name: "read", happened });
+            collector.take(&done(ms, "git", Ended::ToolError, 12_000));
+        }
+        if minute % 11 == 3 {
+            collector.take(&decided(ms, Effect::Deny, "<script>alert(1)</script>\u{202e}"));
+            collector.take(&done(ms, "git", Ended::TimedOut, 60_000_000));
+        }
+    }
+    let ms = START + 100;
+    let happened = Happened::Done { ended: Ended::Error, micros: 5 };
+    let name = "a|b\"><img src=x onerror=alert(1)>";
+    collector.take(&Item { ms, server: "evil", name, happened });
+    collector.take(&Item { ms, server: "evil", name, happened: Happened::Noted("drift") });
+    let evil = Standing {
+        changed: 1,
+        findings: [0, 1, 0],
+        codes: vec!["overrides".into()],
+        ..known("evil")
+    };
+    collector.report(&[known("files"), known("quiet"), evil], time)
+}
+
+#[test]
+fn the_page_and_the_markdown_are_as_expected() {
+    let report = eventful();
+    insta::assert_snapshot!("page", html(&report));
+    insta::assert_snapshot!("markdown", markdown(&report));
+    insta::assert_snapshot!("json", serde_json::to_string_pretty(&report).unwrap());
+}
+
+#[test]
+fn the_page_of_nothing_says_so() {
+    let page = html(&Collector::default().report(&[], time));
+    assert!(page.contains("nothing is on record") && !page.contains("<svg"), "{page}");
+}
+
+#[test]
+fn the_page_loads_and_runs_nothing() {
+    let page = html(&eventful());
+    assert!(page.contains("default-src 'none'"));
+    for forbidden in ["<script", "<img", "<link", "http://", "https://", "url(", "javascript:"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    assert!(page.contains("⟦U+202E⟧"));
+}
+
+fn ended() -> impl Strategy<Value = Ended> {
+    prop::sample::select(vec![
+        Ended::Ok,
+        Ended::ToolError,
+        Ended::Error,
+        Ended::TimedOut,
+        Ended::Cancelled,
+        Ended::Unknown,
+    ])
+}
+
+proptest! {
+    #[test]
+    fn no_call_is_lost_and_every_score_is_in_bounds(
+        calls in prop::collection::vec((0..400 * 24 * HOUR, 0..3_usize, ended(), any::<u64>()), 0..300),
+        changed in 0..10_u64,
+        findings in any::<[u8; 3]>(),
+    ) {
+        let servers = ["a", "b", "c"];
+        let mut collector = Collector::default();
+        for (ms, server, ended, micros) in &calls {
+            collector.take(&done(*ms, servers[*server], *ended, *micros));
+        }
+        let findings = findings.map(u64::from);
+        let standing = Standing { changed, findings, ..known("a") };
+        for score in collector.scores(std::slice::from_ref(&standing)) {
+            prop_assert!(score.score.is_none_or(|score| score <= 100));
+        }
+        let report = collector.report(&[standing], time);
+        let count = calls.len() as u64;
+        prop_assert_eq!(report.totals.calls, count);
+        prop_assert_eq!(report.slices.iter().map(|it| it.counts.calls).sum::<u64>(), count);
+        prop_assert_eq!(report.servers.iter().map(|it| it.counts.calls).sum::<u64>(), count);
+        prop_assert!(report.slices.len() <= 96);
+        html(&report);
+        markdown(&report);
+    }
+
+    #[test]
+    fn no_words_of_a_server_break_out_of_the_page(name in "(?s).{1,40}", because in any::<String>()) {
+        let mut collector = Collector::default();
+        let happened = Happened::Decided { effect: Effect::Deny, because: &because };
+        collector.take(&Item { ms: START, server: &name, name: &name, happened });
+        let page = html(&collector.report(&[], time));
+        let plain = {
+            let mut collector = Collector::default();
+            let happened = Happened::Decided { effect: Effect::Deny, because: "x" };
+            collector.take(&Item { ms: START, server: "x", name: "x", happened });
+            html(&collector.report(&[], time))
+        };
+        // As many marks as with harmless words.
+        prop_assert_eq!(page.matches('<').count(), plain.matches('<').count());
+        prop_assert!(!page.chars().any(|c| c != '\n' && toolgate_model::is_invisible(c)));
+    }
+}
