@@ -77,8 +77,11 @@ impl Asks {
         if question.kind == AskKind::Roots {
             return Ok((question, None));
         }
-        if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST {
-            return Err(refused(&question, "one call asks no more than 32 questions"));
+        let why = "one call asks no more than 32 questions";
+        match self.asked.fetch_add(1, Ordering::Relaxed) {
+            before if before < MOST => {}
+            MOST => return Err(refused(&question, why)),
+            _ => return Err(refusal(why)), // logged once: whoever asks on must not fill a log
         }
         self.judge(question).await
     }
@@ -185,6 +188,10 @@ impl Interactor for Ambient {
 fn refused(question: &Question, why: &str) -> Answer {
     let Question { server, kind, .. } = question;
     tracing::warn!(target: "toolgate::gate", %server, ?kind, "a question was refused: {why}");
+    refusal(why)
+}
+
+fn refusal(why: &str) -> Answer {
     Answer::Failure { code: code::REFUSED, message: why.to_owned(), data: None }
 }
 
