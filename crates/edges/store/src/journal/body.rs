@@ -5,7 +5,7 @@ use toolgate_model::{Digest, Mask};
 use toolgate_wire::scan;
 
 use super::redact::{MOST, Redactor};
-use super::{Event, Outcome, Record, json};
+use super::{Event, Record, json};
 
 /// Writes everything of a record up to the end of its event, members in order. What the chain adds
 /// sorts behind.
@@ -65,7 +65,7 @@ fn event(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
             out.extend_from_slice(b",\"micros\":");
             json::whole(*micros, out);
             out.extend_from_slice(b",\"outcome\":\"");
-            out.extend_from_slice(word(*outcome).as_bytes());
+            out.extend_from_slice(outcome.as_str().as_bytes());
             out.extend_from_slice(b"\",\"type\":\"done\"");
         }
         Event::Noted { kind, detail } => {
@@ -137,15 +137,4 @@ fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
 pub(super) fn digest(digest: &Digest, out: &mut Vec<u8>) {
     out.extend_from_slice(b"sha256:");
     json::hex(digest.as_bytes(), out);
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ok => "ok",
-        Outcome::ToolError => "tool-error",
-        Outcome::Error => "error",
-        Outcome::TimedOut => "timed-out",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Unknown => "unknown",
-    }
 }

@@ -88,3 +88,17 @@ pub enum Outcome {
     /// It is not known whether the server ran it.
     Unknown,
 }
+
+impl Outcome {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ToolError => "tool-error",
+            Self::Error => "error",
+            Self::TimedOut => "timed-out",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A record for people, for programs, and for spreadsheets.
 
 use serde_json::json;
-use toolgate_host::audit::{Entry, Happened, Outcome};
+use toolgate_host::audit::{Entry, Happened};
 
 use crate::out::visible;
 
@@ -121,7 +121,7 @@ fn said(entry: &Entry) -> Said<'_> {
         },
         Happened::Done { outcome, detail, micros, bytes } => Said {
             event: "done",
-            outcome: word(*outcome),
+            outcome: outcome.as_str(),
             micros: micros.to_string(),
             bytes: bytes.to_string(),
             detail: detail.clone(),
@@ -135,17 +135,6 @@ fn said(entry: &Entry) -> Said<'_> {
         }
         Happened::Closed { .. } => Said { event: "closed", ..Said::default() },
         _ => Said { event: "continued", ..Said::default() },
-    }
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ok => "ok",
-        Outcome::ToolError => "tool-error",
-        Outcome::Error => "error",
-        Outcome::TimedOut => "timed-out",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Unknown => "unknown",
     }
 }
 
