@@ -6,6 +6,7 @@
 
 mod approving;
 mod forms;
+mod full_disk;
 mod killed;
 mod names;
 mod people;

@@ -119,7 +119,7 @@ fn every_example_starts_what_it_says() {
             let played = stage.play(place, &text);
             let servers = played["servers"].as_array().unwrap();
             // Where an example has nothing to start, there is what is built in.
-            for server in servers.iter().filter(|server| server["name"] != "sample") {
+            for server in servers.iter().filter(|server| server["name"] != "context") {
                 let found = EXAMPLES.iter().position(|it| it.holds(dialect, server, &stage));
                 let found = found.unwrap_or_else(|| {
                     panic!("{dialect}/{name}: {server:#}\nstarted {:#?}", stage.started())

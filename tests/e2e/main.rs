@@ -14,6 +14,8 @@
 
 mod catalogs;
 mod clients;
+mod context;
+mod context_clients;
 mod corpus;
 mod decisions;
 mod doors;

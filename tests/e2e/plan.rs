@@ -4,6 +4,8 @@
 //! interpret the same steps, each with its own SDK, so the expectations are written once:
 //! - `list`: the names of all tools, resources and prompts, once the tools in `until` are listed;
 //! - `call`, `read`, `prompt`: the result, for calls also the progress reports;
+//! - `tools`, `templates`, `complete`: the tools' definitions, the templates of resources, and a
+//!   completion for an argument of a `prompt` or `template`; only the Python peers know these;
 //! - `cancel`: starts a call, cancels it at its first progress report (or after some milliseconds);
 //!   the peers of `tests/peers/eras` do without it.
 //!

@@ -117,6 +117,12 @@ async def cancel(session, step):
     return outcome
 
 
+def reference(step):
+    if "prompt" in step:
+        return types.PromptReference(type="ref/prompt", name=step["prompt"])
+    return types.ResourceTemplateReference(type="ref/resource", uri=step["template"])
+
+
 async def play(session, offered, step):
     try:
         match step["do"]:
@@ -128,6 +134,13 @@ async def play(session, offered, step):
                 return {"result": plain(await session.read_resource(step["uri"]))}
             case "prompt":
                 return {"result": plain(await session.get_prompt(step["name"], step["arguments"]))}
+            case "tools":
+                return [plain(tool) for tool in await every_page(session.list_tools, "tools")]
+            case "templates":
+                found = await every_page(session.list_resource_templates, "resourceTemplates")
+                return [template.uriTemplate for template in found]
+            case "complete":
+                return {"result": plain(await session.complete(reference(step), step["argument"]))}
             case "cancel":
                 return await cancel(session, step)
     except McpError as error:

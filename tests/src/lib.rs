@@ -19,6 +19,7 @@ pub mod labelled;
 pub mod mcp;
 pub mod peers;
 pub mod process;
+pub mod readmes;
 pub mod visitor;
 
 pub use gateway::{Gateway, Setup};

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::broken;
 
 /// The npm folders under `tests/peers`, each with a lock file of its own.
-pub const NPM_FOLDERS: [&str; 4] = ["npm", "npm-conformance-0.1", "npm-eras", "npm-servers"];
+pub const NPM_FOLDERS: [&str; 5] =
+    ["npm", "npm-conformance-0.1", "npm-eras", "npm-inspector", "npm-servers"];
 
 /// The Python environments, each with a requirements file of its own.
 pub const PYTHON_FOLDERS: [&str; 3] = ["clients", "eras", "servers"];
@@ -36,6 +37,11 @@ pub fn npm(package_file: &str) -> io::Result<PathBuf> {
 /// A file of a released server, of those whose tools are a corpus.
 pub fn server(package_file: &str) -> io::Result<PathBuf> {
     installed(root().join("npm-servers/node_modules").join(package_file))
+}
+
+/// The entry of the MCP Inspector's command line.
+pub fn inspector() -> io::Result<PathBuf> {
+    installed(root().join("npm-inspector/node_modules/.bin/mcp-inspector"))
 }
 
 /// The entry of the conformance suite installed in an npm folder.

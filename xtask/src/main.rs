@@ -4,6 +4,7 @@
 //! drives; it builds nothing that ships and holds no product code.
 
 mod bench;
+mod bench_context;
 mod conformance;
 mod deny;
 mod layers;
@@ -29,7 +30,8 @@ usage: cargo xtask VERB
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
   schema [--check]                the JSON Schema of our configuration, under schemas/
   soak                            the tests that count, at their full counts
-  bench [ARGS]                    the benchmark";
+  bench [ARGS]                    the benchmark
+  bench-context [ARGS]            what the local context costs, beside a bare FTS5 table";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -56,6 +58,7 @@ fn run(arguments: &[String]) -> Outcome {
         "schema" => schema::run(rest),
         "soak" => stages::soak(),
         "bench" => bench::run(rest),
+        "bench-context" => bench_context::run(rest),
         other => Err(format!("no verb `{other}`\n{USAGE}")),
     }
 }

@@ -7,13 +7,13 @@ use toolgate_config::{Home, Naming, Prefix};
 use toolgate_fleet::{DRAIN, FleetBuilder, Member};
 use toolgate_gate::Gate;
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Expose, Origin, ServerName, ServerSpec, TransportSpec};
+use toolgate_model::{Expose, Origin, ServerName, ServerSpec};
 use toolgate_pins::Lock;
 use toolgate_session::Interactor;
 use toolgate_store::{Decisions, FileResults, Journal, Quota, SqliteState, State};
 
 use crate::local::LocalServer;
-use crate::roster::Roster;
+use crate::roster::{Context, Roster, ours};
 use crate::{Host, HostError, Setup, SetupOptions, Tool, sample_server};
 
 /// The server that stands for the embedding program's own tools.
@@ -38,6 +38,7 @@ pub struct HostBuilder {
     interactor: Option<Arc<dyn Interactor>>,
     helper: Option<Helper>,
     sample: bool,
+    context: Option<(LocalServer, Context)>,
     only: Option<String>,
     idle: bool,
     lock: Option<Lock>,
@@ -167,6 +168,28 @@ impl HostBuilder {
         self
     }
 
+    /// Adds the local context as the configuration says (`[context] offer`): by default if it holds
+    /// something, which `holds` is asked whenever files are applied and must say at once, or if no
+    /// other server is there, in the place of the sample. Its tools and prompts keep their bare
+    /// names, and it may ask callers' models.
+    #[must_use]
+    pub fn context(
+        mut self,
+        server: LocalServer,
+        holds: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.context = Some((server, Context::Offered(Arc::new(holds))));
+        self
+    }
+
+    /// Has the local context, whatever the configuration says of it, and no server that files
+    /// declare: what they say of decisions holds, and nothing is started.
+    #[must_use]
+    pub fn context_alone(mut self, server: LocalServer) -> Self {
+        self.context = Some((server, Context::Alone));
+        self
+    }
+
     /// Keeps this server and forgets every other; [`HostBuilder::start`] fails if there is none of
     /// this name.
     #[must_use]
@@ -242,7 +265,10 @@ impl HostBuilder {
     fn roster(&mut self) -> Result<Roster, HostError> {
         let tools = std::mem::take(&mut self.tools);
         let embedder = (!tools.is_empty()).then(|| LocalServer::new(EMBEDDER).tools(tools));
+        let context = self.context.take();
+        let context = context.map(|(server, offer)| (Arc::new(server.relaying()) as _, offer));
         let roster = Roster {
+            context,
             embedder: embedder.map(|server| built_in(EMBEDDER, server)).transpose()?,
             sample: self.sample.then(|| built_in(SAMPLE, sample_server())).transpose()?,
             only: self.only.take(),
@@ -262,7 +288,5 @@ impl HostBuilder {
 }
 
 fn built_in(name: &str, server: LocalServer) -> Result<Member, HostError> {
-    let spec = ServerSpec::new(ServerName::new(name)?, TransportSpec::BuiltIn);
-    let built_in: Option<Arc<dyn toolgate_fleet::BuiltIn>> = Some(Arc::new(server));
-    Ok(Member { built_in, ..Member::plain(spec, Origin::built_in()) })
+    Ok(ours(ServerName::new(name)?, Arc::new(server)))
 }

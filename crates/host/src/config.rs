@@ -2,6 +2,6 @@
 
 pub use toolgate_config::*;
 pub use toolgate_dialects::{
-    Declared, EditError, FileApprovals, FileRef, Foreign, Grammar, Input, Loss, Mode, Permissions,
-    Reading, Settings as FileSettings, Syntax, Written, nearest, schema, template,
+    Declared, EditError, FileApprovals, FileContext, FileRef, Foreign, Grammar, Input, Loss, Mode,
+    Permissions, Reading, Settings as FileSettings, Syntax, Written, nearest, schema, template,
 };

@@ -59,9 +59,11 @@ pub use toolgate_bridge::{SERVER_INFO, question as question_for};
 pub use toolgate_config::{Entry, Home, Naming, Plan, Prefix, Standing, ensure_user_config};
 pub use toolgate_dialects::parse_duration;
 pub use toolgate_exposure::{Because, Cost, Exposure, Ledger, Row, Seen};
+pub use toolgate_findings::stripped;
 pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
 pub use toolgate_gate::{Caller, CallerId, Client, Found, Gate, GateEvent, Principal, Refusal};
 pub use toolgate_gate::{OPERATOR, Outlook, PinState};
+pub use toolgate_launch::{Bounds, Ending, LaunchError, confined};
 pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DEFAULT_PROFILE, Diagnostic, Discovery, Expose, Failure,

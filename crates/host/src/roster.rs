@@ -1,5 +1,5 @@
-//! What there is beside the files: servers and tools of the embedding program, the sample, and what
-//! was said in code about all of them. Kept, so that files can be applied again.
+//! What there is beside the files: servers and tools of the embedding program, the local context, the
+//! sample, and what was said in code about all of them. Kept, so that files can be applied again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use toolgate_config::{Naming, Plan, Prefix};
-use toolgate_fleet::Member;
+use toolgate_fleet::{BuiltIn, Member};
 use toolgate_gate::Manner;
-use toolgate_model::{Expose, Mask, ServerName, ServerSpec, ServerState};
+use toolgate_model::{
+    Expose, Mask, Offer, Origin, SamplingLimits, ServerName, ServerSpec, ServerState, TransportSpec,
+};
 use toolgate_naming::Style;
 use toolgate_pins::Lock;
 
 use crate::setup::member;
+
+/// What the local context is called; another name is found if a file has a server of this one.
+const CONTEXT: [&str; 2] = ["context", "local-context"];
+/// How many callers' models it asks at once: each of them waits for one answer.
+const CONTEXT_ASKS: u32 = 8;
+
+/// Whether the local context is there.
+#[derive(Clone)]
+pub(crate) enum Context {
+    /// As the files say; and whether it holds something.
+    Offered(Arc<dyn Fn() -> bool + Send + Sync>),
+    /// Always, and alone.
+    Alone,
+}
 
 /// Everything a host has that no file declares.
 #[derive(Default)]
@@ -24,6 +40,8 @@ pub(crate) struct Roster {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The embedding program's own tools, as a server.
     pub(crate) embedder: Option<Member>,
+    /// The local context, and when it is there.
+    pub(crate) context: Option<(Arc<dyn BuiltIn>, Context)>,
     /// What is there if nothing else is.
     pub(crate) sample: Option<Member>,
     /// The one server to keep.
@@ -63,17 +81,45 @@ impl Roster {
     pub(crate) fn members(&self, plan: &Plan) -> Vec<Member> {
         // What was added in code has no place among the files, and comes first.
         let declared = plan.entries.iter().zip(1..).map(|(entry, place)| member(entry, place));
+        let declared = declared.filter(|_| !self.is_context_alone());
         let mut members: BTreeMap<_, _> =
             declared.map(|member| (member.spec.name.clone(), member)).collect();
         members.extend(self.added().iter().map(|(name, member)| (name.clone(), member.clone())));
         let idle = members.values().all(|member| !member.spec.enabled);
-        let sample = self.sample.iter().filter(|_| idle);
-        let built_in = sample.chain(&self.embedder);
-        members.extend(built_in.map(|member| (member.spec.name.clone(), member.clone())));
+        let context = self.context(plan, idle, &members);
+        let sample = self.sample.iter().filter(|_| idle && context.is_none());
+        let built_in = sample.chain(&self.embedder).chain(&context);
+        let built_in: Vec<_> = built_in.cloned().collect();
+        members.extend(built_in.into_iter().map(|member| (member.spec.name.clone(), member)));
         if let Some(only) = &self.only {
             members.retain(|name, _| name.as_str() == only);
         }
         members.into_values().map(|member| self.gathering(self.frozen(member))).collect()
+    }
+
+    fn is_context_alone(&self) -> bool {
+        matches!(self.context, Some((_, Context::Alone)))
+    }
+
+    /// The local context, if it is to be there, under a name that nobody else has. `idle`: no server
+    /// is switched on.
+    fn context(
+        &self,
+        plan: &Plan,
+        idle: bool,
+        others: &BTreeMap<ServerName, Member>,
+    ) -> Option<Member> {
+        let (server, context) = self.context.as_ref()?;
+        let offered = match (context, plan.settings.context.offer) {
+            (Context::Alone, _) | (_, Offer::Always) => true,
+            (_, Offer::Never) => false,
+            (Context::Offered(holds), Offer::Auto) => idle || holds(),
+        };
+        let name = context_name(|name| others.contains_key(name)).filter(|_| offered)?;
+        let mut member = ours(name, server.clone());
+        let usual = SamplingLimits::default();
+        member.spec.sampling = Some(SamplingLimits { concurrency: CONTEXT_ASKS, ..usual });
+        Some(member)
     }
 
     /// The same server, whose secrets are known here once its variables are expanded.
@@ -112,16 +158,40 @@ impl Roster {
         let style = Style {
             naming: self.naming.unwrap_or(settings.naming),
             prefix: self.prefix.unwrap_or(settings.prefix),
-            embedder: self.embedder.as_ref().map(|member| member.spec.name.clone()),
+            own: self.own(plan),
             ..Style::default()
         };
         Manner { style, profiles: settings.profiles.clone(), expose: self.expose }
+    }
+
+    /// The servers whose names are shown bare.
+    fn own(&self, plan: &Plan) -> Vec<ServerName> {
+        let declared = |name: &ServerName| {
+            !self.is_context_alone() && plan.entry(name).is_some()
+                || self.added().contains_key(name)
+        };
+        let context = self.context.as_ref().and_then(|_| context_name(declared));
+        let embedder = self.embedder.as_ref().map(|member| member.spec.name.clone());
+        embedder.into_iter().chain(context).collect()
     }
 
     /// What `roots/list` answers.
     pub(crate) fn roots(&self, plan: &Plan) -> Vec<String> {
         plan.settings.roots.iter().chain(&self.roots).map(|path| uri(path)).collect()
     }
+}
+
+/// What the local context is called among others.
+fn context_name(taken: impl Fn(&ServerName) -> bool) -> Option<ServerName> {
+    let more = (2_u32..).map(|number| format!("{}-{number}", CONTEXT[1]));
+    let names = CONTEXT.into_iter().map(str::to_owned).chain(more);
+    names.filter_map(|name| ServerName::new(&name).ok()).find(|name| !taken(name))
+}
+
+/// A server of this program.
+pub(crate) fn ours(name: ServerName, server: Arc<dyn BuiltIn>) -> Member {
+    let spec = ServerSpec::new(name, TransportSpec::BuiltIn);
+    Member { built_in: Some(server), ..Member::plain(spec, Origin::built_in()) }
 }
 
 /// A folder as `roots/list` names it.

@@ -55,20 +55,21 @@ pub fn sample_server() -> LocalServer {
             })
             .read_only(),
         ])
-        .resource(Resource {
-            uri: "toolgate://sample/help".into(),
-            name: "help".into(),
-            description: "How to add MCP servers to this gateway".into(),
-            mime_type: "text/markdown".into(),
-            text: HELP.into(),
-        })
-        .prompt(Prompt {
-            name: "getting_started".into(),
-            description: "Ask for help with adding the first server".into(),
-            text: "Read the resource toolgate://sample/help, then ask me which MCP servers I use \
-                and show me what to write into the config for each."
-                .into(),
-        })
+        .resource(
+            Resource::fixed(
+                "toolgate://sample/help",
+                "help",
+                "How to add MCP servers to this gateway",
+                HELP,
+            )
+            .mime_type("text/markdown"),
+        )
+        .prompt(Prompt::fixed(
+            "getting_started",
+            "Ask for help with adding the first server",
+            "Read the resource toolgate://sample/help, then ask me which MCP servers I use and \
+             show me what to write into the config for each.",
+        ))
 }
 
 fn now() -> Result<Output, String> {

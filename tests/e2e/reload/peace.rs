@@ -1,6 +1,6 @@
 //! What watching files costs: nothing while nothing happens, and little when much does.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -51,6 +51,35 @@ fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
     assert!(stormy <= Duration::from_millis(1000), "{stormy:?} for the same text");
     assert_eq!(gateway.process.stderr(), said, "nothing is told");
     client.call("it__test_simple_text", &json!({})).unwrap();
+}
+
+/// Most programs empty a file before they write it. Here one does it slowly, and for longer than a
+/// change is waited for.
+#[test]
+fn a_file_that_is_emptied_and_written_takes_nothing_away_until_it_stays_empty() {
+    let mark = census::mark();
+    let _sweep = Sweep(mark.clone());
+    let setup = Setup::new("").unwrap();
+    let file = setup.folder().join("toolgate.toml");
+    let text = Config { mark: mark.clone(), ..Config::default() }.text();
+    std::fs::write(&file, &text).unwrap();
+    let gateway = setup.serve().unwrap();
+    gateway.client_with(&["moving__test_slow"]).unwrap();
+    let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(6) {
+        for part in ["", &text[..text.len() / 2], &text] {
+            std::fs::write(&file, part).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(gateway.process.stderr(), said, "nothing is told");
+    assert_eq!(marked(&mark).unwrap(), pids);
+    std::fs::write(&file, "").unwrap();
+    // Where nothing else is left, the local context is offered.
+    says(&gateway.process, "reloaded: added context; removed moving");
+    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "{:?}", marked(&mark).unwrap());
 }
 
 #[test]

@@ -8,6 +8,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import CreateMessageResult, ElicitResult, Implementation
+from mcp_types import PromptReference, ResourceTemplateReference
 
 PLAN = json.loads(sys.argv[1])
 ASKED = []
@@ -81,6 +82,12 @@ async def call(session, step):
     return {"result": plain(result), "progress": progress}
 
 
+def reference(step):
+    if "prompt" in step:
+        return PromptReference(type="ref/prompt", name=step["prompt"])
+    return ResourceTemplateReference(type="ref/resource", uri=step["template"])
+
+
 async def play(session, step):
     match step["do"]:
         case "list":
@@ -91,6 +98,13 @@ async def play(session, step):
             return {"result": plain(await session.read_resource(step["uri"]))}
         case "prompt":
             return {"result": plain(await session.get_prompt(step["name"], step["arguments"]))}
+        case "tools":
+            return [plain(tool) for tool in await every_page(session.list_tools, "tools")]
+        case "templates":
+            found = await every_page(session.list_resource_templates, "resource_templates")
+            return [template.uri_template for template in found]
+        case "complete":
+            return {"result": plain(await session.complete(reference(step), step["argument"]))}
 
 
 async def played(session, step):

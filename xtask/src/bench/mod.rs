@@ -14,7 +14,7 @@ mod listing;
 mod measure;
 mod pinning;
 mod plan;
-mod process;
+pub mod process;
 mod stage;
 mod table;
 

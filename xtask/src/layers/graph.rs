@@ -33,6 +33,8 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-gate", "toolgate-bridge"),
     ("toolgate-gate", "toolgate-fleet"),
     ("toolgate-gate", "toolgate-session"),
+    ("toolgate-gleaning", "toolgate-reading"),
+    ("toolgate-cli", "toolgate-context"),
     ("toolgate-cli", "toolgate-gateway"),
     ("xtask", "toolgate-e2e"),
 ];
@@ -40,6 +42,10 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 /// What apps build on; the rest stands behind `host`, so that no face reaches behind the gate.
 const FOR_APPS: &[&str] =
     &["toolgate-host", "toolgate-wire", "toolgate-model", "toolgate-transport"];
+
+/// What the local context builds on beside: it is no face of the gate but a server behind it, with a
+/// store and rules of its own.
+const FOR_CONTEXT: &[&str] = &["toolgate-store", "toolgate-reading", "toolgate-gleaning"];
 
 /// Crates that do IO, wait, or reach for the machine: not for `values` and `rules`.
 const IMPURE: &[&str] = &[
@@ -113,12 +119,16 @@ fn inside(user: &str, own: Layer, used: &Dependency, theirs: Layer) -> Option<&'
         (_, Layer::Testkit) if used.kind == Kind::Dev => None,
         (_, Layer::Testkit) => Some("the testkit is for tests only"),
         _ if theirs > own => Some("it points upwards"),
-        (Layer::Apps, _) if theirs < own && !FOR_APPS.contains(&used.name.as_str()) => {
+        (Layer::Apps, _) if theirs < own && !for_app(user, &used.name) => {
             Some("apps reach it through `host`")
         }
         _ if theirs == own && !listed => Some("a neighbour that is not listed"),
         _ => None,
     }
+}
+
+fn for_app(user: &str, used: &str) -> bool {
+    FOR_APPS.contains(&used) || (user == "toolgate-context" && FOR_CONTEXT.contains(&used))
 }
 
 fn outside(own: Layer, used: &Dependency) -> Option<&'static str> {

@@ -17,9 +17,9 @@ use crate::verbs::{
     score::ScoreOptions,
 };
 use crate::verbs::{
-    call::Call, conformance_client::ConformanceClient, consent::Consent, discover::Discover,
-    doctor::Doctor, exposure::Exposure, prompt::Prompt, read_resource::ReadResource,
-    search::Search, serve::Serve, servers::Servers,
+    call::Call, compile_resource::CompileResource, conformance_client::ConformanceClient,
+    consent::Consent, context::Context, discover::Discover, doctor::Doctor, exposure::Exposure,
+    prompt::Prompt, read_resource::ReadResource, search::Search, serve::Serve, servers::Servers,
 };
 use crate::verbs::{export::Export, import::Import, install::Install, uninstall::Uninstall};
 
@@ -116,6 +116,10 @@ pub enum Verb {
     Call(Call),
     /// Read a resource
     ReadResource(ReadResource),
+    /// Make a resource part of the local context
+    CompileResource(CompileResource),
+    /// Keep documents that agents can search, and search them
+    Context(Context),
     /// Fill in a prompt
     Prompt(Prompt),
     /// Bring servers up step by step and say what is wrong

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use toolgate_context::Shelf;
 use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
 
 use crate::carry::installed::Register;
@@ -59,6 +60,25 @@ impl Context {
         Ok(Setup::load(self.options()?).await?)
     }
 
+    /// Where the local context lies, and how documents get into it from a shell.
+    pub fn shelf(&self) -> Shelf {
+        let usual = Home::find(None, &|name| std::env::var(name).ok());
+        let is_usual = usual.is_ok_and(|usual| usual.state_dir() == self.home.state_dir());
+        let shelf = Shelf::at(self.context_file());
+        match is_usual {
+            true => shelf,
+            false => {
+                let home = self.home.state_dir().display().to_string();
+                shelf.command(&format!("toolgate --home {} context ingest", quoted(&home)))
+            }
+        }
+    }
+
+    /// The file of the local context, which need not exist.
+    pub fn context_file(&self) -> PathBuf {
+        self.home.state_dir().join("context.db")
+    }
+
     /// Gives a user who has no config one to begin with; where he wrote it, if he has none.
     pub fn first_run(&self) -> Result<Option<PathBuf>, Failure> {
         if self.config.is_some() {
@@ -73,4 +93,13 @@ impl Context {
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     let failed = |error| Failure::usage(format!("find {}: {error}", path.display()));
     std::path::absolute(path).map_err(failed)
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:\\".contains(c);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', "'\\''")),
+    }
 }

@@ -13,6 +13,7 @@ mod context;
 mod control;
 mod ending;
 mod exit;
+mod following;
 mod holder;
 mod logs;
 mod offered;
@@ -22,6 +23,7 @@ mod profiles;
 mod reach;
 mod reload;
 mod station;
+mod stock;
 mod verbs;
 
 use std::process::ExitCode;
@@ -36,7 +38,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // A helper must not have threads, nor read a command line that is not for people.
-    if let Some(code) = toolgate_host::helper_main() {
+    if let Some(code) = toolgate_host::helper_main().or_else(toolgate_context::helper_main) {
         return code;
     }
     match run() {

@@ -1,5 +1,6 @@
 //! Files that change while a gateway serves: they are read again and what they say now is taken
-//! over, when one of them changes and at once on SIGHUP.
+//! over, when one of them changes and at once on SIGHUP. Whether the local context is offered is
+//! decided anew then too, and once it was filled or emptied.
 //!
 //! What is taken over, and what a mistake costs, is decided where files are read and servers are
 //! kept; here it is only begun, one at a time, and told: one line on stderr, and what is newly
@@ -32,6 +33,7 @@ impl Reloading {
             let asked = tokio::select! {
                 () = self.watch.changed() => false,
                 () = self.hangups.next() => true,
+                () = desk.stock().changed() => false,
             };
             let reloaded = desk.reload().await;
             self.watch.follow(desk.files());

@@ -11,6 +11,7 @@ use toolgate_wire::Revision;
 use crate::context::Context;
 use crate::control::{Desk, Finding, no_server};
 use crate::exit::Failure;
+use crate::stock::Stock;
 use crate::{out, profiles};
 
 /// How a station is opened.
@@ -65,12 +66,13 @@ impl Station {
         }
         let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
         // A server that is not there may be one of these.
-        let host = start(setup.clone(), &terms)
+        let stock = Stock::of(context);
+        let host = start(setup.clone(), &terms, &stock)
             .await
             .inspect_err(|_| out::faults(&findings, context.verbose))?;
         let (strict, park) = (terms.strict, terms.park);
         let (gateway, profile) = (gateway(&host, strict, park), terms.profile.map(str::to_owned));
-        let desk = Desk::new(host, setup, options, terms.endpoint);
+        let desk = Desk::new(host, setup, options, terms.endpoint, stock);
         Ok(Arc::new(Self { desk, gateway, park, profile }))
     }
 
@@ -108,7 +110,7 @@ fn gateway(host: &Host, strict: Option<Revision>, park: Option<Duration>) -> Gat
 }
 
 /// Fails where the user's own files declare servers and not one of them can be understood: the
-/// built-in sample is for those who declared none. A project's files only propose.
+/// built-in servers are for those who declared none. A project's files only propose.
 fn usable(plan: &Plan) -> Result<(), Failure> {
     let is_fault = |found: &&Diagnostic| {
         found.severity == Severity::Error && found.origin.scope != Scope::Project
@@ -122,10 +124,16 @@ fn usable(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-async fn start(setup: Setup, terms: &Terms<'_>) -> Result<Host, Failure> {
+async fn start(setup: Setup, terms: &Terms<'_>, stock: &Stock) -> Result<Host, Failure> {
     let entries = setup.plan().entries.iter();
     let names: Vec<_> = entries.map(|entry| entry.spec.name.clone()).collect();
     let mut builder = Host::builder().setup(setup).sample_if_empty();
+    // Who wants one declared server has no use for what the local context holds.
+    if terms.only.is_none_or(|only| names.iter().all(|name| name.as_str() != only)) {
+        stock.look().await;
+    }
+    let held = stock.clone();
+    builder = builder.context(stock.server(), move || held.holds());
     if let Some(name) = terms.only {
         builder = builder.only(name);
     }

@@ -8,7 +8,7 @@ use toolgate_dialects::{Dialect, FileRef, Foreign, Reading};
 use toolgate_model::{Diagnostic, Scope, Severity};
 
 use crate::places::{self, Place, Rank};
-use crate::{ConfigError, Sources};
+use crate::{ConfigError, Sources, steady};
 
 /// The largest file read: a project's file is not ours, and may be anything.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -19,6 +19,8 @@ pub(crate) struct Layer {
     pub dialect: Dialect,
     pub rank: Rank,
     pub reading: Reading,
+    /// Whether nobody was writing the file while it was read.
+    pub steady: bool,
 }
 
 /// Reads every file that may speak, nearest first.
@@ -64,15 +66,15 @@ fn said_of_foreign(layers: &mut [Layer]) -> Foreign {
 fn read_named(path: &Path) -> Result<Layer, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let absolute = std::path::absolute(path).map_err(failed)?;
-    let text = read_text(&absolute).map_err(failed)?;
+    let (text, steady) = steady::read_text(&absolute).map_err(failed)?;
     let dialect = Dialect::of(&absolute, &text);
     let file = FileRef::new(absolute, Scope::User);
-    Ok(layer(Place { file, dialect, rank: Rank::alone() }, &text))
+    Ok(layer(Place { file, dialect, rank: Rank::alone() }, &text, steady))
 }
 
 fn read_found(place: Place) -> Option<Layer> {
-    match read_text(&place.file.path) {
-        Ok(text) => Some(layer(place, &text)),
+    match steady::read_text(&place.file.path) {
+        Ok((text, steady)) => Some(layer(place, &text, steady)),
         Err(error) if is_absent(&error) => None,
         Err(error) => {
             let Place { file, dialect, rank } = place;
@@ -84,7 +86,7 @@ fn read_found(place: Place) -> Option<Layer> {
                 hint: Some("nothing in it is used until it can be".to_owned()),
             };
             let reading = Reading { diagnostics: vec![found], ..Reading::default() };
-            Some(Layer { file, dialect, rank, reading })
+            Some(Layer { file, dialect, rank, reading, steady: true })
         }
     }
 }
@@ -93,7 +95,7 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn layer(place: Place, text: &str) -> Layer {
+fn layer(place: Place, text: &str, steady: bool) -> Layer {
     let Place { file, dialect, rank } = place;
     let dialect = version(dialect, &file, text);
     let mut reading = dialect.read(text, &file);
@@ -108,7 +110,7 @@ fn layer(place: Place, text: &str) -> Layer {
         diagnostics = reading.diagnostics.len(),
         "read configuration"
     );
-    Layer { file, dialect, rank, reading }
+    Layer { file, dialect, rank, reading, steady }
 }
 
 /// What is said of a file that seems to be of another dialect than its place.
@@ -141,11 +143,25 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
 
 /// The same, up to another size.
 pub(crate) fn read_bounded(path: &Path, most: u64) -> io::Result<String> {
+    read_up_to(&open(path)?, most)
+}
+
+/// The same, of a file that is open.
+pub(crate) fn read_open(file: &File) -> io::Result<String> {
+    read_up_to(file, MAX_BYTES)
+}
+
+/// Opens a plain file.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
+    File::open(path)
+}
+
+fn read_up_to(file: &File, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("it is larger than {most} bytes")));
     }

@@ -3,12 +3,13 @@
 //! The rule: when files are read again, a file that now has an error, and lacks a server or setting
 //! that it had, keeps what it said before, as a whole, and the error is told. Whatever else is wrong
 //! with a file costs only what it concerns, as at the first reading. Other files are taken as they
-//! are now. A file that is gone says nothing any more: deleting it is no slip.
+//! are now. A file that is gone says nothing any more: deleting it is no slip. One that somebody is
+//! still writing ([`steady`](crate::steady)) and that lacks something keeps it until he is done.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_dialects::{FileApprovals, Permissions, Reading};
+use toolgate_dialects::{FileApprovals, FileContext, Permissions, Reading};
 use toolgate_model::{Diagnostic, Scope, Severity, WrittenRule};
 
 use crate::files::Layer;
@@ -18,12 +19,33 @@ use crate::files::Layer;
 pub struct LastGood(BTreeMap<(PathBuf, Scope), Reading>);
 
 impl LastGood {
+    /// Whether nothing was read yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a file says something else than before, and somebody may be writing it.
+    pub(crate) fn doubts(&self, layers: &[Layer]) -> bool {
+        let differs = |layer: &Layer| self.0.get(&key(layer)) != Some(&layer.reading);
+        !self.is_empty() && layers.iter().any(|layer| !layer.steady && differs(layer))
+    }
+
+    /// Whether a file that spoke before is gone.
+    pub(crate) fn misses(&self, layers: &[Layer]) -> bool {
+        let there = |file: &(PathBuf, Scope)| layers.iter().any(|layer| key(layer) == *file);
+        !self.0.keys().all(there)
+    }
+
     /// Puts what a file said before in the place of what it says by mistake.
     pub(crate) fn settle(&mut self, layers: &mut [Layer]) {
         let before = std::mem::take(&mut self.0);
         for layer in layers {
-            let file = (layer.file.path.to_path_buf(), layer.file.scope);
-            if let Some(good) = before.get(&file).filter(|good| is_slip(good, &layer.reading)) {
+            let file = key(layer);
+            let good = before.get(&file);
+            if let Some(good) = good.filter(|good| !layer.steady && lacks(good, &layer.reading)) {
+                layer.reading = good.clone();
+                self.0.insert(file, good.clone());
+            } else if let Some(good) = good.filter(|good| is_slip(good, &layer.reading)) {
                 let mut diagnostics = std::mem::take(&mut layer.reading.diagnostics);
                 diagnostics.iter_mut().for_each(correct_hint);
                 if let Some(error) = diagnostics.iter_mut().find(|found| is_error(found)) {
@@ -38,13 +60,21 @@ impl LastGood {
     }
 }
 
+fn key(layer: &Layer) -> (PathBuf, Scope) {
+    (layer.file.path.to_path_buf(), layer.file.scope)
+}
+
 /// Whether an error took away something that was there.
 fn is_slip(good: &Reading, now: &Reading) -> bool {
-    let wrong = now.diagnostics.iter().any(is_error);
+    now.diagnostics.iter().any(is_error) && lacks(good, now)
+}
+
+/// Whether something is gone that was there.
+fn lacks(good: &Reading, now: &Reading) -> bool {
     let has = |name| now.servers.iter().any(|server| server.spec.name == name);
     let lacks_server = good.servers.iter().any(|server| !has(server.spec.name.clone()));
     let lacks_amendment = good.amendments.len() > now.amendments.len();
-    wrong && (lacks_server || lacks_amendment || lacks_setting(good, now))
+    lacks_server || lacks_amendment || lacks_setting(good, now)
 }
 
 fn lacks_setting(good: &Reading, now: &Reading) -> bool {
@@ -59,6 +89,7 @@ fn lacks_setting(good: &Reading, now: &Reading) -> bool {
         || lacks_approvals(&good.approvals, &now.approvals)
         || good.posture.is_some() && now.posture.is_none()
         || good.recheck.is_some() && now.recheck.is_none()
+        || lacks_context(&good.context, &now.context)
 }
 
 fn lacks_rule(good: &Permissions, now: &Permissions) -> bool {
@@ -76,6 +107,12 @@ fn lacks_approvals(good: &FileApprovals, now: &FileApprovals) -> bool {
         || good.wait.is_some() && now.wait.is_none()
         || good.expiry.is_some() && now.expiry.is_none()
         || lacks_key(&good.clients, &now.clients)
+}
+
+fn lacks_context(good: &FileContext, now: &FileContext) -> bool {
+    good.offer.is_some() && now.offer.is_none()
+        || good.folders.is_some() && now.folders.is_none()
+        || good.trusted.is_some() && now.trusted.is_none()
 }
 
 fn lacks_key<T>(good: &BTreeMap<String, T>, now: &BTreeMap<String, T>) -> bool {
@@ -112,7 +149,7 @@ mod tests {
     fn layer(text: &str) -> Layer {
         let file = FileRef::new("/h/config.toml", Scope::User);
         let reading = Dialect::Toolgate.read(text, &file);
-        Layer { file, dialect: Dialect::Toolgate, rank: Rank::alone(), reading }
+        Layer { file, dialect: Dialect::Toolgate, rank: Rank::alone(), reading, steady: true }
     }
 
     /// The servers after these texts, read one after the other, and whether something was kept.

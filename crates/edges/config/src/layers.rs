@@ -13,13 +13,13 @@ use toolgate_model::{
     Diagnostic, Digest, Origin, Scope, ServerName, ServerSpec, Severity, StdioSpec, TransportSpec,
 };
 
-use crate::files::{self, Layer, project_folders};
+use crate::files::{Layer, project_folders};
 use crate::gateway::leads_back;
 use crate::places::Rank;
 use crate::settings::settle;
 use crate::{
     ConfigError, Entry, Environment, Home, LastGood, Plan, PlanFile, Secrets, Shadow, Sources,
-    Standing, Surroundings, amendments, pending, proposed, repeated, standing, variables,
+    Standing, Surroundings, amendments, pending, proposed, repeated, standing, steady, variables,
 };
 
 /// Reads all configuration and adds it up.
@@ -41,7 +41,7 @@ pub fn load_again(
     environment: &Environment,
     last_good: &mut LastGood,
 ) -> Result<Plan, ConfigError> {
-    let mut layers = files::read_all(sources)?;
+    let mut layers = steady::read_all(sources, last_good)?;
     last_good.settle(&mut layers);
     let mut plan = Plan::default();
     plan.settings = settle(&layers, &sources.home, &mut plan.diagnostics);

@@ -8,6 +8,7 @@
 mod amendments;
 pub mod clients;
 mod consent;
+mod context;
 mod credentials;
 mod declare;
 mod edit;
@@ -34,6 +35,7 @@ mod resolve;
 mod secrets;
 mod settings;
 mod standing;
+mod steady;
 mod strictest;
 mod variables;
 mod watch;

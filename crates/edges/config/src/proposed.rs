@@ -22,6 +22,9 @@ pub(crate) fn tighten(spec: &mut ServerSpec, origin: &Origin) -> Vec<Diagnostic>
     if spec.sampling.take().is_some() {
         told.push(("`sampling`".to_owned(), "say it in your own config"));
     }
+    if std::mem::take(&mut spec.compile) {
+        told.push(("`compile`".to_owned(), "say it in your own config"));
+    }
     let own = "say it in your own config, if nobody is to be asked";
     if spec.selection.approval.take_if(|it| *it == Approval::Never).is_some() {
         told.push(("`approval` = \"never\"".to_owned(), own));
@@ -65,6 +68,7 @@ mod tests {
         let mut spec = ServerSpec {
             trust: true,
             sampling: Some(SamplingLimits::default()),
+            compile: true,
             tags: Some(vec!["mcp.git".into(), "mcp.read-only".into()]),
             ..plain.clone()
         };
@@ -77,7 +81,7 @@ mod tests {
         spec.selection.tools.insert("log".into(), tool(Approval::Never, &["idempotent", "x"]));
         spec.selection.tools.insert("push".into(), tool(Approval::Always, &["reader"]));
         let told = tighten(&mut spec, &Origin::built_in());
-        assert_eq!(told.len(), 6, "{told:#?}");
+        assert_eq!(told.len(), 7, "{told:#?}");
         let mut left = ServerSpec { tags: Some(vec!["mcp.git".into()]), ..plain };
         let log = ToolSpec { approval: None, ..tool(Approval::Never, &["x"]) };
         left.selection.tools.insert("log".into(), log);

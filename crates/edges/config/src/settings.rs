@@ -3,10 +3,12 @@
 use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
-use toolgate_model::{Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity};
+use toolgate_model::{
+    ContextSettings, Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity,
+};
 
 use crate::files::Layer;
-use crate::{Home, governance, profiles};
+use crate::{Home, context, governance, profiles};
 
 /// What holds for all servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,6 +23,8 @@ pub struct Settings {
     pub profiles: Profiles,
     /// What is said about decisions.
     pub governance: Governance,
+    /// What is said of the local context.
+    pub context: ContextSettings,
 }
 
 /// Takes each setting from the nearest layer that has it.
@@ -35,6 +39,7 @@ pub(crate) fn settle(layers: &[Layer], home: &Home, diagnostics: &mut Vec<Diagno
         naming: layers.iter().find_map(|it| it.reading.settings.naming).unwrap_or_default(),
         profiles: profiles::settle(layers, diagnostics),
         governance: governance::settle(layers, diagnostics),
+        context: context::settle(layers, home, diagnostics),
         prefix: layers.iter().find_map(|it| it.reading.settings.prefix).unwrap_or_default(),
     }
 }
@@ -71,7 +76,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 }
 
 /// The path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

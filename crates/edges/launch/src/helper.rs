@@ -42,6 +42,15 @@ impl Helper {
         Self((answers && cfg!(target_os = "linux")).then(|| PathBuf::from("/proc/self/exe")))
     }
 
+    /// This very program on every system, for [`confined`](crate::confined) tasks that its `main`
+    /// answers.
+    pub fn own() -> Self {
+        if cfg!(target_os = "linux") {
+            return Self(Some(PathBuf::from("/proc/self/exe")));
+        }
+        Self(std::env::current_exe().ok())
+    }
+
     /// A program that calls [`helper_main`] first thing in its `main`, such as `toolgate`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(Some(path.into()))

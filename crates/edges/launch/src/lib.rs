@@ -22,6 +22,7 @@
 
 mod child;
 mod command;
+mod confined;
 mod env;
 mod error;
 mod group;
@@ -42,6 +43,7 @@ mod tree;
 
 pub use child::{Child, ChildHandle, ChildIo, SHUTDOWN_GRACE};
 pub use command::Command;
+pub use confined::{Bounds, Ending, confined};
 pub use env::{ALLOWED, Allowed, minimal_env, withheld};
 pub use error::LaunchError;
 pub use guarantee::TreeGuarantee;

@@ -3,10 +3,12 @@
 //! A few calls, each with its reason. Nothing here knows what it is used for.
 #![allow(unsafe_code, reason = "fork, unshare and closing foreign descriptors have no safe form")]
 
-#[cfg(target_os = "linux")]
 use std::io;
 
+use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::process::Command;
+
+use crate::confined::Bounds;
 
 /// Gives the command a session of its own and no descriptor but 0, 1 and 2.
 pub(crate) fn isolate(command: &mut Command) {
@@ -19,6 +21,38 @@ pub(crate) fn isolate(command: &mut Command) {
             Ok(())
         });
     }
+}
+
+/// Bounds what the command may use. It ends with the thread that starts it, where a system knows
+/// how.
+pub(crate) fn confine(command: &mut std::process::Command, bounds: &Bounds) {
+    use std::os::unix::process::CommandExt as _;
+    let bounds = *bounds;
+    // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
+    // allocates.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setsid()?;
+            mark_close_on_exec();
+            #[cfg(target_os = "linux")]
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+            limit(&bounds)
+        });
+    }
+}
+
+/// Sets the limits of this process.
+fn limit(bounds: &Bounds) -> io::Result<()> {
+    let at_most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
+    // Enough to be started with; what it works on is its standard input.
+    const DESCRIPTORS: u64 = 16;
+    setrlimit(Resource::Cpu, at_most(bounds.cpu.as_secs().max(1)))?;
+    setrlimit(Resource::Core, at_most(0))?;
+    setrlimit(Resource::Fsize, at_most(0))?;
+    setrlimit(Resource::Nofile, at_most(DESCRIPTORS))?;
+    let memory = setrlimit(Resource::As, at_most(bounds.memory));
+    // Some systems know this limit by name only.
+    if cfg!(target_os = "linux") { Ok(memory?) } else { Ok(()) }
 }
 
 #[cfg(target_os = "linux")]

@@ -20,7 +20,7 @@ pub enum StoreError {
     /// The file is not a database, or a damaged one. It is left as it is.
     #[error(
         "use {}: the file is damaged or no database; restore a copy of it, or move it away \
-         (consents will be asked for again)",
+         (consents will be asked for again, documents must be ingested again)",
         path.display()
     )]
     Damaged {

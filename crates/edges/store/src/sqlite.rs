@@ -4,17 +4,15 @@
 //! immediate transaction, and whoever finds the file busy waits. A file that is damaged or too new
 //! is reported and never changed.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-use sqlx::{SqlSafeStr as _, Sqlite, Transaction};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqliteSynchronous};
+use sqlx::{Sqlite, Transaction};
 use toolgate_model::{Catalog, Digest, ServerName};
 use toolgate_wire::Era;
 
+use crate::opening::{self, BUSY, connected, failed};
 use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError, Trust};
 use crate::{attempts, catalogs, consents, eras, private, trusts};
 
@@ -30,12 +28,6 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     (4, "attempts", include_str!("../migrations/sqlite/0004_attempts.sql")),
     (5, "decisions", include_str!("../migrations/sqlite/0005_decisions.sql")),
 ];
-
-/// How long to wait for another writer.
-const BUSY: Duration = Duration::from_secs(10);
-
-/// How long to pause between two tries to open a busy file.
-const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// State in a SQLite database.
 #[derive(Debug, Clone)]
@@ -69,30 +61,10 @@ impl SqliteState {
         Ok(state)
     }
 
-    /// All steps in one immediate transaction: two processes that create the file at the same time
-    /// do not meet half-way.
     async fn migrate(&self) -> Result<(), StoreError> {
         let mut transaction = self.begin("bring the state to the current schema").await?;
-        if let Err(error) = migrator().run_direct(None, &mut *transaction, false).await {
-            return Err(self.not_migrated(error));
-        }
+        opening::migrate(&mut transaction, &self.path, &MIGRATIONS).await?;
         self.commit("bring the state to the current schema", transaction).await
-    }
-
-    fn not_migrated(&self, error: MigrateError) -> StoreError {
-        let path = self.path.clone();
-        let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default();
-        match error {
-            MigrateError::VersionMissing(found) if found > known => {
-                StoreError::Newer { path, found, known }
-            }
-            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _)
-                if is_damage(&source) =>
-            {
-                StoreError::Damaged { path, source }
-            }
-            source => StoreError::Migrate { path, source },
-        }
     }
 
     /// Closes the database, everything written into its one file.
@@ -123,61 +95,6 @@ impl SqliteState {
     pub(crate) fn failed(&self, action: &'static str, source: sqlx::Error) -> StoreError {
         failed(action, &self.path, source)
     }
-}
-
-/// Connects, again and again while the file is busy: the first who opens a new file switches it to
-/// WAL, and SQLite lets nobody wait for that.
-async fn connected(options: &SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
-    let deadline = Instant::now() + BUSY;
-    loop {
-        // One connection: writers queue here instead of finding the file busy, and a database in
-        // memory lives exactly as long as its only connection.
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(options.clone())
-            .await;
-        match pool {
-            Err(error) if is_busy(&error) && Instant::now() < deadline => {
-                tokio::time::sleep(BUSY_PAUSE).await;
-            }
-            outcome => return outcome,
-        }
-    }
-}
-
-fn migrator() -> Migrator {
-    let steps = MIGRATIONS.map(|(version, description, sql)| {
-        let kind = MigrationType::Simple;
-        Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
-    });
-    Migrator::with_migrations(steps.into())
-}
-
-fn failed(action: &'static str, path: &Path, source: sqlx::Error) -> StoreError {
-    let path = path.to_owned();
-    if is_damage(&source) {
-        StoreError::Damaged { path, source }
-    } else {
-        StoreError::Query { action, path, source }
-    }
-}
-
-/// SQLITE_CORRUPT and SQLITE_NOTADB.
-fn is_damage(error: &sqlx::Error) -> bool {
-    matches!(result_code(error), Some(11 | 26))
-}
-
-/// SQLITE_BUSY.
-fn is_busy(error: &sqlx::Error) -> bool {
-    result_code(error) == Some(5)
-}
-
-/// SQLite's primary result code, whatever the extended one adds.
-fn result_code(error: &sqlx::Error) -> Option<u32> {
-    let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(code & 0xff)
 }
 
 /// Milliseconds since 1970, as all times are stored.

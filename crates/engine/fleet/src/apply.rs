@@ -141,6 +141,7 @@ fn same_process(old: &ServerSpec, new: &ServerSpec) -> bool {
         description: _,
         tags: _,
         trust: _,
+        compile: _,
         required: _,
         selection: _,
         extras: _,

@@ -12,6 +12,11 @@ pub trait BuiltIn: Send + Sync {
     fn era(&self) -> Era {
         Era::Legacy
     }
+
+    /// Whether it passes on what others wrote: then its words are no more trusted than theirs.
+    fn relays(&self) -> bool {
+        false
+    }
 }
 
 /// How much may wait in the pipe.

@@ -31,6 +31,10 @@ pub enum FleetError {
     /// It was taken out or replaced meanwhile.
     #[error("use server `{0}`: it was taken out or replaced meanwhile; try again")]
     Gone(ServerName),
+    /// It was replaced before a call could be sent to it. Whether its successor may be called is for
+    /// whoever decided about the call to say.
+    #[error("use server `{0}`: it was replaced before it was called; try again")]
+    Replaced(ServerName),
     /// It failed while it was used.
     #[error("use server `{server}`: failed to {source}{}", last_words(.stderr))]
     Session {

@@ -116,10 +116,7 @@ impl Pool {
     /// Has a server that is replaced wait with its end for something a call has begun here, and
     /// that goes on between calls.
     pub fn stay(self: &Arc<Self>) -> Stay {
-        match self.successor().filter(|_| self.usable().is_none()) {
-            Some(next) => next.stay(), // it took the call
-            None => Stay::new(self),
-        }
+        Stay::new(self)
     }
 
     /// Asks a modern server to report what becomes of a task. `false` if it does not report such
@@ -171,7 +168,7 @@ impl Pool {
         if let Some(live) = self.usable() {
             return Ok(live);
         }
-        if self.is_closed() || self.successor().is_some() {
+        if self.is_closed() || self.is_replaced() {
             return Err(FleetError::Gone(self.server().clone()));
         }
         let state = self.state();

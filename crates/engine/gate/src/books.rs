@@ -17,8 +17,8 @@ use crate::approvals::Broker;
 
 /// How often to look whether another process has pinned something.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often something is tried again that cannot be written.
-const TRIES: u32 = 60;
+/// Of so many tries in vain to write something, one is told.
+const TOLD: u32 = 60;
 /// How long the end of a gate waits for what is still to be written.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -83,7 +83,7 @@ async fn run(
             Errand::Revoke(id) => revoked = Some(Which::Tool(id)),
             Errand::Done(told) => drop(told.send(())),
         }
-        for _ in 0..TRIES {
+        for tries in 0_u32.. {
             let done = match &revoked {
                 Some(which) => broker.revoke(which).await.map(drop),
                 None if pins.is_empty() => break,
@@ -91,7 +91,15 @@ async fn run(
             };
             match done {
                 Ok(()) => break,
-                Err(error) => tracing::error!(target: "toolgate::gate", "failed to {error}"),
+                Err(error) if tries.is_multiple_of(TOLD) => {
+                    tracing::error!(target: "toolgate::gate", "failed to {error}; it is tried again");
+                }
+                Err(_) => {}
+            }
+            // A store that has not heard of it says what does not hold, so it is never given up, but
+            // by a gate that is gone.
+            if waiting.is_closed() && waiting.is_empty() {
+                return;
             }
             tokio::time::sleep(LOOK).await; // a database may be locked for a while
         }

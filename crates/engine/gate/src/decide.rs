@@ -58,7 +58,8 @@ impl Marks {
     /// of its own tools counts in their favour only if it is trusted; against them it always does.
     pub(crate) fn of_tool(member: &Member, name: &str, definition: &[u8]) -> Self {
         let hints = ToolView::of(definition).map(|tool| tool.hints).unwrap_or_default();
-        let trusted = |hint: Option<bool>| member.spec.trust && hint == Some(true);
+        let believed = member.spec.trust || pinned::is_ours(member);
+        let trusted = |hint: Option<bool>| believed && hint == Some(true);
         let own = member.spec.selection.tools.get(name).and_then(|tool| tool.tags.clone());
         let tags = own.unwrap_or_else(|| server_tags(member));
         let says = |word| says(&tags, word);
@@ -91,14 +92,31 @@ pub(crate) struct Subject<'a> {
     pub(crate) member: &'a Arc<Member>,
     /// What is started or reached under its server's name.
     pub(crate) identity: &'a Digest,
-    /// The rules that can be about it, where they were looked for before.
-    rules: Option<&'a Prepared>,
+    /// The rules that can be about it.
+    rules: Rules<'a>,
     pub(crate) marks: Cow<'a, Marks>,
     /// The digest of its definition, if it has one.
     pub(crate) definition: Option<Digest>,
     pub(crate) pinned_at: Option<SystemTime>,
     /// Why it must not be used, whatever anybody allows.
     pub(crate) block: Option<&'a str>,
+}
+
+/// Rules that were looked for before: with the view, or for an earlier request.
+enum Rules<'a> {
+    OfView(&'a Prepared),
+    Kept(Arc<Prepared>),
+}
+
+impl std::ops::Deref for Rules<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        match self {
+            Self::OfView(rules) => rules,
+            Self::Kept(rules) => rules,
+        }
+    }
 }
 
 /// What the rules say of a request that they do not deny.
@@ -111,7 +129,8 @@ pub(crate) struct Ruling {
 impl Subject<'_> {
     /// Whether what its server says is believed.
     pub(crate) fn is_trusted(&self) -> bool {
-        self.member.spec.trust || pinned::is_ours(self.member)
+        let relays = || self.member.built_in.as_ref().is_some_and(|server| server.relays());
+        self.member.spec.trust || pinned::is_ours(self.member) && !relays()
     }
 }
 
@@ -129,7 +148,7 @@ impl<'a> Matter<'a> {
             return Some(Subject {
                 member,
                 identity: view.identity(tool.server),
-                rules: Some(rules),
+                rules: Rules::OfView(rules),
                 marks: Cow::Borrowed(&tool.marks),
                 definition: Some(*tool.fact.digest()),
                 pinned_at: tool.pinned_at,
@@ -148,7 +167,7 @@ impl<'a> Matter<'a> {
         Some(Subject {
             member,
             identity,
-            rules: None,
+            rules: Rules::Kept(view.governing.prepared(self.id, &marks.tags)),
             marks: Cow::Owned(marks),
             definition: fact.map(|fact| *fact.digest()),
             pinned_at: view.withheld.pinned_at.get(self.id).copied(),
@@ -208,10 +227,7 @@ impl Gate {
             profile: &matter.caller.profile,
             arguments: matter.arguments(),
         };
-        let decision = match subject.rules {
-            Some(rules) => rules.decide(&asked, &facts),
-            None => governing.policy.decide(&asked, &facts),
-        };
+        let decision = subject.rules.decide(&asked, &facts);
         let written = decision.because.is_written();
         match (decision.effect, told(&decision.because)) {
             (Effect::Deny, because) => {

@@ -24,6 +24,7 @@ use toolgate_wire::method::Target;
 use toolgate_wire::{Frame, Span, code, method, scan, string};
 
 use crate::decide::Matter;
+use crate::refusal::Stop;
 use crate::view::View;
 use crate::{Caller, Gate, Refusal, resolve, skills};
 
@@ -65,8 +66,13 @@ impl Gate {
         let visit = self.fleet.visit(&id.server, &caller.tenant())?;
         let (view, port, number) = (&view, &port, self.next_call());
         let matter = Matter { view, request, id: &id, caller, port, number, stale: None };
-        let answer = self.carry(matter, rename, visit).await;
-        answer.or_else(|stop| stop.answer(&matter))
+        match self.carry(matter, rename, visit).await {
+            // Another server stands there now: nothing was decided about that one.
+            Err(Stop::Replaced(_)) => {
+                Box::pin(self.pass_extension(request, caller, port.clone())).await
+            }
+            answer => answer.or_else(|stop| stop.answer(&matter)),
+        }
     }
 }
 

@@ -169,8 +169,14 @@ impl Gate {
             self.record_misfit(&matter);
             return stopped; // against the original schema
         }
-        let answer = self.carry(matter, rename, visit).await;
-        answer.or_else(|stop| stop.answer(&matter))
+        match self.carry(matter, rename, visit).await {
+            // Another server stands there now: nothing was decided about that one.
+            Err(Stop::Replaced(_)) => {
+                let view = self.view(caller);
+                Box::pin(self.pass_to_server(&view, request, caller, port)).await
+            }
+            answer => answer.or_else(|stop| stop.answer(&matter)),
+        }
     }
 
     /// Decides about a request, and sends it if it passes.
@@ -225,11 +231,11 @@ impl Gate {
         Ok(self.bounded(view, request, caller, answer).await) // and as much as he takes
     }
 
-    async fn dispatch(&self, view: &View, call: Call<'_>) -> Result<Frame, Refusal> {
+    async fn dispatch(&self, view: &View, call: Call<'_>) -> Result<Frame, Stop> {
         let request = &call.outbound.frame;
         if subscriptions::concerns(request) {
             let subscribed = subscriptions::pass(call.pool, &call.tool.name, call.caller, request);
-            return Box::pin(subscribed).await;
+            return Ok(Box::pin(subscribed).await?);
         }
         if request.is(method::TOOLS_CALL)
             && let Some(manner) = view.tasked.manner(call.tool)

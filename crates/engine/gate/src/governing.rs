@@ -3,12 +3,12 @@
 //! It is replaced whole, and every view is made under one of them: a call is decided by the rules its
 //! view was made under, and a reload holds from the next call on.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use toolgate_model::{Approvals, Governance, Posture, ServerName, Via};
-use toolgate_policy::Policy;
+use toolgate_model::{Approvals, CapabilityId, Governance, Posture, ServerName, Via};
+use toolgate_policy::{Policy, Prepared};
 use toolgate_wire::scan;
 
 use crate::{Caller, Gate, OPERATOR};
@@ -16,6 +16,9 @@ use crate::{Caller, Gate, OPERATOR};
 /// How old a list may be when something of it is called, in the governed posture and otherwise.
 const RECHECK_GOVERNED: Duration = Duration::from_secs(10);
 const RECHECK: Duration = Duration::from_secs(60);
+
+/// For how many things that are no tools the rules are kept.
+const KEPT: usize = 256;
 
 /// Everything that decides, ready for use.
 pub(crate) struct Governing {
@@ -27,7 +30,12 @@ pub(crate) struct Governing {
     pub(crate) taints: bool,
     /// How old a list may be when something of it is called.
     pub(crate) recheck: Duration,
+    kept: Mutex<Kept>,
 }
+
+/// The rules about what was asked for of late and is no tool: those a view has ready. With the tags
+/// they were looked for with.
+type Kept = HashMap<CapabilityId, (Vec<String>, Arc<Prepared>)>;
 
 impl Governing {
     /// Understands what is said; a rule that cannot be understood is told.
@@ -39,13 +47,30 @@ impl Governing {
         let governed = said.posture == Posture::Governed;
         let recheck = said.recheck.unwrap_or(if governed { RECHECK_GOVERNED } else { RECHECK });
         let taints = said.taint.unwrap_or(governed);
-        Self { said: said.clone(), policy, servers: BTreeSet::new(), taints, recheck }
+        let (servers, kept) = (BTreeSet::new(), Mutex::default());
+        Self { said: said.clone(), policy, servers, taints, recheck, kept }
     }
 
     /// The same among these servers: a rule that allows never means two of them.
     fn among(&self, servers: BTreeSet<ServerName>) -> Self {
         let (said, policy) = (self.said.clone(), self.policy.knowing(&servers));
-        Self { said, policy, servers, taints: self.taints, recheck: self.recheck }
+        let kept = Mutex::default();
+        Self { said, policy, servers, taints: self.taints, recheck: self.recheck, kept }
+    }
+
+    /// The rules that can be about something that is no tool. Whoever reads a resource often reads
+    /// it again.
+    pub(crate) fn prepared(&self, id: &CapabilityId, tags: &[String]) -> Arc<Prepared> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rules)) = kept.get(id).filter(|(with, _)| with == tags) {
+            return rules.clone();
+        }
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        let rules = Arc::new(self.policy.prepare(id, tags));
+        kept.insert(id.clone(), (tags.to_vec(), rules.clone()));
+        rules
     }
 
     pub(crate) fn posture(&self) -> Posture {

@@ -1,7 +1,8 @@
 //! Steps: the intent in the journal before a request is sent, the outcome after.
 //!
-//! In the governed posture whatever may change something is on disk before it is sent; elsewhere
-//! records are written together, soon. A journal that cannot be written stops everything but
+//! In the governed posture whatever may change something is on disk before it is sent. Elsewhere
+//! records are written together, soon, and only who comes first after a pause waits for the disk:
+//! nobody knows whether it can still be written. A journal that cannot be written stops everything but
 //! reading. What was sent has an outcome: also one that its caller gave up, and also if that cannot
 //! be written down any more, which never turns it into an error.
 
@@ -13,12 +14,13 @@ use toolgate_store::journal::{Event, Outcome, Record};
 use toolgate_store::{Journal, StoreError};
 use toolgate_wire::{Frame, Kind, code, scan};
 
+use crate::Gate;
 use crate::decide::{Matter, Ruling, Subject};
-use crate::refusal::Refused;
-use crate::{Gate, Refusal};
+use crate::refusal::{Refused, Stop};
 
 const OFF_THE_RECORD: &str = "the journal could not be written in time: it was not sent";
 const MISFIT: &str = "its arguments do not fit its schema";
+const UNSENT: &str = "not sent: its server was replaced meanwhile; decided anew";
 /// How much of what a server says of an error is put on record.
 const MOST_DETAIL: usize = 512;
 
@@ -98,7 +100,7 @@ impl Gate {
         let taken = self.append_decision(matter, subject, Effect::Allow, &ruling.because);
         let written = match (taken, self.journal()) {
             (Some(Ok(ticket)), Some(journal))
-                if !read_only && matter.view.governing.is_governed() =>
+                if !read_only && (matter.view.governing.is_governed() || !journal.is_proven()) =>
             {
                 Box::pin(journal.durable(ticket)).await
             }
@@ -125,7 +127,7 @@ pub(crate) struct UnderWay<'a> {
 
 impl UnderWay<'_> {
     /// Puts the outcome on record.
-    pub(crate) fn over(mut self, answer: &Result<Frame, Refusal>) {
+    pub(crate) fn over(mut self, answer: &Result<Frame, Stop>) {
         if let Some(journal) = self.journal.take() {
             let (outcome, detail, bytes) = outcome(answer);
             self.write(journal, outcome, detail, bytes);
@@ -151,10 +153,11 @@ impl Drop for UnderWay<'_> {
 }
 
 /// How a request ended, what was said, and how much came back.
-fn outcome(answer: &Result<Frame, Refusal>) -> (Outcome, &str, u64) {
+fn outcome(answer: &Result<Frame, Stop>) -> (Outcome, &str, u64) {
     let answer = match answer {
         Ok(answer) => answer,
-        Err(refusal) => {
+        Err(Stop::Refused(_) | Stop::Replaced(_)) => return (Outcome::Error, UNSENT, 0),
+        Err(Stop::Failed(refusal)) => {
             let outcome = match refusal.code {
                 code::REQUEST_TIMEOUT => Outcome::TimedOut,
                 code::CONNECTION_CLOSED => Outcome::Unknown,

@@ -61,9 +61,10 @@ impl From<FleetError> for Refusal {
         let code = match &error {
             FleetError::Unknown(_) => code::INVALID_PARAMS,
             FleetError::Busy(_) => code::REQUEST_TIMEOUT,
-            FleetError::Unusable { .. } | FleetError::Down { .. } | FleetError::Gone(_) => {
-                code::CONNECTION_CLOSED
-            }
+            FleetError::Unusable { .. }
+            | FleetError::Down { .. }
+            | FleetError::Gone(_)
+            | FleetError::Replaced(_) => code::CONNECTION_CLOSED,
             FleetError::Session { source, .. } => match source {
                 SessionError::TimedOut(_) => code::REQUEST_TIMEOUT,
                 // The server's own word.
@@ -152,6 +153,8 @@ impl Refused {
 pub(crate) enum Stop {
     /// It was decided against.
     Refused(Refused),
+    /// It was not sent, because its server was replaced by another after it had been decided about.
+    Replaced(Refusal),
     /// It failed.
     Failed(Refusal),
 }
@@ -161,7 +164,7 @@ impl Stop {
     pub(crate) fn answer(self, matter: &Matter<'_>) -> Result<Frame, Refusal> {
         match self {
             Self::Refused(refused) => refused.answer(matter),
-            Self::Failed(refusal) => Err(refusal),
+            Self::Replaced(refusal) | Self::Failed(refusal) => Err(refusal),
         }
     }
 }
@@ -180,6 +183,9 @@ impl From<Refusal> for Stop {
 
 impl From<FleetError> for Stop {
     fn from(error: FleetError) -> Self {
-        Self::Failed(error.into())
+        match error {
+            FleetError::Replaced(_) => Self::Replaced(error.into()),
+            error => Self::Failed(error.into()),
+        }
     }
 }

@@ -1,44 +1,36 @@
 //! Servers made of functions of this program, speaking MCP like any other.
 //!
-//! They stand behind the same gate as every server: the embedding program's own tools, and the
-//! sample server. A [`LocalServer`] serves lines, on a pipe inside this process or on standard
-//! streams.
+//! They stand behind the same gate as every server: the embedding program's own tools, the local
+//! context, and the sample server. A [`LocalServer`] serves lines, on a pipe inside this process or
+//! on standard streams. It checks no arguments against schemas: the gate does, and functions that
+//! may be called without one look for themselves.
 
+mod answer;
+mod client;
+mod complete;
+mod fault;
+mod pattern;
+mod prompt;
+mod resource;
 mod serve;
 mod tool;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use toolgate_fleet::BuiltIn;
 
+pub use client::{AskError, Client};
+pub use complete::{Completing, Completion};
+pub use fault::Fault;
+pub use prompt::{Message, Prompt};
+pub use resource::{Resource, Template};
 pub use tool::{Output, Tool, ToolCall};
 
-/// A text resource.
-#[derive(Debug, Clone)]
-pub struct Resource {
-    /// Its URI.
-    pub uri: String,
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub description: String,
-    /// Its media type.
-    pub mime_type: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// A prompt without arguments.
-#[derive(Debug, Clone)]
-pub struct Prompt {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// What the user says.
-    pub text: String,
-}
+/// Arguments of a prompt, or the variables of a template, by name.
+pub type Values = BTreeMap<String, String>;
 
 /// A server made of functions. Cheap to clone.
 #[derive(Clone)]
@@ -48,8 +40,10 @@ pub struct LocalServer(Arc<Parts>);
 struct Parts {
     name: String,
     instructions: Option<String>,
+    relays: bool,
     tools: Vec<Tool>,
     resources: Vec<Resource>,
+    templates: Vec<Template>,
     prompts: Vec<Prompt>,
 }
 
@@ -59,8 +53,10 @@ impl LocalServer {
         Self(Arc::new(Parts {
             name: name.to_owned(),
             instructions: None,
+            relays: false,
             tools: Vec::new(),
             resources: Vec::new(),
+            templates: Vec::new(),
             prompts: Vec::new(),
         }))
     }
@@ -69,6 +65,14 @@ impl LocalServer {
     #[must_use]
     pub fn instructions(mut self, text: &str) -> Self {
         Arc::make_mut(&mut self.0).instructions = Some(text.to_owned());
+        self
+    }
+
+    /// Says that it passes on what others wrote, documents for instance: whoever has read it counts
+    /// as having read untrusted content.
+    #[must_use]
+    pub fn relaying(mut self) -> Self {
+        Arc::make_mut(&mut self.0).relays = true;
         self
     }
 
@@ -90,6 +94,13 @@ impl LocalServer {
         self
     }
 
+    /// Adds resources by a template; what is listed one by one comes before them.
+    #[must_use]
+    pub fn template(mut self, template: Template) -> Self {
+        Arc::make_mut(&mut self.0).templates.push(template);
+        self
+    }
+
     /// Adds a prompt.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
@@ -108,6 +119,10 @@ impl LocalServer {
 }
 
 impl BuiltIn for LocalServer {
+    fn relays(&self) -> bool {
+        self.0.relays
+    }
+
     fn serve(&self, pipe: DuplexStream) {
         let server = self.clone();
         tokio::spawn(async move {
@@ -115,4 +130,14 @@ impl BuiltIn for LocalServer {
             server.serve_on(input, output).await;
         });
     }
+}
+
+/// Arguments that are all texts, as those of prompts are by the protocol.
+fn texts(arguments: &Value) -> Result<Values, Fault> {
+    let Some(arguments) = arguments.as_object() else { return Ok(Values::new()) };
+    let text = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => Ok((name.clone(), text.to_owned())),
+        None => Err(Fault::Invalid(format!("the argument `{name}` must be a string"))),
+    };
+    arguments.iter().map(text).collect()
 }

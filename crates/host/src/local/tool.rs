@@ -6,11 +6,16 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+use super::Client;
+
 /// What a tool's function is given.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// The arguments, as the caller sent them.
     pub arguments: Value,
+    /// Who called: to be told how far it has come, and to be asked. A call that is cancelled is
+    /// dropped where it waits.
+    pub client: Client,
 }
 
 /// What a tool's function gives back.
@@ -20,6 +25,13 @@ pub enum Output {
     Text(String),
     /// An object, sent as structured content and as its text.
     Structured(Value),
+    /// An object for programs, and what the model is to read.
+    Both {
+        /// For the model.
+        text: String,
+        /// For programs.
+        structured: Value,
+    },
 }
 
 impl From<String> for Output {
@@ -37,6 +49,22 @@ impl From<&str> for Output {
 impl From<Value> for Output {
     fn from(value: Value) -> Self {
         Self::Structured(value)
+    }
+}
+
+impl Output {
+    /// The result object of `tools/call`.
+    fn result(self) -> Value {
+        let (text, structured) = match self {
+            Self::Text(text) => (text, None),
+            Self::Structured(value) => (value.to_string(), Some(value)),
+            Self::Both { text, structured } => (text, Some(structured)),
+        };
+        let mut result = json!({ "content": [{ "type": "text", "text": text }] });
+        if let Some(structured) = structured {
+            result["structuredContent"] = structured;
+        }
+        result
     }
 }
 
@@ -85,10 +113,44 @@ impl Tool {
         Self { definition, handler: Arc::new(handler) }
     }
 
+    /// What people are shown instead of its name.
+    #[must_use]
+    pub fn title(self, title: &str) -> Self {
+        self.with("title", json!(title))
+    }
+
+    /// The JSON Schema of its structured content, which every result then has.
+    #[must_use]
+    pub fn output_schema(self, schema: Value) -> Self {
+        self.with("outputSchema", schema)
+    }
+
     /// Declares that the tool changes nothing.
     #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.definition["annotations"] = json!({ "readOnlyHint": true });
+    pub fn read_only(self) -> Self {
+        self.annotations(json!({ "readOnlyHint": true }))
+    }
+
+    /// Declares what it does to the world: `readOnlyHint`, `destructiveHint`, `idempotentHint`,
+    /// `openWorldHint`. What was declared before and is not named stays.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Value) -> Self {
+        let declared = &mut self.definition["annotations"];
+        match (declared.as_object_mut(), annotations) {
+            (Some(declared), Value::Object(more)) => declared.extend(more),
+            (_, annotations) => *declared = annotations,
+        }
+        self
+    }
+
+    /// What else there is to say of it to programs that know the keys (`_meta`).
+    #[must_use]
+    pub fn meta(self, meta: Value) -> Self {
+        self.with("_meta", meta)
+    }
+
+    fn with(mut self, key: &str, value: Value) -> Self {
+        self.definition[key] = value;
         self
     }
 
@@ -101,13 +163,9 @@ impl Tool {
     }
 
     /// Runs it; the result object of `tools/call`.
-    pub(crate) async fn run(&self, arguments: Value) -> Value {
-        match (self.handler)(ToolCall { arguments }).await {
-            Ok(Output::Text(text)) => json!({ "content": [{ "type": "text", "text": text }] }),
-            Ok(Output::Structured(value)) => json!({
-                "content": [{ "type": "text", "text": value.to_string() }],
-                "structuredContent": value,
-            }),
+    pub(super) async fn run(&self, call: ToolCall) -> Value {
+        match (self.handler)(call).await {
+            Ok(output) => output.result(),
             Err(text) => {
                 json!({ "content": [{ "type": "text", "text": text }], "isError": true })
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate_model::{
-    Data, DeclaredProfile, Diagnostic, Mode, Naming, Origin, Posture, Prefix, Scope, Secret,
+    Data, DeclaredProfile, Diagnostic, Mode, Naming, Offer, Origin, Posture, Prefix, Scope, Secret,
     ServerName, ServerSpec, Via, WrittenRule,
 };
 
@@ -97,6 +97,8 @@ pub struct Settings {
     pub posture: Option<Said<Posture>>,
     /// How old a list of definitions may be when one of them is called.
     pub recheck: Option<Said<Duration>>,
+    /// What the local context holds, and whether it is offered.
+    pub context: FileContext,
     /// Values a person is asked for.
     pub inputs: Vec<Input>,
     /// What means something to one host only, by the name of its dialect; hidden, because nobody
@@ -176,6 +178,17 @@ pub struct FileApprovals {
     pub wait: Option<Said<Duration>>,
     /// How long a call may still be approved, and a one-time approval used.
     pub expiry: Option<Said<Duration>>,
+}
+
+/// What a file says about the local context; paths are as written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileContext {
+    /// Whether callers are offered it.
+    pub offer: Option<Said<Offer>>,
+    /// Folders that it is kept up to date with.
+    pub folders: Option<Said<Vec<PathBuf>>>,
+    /// Folders whose text is the user's own word.
+    pub trusted: Option<Said<Vec<PathBuf>>>,
 }
 
 /// A value a person is asked for: `${secret:id}` stands for it.

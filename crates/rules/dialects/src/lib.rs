@@ -25,8 +25,8 @@ pub mod template;
 pub use toolgate_model::Mode;
 
 pub use declared::{
-    Amendment, ClientProfile, Declared, FileApprovals, FileRef, Foreign, Input, Permissions,
-    Reading, Said, Settings,
+    Amendment, ClientProfile, Declared, FileApprovals, FileContext, FileRef, Foreign, Input,
+    Permissions, Reading, Said, Settings,
 };
 pub use dialect::{Dialect, Written};
 pub use duration::parse as parse_duration;

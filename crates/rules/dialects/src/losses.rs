@@ -2,7 +2,7 @@
 
 use toolgate_model::ServerName;
 
-use crate::{FileApprovals, Permissions, Settings};
+use crate::{FileApprovals, FileContext, Permissions, Settings};
 
 /// One thing that is not said any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl Losses {
         self.unsaid("approvals", settings.approvals != FileApprovals::default());
         self.unsaid("launch.posture", settings.posture.is_some());
         self.unsaid("pins.recheck", settings.recheck.is_some());
+        self.unsaid("context", settings.context != FileContext::default());
         for dialect in settings.extras.keys() {
             self.add(format!("extra.{dialect}"), "it means something to that host only");
         }

@@ -6,7 +6,7 @@
 
 mod decisions;
 
-use toolgate_model::{Approval, Data, Expose, Naming, Prefix};
+use toolgate_model::{Approval, Data, Expose, Naming, Offer, Prefix};
 
 use crate::Foreign;
 use crate::edit::json_text;
@@ -36,6 +36,7 @@ pub fn schema() -> String {
             ("clients", map("Clients, by the name they call themselves.", client())),
             ("approvals", approvals()),
             ("pins", pins()),
+            ("context", context()),
             ("extra", extra()),
         ],
     );
@@ -78,6 +79,10 @@ fn server() -> Data {
         ("approval", approval("When somebody is asked before a tool is called.")),
         ("trust", flag("Whether its tools are called without asking; in your own file only.")),
         ("sampling", sampling()),
+        (
+            "compile",
+            flag("Whether its resources may be kept in the local context; in your own file only."),
+        ),
         ("required", flag("Whether clients wait for it.")),
         ("allowed_commands", texts("Commands that were reviewed.")),
         ("manifest", manifest()),
@@ -231,6 +236,19 @@ fn sampling() -> Data {
     ];
     let about = "Whether it may ask its callers' models, and how much; in your own file only.";
     either(about, object(vec![("type", Data::text("boolean"))]), table("Limits.", limits))
+}
+
+fn context() -> Data {
+    let offer = "Whether callers are offered it: if it holds something or is all there is, also if \
+                 it is empty, or not at all.";
+    table(
+        "The local context; in your own file only.",
+        vec![
+            ("offer", words(offer, &Offer::ALL.map(Offer::as_str))),
+            ("folders", texts("Folders that `serve` keeps it up to date with.")),
+            ("trusted", texts("Folders whose text is your own word.")),
+        ],
+    )
 }
 
 fn naming() -> Data {

@@ -11,8 +11,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use toolgate_dialects::{Dialect, FileApprovals, Mode, Permissions, Said, Settings};
-use toolgate_model::{Condition, Data, Expected, Posture, Via, WrittenRule};
+use toolgate_dialects::{Dialect, FileApprovals, FileContext, Mode, Permissions, Said, Settings};
+use toolgate_model::{Condition, Data, Expected, Offer, Posture, Via, WrittenRule};
 
 fn said<T: std::fmt::Debug + Clone>(
     of: impl Strategy<Value = T>,
@@ -79,12 +79,16 @@ fn settings() -> impl Strategy<Value = Settings> {
     let approvals = (said(via()), clients, said(time()), said(time()))
         .prop_map(|(via, clients, wait, expiry)| FileApprovals { via, clients, wait, expiry });
     let recheck = (0..600_000_u64).prop_map(Duration::from_millis);
-    (permissions, approvals, said(select(Posture::ALL.to_vec())), said(recheck)).prop_map(
-        |(permissions, approvals, posture, recheck)| Settings {
+    let paths = || vec("[~a-z ./\"]{1,9}".prop_map(std::path::PathBuf::from), 0..3);
+    let context = (said(select(Offer::ALL.to_vec())), said(paths()), said(paths()))
+        .prop_map(|(offer, folders, trusted)| FileContext { offer, folders, trusted });
+    (permissions, approvals, said(select(Posture::ALL.to_vec())), said(recheck), context).prop_map(
+        |(permissions, approvals, posture, recheck, context)| Settings {
             permissions,
             approvals,
             posture,
             recheck,
+            context,
             ..Settings::default()
         },
     )

@@ -21,7 +21,7 @@ use toolgate_model::{
 };
 
 /// How many servers each dialect is given; `PROPTEST_CASES` asks for more.
-const CASES: u32 = 1_000;
+const CASES: u32 = 3_000;
 
 /// One test per dialect, so that a run names the one that fails.
 macro_rules! dialects {
@@ -111,7 +111,7 @@ fn same(text: String) -> String {
 type Field = (&'static str, fn(&ServerSpec) -> String);
 
 /// What must come back unless it is reported; single headers and variables of `env` count as one.
-const FIELDS: [Field; 20] = [
+const FIELDS: [Field; 21] = [
     ("command", |spec| stdio_of(spec, |it| it.command.clone())),
     ("args", |spec| stdio_of(spec, |it| format!("{:?}", it.args))),
     ("env", |spec| stdio_of(spec, |it| exposed(&it.env))),
@@ -131,6 +131,7 @@ const FIELDS: [Field; 20] = [
     ("tags", |spec| format!("{:?}", spec.tags)),
     ("trust", |spec| spec.trust.to_string()),
     ("sampling", |spec| format!("{:?}", spec.sampling)),
+    ("compile", |spec| spec.compile.to_string()),
     ("required", |spec| spec.required.to_string()),
     // A rule of what is seen may be said in other words, and several words speak of a tool.
     ("", |spec| seen(&spec.selection)),
@@ -338,7 +339,7 @@ fn server() -> impl Strategy<Value = ServerSpec> {
     let sampling = (1..3_u32, 1..3_u64).prop_map(|(concurrency, max_tokens)| {
         Some(SamplingLimits { concurrency, max_tokens, ..SamplingLimits::default() })
     });
-    let safety = (mostly(Safety::default(), safety()), mostly(None, sampling));
+    let safety = (mostly(Safety::default(), safety()), mostly(None, sampling), rarely());
     let name = "[a-zA-Z0-9 ._@/\"-]{0,6}[a-z]";
     (name, transport, timeouts(), says, flags, selection(), safety).prop_map(
         |(
@@ -348,12 +349,17 @@ fn server() -> impl Strategy<Value = ServerSpec> {
             (description, tags),
             (enabled, trust, per_caller, required),
             selection,
-            (safety, sampling),
+            (safety, sampling, compile),
         )| {
             let name = ServerName::new(&name).unwrap();
             let pool = if per_caller { PoolScope::PerCaller } else { PoolScope::Shared };
-            let spec =
-                ServerSpec { required, safety, sampling, ..ServerSpec::new(name, transport) };
+            let spec = ServerSpec {
+                required,
+                safety,
+                sampling,
+                compile,
+                ..ServerSpec::new(name, transport)
+            };
             ServerSpec { enabled, timeouts, pool, description, tags, trust, selection, ..spec }
         },
     )

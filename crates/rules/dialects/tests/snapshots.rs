@@ -86,6 +86,7 @@ fn server(text: &mut String, declared: &Declared) {
     line(text, "tags", spec.tags.as_ref());
     line(text, "trust", spec.trust.then_some(()));
     line(text, "sampling", spec.sampling.as_ref());
+    line(text, "compile", spec.compile.then_some(()));
     line(text, "required", spec.required.then_some(()));
     line(text, "selection", Some(&spec.selection).filter(|it| **it != Default::default()));
     line(text, "safety", Some(&spec.safety).filter(|it| **it != Default::default()));

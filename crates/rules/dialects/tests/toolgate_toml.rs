@@ -225,12 +225,17 @@ fn what_hides_tools_has_its_effect_and_needs_no_remark() {
 
 #[test]
 fn a_projects_file_cannot_vouch_for_its_servers() {
-    let text = "[servers.a]\ncommand = 'x'\ntrust = true\n";
+    let text = "[servers.a]\ncommand = 'x'\ntrust = true\ncompile = true\n";
     let reading = project(text);
     let said: Vec<_> = reading.diagnostics.iter().map(|found| found.message.as_str()).collect();
-    assert!(said.iter().any(|it| it.contains("does not count in a project's file")), "{said:?}");
-    assert!(!reading.servers[0].spec.trust);
-    assert!(user(text).servers[0].spec.trust);
+    let told = said.iter().filter(|it| it.contains("does not count in a project's file"));
+    assert_eq!(told.count(), 2, "{said:?}");
+    let vouched = |reading: &Reading| {
+        let spec = &reading.servers[0].spec;
+        (spec.trust, spec.compile)
+    };
+    assert_eq!(vouched(&reading), (false, false));
+    assert_eq!(vouched(&user(text)), (true, true));
 }
 
 #[test]

@@ -38,8 +38,8 @@ impl Bounds {
         Self { marks, max, utf16 }
     }
 
-    /// The bounds of the embedding program's own names: it sees to what its model accepts.
-    pub(crate) fn of_embedder(style: &Style) -> Self {
+    /// The bounds of this program's own names: it sees to what its model accepts.
+    pub(crate) fn of_own(style: &Style) -> Self {
         match style.naming {
             Naming::Toolgate => Self { marks: "_-./", ..Self::of(style) },
             _ => Self::of(style),

@@ -31,7 +31,7 @@ pub(crate) fn name_all(
     for claim in claims {
         members.push(Member {
             name: called(claim, &mut notes),
-            embedder: style.embedder.as_ref() == Some(&claim.id.server),
+            own: style.own.contains(&claim.id.server),
             place: places.get(&claim.id.server).copied().unwrap_or(usize::MAX),
             id: &claim.id,
         });
@@ -80,7 +80,7 @@ impl Claimant for Claimed<'_> {
     }
 
     fn has_precedence(&self) -> bool {
-        self.member.embedder
+        self.member.own
     }
 
     fn is_own(&self, level: usize) -> bool {

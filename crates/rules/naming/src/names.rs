@@ -13,8 +13,8 @@ pub(crate) struct Member<'a> {
     pub id: &'a CapabilityId,
     /// What it is called: by its file, else by its server.
     pub name: &'a str,
-    /// The embedding program's own: bare, and before all others.
-    pub embedder: bool,
+    /// This program's own: bare, and before all others.
+    pub own: bool,
     /// The place of its server in the configuration.
     pub place: usize,
 }

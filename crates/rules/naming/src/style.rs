@@ -11,9 +11,10 @@ pub struct Style {
     pub naming: Naming,
     /// When a name carries the name of its server, where the naming leaves a choice.
     pub prefix: Prefix,
-    /// The server whose tools and prompts are the embedding program's own: they keep their bare
-    /// names, and win over others of the same name.
-    pub embedder: Option<ServerName>,
+    /// The servers whose tools and prompts are this program's own (the embedder's, the local
+    /// context): they keep their bare names, and win over others of the same name. If two of them
+    /// share one, neither has it.
+    pub own: Vec<ServerName>,
     /// Names that are the gateway's own: nobody else gets one of them.
     pub reserved: Vec<&'static str>,
 }

@@ -114,12 +114,30 @@ fn the_embedders_tools_keep_their_bare_names() {
         let exposed = expose(
             &claims(&ids),
             &[],
-            &Style { prefix, embedder: Some(host.clone()), ..Style::default() },
+            &Style { prefix, own: vec![host.clone()], ..Style::default() },
         );
         assert_eq!(name(&exposed, &ids[0]), "search");
         assert_eq!(name(&exposed, &ids[2]), "b__search");
         let theirs = name(&exposed, &ids[1]);
         assert!(theirs.starts_with("b__search_"), "{theirs}");
+    }
+}
+
+#[test]
+fn several_servers_may_be_this_programs_own() {
+    let own = ["host", "context"].map(|name| ServerName::new(name).unwrap());
+    let style = Style { own: own.to_vec(), ..Style::default() };
+    let ids =
+        [tool("host", "add"), tool("context", "search"), tool("b", "search"), tool("host", "both")];
+    let exposed = expose(&claims(&ids), &[], &style);
+    let bare = ids.each_ref().map(|id| name(&exposed, id));
+    assert_eq!(bare, ["add", "search", "b__search", "both"]);
+    // One that both have is nobody's, whoever comes first.
+    let shared = [ids[3].clone(), tool("context", "both")];
+    let exposed = expose(&claims(&shared), &[], &style);
+    for id in &shared {
+        let theirs = name(&exposed, id);
+        assert!(theirs.contains("both_"), "{theirs}");
     }
 }
 

@@ -33,12 +33,10 @@ fn capability() -> impl Strategy<Value = CapabilityId> {
 }
 
 fn style() -> impl Strategy<Value = Style> {
-    let embedder = prop::option::of(Just(ServerName::new("host").unwrap()));
-    (prop::sample::select(Prefix::ALL.to_vec()), embedder).prop_map(|(prefix, embedder)| Style {
-        prefix,
-        embedder,
-        ..Style::default()
-    })
+    let servers = ["host", "a"].map(|name| ServerName::new(name).unwrap());
+    let own = prop::sample::subsequence(servers.to_vec(), 0..=2);
+    let prefix = prop::sample::select(Prefix::ALL.to_vec());
+    (prefix, own).prop_map(|(prefix, own)| Style { prefix, own, ..Style::default() })
 }
 
 fn claims(ids: &[CapabilityId]) -> Vec<Claim> {
@@ -95,8 +93,8 @@ proptest! {
         let named = [CapabilityKind::Tool, CapabilityKind::Prompt];
         for id in ids.iter().filter(|id| named.contains(&id.kind)) {
             let Some(name) = exposed.name_of(id) else { continue };
-            let embedder = style.embedder.as_ref() == Some(&id.server);
-            let as_written = embedder || style.prefix == Prefix::Never;
+            let own = style.own.contains(&id.server);
+            let as_written = own || style.prefix == Prefix::Never;
             let fine = |c: char| {
                 c.is_ascii_alphanumeric() || "_-".contains(c) || (as_written && "./".contains(c))
             };

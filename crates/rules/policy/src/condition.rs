@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell};
 use toolgate_model::{Condition, Data, Expected};
 use toolgate_wire::{scan, string};
 
-use crate::glob::Glob;
+use crate::glob::{Glob, Literal};
 use crate::number;
 
 /// Whether something holds.
@@ -52,6 +52,15 @@ impl<'a> Arguments<'a> {
         Self { raw, sound: OnceCell::new(), last: Cell::new(None) }
     }
 
+    fn is_sound(&self) -> bool {
+        *self.sound.get_or_init(|| scan::is_unambiguous(self.raw))
+    }
+
+    /// The object they are, if they are one and every reader sees the same in it.
+    pub fn object(&self) -> Option<&'a [u8]> {
+        Some(trimmed(self.raw)).filter(|raw| raw.first() == Some(&b'{') && self.is_sound())
+    }
+
     fn at(&self, path: &'a [String]) -> Option<&'a [u8]> {
         match self.last.get() {
             Some((last, found)) if last == path => found,
@@ -64,7 +73,56 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// What a condition can be found by.
+pub(crate) struct Key<'a> {
+    /// The member of the arguments that it looks into.
+    pub member: &'a str,
+    /// The way on from there.
+    pub path: &'a [String],
+    pub demand: Demand<'a>,
+}
+
+/// What is demanded at that place.
+pub(crate) enum Demand<'a> {
+    /// A text that fits.
+    Glob(&'a Glob),
+    /// This text.
+    Text(&'a str),
+    /// This number, however it is spelled.
+    Number(f64),
+}
+
+impl Demand<'_> {
+    /// How much it tells apart.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Glob(glob) => glob.literal().weight(),
+            Self::Text(text) => Literal::Whole(text).weight(),
+            Self::Number(_) => 1,
+        }
+    }
+}
+
 impl Test {
+    /// What it can be found by, if there is something.
+    pub fn key(&self) -> Option<Key<'_>> {
+        let (member, path) = self.path.as_deref()?.split_first()?;
+        // Where a key is spelled with escapes, it may be taken for what it spells.
+        if self.path.iter().flatten().any(|step| step.contains('\\')) {
+            return None;
+        }
+        let demand = match &self.wanted {
+            Wanted::Text(glob) => Demand::Glob(glob),
+            Wanted::Value(Data::Text(text)) => Demand::Text(text),
+            Wanted::Value(Data::Integer(wanted)) => {
+                Demand::Number(number::double(&wanted.to_string())?)
+            }
+            Wanted::Value(Data::Fraction(wanted)) => Demand::Number(number::double(wanted)?),
+            Wanted::Value(_) => return None,
+        };
+        Some(Key { member, path, demand })
+    }
+
     /// A condition, and what is wrong with it, if something is.
     pub fn of(written: &Condition) -> (Self, Option<String>) {
         let path = steps(&written.at);
@@ -80,8 +138,8 @@ impl Test {
     }
 
     pub fn holds<'a>(&'a self, arguments: &Arguments<'a>) -> Holds {
-        let sound = arguments.sound.get_or_init(|| scan::is_unambiguous(arguments.raw));
-        let Some(path) = self.path.as_deref().filter(|_| *sound) else { return Holds::Unclear };
+        let sound = arguments.is_sound();
+        let Some(path) = self.path.as_deref().filter(|_| sound) else { return Holds::Unclear };
         match (arguments.at(path), &self.wanted) {
             (None, _) => Holds::No,
             (Some(raw), Wanted::Text(glob)) => fits(glob, raw),
@@ -103,7 +161,8 @@ fn steps(pointer: &str) -> Option<Vec<String>> {
     pointer.strip_prefix('/')?.split('/').map(step).collect()
 }
 
-fn find<'a>(raw: &'a [u8], path: &[String]) -> Option<&'a [u8]> {
+/// What stands at the end of a way into a value.
+pub(crate) fn find<'a>(raw: &'a [u8], path: &[String]) -> Option<&'a [u8]> {
     path.iter().try_fold(trimmed(raw), |at, step| {
         let span = match at.first() {
             Some(b'{') => scan::member(at, step)?,

@@ -26,6 +26,30 @@ enum Manner {
     Across,
 }
 
+/// What is certain of the texts that fit a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literal<'a> {
+    /// They are this one.
+    Whole(&'a str),
+    /// They begin so.
+    Head(&'a str),
+    /// They end so.
+    Tail(&'a str),
+    /// Nothing.
+    Nothing,
+}
+
+impl Literal<'_> {
+    /// How much of them it is: what is more tells more of them apart.
+    pub fn weight(self) -> usize {
+        match self {
+            Self::Whole(text) => 1 + text.len(),
+            Self::Head(text) | Self::Tail(text) => text.len(),
+            Self::Nothing => 0,
+        }
+    }
+}
+
 impl Glob {
     /// A part of a rule.
     pub fn part(text: &str) -> Self {
@@ -61,6 +85,18 @@ impl Glob {
     /// The one text it means, if it is one.
     pub fn plain(&self) -> Option<&str> {
         (self.manner == Manner::Plain).then_some(&self.text)
+    }
+
+    /// What is certain of every text that fits: the longest of what it is sure to begin and end with.
+    pub fn literal(&self) -> Literal<'_> {
+        let (head, tail) = self.plain;
+        match self.manner {
+            Manner::Plain => Literal::Whole(&self.text),
+            Manner::Any => Literal::Nothing,
+            _ if head == 0 && tail == 0 => Literal::Nothing,
+            _ if head >= tail => Literal::Head(&self.text[..head]),
+            _ => Literal::Tail(&self.text[self.text.len() - tail..]),
+        }
     }
 
     /// Whether every text fits.

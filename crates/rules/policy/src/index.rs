@@ -1,29 +1,30 @@
 //! Finds the rules that may be about a capability without looking at all of them.
 //!
-//! Rules that spell out a server, a tool or a tag are looked up by it; only those with a pattern in
-//! the place of the server are tried one by one. It finds too many and never too few.
+//! Rules that spell out a server, a tool or a tag are looked up by it, and patterns by what is
+//! certain of them (`texts`). It finds too many and never too few.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+
+use toolgate_model::CapabilityKind;
 
 use crate::glob::Glob;
 use crate::pattern::{Join, Named, Reading};
 use crate::rule::Rule;
-
-/// Numbers of rules.
-type Numbers = Vec<u32>;
+use crate::texts::{Numbers, Texts};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    /// By server, and by the name of what it offers.
-    pairs: HashMap<String, HashMap<String, Numbers>>,
-    /// By server alone.
-    servers: HashMap<String, Numbers>,
+    /// By server, and by what it offers.
+    pairs: HashMap<String, Texts>,
     /// By what is offered, whoever does.
-    names: HashMap<String, Numbers>,
+    names: Texts,
+    /// By a pattern of servers.
+    servers: Texts,
     /// By a name that a host makes of a server.
-    made: HashMap<String, Numbers>,
+    made: Texts,
     /// By a name that a host makes, or may make, of server and tool.
-    joined: HashMap<String, Numbers>,
+    joined: Texts,
     /// By tag.
     tags: HashMap<String, Numbers>,
     /// Everything else.
@@ -42,53 +43,60 @@ impl Index {
     }
 
     fn add(&mut self, number: u32, reading: &Reading) {
-        let numbers = match reading {
-            Reading::Pair { server, name, .. } => {
-                match (server.plain(), name.as_ref().and_then(Glob::plain)) {
-                    (Some(server), Some(name)) => {
-                        let names = self.pairs.entry(server.to_owned()).or_default();
-                        names.entry(name.to_owned()).or_default()
-                    }
-                    (Some(server), None) => self.servers.entry(server.to_owned()).or_default(),
-                    (None, Some(name)) => self.names.entry(name.to_owned()).or_default(),
-                    (None, None) => &mut self.rest,
-                }
-            }
-            Reading::Joined { whole, .. } => match whole.plain() {
-                Some(whole) => self.joined.entry(whole.to_owned()).or_default(),
-                None => &mut self.rest,
-            },
+        match reading {
+            Reading::Pair { server, name, .. } => self.add_pair(number, server, name.as_ref()),
+            Reading::Joined { whole, .. } => self.joined.add(whole, number),
+            Reading::Made { server, .. } => self.made.add(server, number),
             Reading::Tag(parts) => {
                 match parts.iter().map(Glob::plain).collect::<Option<Vec<_>>>() {
-                    Some(parts) => self.tags.entry(parts.join(".")).or_default(),
-                    None => &mut self.rest,
+                    Some(parts) => self.tags.entry(parts.join(".")).or_default().push(number),
+                    None => self.rest.push(number),
                 }
             }
-            Reading::Made { server, .. } => match server.plain() {
-                Some(server) => self.made.entry(server.to_owned()).or_default(),
-                None => &mut self.rest,
-            },
-            Reading::Everything(_) => &mut self.rest,
+            Reading::Everything(_) => self.rest.push(number),
+        }
+    }
+
+    /// By the server, if it is spelled out; else by whichever part tells it from more others.
+    fn add_pair(&mut self, number: u32, server: &Glob, name: Option<&Glob>) {
+        let crowd = |texts: &Texts, glob: &Glob| {
+            let literal = glob.literal();
+            (texts.crowd(literal), Reverse(literal.weight()))
         };
-        numbers.push(number);
+        match (server.plain(), name) {
+            (Some(server), name) => {
+                let names = self.pairs.entry(server.to_owned()).or_default();
+                match name {
+                    Some(name) => names.add(name, number),
+                    None => names.add_any(number),
+                }
+            }
+            (None, Some(name)) if crowd(&self.names, name) < crowd(&self.servers, server) => {
+                self.names.add(name, number);
+            }
+            (None, _) => self.servers.add(server, number),
+        }
     }
 
     /// Rules that may be about a capability, in their order.
     pub fn find(&self, named: &Named<'_>) -> Numbers {
         let mut found = self.rest.clone();
         let (server, name) = (named.id.server.as_str(), &*named.id.name);
-        found
-            .extend(self.pairs.get(server).and_then(|names| names.get(name)).into_iter().flatten());
-        found.extend(self.servers.get(server).into_iter().flatten());
-        found.extend(self.names.get(name).into_iter().flatten());
-        if !self.made.is_empty() {
-            let made = [server, named.made(Join::Single), named.made(Join::Double)];
-            found.extend(made.iter().filter_map(|name| self.made.get(*name)).flatten());
+        if let Some(names) = self.pairs.get(server) {
+            names.find(name, &mut found);
         }
-        if !self.joined.is_empty() {
-            let joins = [Join::Single, Join::Double].into_iter();
-            let made = joins.flat_map(|join| named.joined(join));
-            found.extend(made.filter_map(|name| self.joined.get(name)).flatten());
+        self.names.find(name, &mut found);
+        self.servers.find(server, &mut found);
+        if !self.made.is_empty() {
+            for made in [server, named.made(Join::Single), named.made(Join::Double)] {
+                self.made.find(made, &mut found);
+            }
+        }
+        if !self.joined.is_empty() && named.id.kind == CapabilityKind::Tool {
+            let joined = [Join::Single, Join::Double].into_iter();
+            joined
+                .flat_map(|join| named.joined(join))
+                .for_each(|name| self.joined.find(name, &mut found));
         }
         if !self.tags.is_empty() {
             let above = named.tags.iter().flat_map(|tag| {

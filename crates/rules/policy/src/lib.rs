@@ -19,6 +19,8 @@ mod policy;
 mod prepared;
 mod reader;
 mod rule;
+mod screen;
+mod texts;
 
 pub use asked::{Asked, Facts};
 pub use because::{Because, Decision, Reason};

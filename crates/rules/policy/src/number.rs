@@ -19,8 +19,12 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
 
 /// Whether a reader who knows doubles only takes them for the same.
 pub(crate) fn alike(one: &str, other: &str) -> bool {
-    let double = |text: &str| text.parse::<f64>().ok();
     double(one).is_some_and(|one| double(other).is_some_and(|other| one == other))
+}
+
+/// A number as such a reader sees it.
+pub(crate) fn double(text: &str) -> Option<f64> {
+    text.parse().ok()
 }
 
 fn read(text: &str) -> Option<Decimal> {

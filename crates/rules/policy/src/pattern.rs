@@ -4,6 +4,8 @@
 //! refuses or asks means all of them; which one a rule means that allows is settled in `known`, by
 //! the servers there are, and where that cannot be settled it means none.
 
+use std::cell::OnceCell;
+
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 
 use crate::glob::Glob;
@@ -87,34 +89,35 @@ impl Join {
 pub(crate) struct Named<'a> {
     pub id: &'a CapabilityId,
     pub tags: &'a [String],
-    /// The server's name as hosts make it, for each way to join.
-    made: [String; 2],
-    joined: [[String; 3]; 2],
+    /// The server's name as hosts make it, for each way to join. Few rules ask for it.
+    made: OnceCell<[String; 2]>,
+    joined: OnceCell<[[String; 3]; 2]>,
 }
 
 impl<'a> Named<'a> {
     pub fn new(id: &'a CapabilityId, tags: &'a [String]) -> Self {
-        let made = [Join::Single, Join::Double].map(|join| join.made(id.server.as_str()));
-        let joined = [Join::Single, Join::Double].map(|join| {
-            let (own, made, between) = (&id.server, &made[join as usize], join.between());
-            [
-                format!("{own}{between}{}", id.name),
-                format!("{made}{between}{}", id.name),
-                format!("{made}{between}{}", join.made(&id.name)),
-            ]
-        });
-        Self { id, tags, made, joined }
+        Self { id, tags, made: OnceCell::new(), joined: OnceCell::new() }
     }
 
     /// The server's name as a host makes it.
     pub fn made(&self, join: Join) -> &str {
-        &self.made[join as usize]
+        let made = || [Join::Single, Join::Double].map(|join| join.made(self.id.server.as_str()));
+        &self.made.get_or_init(made)[join as usize]
     }
 
     /// Names that may be written for it: both as they are; the server's as a host makes it; both as
     /// a host makes them.
     pub fn joined(&self, join: Join) -> &[String; 3] {
-        &self.joined[join as usize]
+        let made = |join: Join| {
+            let CapabilityId { server, name, .. } = self.id;
+            let (made, between) = (self.made(join), join.between());
+            [
+                format!("{server}{between}{name}"),
+                format!("{made}{between}{name}"),
+                format!("{made}{between}{}", join.made(name)),
+            ]
+        };
+        &self.joined.get_or_init(|| [Join::Single, Join::Double].map(made))[join as usize]
     }
 }
 

@@ -7,6 +7,7 @@
 mod auth;
 mod capability;
 mod catalog;
+mod context;
 mod data;
 mod diagnostic;
 mod digest;
@@ -27,6 +28,7 @@ mod status;
 pub use auth::{Auth, AuthProvider, OAuth};
 pub use capability::{CapabilityId, CapabilityKind};
 pub use catalog::{Catalog, Definition};
+pub use context::{ContextSettings, Offer};
 pub use data::Data;
 pub use diagnostic::{Diagnostic, Excerpt, Severity};
 pub use digest::Digest;

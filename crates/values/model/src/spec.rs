@@ -35,6 +35,9 @@ pub struct ServerSpec {
     /// What it may ask of its callers' models; none: nothing. Only the user's or the system's word
     /// counts.
     pub sampling: Option<SamplingLimits>,
+    /// Whether its resources may become part of the local context. Only the user's or the system's
+    /// word counts.
+    pub compile: bool,
     /// Whether clients are to wait for it.
     pub required: bool,
     /// Which of its tools are visible.
@@ -59,6 +62,7 @@ impl ServerSpec {
             tags: None,
             trust: false,
             sampling: None,
+            compile: false,
             required: false,
             selection: Selection::default(),
             safety: Safety::default(),

@@ -6,11 +6,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use toolgate_host::approvals::Broker;
 use toolgate_host::{Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions};
+use toolgate_model::ContextSettings;
 
-use super::{Exposed, Finding, Finds, Inventory, Overview, Owner, Question, Told, checkup, pins};
+use super::{
+    Compiling, Exposed, Finding, Finds, Inventory, Overview, Owner, Question, Told, checkup, pins,
+};
 use crate::exit::Failure;
+use crate::stock::Stock;
 
 /// Answers questions about one host.
 pub struct Desk {
@@ -20,6 +25,9 @@ pub struct Desk {
     setup: tokio::sync::Mutex<Setup>,
     findings: RwLock<Arc<[Finding]>>,
     endpoint: Option<String>,
+    stock: Stock,
+    /// What the files say of the local context.
+    context: watch::Sender<ContextSettings>,
 }
 
 /// What came of reading the files again.
@@ -43,10 +51,27 @@ impl Reloaded {
 }
 
 impl Desk {
-    /// A desk beside a host that was started from these files.
-    pub fn new(host: Host, setup: Setup, options: SetupOptions, endpoint: Option<String>) -> Self {
+    /// A desk beside a host that was started from these files, with this local context.
+    pub fn new(
+        host: Host,
+        setup: Setup,
+        options: SetupOptions,
+        endpoint: Option<String>,
+        stock: Stock,
+    ) -> Self {
         let findings = RwLock::new(findings(&setup).into());
-        Self { host, options, setup: setup.into(), findings, endpoint }
+        let context = watch::Sender::new(setup.plan().settings.context.clone());
+        Self { host, options, setup: setup.into(), findings, endpoint, stock, context }
+    }
+
+    /// The local context.
+    pub fn stock(&self) -> &Stock {
+        &self.stock
+    }
+
+    /// What the files say of it, now and after each change.
+    pub fn context_settings(&self) -> watch::Receiver<ContextSettings> {
+        self.context.subscribe()
     }
 
     /// The host.
@@ -74,7 +99,14 @@ impl Desk {
             self.refused(&failure);
             return Err(failure);
         }
+        self.stock.look().await;
         let applied = self.host.apply(setup.plan()).await;
+        let context = &setup.plan().settings.context;
+        self.context.send_if_modified(|known| {
+            let news = known != context;
+            known.clone_from(context);
+            news
+        });
         let (before, now) = (self.findings(), findings(&setup));
         let is_new = |it: &&Finding| !before.iter().any(|old| old.text == it.text);
         let news = now.iter().filter(is_new).cloned().collect();
@@ -142,6 +174,11 @@ impl Desk {
                 raw(&Finds::of(&self.host, profile, query, *limit).await?)
             }
             Question::Uri { server, uri } => raw(&self.host.uri_for(server, uri)),
+            Question::Compile { server } => {
+                let servers = self.host.servers().servers;
+                let meant = servers.iter().find(|status| status.spec.name.as_str() == server);
+                raw(&Compiling::of(meant.ok_or_else(|| self.no(server))?))
+            }
             Question::Doctor { server } => {
                 let mut servers = self.host.servers().servers;
                 if let Some(name) = server {
@@ -202,8 +239,8 @@ fn findings(setup: &Setup) -> Vec<Finding> {
 pub fn no_server<'n>(server: &str, names: impl Iterator<Item = &'n str>) -> Failure {
     let names: Vec<_> = names.collect();
     let hint = match &names[..] {
-        [] => "none is declared, only the built-in `sample` is there; `toolgate serve` writes a config to \
-              begin with"
+        [] => "none is declared, only the built-in `context` is there; `toolgate serve` writes a config \
+              to begin with"
             .to_owned(),
         names => {
             format!("there are {}; `toolgate servers` says how they stand", names.join(", "))

@@ -7,6 +7,7 @@
 
 mod approvals;
 mod checkup;
+mod compile;
 mod decided;
 mod desk;
 mod explained;
@@ -26,6 +27,7 @@ use crate::exit::Failure;
 
 pub use approvals::{Approving, Given, News, Outcome, Pending, Shown, no_call};
 pub use checkup::{Checkup, Checkups};
+pub use compile::Compiling;
 pub use desk::{Desk, Reloaded, no_server};
 pub use explained::{Spoken, Supposed, Told};
 pub use exposed::{Decision, Exposed, Line, Sum, Totals, Unknown};
@@ -105,6 +107,11 @@ pub enum Question {
         server: String,
         /// The server's own URI.
         uri: String,
+    },
+    /// May what this server's resources hold be kept, and whose word is it?
+    Compile {
+        /// Which server.
+        server: String,
     },
     /// How does it go when servers are brought up?
     Doctor {

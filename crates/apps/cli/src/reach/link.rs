@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
+use tokio::sync::watch;
 use toolgate_host::session::{Opening, Outbound, Owner, Session, SessionError};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, Timeouts};
 use toolgate_transport::spool;
-use toolgate_wire::{Era, Frame, Kind, Limits, build, scan, view::RpcError};
+use toolgate_wire::{Era, Frame, Kind, Limits, build, method, scan, view::RpcError};
 
 use super::Living;
 use crate::ask::CAPABILITIES;
@@ -27,6 +28,19 @@ pub struct Link {
     session: Session,
     port: Arc<dyn Interactor>,
     over: Ending,
+    news: watch::Receiver<News>,
+}
+
+/// What was heard outside any request, counted: however much it is, it fits, and whoever looks
+/// later sees that there was something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct News {
+    /// How often a resource changed that somebody here subscribed to.
+    pub updates: u64,
+    /// How often the list of resources changed.
+    pub lists: u64,
+    /// Whether the session is over.
+    pub over: bool,
 }
 
 impl Link {
@@ -65,6 +79,7 @@ impl Link {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (stop, over) = ending::pair();
+        let (heard, news) = watch::channel(News::default());
         let name =
             ServerName::new("toolgate").map_err(|error| Failure::failed(error.to_string()))?;
         let opening = Opening {
@@ -72,11 +87,11 @@ impl Link {
             timeouts: Timeouts { start: Duration::from_secs(30), call: FOREVER, max: FOREVER },
             capabilities: CAPABILITIES.into(),
             ambient: port.clone(),
-            owner: Arc::new(Watch(stop)),
+            owner: Arc::new(Watch { stop, heard }),
             era: Some(Era::Legacy),
         };
         let session = Session::on_lines(reader, writer, opening).await.map_err(failure)?;
-        Ok(Self { session, port, over })
+        Ok(Self { session, port, over, news })
     }
 
     /// Sends a request that concerns a server and waits for its result. Dropping the future cancels
@@ -98,6 +113,11 @@ impl Link {
             (Kind::Failure, Some(error)) => Err(told(server, &error)),
             _ => Ok(answer),
         }
+    }
+
+    /// What is heard from now on outside any request.
+    pub fn news(&self) -> watch::Receiver<News> {
+        self.news.clone()
     }
 
     /// Says goodbye and waits until everything that was said is heard.
@@ -137,17 +157,28 @@ fn failure(error: SessionError) -> Failure {
     Failure::failed(error.to_string())
 }
 
-/// Tells when the session is over, by being dropped with it.
-struct Watch(Stop);
+/// Tells when the session is over, by being dropped with it, and what is heard meanwhile.
+struct Watch {
+    stop: Stop,
+    heard: watch::Sender<News>,
+}
 
 impl Owner for Watch {
-    fn list_changed(&self, _kind: CapabilityKind) {}
+    fn list_changed(&self, kind: CapabilityKind) {
+        if kind == CapabilityKind::Resource {
+            self.heard.send_modify(|news| news.lists += 1);
+        }
+    }
 
     fn notified(&self, frame: Frame) {
+        if frame.is(method::RESOURCES_UPDATED) {
+            self.heard.send_modify(|news| news.updates += 1);
+        }
         tracing::debug!(target: "toolgate::session", method = ?frame.method(), "outside any call");
     }
 
     fn ended(&self, _reason: &str) {
-        self.0.now();
+        self.heard.send_modify(|news| news.over = true);
+        self.stop.now();
     }
 }

@@ -68,7 +68,8 @@ async fn ask(
     answer
 }
 
-async fn unless_interrupted<T>(
+/// Work, unless a signal comes first: then it is given up.
+pub async fn unless_interrupted<T>(
     signals: &mut Signals,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {

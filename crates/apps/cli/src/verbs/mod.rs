@@ -6,10 +6,12 @@ pub mod approvals;
 pub mod audit;
 pub mod call;
 mod change;
+pub mod compile_resource;
 pub mod completions;
 pub mod config;
 pub mod conformance_client;
 pub mod consent;
+pub mod context;
 pub mod discover;
 pub mod doctor;
 mod exchange;
@@ -54,6 +56,8 @@ pub async fn run(cli: Cli) -> Result<Exit, Failure> {
         Verb::Exposure(options) => exposure::run(&context()?, options).await,
         Verb::Call(options) => call::run(&context()?, options).await,
         Verb::ReadResource(options) => read_resource::run(&context()?, options).await,
+        Verb::CompileResource(options) => compile_resource::run(&context()?, options).await,
+        Verb::Context(options) => context::run(&context()?, options).await,
         Verb::Prompt(options) => prompt::run(&context()?, options).await,
         Verb::Policy(options) => policy::run(&context()?, options).await,
         Verb::Doctor(options) => doctor::run(&context()?, options).await,

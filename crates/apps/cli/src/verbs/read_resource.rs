@@ -48,7 +48,7 @@ pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Fail
 
 /// The URI that leads to this server. One it does not list may still fit a template, or be known to
 /// the server alone; it must not be read from another.
-async fn exposed(reach: &Reach, inventory: &Inventory, uri: &str) -> Result<String, Failure> {
+pub async fn exposed(reach: &Reach, inventory: &Inventory, uri: &str) -> Result<String, Failure> {
     if let Ok(listed) = inventory.find(&inventory.resources, "resource", uri) {
         return listed.exposed().map(str::to_owned);
     }

@@ -20,7 +20,7 @@ use crate::owner::{self, Claim};
 use crate::reach::Living;
 use crate::reload::Reloading;
 use crate::station::{Station, Terms};
-use crate::{holder, out};
+use crate::{following, holder, out};
 
 #[derive(Debug, Args)]
 #[command(after_help = "The first line on stdout is the endpoint's address.\n\n\
@@ -82,8 +82,9 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
     let station = Station::open(context, terms).await?;
     announce(context, &station, &endpoint);
     let reloads = ending.clone().or(reloading.run(station.desk()));
+    let follows = ending.clone().or(following::follow(station.desk()));
     let served = serve(&station, &claim, listener, (stop, ending));
-    let (served, ()) = tokio::join!(served, reloads);
+    let (served, (), ()) = tokio::join!(served, reloads, follows);
     served?;
     Ok(Exit::Done)
 }
@@ -157,13 +158,16 @@ fn announce(context: &Context, station: &Station, endpoint: &str) {
     let desk = station.desk();
     out::faults(&desk.findings(), context.verbose);
     let servers = desk.host().servers().servers;
-    out::note(&match &servers[..] {
-        [only] if only.origin.file.is_none() => {
+    let (built_in, declared): (Vec<_>, Vec<_>) =
+        servers.iter().partition(|status| status.origin.file.is_none());
+    let idle = declared.iter().all(|status| !status.spec.enabled);
+    out::note(&match built_in.first().filter(|_| idle) {
+        Some(only) => {
             format!("no server is enabled yet: serving the built-in `{}`", only.spec.name)
         }
-        _ => {
-            let starting = servers.iter().filter(|status| !status.state.is_settled()).count();
-            format!("serving {starting} of {} declared servers", servers.len())
+        None => {
+            let starting = declared.iter().filter(|status| !status.state.is_settled()).count();
+            format!("serving {starting} of {} declared servers", declared.len())
         }
     });
     for status in &servers {

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure, chain};
 use crate::reach::Living;
 use crate::reload::Reloading;
 use crate::station::{Station, Terms};
-use crate::{out, owner, reload};
+use crate::{following, out, owner, reload};
 
 pub async fn run(
     context: &Context,
@@ -52,7 +52,8 @@ pub async fn run(
     };
     let attached = async {
         if let Some(claim) = &claim {
-            owner::serve(claim, &station, &ending).await;
+            let follows = ending.clone().or(following::follow(station.desk()));
+            tokio::join!(owner::serve(claim, &station, &ending), follows);
         }
     };
     let reloads = ending.clone().or(reloading.run(station.desk()));

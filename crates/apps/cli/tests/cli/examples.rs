@@ -8,13 +8,23 @@ use serde_json::json;
 use crate::support::{Place, TOOLGATE, run};
 
 /// Verbs, and verbs of verbs, whose help is read.
-const VERBS: [&str; 58] = [
+const VERBS: [&str; 68] = [
     "servers",
     "discover",
     "search",
     "exposure",
     "call",
     "read-resource",
+    "compile-resource",
+    "context",
+    "context ingest",
+    "context search",
+    "context pack",
+    "context status",
+    "context forget",
+    "context export",
+    "context import",
+    "context serve",
     "prompt",
     "doctor",
     "score",
@@ -74,6 +84,8 @@ fn is_endless(line: &str) -> bool {
     line.starts_with("toolgate serve") && !line.starts_with("toolgate servers")
         || line == "toolgate sample-server"
         || line == "toolgate approvals watch"
+        || line.starts_with("toolgate context serve")
+        || line.starts_with("toolgate co") && line.contains("--watch")
         || line.ends_with("| man -l -")
         || line.starts_with("$EDITOR")
 }
@@ -109,7 +121,7 @@ fn furnished(line: &str) -> Place {
     let entry = |name: &str| {
         format!(
             "[servers.{name}]\ncommand = {TOOLGATE:?}\nargs = [\"sample-server\"]\n\
-             env = {{ NAME = \"{name}\" }}\n"
+             env = {{ NAME = \"{name}\" }}\ncompile = true\n"
         )
     };
     let entries = ["filesystem", "sample", "github", "git"].map(entry);
@@ -134,6 +146,9 @@ fn furnished(line: &str) -> Place {
     } else if !is_import {
         write(&place.home().join("config.toml"), &entries.concat());
     }
+    for notes in [user.join("notes"), place.work().join("notes")] {
+        write(&notes.join("old.md"), "# Keys\n\nWe rotate keys for every release.\n");
+    }
     write(&user.join("bin/pass"), "#!/bin/sh\necho value\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(user.join("bin/pass"), mode).unwrap();
@@ -151,6 +166,15 @@ fn before(line: &str) -> Option<String> {
             Some("toolgate consent filesystem --yes".to_owned())
         }
         "toolgate exposure --why sample/echo" => Some("toolgate discover sample".to_owned()),
+        "toolgate context forget --server sample --yes" => {
+            Some("toolgate compile-resource sample toolgate://sample/help".to_owned())
+        }
+        "toolgate context import context.jsonl" => {
+            Some("toolgate context ingest notes && toolgate context export > context.jsonl".into())
+        }
+        _ if line.starts_with("toolgate context") && !line.contains("ingest") => {
+            Some("toolgate context ingest notes".to_owned())
+        }
         "toolgate lock --check" => Some("toolgate lock".to_owned()),
         _ if line.starts_with("toolgate pins") => {
             Some("toolgate discover filesystem && toolgate discover sample".to_owned())

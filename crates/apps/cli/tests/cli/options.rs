@@ -31,6 +31,8 @@ fn every_verb_explains_itself_with_an_example() {
         "exposure",
         "call",
         "read-resource",
+        "compile-resource",
+        "context",
         "prompt",
         "doctor",
         "policy",

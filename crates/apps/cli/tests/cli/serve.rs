@@ -13,8 +13,11 @@ fn the_first_run_writes_a_config_and_the_next_leaves_it_alone() {
     let (gateway, endpoint) = Running::serve(&mut place.verb(&[]));
     assert!(endpoint.ends_with("/mcp"), "{endpoint}");
     assert!(std::fs::read_to_string(&config).unwrap().contains("sample-server"));
-    let said = run(&mut place.verb(&["call", "sample", "echo", "text=hi"]));
-    assert_eq!(said.out, "hi\n", "{said:?}");
+    let said = run(&mut place.verb(&["call", "context", "search_local_context", "query=hi"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let help = run(&mut place.verb(&["read-resource", "context", "toolgate://context/help"]));
+    assert!(help.code == 0 && help.out.contains("context ingest"), "{help:?}");
+    assert!(!place.home().join("context.db").exists(), "looking for it makes none");
     gateway.signal(Signal::TERM);
     let (code, err) = gateway.end();
     assert_eq!(code, 0, "{err}");

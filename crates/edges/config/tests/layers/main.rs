@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 mod amendments;
+mod context;
 mod decisions;
 mod loops;
 mod many;

@@ -1,5 +1,6 @@
-//! Three roles for the tests of this crate, by its first argument: its own helper, a launched child
-//! that tells what it sees (`facts`), and a gateway that waits to be killed (`gateway`).
+//! Four roles for the tests of this crate, by its first argument: its own helper, a launched child
+//! that tells what it sees (`facts`), a confined task (`task`), and a gateway that waits to be killed
+//! (`gateway`).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test program")]
 
 use std::io::{BufRead, Read};
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["facts"] => facts(),
+        ["task", what] => return task(what),
         ["gateway", mode, marker, scripts @ ..] => gateway(mode, marker, scripts),
         other => panic!("no such role: {other:?}"),
     }
@@ -42,6 +44,33 @@ fn facts() {
     let mut rest = String::new();
     std::io::stdin().lock().read_to_string(&mut rest).unwrap();
     print!("{rest}");
+}
+
+/// Well-behaved or not.
+fn task(what: &str) -> ExitCode {
+    match what {
+        "echo" => {
+            std::io::copy(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()).unwrap();
+        }
+        "env" => print!("{}", std::env::vars().count()),
+        "spin" => loop {
+            std::hint::black_box(0);
+        },
+        "sleep" => std::thread::sleep(std::time::Duration::from_secs(600)),
+        "eat" => {
+            let eaten = vec![1_u8; 4 << 30];
+            println!("{}", std::hint::black_box(eaten).len());
+        }
+        "flood" => loop {
+            println!("{}", "all work and no play ".repeat(1000));
+        },
+        "write" => {
+            let file = std::env::temp_dir().join("toolgate-launch-task");
+            std::fs::write(file, "not allowed").unwrap();
+        }
+        _ => return ExitCode::FAILURE,
+    }
+    ExitCode::SUCCESS
 }
 
 /// Starts one `sh -c` per script, waits for a line from each, says so, and stays.

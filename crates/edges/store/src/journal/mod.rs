@@ -161,6 +161,12 @@ impl Journal {
         self.shared.is_writable()
     }
 
+    /// Whether it was written a moment ago, so that it can be hoped that what is taken now will be.
+    /// Before the first record, and after a pause, nothing is known of the disk.
+    pub fn is_proven(&self) -> bool {
+        self.shared.is_proven()
+    }
+
     /// Writes everything, signs a last checkpoint, and ends. Nothing can be recorded afterwards.
     pub async fn close(&self) -> Result<(), StoreError> {
         if !self.shared.close() {

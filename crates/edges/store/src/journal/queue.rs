@@ -2,7 +2,7 @@
 //! writing is.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,8 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(50);
 const ENOUGH: usize = 256 << 10;
 /// So much may wait in memory.
 pub(super) const ROOM: usize = 8 << 20;
+/// So long after something was written it is taken for granted that the next can be, too.
+const PROVEN: Duration = Duration::from_secs(1);
 /// Records that something must not happen without stop here: what is under way must find room.
 const ROOM_FOR_INTENTS: usize = ROOM / 4 * 3;
 
@@ -30,6 +32,8 @@ pub(super) struct Shared {
     wake: Condvar,
     pub(super) progress: watch::Sender<Progress>,
     writable: AtomicBool,
+    /// Until when it is, in microseconds since it began.
+    proven: AtomicU64,
     began: Instant,
 }
 
@@ -81,6 +85,7 @@ impl Shared {
             wake: Condvar::new(),
             progress: watch::Sender::new(Progress::default()),
             writable: AtomicBool::new(true),
+            proven: AtomicU64::new(0),
             began: Instant::now(),
         }
     }
@@ -93,10 +98,18 @@ impl Shared {
         self.writable.load(Ordering::Acquire)
     }
 
+    /// Whether something was written a moment ago, and nothing has failed since.
+    pub(super) fn is_proven(&self) -> bool {
+        self.is_writable() && self.micros() < self.proven.load(Ordering::Acquire)
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
     /// The point in time for a record taken now.
     pub(super) fn now(&self) -> When {
-        let mono = self.began.elapsed().as_micros();
-        When { ms: time::now(), mono: u64::try_from(mono).unwrap_or(u64::MAX) }
+        When { ms: time::now(), mono: self.micros() }
     }
 
     /// Takes a record; `intent` if something must not happen without it.
@@ -215,6 +228,9 @@ impl Shared {
         state.in_hand = 0;
         let failed = state.failing.take().is_some();
         let dropped = std::mem::take(&mut state.dropped);
+        let until = Duration::from_micros(self.micros()) + PROVEN;
+        let until = u64::try_from(until.as_micros()).unwrap_or(u64::MAX);
+        self.proven.store(until, Ordering::Release);
         self.writable.store(true, Ordering::Release);
         self.progress.send_modify(|progress| {
             (progress.synced, progress.failing) = (ticket, None);

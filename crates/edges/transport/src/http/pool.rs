@@ -1,21 +1,32 @@
 //! Idle connections to one endpoint.
 //!
 //! A connection is kept for less time than common servers keep theirs (Node and uvicorn close after
-//! five seconds), so that a request rarely meets a connection that is just being closed.
+//! five seconds), so that a request rarely meets a connection that is just being closed. One that
+//! nobody used until then is closed, whether or not anything is sent to the endpoint again: a burst
+//! leaves nothing open.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::dial::Sender;
 
 /// How long an idle connection is trusted when the server did not say.
 const DEFAULT_IDLE: Duration = Duration::from_secs(4);
+/// The longest one is kept, whatever the server said.
+const LONGEST_IDLE: Duration = Duration::from_secs(60);
 /// How many idle connections are kept.
 const MAX_IDLE: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    idle: Mutex<Vec<Idle>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    idle: Vec<Idle>,
+    /// Whether a task is there that closes what has been idle for too long.
+    swept: bool,
 }
 
 #[derive(Debug)]
@@ -36,21 +47,163 @@ impl Pool {
     }
 
     fn pop(&self) -> Option<Sender> {
-        let mut idle = self.idle.lock().ok()?;
-        let newest = idle.pop()?;
+        let mut kept = self.kept();
+        let newest = kept.idle.pop()?;
         if newest.until > Instant::now() {
             return Some(newest.sender);
         }
-        idle.clear();
+        kept.idle.clear();
         None
     }
 
     /// Takes a connection back whose last answer was read to its end.
-    pub(super) fn put(&self, sender: Sender, keep_alive: Option<Duration>) {
-        let Ok(mut idle) = self.idle.lock() else { return };
-        if idle.len() < MAX_IDLE && !sender.is_closed() {
-            let until = Instant::now() + keep_alive.unwrap_or(DEFAULT_IDLE);
-            idle.push(Idle { sender, until });
+    pub(super) fn put(self: Arc<Self>, sender: Sender, keep_alive: Option<Duration>) {
+        let mut kept = self.kept();
+        if kept.idle.len() >= MAX_IDLE || sender.is_closed() {
+            return;
         }
+        let until = Instant::now() + keep_alive.unwrap_or(DEFAULT_IDLE).min(LONGEST_IDLE);
+        kept.idle.push(Idle { sender, until });
+        if !std::mem::replace(&mut kept.swept, true) {
+            tokio::spawn(sweep(Arc::downgrade(&self), until));
+        }
+    }
+
+    /// Closes what has been idle for too long, and says when the next one will have been.
+    fn expire(&self) -> Option<Instant> {
+        let mut kept = self.kept();
+        let now = Instant::now();
+        kept.idle.retain(|idle| idle.until > now);
+        let next = kept.idle.iter().map(|idle| idle.until).min();
+        kept.swept = next.is_some();
+        next
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Is there only while connections are idle, and ends with the last of them.
+async fn sweep(pool: Weak<Pool>, first: Instant) {
+    let mut next = Some(first);
+    while let Some(until) = next {
+        tokio::time::sleep_until(until.into()).await;
+        next = pool.upgrade().and_then(|pool| pool.expire());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http::{HeaderMap, Method};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::task::JoinSet;
+
+    use super::super::{Endpoint, Outgoing};
+    use super::*;
+    use crate::spool::BodyLimits;
+
+    const BURST: usize = 12;
+
+    /// A server that answers every request on its connection and closes none by itself.
+    struct Patient {
+        endpoint: Arc<Endpoint>,
+        open: Arc<AtomicUsize>,
+    }
+
+    impl Patient {
+        async fn start(header: &'static str) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("http://{}/", listener.local_addr().unwrap());
+            let open = Arc::<AtomicUsize>::default();
+            let count = open.clone();
+            tokio::spawn(async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    let count = count.clone();
+                    tokio::spawn(async move {
+                        count.fetch_add(1, Ordering::SeqCst);
+                        answer(stream, header).await;
+                        count.fetch_sub(1, Ordering::SeqCst);
+                    });
+                }
+            });
+            Self { endpoint: Arc::new(Endpoint::new(&url, []).unwrap()), open }
+        }
+
+        fn open(&self) -> usize {
+            self.open.load(Ordering::SeqCst)
+        }
+
+        /// Many requests at once: as many connections.
+        async fn burst(&self) {
+            let mut all = JoinSet::new();
+            for _ in 0..BURST {
+                all.spawn(get(self.endpoint.clone()));
+            }
+            all.join_all().await;
+        }
+
+        async fn empties(&self, within: Duration) -> bool {
+            let empty = async {
+                while self.open() > 0 {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            };
+            tokio::time::timeout(within, empty).await.is_ok()
+        }
+    }
+
+    async fn answer(mut stream: TcpStream, header: &str) {
+        let mut asked = [0; 1024];
+        while let Ok(1..) = stream.read(&mut asked).await {
+            // Long enough for the whole burst to be under way.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let text = format!("HTTP/1.1 200 OK\r\n{header}content-length: 2\r\n\r\nok");
+            if stream.write_all(text.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn get(endpoint: Arc<Endpoint>) {
+        let headers = endpoint.headers(HeaderMap::new());
+        let outgoing = Outgoing { method: Method::GET, headers, body: bytes::Bytes::new() };
+        let reply = endpoint.send(outgoing).await.unwrap();
+        assert_eq!(reply.bytes(BodyLimits::default()).await.unwrap(), "ok");
+    }
+
+    #[tokio::test]
+    async fn a_burst_leaves_no_connection_open_though_nothing_is_sent_again() {
+        let server = Patient::start("").await;
+        server.burst().await;
+        assert_eq!(server.open(), BURST, "they are kept for a while");
+        assert!(server.empties(2 * DEFAULT_IDLE).await, "{} are open", server.open());
+        // And the next burst is swept as well.
+        server.burst().await;
+        assert!(server.empties(2 * DEFAULT_IDLE).await, "{} are open", server.open());
+    }
+
+    #[tokio::test]
+    async fn a_connection_in_use_is_kept_while_the_others_go() {
+        let server = Patient::start("").await;
+        server.burst().await;
+        let began = Instant::now();
+        while began.elapsed() < DEFAULT_IDLE + Duration::from_secs(1) {
+            get(server.endpoint.clone()).await;
+        }
+        assert_eq!(server.open(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_server_says_how_long_within_reason() {
+        let server = Patient::start("keep-alive: timeout=2\r\n").await;
+        server.burst().await;
+        assert!(server.empties(DEFAULT_IDLE - Duration::from_secs(1)).await, "{}", server.open());
+        let server = Patient::start("keep-alive: timeout=18446744073709551615\r\n").await;
+        server.burst().await;
+        assert_eq!(server.open(), BURST);
     }
 }

@@ -10,7 +10,8 @@ use crate::{FleetError, Pool};
 
 impl Pool {
     /// Sends a request. One that the server provably did not run, because it had forgotten our
-    /// session, is sent once more on a new session if it is `repeatable`.
+    /// session, is sent once more on a new session if it is `repeatable`. None is sent to a
+    /// successor: that is another server, about which nothing was decided.
     pub async fn call(
         &self,
         outbound: &Outbound,
@@ -19,13 +20,13 @@ impl Pool {
         let _under_way = self.gauge.begin();
         let mut live = match self.live().await {
             Ok(live) => live,
-            Err(error) => return self.call_successor(error, outbound).await,
+            Err(error) => return Err(self.replaced().unwrap_or(error)),
         };
         if self.may_go_aside(&live, outbound) {
             if let Some(answer) = Box::pin(self.call_aside(&live, outbound)).await {
                 return answer;
             }
-            live = self.live().await?;
+            live = self.live().await.map_err(|error| self.replaced().unwrap_or(error))?;
         }
         let error = match live.session.call(outbound).await {
             Ok(frame) => return Ok(live.masked_answer(frame)),
@@ -37,16 +38,10 @@ impl Pool {
         }
     }
 
-    /// A call that found no connection any more was not sent: whoever replaced the server takes it.
-    async fn call_successor(
-        &self,
-        error: FleetError,
-        outbound: &Outbound,
-    ) -> Result<Frame, FleetError> {
-        match self.successor() {
-            Some(next) => Box::pin(next.call(outbound, || false)).await,
-            None => Err(error),
-        }
+    /// A call that found no connection any more was not sent: it is whoever took the server's place
+    /// that is to be called, if anybody.
+    fn replaced(&self) -> Option<FleetError> {
+        self.is_replaced().then(|| FleetError::Replaced(self.server().clone()))
     }
 
     async fn call_again(

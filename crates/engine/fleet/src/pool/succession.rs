@@ -38,8 +38,8 @@ impl Pool {
         }
     }
 
-    /// It is in no book any more. Calls under way go on; whoever comes too late is sent to the
-    /// successor, which is told what callers wanted to hear of.
+    /// It is in no book any more. Calls under way go on; whoever comes too late is told that there
+    /// is a successor, which in turn is told what callers wanted to hear of.
     pub(crate) fn leave(&self, successor: Option<&Arc<Self>>) {
         if let Some(successor) = successor {
             let _ = self.successor.set(Arc::downgrade(successor));
@@ -61,6 +61,11 @@ impl Pool {
     /// Who took its place.
     pub(crate) fn successor(&self) -> Option<Arc<Self>> {
         self.successor.get()?.upgrade()
+    }
+
+    /// Whether another took its place, who may be gone himself by now.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.successor.get().is_some()
     }
 
     /// Nobody waits for an attempt that nobody asked for.

@@ -43,14 +43,20 @@ pub fn draining(drain: Duration) -> Fleet {
     FleetBuilder { launcher, store: None, roots: Vec::new(), drain }.build()
 }
 
-/// A call made as the gate makes it.
+/// A call made as the gate makes it: whoever finds his server replaced decides anew, and calls the
+/// one that is there now.
 pub fn call(fleet: &Arc<Fleet>, tool: &str) -> UnderWay {
-    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
-    let call = Caller::mute(1).call(&visit, &format!(r#"{{"name":"{tool}"}}"#));
+    let (fleet, params) = (fleet.clone(), format!(r#"{{"name":"{tool}"}}"#));
+    let mut visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
     tokio::spawn(async move {
-        let answer = call.await.unwrap();
-        drop(visit);
-        answer
+        loop {
+            match Caller::mute(1).call(&visit, &params).await.unwrap() {
+                Err(FleetError::Replaced(_)) => {
+                    visit = fleet.visit(&name(), &fleet.everybody())?;
+                }
+                answer => return answer,
+            }
+        }
     })
 }
 
@@ -176,19 +182,43 @@ async fn a_question_that_waits_is_a_call_under_way() {
     fleet.close().await;
 }
 
+/// A process that never answers.
+fn mute() -> StdioSpec {
+    let script = vec!["-c".to_owned(), "cat > /dev/null".into()];
+    StdioSpec { command: "sh".into(), args: script, ..StdioSpec::default() }
+}
+
 #[tokio::test]
 async fn who_waits_for_a_server_that_is_replaced_before_it_is_up_gets_the_new_one() {
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(DRAIN));
-    let script = vec!["-c".to_owned(), "cat > /dev/null".into()];
-    let mute = StdioSpec { command: "sh".into(), args: script, ..StdioSpec::default() };
-    fleet.enlist(member(spec(TransportSpec::Stdio(mute)))).await;
+    fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     let waiting = call(&fleet, "quick");
     tokio::time::sleep(Duration::from_millis(50)).await;
     fleet.enlist(member(holding(&hold, "new"))).await;
     let answered = tokio::time::timeout(Duration::from_secs(10), pid(waiting)).await.unwrap();
     assert_eq!(answered, pid(call(&fleet, "quick")).await);
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn a_call_is_never_sent_to_a_successor_by_itself() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let waiting = Caller::mute(1).call(&visit, r#"{"name":"quick"}"#);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let answered = tokio::time::timeout(Duration::from_secs(10), waiting).await.unwrap().unwrap();
+    assert!(matches!(answered, Err(FleetError::Replaced(_))), "{answered:?}");
+    // Nor does one that comes when the successor is gone as well.
+    fleet.enlist(member(holding(&hold, "newer"))).await;
+    let late = Caller::mute(1).call(&visit, r#"{"name":"quick"}"#).await.unwrap();
+    assert!(matches!(late, Err(FleetError::Replaced(_))), "{late:?}");
+    drop(visit);
     fleet.close().await;
 }
 

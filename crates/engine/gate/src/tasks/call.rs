@@ -25,6 +25,7 @@ use super::task::{Course, Task};
 use super::upstream::Upstream;
 use super::{clock, missing, own_frame, unreadable};
 use crate::admit::Place;
+use crate::refusal::Stop;
 use crate::{Caller, Refusal};
 
 /// How long a result is held that came at once, if the caller does not say; and at most.
@@ -45,7 +46,7 @@ pub(crate) struct Call<'a> {
 
 impl Call<'_> {
     /// Calls the tool and gives the answer in the caller's form of tasks, if it is a task.
-    pub(crate) async fn run(self, manner: Manner, ledger: &Ledger) -> Result<Frame, Refusal> {
+    pub(crate) async fn run(self, manner: Manner, ledger: &Ledger) -> Result<Frame, Stop> {
         let modern = self.caller.revision.era() == Era::Modern;
         match (self.wanted(), manner) {
             (Some(Form::Session), Manner::Session(_)) => self.straight(Form::Session, ledger).await,
@@ -57,7 +58,7 @@ impl Call<'_> {
             | (None, Manner::Session(TaskSupport::Optional)) => self.send(self.unhinted()?).await,
             (Some(Form::Extension), Manner::Session(_)) => self.extension_on_session(ledger).await,
             // A modern caller can be told what he lacks; an older one has no way to learn it.
-            (None, Manner::Session(TaskSupport::Required)) if modern => Err(missing()),
+            (None, Manner::Session(TaskSupport::Required)) if modern => Err(missing().into()),
             (None, Manner::Session(TaskSupport::Required)) => self.blocking_on_session().await,
             (None, Manner::Extension) => self.blocking_on_extension(modern).await,
         }
@@ -74,7 +75,7 @@ impl Call<'_> {
         self.outbound.frame.params().unwrap_or_default()
     }
 
-    async fn send(&self, outbound: Outbound) -> Result<Frame, Refusal> {
+    async fn send(&self, outbound: Outbound) -> Result<Frame, Stop> {
         Ok(self.pool.call(&outbound, self.repeatable).await?)
     }
 
@@ -120,7 +121,7 @@ impl Call<'_> {
         Ok(if goes_on { begun.at(self.pool.stay()) } else { begun })
     }
 
-    async fn straight(&self, form: Form, ledger: &Ledger) -> Result<Frame, Refusal> {
+    async fn straight(&self, form: Form, ledger: &Ledger) -> Result<Frame, Stop> {
         let answer = self.send(self.as_it_is()).await?;
         if let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), form) {
             ledger.add(self.begun(Course::Straight(form), task)?);
@@ -128,7 +129,7 @@ impl Call<'_> {
         Ok(answer)
     }
 
-    async fn session_on_extension(&self, ledger: &Ledger) -> Result<Frame, Refusal> {
+    async fn session_on_extension(&self, ledger: &Ledger) -> Result<Frame, Stop> {
         let port = Arc::new(Declaring(self.port()));
         let answer = self.send(self.hinted(None, port)?).await?;
         // What is held here must be whole.
@@ -142,7 +143,7 @@ impl Call<'_> {
             }
             None => self.hold(Bytes::copy_from_slice(result), ledger)?,
         };
-        own_frame(build::response("0", &created.ok_or_else(unreadable)?))
+        Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
     }
 
     /// The server answered at once: a finished task that is kept here.
@@ -158,7 +159,7 @@ impl Call<'_> {
         Ok(tasks::created(&finished, Form::Extension, Form::Session))
     }
 
-    async fn extension_on_session(&self, ledger: &Ledger) -> Result<Frame, Refusal> {
+    async fn extension_on_session(&self, ledger: &Ledger) -> Result<Frame, Stop> {
         let answer = self.send(self.hinted(Some("{}"), self.port())?).await?;
         let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), Form::Session) else {
             return Ok(answer);
@@ -166,16 +167,16 @@ impl Call<'_> {
         let inbox = Inbox::new(self.caller.id.scope(), self.caller.capabilities.clone());
         ledger.add(self.begun(Course::ExtensionOnSession(inbox), task)?);
         let created = tasks::created(task, Form::Session, Form::Extension);
-        own_frame(build::response("0", &created.ok_or_else(unreadable)?))
+        Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
     }
 
-    async fn blocking_on_session(self) -> Result<Frame, Refusal> {
+    async fn blocking_on_session(self) -> Result<Frame, Stop> {
         let answer = self.send(self.hinted(Some("{}"), self.port())?).await?;
         self.awaited(answer, Form::Session).await
     }
 
     /// The extension is not declared unless the server cannot do without: most answer at once.
-    async fn blocking_on_extension(self, modern: bool) -> Result<Frame, Refusal> {
+    async fn blocking_on_extension(self, modern: bool) -> Result<Frame, Stop> {
         let answer = self.send(self.as_it_is()).await?;
         let answer = match answer.error() {
             // Refused before it ran, so that calling again runs it once.
@@ -189,7 +190,7 @@ impl Call<'_> {
 
     /// The outcome of the task that an answer announces, if it announces one. It may be long in
     /// coming, and meanwhile the server's place is another's.
-    async fn awaited(self, answer: Frame, form: Form) -> Result<Frame, Refusal> {
+    async fn awaited(self, answer: Frame, form: Form) -> Result<Frame, Stop> {
         let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), form) else {
             return Ok(answer);
         };
@@ -210,7 +211,7 @@ impl Call<'_> {
             Outcome::Result(result) => Outcome::Result(tasks::unrelated(&result).unwrap_or(result)),
             outcome => outcome,
         };
-        outcome.answer()
+        Ok(outcome.answer()?)
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn finish(rest: &ServerSpec, dialect: &str, writer: &mut Writer<'_>) 
         safety,
         extras: _,
         sampling,
+        compile,
     } = rest;
     match transport {
         TransportSpec::Stdio(StdioSpec { env_file, env_inherit, .. }) => {
@@ -131,6 +132,7 @@ pub(crate) fn finish(rest: &ServerSpec, dialect: &str, writer: &mut Writer<'_>) 
     losses.unsaid("tags", tags.is_some());
     losses.unsaid("trust", *trust);
     losses.unsaid("sampling", sampling.is_some());
+    losses.unsaid("compile", *compile);
     losses.unsaid("required", *required);
     unsaid_selection(selection, losses);
     losses.unsaid("safety", *safety != Safety::default());

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, FileApprovals, FileRef, Permissions, Reading, Settings};
+use toolgate_dialects::{
+    Dialect, FileApprovals, FileContext, FileRef, Permissions, Reading, Settings,
+};
 use toolgate_model::{Origin, Scope};
 
 /// Hands every dialect, and the name of a test for it, to another macro.
@@ -100,6 +102,9 @@ pub fn said(settings: &Settings) -> Settings {
     via.iter_mut().chain(clients.values_mut()).for_each(|it| it.at = (0, 0));
     wait.iter_mut().chain(expiry).chain(&mut said.recheck).for_each(|it| it.at = (0, 0));
     said.posture.iter_mut().for_each(|it| it.at = (0, 0));
+    let FileContext { offer, folders, trusted } = &mut said.context;
+    offer.iter_mut().for_each(|it| it.at = (0, 0));
+    folders.iter_mut().chain(trusted).for_each(|it| it.at = (0, 0));
     said
 }
 

@@ -26,8 +26,8 @@ struct Candidate {
 
 pub(super) fn wishes(members: &[Member<'_>], bounds: Bounds) -> Vec<Wish> {
     let mut candidates: Vec<_> = members.iter().map(|member| candidate(member, bounds)).collect();
-    // The embedding program's own are not Codex's to name.
-    let mut ours: Vec<_> = (0..members.len()).filter(|at| !members[*at].embedder).collect();
+    // This program's own are not Codex's to name.
+    let mut ours: Vec<_> = (0..members.len()).filter(|at| !members[*at].own).collect();
     let shared = shared(&candidates, &ours, |it| it.namespace.clone(), |it| &it.server_identity);
     for at in &ours {
         let it = &mut candidates[*at];

@@ -45,14 +45,14 @@ pub(super) fn wishes(members: &[Member<'_>], reserved: &[&str], bounds: Bounds) 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Rank<'a> {
     Reserved,
-    Embedder,
+    Own,
     Server(usize, &'a str),
 }
 
 impl<'a> Rank<'a> {
     fn of(member: &Member<'a>) -> Self {
-        match member.embedder {
-            true => Self::Embedder,
+        match member.own {
+            true => Self::Own,
             false => Self::Server(member.place, member.id.server.as_str()),
         }
     }

@@ -35,9 +35,9 @@ pub(crate) fn wishes(members: &[Member<'_>], style: &Style, reserved: &[&str]) -
         Naming::Opencode => each(opencode::wish),
         Naming::Sidekick => each(sidekick::wish),
     };
-    let own = Bounds::of_embedder(style);
+    let own = Bounds::of_own(style);
     let bounds = if style.naming == Naming::Toolgate { toolgate::narrow(bounds) } else { bounds };
-    for (member, wish) in members.iter().zip(&mut wishes).filter(|(member, _)| member.embedder) {
+    for (member, wish) in members.iter().zip(&mut wishes).filter(|(member, _)| member.own) {
         wish.plain = vec![match own.allow(member.name) {
             true => member.name.to_owned(),
             false => fitted(&bounds.sanitised(member.name), member, bounds),

@@ -126,7 +126,7 @@ fn the_gateways_own_names_and_the_embedders_win_in_every_style() {
             let style = Style {
                 naming,
                 prefix,
-                embedder: Some(host.clone()),
+                own: vec![host.clone()],
                 reserved: vec!["tool_search", "call_tool"],
             };
             let exposed = expose(&all, &[], &style);

@@ -14,9 +14,9 @@ pub(crate) struct Tool<'a> {
     pub place: usize,
 }
 
-/// The names, in the order of the tools; the embedding program's own are bare in every style.
+/// The names, in the order of the tools; this program's own are bare in every style.
 pub(crate) fn names(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
-    let own = |tool: &Tool<'_>| style.embedder.as_ref() == Some(&tool.id.server);
+    let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let mut names = match style.naming {
         Naming::Toolgate => toolgate(tools, style),
         Naming::Claude => {
@@ -77,7 +77,7 @@ fn toolgate(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
     let prefixed = |tool: &Tool<'_>| {
         format!("{}__{}", plain(tool.id.server.as_str(), "_-"), plain(tool.called, "_-"))
     };
-    let own = |tool: &Tool<'_>| style.embedder.as_ref() == Some(&tool.id.server);
+    let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let bare = |tool: &Tool<'_>| {
         if own(tool) { as_written(tool.called) } else { plain(tool.called, "_-") }
     };
@@ -107,7 +107,7 @@ fn ends(name: String, head: usize, middle: &str, tail: usize) -> String {
 }
 
 fn llxprt(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
-    let own = |tool: &Tool<'_>| style.embedder.as_ref() == Some(&tool.id.server);
+    let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let cut = |name: &str| ends(js(name, "_.-"), 28, "___", 32);
     let mut order: Vec<_> = tools.iter().collect();
     order.sort_by_key(|tool| (!own(tool), tool.place, &tool.id.server));
@@ -134,7 +134,7 @@ fn hash12(text: &str) -> String {
 
 /// Codex's two parts, joined. It tells most things apart by itself.
 fn codex(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
-    let own = |tool: &Tool<'_>| style.embedder.as_ref() == Some(&tool.id.server);
+    let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let server_key = |tool: &Tool<'_>| {
         let server = tool.id.server.as_str();
         format!("{server}\0{server}\0")

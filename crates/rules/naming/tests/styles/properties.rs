@@ -49,14 +49,18 @@ fn claim() -> impl Strategy<Value = Claim> {
 }
 
 fn style() -> impl Strategy<Value = Style> {
-    let embedder = prop::option::weighted(0.3, Just(ServerName::new("host").unwrap()));
+    let servers = ["host", "mcp_a"].map(|name| ServerName::new(name).unwrap());
+    let own = prop_oneof![
+        2 => Just(Vec::new()),
+        1 => prop::sample::subsequence(servers.to_vec(), 1..=2),
+    ];
     let naming = prop::sample::select(Naming::ALL.to_vec());
     let prefix = prop::sample::select(Prefix::ALL.to_vec());
     let reserved = prop::sample::select(vec![vec![], vec!["tool_search", "call_tool", "a"]]);
-    (naming, prefix, embedder, reserved).prop_map(|(naming, prefix, embedder, reserved)| Style {
+    (naming, prefix, own, reserved).prop_map(|(naming, prefix, own, reserved)| Style {
         naming,
         prefix,
-        embedder,
+        own,
         reserved,
     })
 }
@@ -131,7 +135,7 @@ fn check_apart(
         };
         prop_assert!(seen.insert((id.kind, name)), "{:?} twice", name);
         prop_assert_eq!(exposed.id_of(id.kind, name), Some(id));
-        let own = style.embedder.as_ref() == Some(&id.server);
+        let own = style.own.contains(&id.server);
         let wide = own && style.naming == Naming::Toolgate;
         let bounds = match wide {
             true => Bounds::of(&Style { prefix: Prefix::Never, ..style.clone() }),
@@ -171,7 +175,7 @@ fn check_exact(
     for name in &wanted {
         *owners.entry(name).or_default() += 1;
     }
-    let own = |tool: &naive::Tool<'_>| style.embedder.as_ref() == Some(&tool.id.server);
+    let own = |tool: &naive::Tool<'_>| style.own.contains(&tool.id.server);
     // A name that others wanted first and gave up for a prefix is not unambiguous either.
     let on_collision = style.naming == Naming::Toolgate && style.prefix == Prefix::OnCollision;
     let bare: Vec<_> = tools.iter().map(naive::bare).collect();
@@ -184,10 +188,10 @@ fn check_exact(
     let prefixed = naive::names(&tools, &Style { prefix: Prefix::Always, ..style.clone() });
     for ((tool, host), spare) in tools.iter().zip(&wanted).zip(&prefixed) {
         let name = names[tool.id].as_deref().unwrap();
-        let of_embedder = |name: &str| {
+        let of_own = |name: &str| {
             tools.iter().zip(&wanted).filter(|(tool, wanted)| own(tool) && *wanted == name).count()
         };
-        let alone = owners[host.as_str()] == 1 || (own(tool) && of_embedder(host) == 1);
+        let alone = owners[host.as_str()] == 1 || (own(tool) && of_own(host) == 1);
         if alone && host.len() <= max && !style.reserved.contains(&host.as_str()) {
             prop_assert_eq!(name, host, "{} in {:?}", tool.id, &style);
         } else {

@@ -3,7 +3,9 @@
 
 use std::hint::black_box;
 
-use toolgate_model::{Condition, Effect, Expected, Governance, Scope, WrittenRule};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Condition, Effect, Expected, Governance, Scope, WrittenRule,
+};
 use toolgate_policy::Policy;
 
 use crate::world::{Call, said, server, set, tool};
@@ -63,6 +65,50 @@ fn shapes() -> Vec<(&'static str, Governance)> {
             }),
         ),
     ]
+}
+
+/// Resources and prompts are decided about without preparation: any URI may be read.
+#[test]
+fn what_a_decision_over_a_thousand_rules_costs_of_what_is_not_prepared() {
+    let effect = |at: usize| Effect::ALL[at % 3];
+    let shapes = [
+        (
+            "patterns of one server's resources",
+            rules(|at| (effect(at), plain(format!("resource:server-7/file:///{at}/*")))),
+        ),
+        (
+            "ends of resources, whose ever",
+            rules(|at| (effect(at), plain(format!("resource:*/**.{at}")))),
+        ),
+        (
+            "patterns of servers",
+            rules(|at| (effect(at), plain(format!("resource:*-{at}/file:///**")))),
+        ),
+        (
+            "tools of that server",
+            rules(|at| (effect(at), plain(format!("mcp:server-7/get_{at}_*")))),
+        ),
+        (
+            "joined names of tools",
+            rules(|at| (effect(at), plain(format!("mcp:server_7_tool_{at}")))),
+        ),
+    ];
+    let notes = tool("server-7", "file:///home/somebody/notes.txt");
+    let id = CapabilityId { kind: CapabilityKind::Resource, ..notes };
+    let call = Call::of(id);
+    let (asked, facts) = (call.asked(), call.facts());
+    for (shape, said) in shapes {
+        let (policy, bad) = Policy::of(&said);
+        let policy = policy.knowing(&[server("server-7"), server("server-8")]);
+        assert_eq!(bad, []);
+        let expected = policy.prepare(asked.id, asked.tags).decide(&asked, &facts).effect;
+        let begin = cpu();
+        for _ in 0..ROUNDS {
+            assert_eq!(black_box(policy.decide(&asked, &facts)).effect, expected);
+        }
+        let each = (cpu() - begin) / ROUNDS as f64;
+        println!("{RULES} rules, {shape}: {each:.0} ns not prepared");
+    }
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub struct Details {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     auth: BTreeMap<&'static str, String>,
     trust: bool,
+    compile: bool,
     required: bool,
     starts: String,
 }
@@ -129,6 +130,7 @@ impl Details {
             tools: Tools::of(&spec.selection),
             auth: http.map(auth).unwrap_or_default(),
             trust: spec.trust,
+            compile: spec.compile,
             required: spec.required,
             starts: entry.consent_text(),
         }
@@ -180,6 +182,7 @@ impl Details {
             ("tags", self.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
             ("tools", self.tools.text()),
             ("trusted", flag(self.trust)),
+            ("may be kept", flag(self.compile)),
             ("required", flag(self.required)),
         ]
     }

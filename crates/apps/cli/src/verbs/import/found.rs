@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, Client, ClientFile};
 use toolgate_host::config::{
-    Dialect, FileApprovals, FileRef, FileSettings, Permissions, read_file,
+    Dialect, FileApprovals, FileContext, FileRef, FileSettings, Permissions, read_file,
 };
 use toolgate_host::{Diagnostic, Scope, ServerSpec, Severity, TransportSpec};
 use toolgate_model::{shown_args, shown_url};
@@ -219,6 +219,7 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         approvals,
         posture,
         recheck,
+        context,
         inputs,
         extras,
     } = settings;
@@ -233,6 +234,7 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         ("approvals", *approvals != FileApprovals::default()),
         ("launch.posture", posture.is_some()),
         ("pins.recheck", recheck.is_some()),
+        ("context", *context != FileContext::default()),
         ("inputs", !inputs.is_empty()),
     ];
     let said = said.into_iter().filter(|(_, said)| *said).map(|(word, _)| word.to_owned());

@@ -2,6 +2,7 @@
 //! costs.
 
 mod cost;
+mod proven;
 mod redaction;
 mod simulated;
 

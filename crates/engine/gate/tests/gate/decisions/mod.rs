@@ -5,6 +5,7 @@ mod asking;
 mod forwarded;
 mod pins;
 mod recorded;
+mod replaced;
 mod rules;
 
 use std::path::PathBuf;

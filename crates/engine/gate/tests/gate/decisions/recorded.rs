@@ -115,14 +115,17 @@ async fn while_nothing_can_be_written_only_what_reads_goes_on() {
 }
 
 #[tokio::test]
-async fn in_the_governed_posture_the_first_write_waits_for_the_disk_already() {
-    let dir = tempfile::tempdir().unwrap();
-    let journal = broken(&dir);
-    let said = governed(mode(Mode::Full));
-    let (world, _) = World::writing(dir, Some(journal), spec("s"), json!([tool("t")]), said).await;
-    super::pins::approve_all(&world).await;
-    decision(&world.call(&with_client("c"), "s__t", json!({})).await);
-    assert_eq!(world.calls(), 0);
+async fn the_first_write_waits_for_the_disk_already() {
+    for posture in Posture::ALL {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = broken(&dir);
+        let said = Governance { posture, ..mode(Mode::Full) };
+        let tools = json!([tool("t")]);
+        let (world, _) = World::writing(dir, Some(journal), spec("s"), tools, said).await;
+        super::pins::approve_all(&world).await;
+        decision(&world.call(&with_client("c"), "s__t", json!({})).await);
+        assert_eq!(world.calls(), 0, "{posture:?}");
+    }
 }
 
 #[tokio::test]

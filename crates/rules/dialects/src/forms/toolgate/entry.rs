@@ -35,14 +35,16 @@ pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<E
     let description = entry.text("description").map(str::to_owned);
     let tags = entry.texts("tags");
     let selection = tools::read(entry);
-    let (trust, sampling) = (trust(entry), sampling::read(entry));
+    let trust = vouches(entry, "trust", "say it in your own config, if you trust this server");
+    let compile = vouches(entry, "compile", "say it in your own config, if its content may stay");
+    let sampling = sampling::read(entry);
     let required = entry.flag("required").unwrap_or(false);
     let safety = safety(entry);
     let extras = extras(entry);
     entry.not_yet(&NOT_YET);
     let spec = ServerSpec::new(name, transport?);
     let spec = ServerSpec { enabled, pool, timeouts, description, tags, selection, ..spec };
-    Some(ServerSpec { trust, sampling, required, safety, extras, ..spec }.into())
+    Some(ServerSpec { trust, compile, sampling, required, safety, extras, ..spec }.into())
 }
 
 /// An entry that says neither what to start nor where to connect, but `enabled`: it can say nothing
@@ -122,15 +124,14 @@ fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
     timeouts
 }
 
-/// A project's file cannot vouch for itself.
-fn trust(entry: &mut Fields<'_, '_, '_>) -> bool {
-    let trust = entry.flag("trust").unwrap_or(false);
-    if trust && entry.report().file().scope == Scope::Project {
-        let hint = "say it in your own config, if you trust this server";
-        entry.warn("trust", "does not count in a project's file", hint);
+/// A flag by which somebody vouches for a server: a project's file cannot vouch for itself.
+fn vouches(entry: &mut Fields<'_, '_, '_>, key: &'static str, hint: &str) -> bool {
+    let vouches = entry.flag(key).unwrap_or(false);
+    if vouches && entry.report().file().scope == Scope::Project {
+        entry.warn(key, "does not count in a project's file", hint);
         return false;
     }
-    trust
+    vouches
 }
 
 fn safety(entry: &mut Fields<'_, '_, '_>) -> Safety {

@@ -4,6 +4,7 @@
 //! kept. What is understood but not enforced yet is read all the same, and said to do nothing.
 
 mod auth;
+mod context;
 mod entry;
 mod policy;
 mod profiles;

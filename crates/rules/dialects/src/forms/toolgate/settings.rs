@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolgate_model::Data;
 
 use super::write::sayable;
-use super::{entry, policy, profiles};
+use super::{context, entry, policy, profiles};
 use crate::frame::Fields;
 use crate::frame::tree::Value;
 use crate::losses::Losses;
@@ -21,10 +21,11 @@ pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Settings {
     let profiles::Found { profiles, unread } = profiles::read(top);
     let clients = profiles::clients(top);
     let approvals = policy::approvals(top);
+    let context = context::read(top);
     let extras = entry::extras(top);
     let seen = Settings { naming, prefix, profiles, unread, clients, ..Settings::default() };
     let decided = Settings { permissions, approvals, posture, recheck, ..seen };
-    Settings { roots, foreign, inputs, extras, ..decided }
+    Settings { roots, foreign, context, inputs, extras, ..decided }
 }
 
 fn inputs(top: &mut Fields<'_, '_, '_>) -> Vec<Input> {
@@ -68,6 +69,7 @@ pub(super) fn write(
         approvals: _,
         posture: _,
         recheck: _,
+        context,
         inputs,
         extras,
     } = settings;
@@ -83,6 +85,10 @@ pub(super) fn write(
         written.push((&["inputs"], Data::List(inputs.iter().map(input).collect())));
     }
     written.extend(policy::write(settings, losses));
+    let said = context::write(context);
+    if !said.is_empty() {
+        written.push((&["context"], Data::Table(said)));
+    }
     if !profiles.is_empty() {
         written.push((&["profiles"], profiles::write(profiles)));
     }

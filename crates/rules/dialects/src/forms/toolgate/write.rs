@@ -28,6 +28,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut Writer<'_>) {
         safety,
         extras: _,
         sampling,
+        compile,
     } = spec;
     writer.plain("description", description.as_deref());
     match transport {
@@ -47,7 +48,8 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut Writer<'_>) {
         writer.data("tags", Data::texts(tags.iter().cloned()));
     }
     tools::write_lists(selection, writer);
-    vouched(*trust, writer);
+    vouched("trust", *trust, writer);
+    vouched("compile", *compile, writer);
     if *required {
         writer.flag("required", true);
     }
@@ -94,10 +96,10 @@ fn endpoint(http: &HttpSpec, writer: &mut Writer<'_>) {
     }
 }
 
-fn vouched(trust: bool, writer: &mut Writer<'_>) {
-    match trust && writer.file().scope == Scope::Project {
-        true => writer.losses().add("trust", "a project's file cannot vouch for itself"),
-        false if trust => writer.flag("trust", true),
+fn vouched(key: &str, vouched: bool, writer: &mut Writer<'_>) {
+    match vouched && writer.file().scope == Scope::Project {
+        true => writer.losses().add(key, "a project's file cannot vouch for itself"),
+        false if vouched => writer.flag(key, true),
         false => {}
     }
 }

@@ -1,0 +1,146 @@
+//! The bytes of a file become text.
+//!
+//! A byte order mark decides, UTF-8 is what everything else is taken for, and bytes that are none
+//! are not a reason to lose a document: what was written in an old single-byte encoding is read as
+//! Windows-1252, of which Latin-1 is nearly all; in a text that is UTF-8 otherwise, the bad bytes are
+//! replaced. Both are told. No other encoding is guessed.
+
+/// A text, and what there is to say of how it was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Decoded {
+    pub(super) text: String,
+    pub(super) note: Option<String>,
+}
+
+impl Decoded {
+    fn plain(text: String) -> Self {
+        Self { text, note: None }
+    }
+}
+
+/// Whether the bytes begin with a mark of UTF-16, which has zero bytes where no other text has.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
+}
+
+/// The text of some bytes.
+pub(super) fn decode(bytes: Vec<u8>) -> Decoded {
+    match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, ..] => utf8(bytes, 3),
+        _ => utf8(bytes, 0),
+    }
+}
+
+fn utf8(bytes: Vec<u8>, mark: usize) -> Decoded {
+    match String::from_utf8(bytes) {
+        Ok(mut text) => {
+            text.drain(..mark);
+            Decoded::plain(text)
+        }
+        Err(error) => damaged(&error.as_bytes()[mark..]),
+    }
+}
+
+fn damaged(bytes: &[u8]) -> Decoded {
+    let (mut bad, mut good) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        bad += usize::from(!chunk.invalid().is_empty());
+        good += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
+    }
+    // Two bytes of a single-byte encoding are hardly ever UTF-8 by chance.
+    if good >= bad || bytes.iter().any(|byte| windows_1252(*byte).is_none()) {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        return Decoded {
+            text,
+            note: Some(format!("not UTF-8 at {bad} places, which were replaced")),
+        };
+    }
+    let text = bytes.iter().filter_map(|byte| windows_1252(*byte)).collect();
+    Decoded { text, note: Some("not UTF-8: read as Windows-1252".to_owned()) }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units = pairs.iter().map(|pair| unit(*pair));
+    let mut bad = rest.len();
+    let mut text = String::with_capacity(bytes.len());
+    for letter in char::decode_utf16(units) {
+        bad += usize::from(letter.is_err());
+        text.push(letter.unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    let note = (bad > 0).then(|| format!("not UTF-16 at {bad} places, which were replaced"));
+    Decoded { text, note }
+}
+
+/// None: the encoding has no character there.
+fn windows_1252(byte: u8) -> Option<char> {
+    /// What stands where Latin-1 has control characters.
+    const HIGH: [char; 32] = [
+        '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0',
+        '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
+    ];
+    match byte {
+        0x80..=0x9f => Some(HIGH[usize::from(byte - 0x80)]).filter(|letter| *letter != '\0'),
+        _ => Some(char::from(byte)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> (String, bool) {
+        let Decoded { text, note } = decode(bytes.to_vec());
+        (text, note.is_some())
+    }
+
+    fn read(text: &str) -> (String, bool) {
+        (text.to_owned(), false)
+    }
+
+    #[test]
+    fn utf8_is_kept_as_it_is_without_its_mark() {
+        assert_eq!(text("Grüße ✓".as_bytes()), read("Grüße ✓"));
+        assert_eq!(text("\u{feff}Grüße".as_bytes()), read("Grüße"));
+        assert_eq!(text(b""), read(""));
+    }
+
+    #[test]
+    fn a_mark_of_utf16_decides() {
+        let units: Vec<u16> = "Grüße 🦀".encode_utf16().collect();
+        let little: Vec<u8> = [0xff, 0xfe]
+            .into_iter()
+            .chain(units.iter().flat_map(|unit| unit.to_le_bytes()))
+            .collect();
+        let big: Vec<u8> = [0xfe, 0xff]
+            .into_iter()
+            .chain(units.iter().flat_map(|unit| unit.to_be_bytes()))
+            .collect();
+        assert!(is_utf16(&little) && is_utf16(&big) && !is_utf16(b"plain"));
+        assert_eq!(text(&little), read("Grüße 🦀"));
+        assert_eq!(text(&big), read("Grüße 🦀"));
+        let (cut, noted) = text(&little[..little.len() - 1]);
+        assert!(noted && cut.starts_with("Grüße"), "{cut}");
+    }
+
+    #[test]
+    fn an_old_encoding_is_read_and_told() {
+        assert_eq!(text(b"Gr\xfc\xdfe f\xfcr 5 \x80"), ("Grüße für 5 €".to_owned(), true));
+    }
+
+    #[test]
+    fn a_damaged_utf8_text_keeps_what_is_good() {
+        let (kept, noted) = text(b"Gr\xc3\xbc\xc3\x9fe \xff ende");
+        assert_eq!((kept.as_str(), noted), ("Grüße \u{fffd} ende", true));
+        // No character of Windows-1252 either.
+        let (kept, noted) = text(b"a \x81 b");
+        assert_eq!((kept.as_str(), noted), ("a \u{fffd} b", true));
+    }
+
+    #[test]
+    fn a_mark_before_damaged_text_is_no_part_of_it() {
+        assert_eq!(text(b"\xef\xbb\xbfcaf\xe9"), ("café".to_owned(), true));
+    }
+}

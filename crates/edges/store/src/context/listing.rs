@@ -1,0 +1,162 @@
+//! What is kept, by key and by number: stamps, pages of documents, and their passages.
+
+use std::collections::HashMap;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, FromRow, Row as _};
+use toolgate_model::Digest;
+use toolgate_reading::Place;
+
+use super::prepared::SEPARATORS;
+use super::{Card, Hit, Library, Origin, Stamp, Trust};
+use crate::StoreError;
+
+/// The files at a path and below it, by [`below`].
+pub(super) const BELOW: &str = "(key = $1 or (key > $2 and key < $3))";
+
+/// What a passage needs of its document beside what is its own.
+pub(super) const HIT: &str = "select p.id, p.document, p.heading, p.text, p.first, p.last, \
+     d.key, d.folder, d.server, d.uri, d.title, d.modified, d.trusted, d.passages, d.length \
+     from passages p join documents d on d.id = p.document";
+
+const CARD: &str = "select key, folder, server, uri, title, digest, bytes, modified, trusted, \
+     kept, passages from documents";
+
+/// A path, and the range of keys that lie below it.
+pub(super) fn below(folder: &str) -> (String, String, String) {
+    let bare = folder.trim_end_matches(SEPARATORS);
+    let backward = folder.contains('\\') && !folder.contains('/');
+    let (separator, next) = if backward { ('\\', ']') } else { ('/', '0') };
+    (bare.to_owned(), format!("{bare}{separator}"), format!("{bare}{next}"))
+}
+
+impl Origin {
+    pub(super) fn read(
+        folder: Option<String>,
+        server: Option<String>,
+        uri: Option<String>,
+    ) -> Self {
+        match (folder, server, uri) {
+            (Some(folder), ..) => Self::File { folder },
+            (None, Some(server), Some(uri)) => Self::Resource { server, uri },
+            _ => Self::Note,
+        }
+    }
+
+    fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self::read(row.try_get("folder")?, row.try_get("server")?, row.try_get("uri")?))
+    }
+}
+
+impl Trust {
+    fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        let trusted: bool = row.try_get("trusted")?;
+        Ok(if trusted { Self::Trusted } else { Self::Untrusted })
+    }
+}
+
+impl Stamp {
+    fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        let digest: &str = row.try_get("digest")?;
+        let digest: Result<Digest, ()> = digest.parse();
+        let digest = digest.map_err(|()| sqlx::Error::Decode("no digest".into()))?;
+        let bytes: i64 = row.try_get("bytes")?;
+        Ok(Self { digest, bytes: bytes.unsigned_abs(), modified: row.try_get("modified")? })
+    }
+}
+
+impl FromRow<'_, SqliteRow> for Card {
+    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        let passages: i64 = row.try_get("passages")?;
+        Ok(Self {
+            key: row.try_get("key")?,
+            origin: Origin::of(row)?,
+            title: row.try_get("title")?,
+            stamp: Stamp::of(row)?,
+            trust: Trust::of(row)?,
+            kept: row.try_get("kept")?,
+            passages: passages.unsigned_abs(),
+        })
+    }
+}
+
+impl FromRow<'_, SqliteRow> for Hit {
+    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        let first = row.try_get("first")?;
+        let last: Option<u32> = row.try_get("last")?;
+        let place = last.map_or(Place::Page(first), |last| Place::Lines { first, last });
+        Ok(Self {
+            passage: row.try_get("id")?,
+            key: row.try_get("key")?,
+            origin: Origin::of(row)?,
+            title: row.try_get("title")?,
+            heading: row.try_get("heading")?,
+            text: row.try_get("text")?,
+            place,
+            modified: row.try_get("modified")?,
+            trust: Trust::of(row)?,
+            score: 0.0,
+        })
+    }
+}
+
+pub(super) async fn stamps(
+    library: &Library,
+    folder: &str,
+) -> Result<HashMap<String, Stamp>, StoreError> {
+    let sql = "select key, digest, bytes, modified from documents where kind = 'file' and";
+    let (exactly, from, to) = below(folder);
+    let query = sqlx::query(AssertSqlSafe(format!("{sql} {BELOW}")));
+    let rows = query.bind(exactly).bind(from).bind(to).fetch_all(library.readers()).await;
+    let read = |row: SqliteRow| Ok((row.try_get("key")?, Stamp::of(&row)?));
+    let stamps = rows.and_then(|rows| rows.into_iter().map(read).collect());
+    stamps.map_err(|source| library.failed("read what is known of a folder", source))
+}
+
+pub(super) async fn document(library: &Library, key: &str) -> Result<Vec<Hit>, StoreError> {
+    let query = format!(
+        "{HIT} where d.key = $1 and p.id >= d.id and p.id < d.id + d.passages order by p.id"
+    );
+    let query = sqlx::query_as(AssertSqlSafe(query)).bind(key);
+    let passages = query.fetch_all(library.readers()).await;
+    passages.map_err(|source| library.failed("read a document", source))
+}
+
+pub(super) async fn passage(library: &Library, passage: i64) -> Result<Option<Hit>, StoreError> {
+    let query = sqlx::query_as(AssertSqlSafe(format!("{HIT} where p.id = $1"))).bind(passage);
+    let passage = query.fetch_optional(library.readers()).await;
+    passage.map_err(|source| library.failed("read a passage", source))
+}
+
+pub(super) async fn keys(
+    library: &Library,
+    after: &str,
+    limit: usize,
+) -> Result<Vec<String>, StoreError> {
+    let query = "select key from documents where key > $1 order by key limit $2";
+    let query = sqlx::query_scalar(query).bind(after).bind(most(limit));
+    let keys = query.fetch_all(library.readers()).await;
+    keys.map_err(|source| library.failed("list documents", source))
+}
+
+pub(super) async fn documents(
+    library: &Library,
+    after: &str,
+    limit: usize,
+) -> Result<Vec<Card>, StoreError> {
+    let query = format!("{CARD} where key > $1 order by key limit $2");
+    let query = sqlx::query_as(AssertSqlSafe(query)).bind(after).bind(most(limit));
+    let cards = query.fetch_all(library.readers()).await;
+    cards.map_err(|source| library.failed("list documents", source))
+}
+
+pub(super) async fn card(library: &Library, key: &str) -> Result<Option<Card>, StoreError> {
+    let query = sqlx::query_as(AssertSqlSafe(format!("{CARD} where key = $1"))).bind(key);
+    let card = query.fetch_optional(library.readers()).await;
+    card.map_err(|source| library.failed("read a document", source))
+}
+
+/// A limit as SQLite takes it.
+pub(super) fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

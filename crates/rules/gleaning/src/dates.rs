@@ -1,0 +1,216 @@
+//! Days in a text: where they are stated, and which day that is where the words alone say it.
+//!
+//! What depends on today (`Friday`, `next week`, `tomorrow`) is found and left as it is written.
+
+use std::ops::Range;
+
+use crate::words::{Word, words};
+
+/// A day as a text has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Day {
+    /// Where it stands.
+    pub(crate) range: Range<usize>,
+    /// `YYYY-MM-DD`, where the words give a whole date.
+    pub(crate) iso: Option<String>,
+}
+
+/// Months by number, in four languages, whole and shortened.
+const MONTHS: [&str; 12] = [
+    " january jan januar jänner janvier janv enero ene ",
+    " february feb februar février févr fevrier febrero ",
+    " march mar märz maerz mrz mars marzo ",
+    " april apr avril avr abril abr ",
+    " may mai mayo ",
+    " june jun juni juin junio ",
+    " july jul juli juillet juil julio ",
+    " august aug août aout agosto ago ",
+    " september sep sept septembre septiembre ",
+    " october oct oktober okt octobre octubre ",
+    " november nov novembre noviembre ",
+    " december dec dezember dez décembre decembre diciembre dic ",
+];
+
+const WEEKDAYS: &str = " \
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri \
+    montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi \
+    vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo ";
+
+/// Days that are only known from today on.
+const RELATIVE: &str = " \
+    today tomorrow tonight eod eow eom heute morgen übermorgen demain aujourd'hui mañana hoy \
+    asap monday's friday's q1 q2 q3 q4 ";
+
+/// What makes a day of the word behind it: `next week`, `end of month`.
+const NEXT: &str = " \
+    next this coming nächste nächsten nächster nächstes kommende kommenden diese dieser prochain \
+    prochaine próxima próximo ";
+
+const PERIODS: &str = " \
+    week month quarter year sprint release meeting standup weekend woche monat quartal jahr \
+    montag semaine mois semana mes ";
+
+fn listed(list: &str, word: &str) -> bool {
+    list.contains(&format!(" {word} "))
+}
+
+/// Whether a word is the name of a day of the week.
+pub(crate) fn is_weekday(word: &str) -> bool {
+    listed(WEEKDAYS, &word.to_lowercase())
+}
+
+fn month(word: &str) -> Option<u32> {
+    let small = word.trim_end_matches('.').to_lowercase();
+    let place = MONTHS.iter().position(|names| listed(names, &small))?;
+    u32::try_from(place + 1).ok()
+}
+
+/// The days of a text, in order.
+pub(crate) fn days(text: &str) -> Vec<Day> {
+    let list: Vec<Word<'_>> = words(text).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < list.len() {
+        match day(text, &list[at..]) {
+            Some((taken, iso)) => {
+                let last = &list[at + taken - 1];
+                found.push(Day { range: list[at].start..last.start + last.text.len(), iso });
+                at += taken;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// How many words from here on are a day, and which.
+fn day(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+    numeric(text, list).or_else(|| spelled(text, list)).or_else(|| relative(text, list))
+}
+
+/// `2026-11-20`, `20.11.2026`, `2026/11/20`, `20/11/2026`.
+fn numeric(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+    let first = list[0].text;
+    for mark in ['-', '.'] {
+        let parts: Vec<&str> = first.split(mark).collect();
+        if let [one, two, three] = parts[..] {
+            let time = three.split(['T', ':']).next().unwrap_or(three);
+            return whole(one, two, time).map(|iso| (1, Some(iso)));
+        }
+    }
+    // A slash or a dot before a year of its own parts words.
+    let [one, two, three, ..] = list else { return None };
+    let joined = |left: &Word<'_>, right: &Word<'_>| {
+        text.get(left.start + left.text.len()..right.start) == Some("/")
+    };
+    (joined(one, two) && joined(two, three))
+        .then(|| whole(one.text, two.text, three.text))
+        .flatten()
+        .map(|iso| (3, Some(iso)))
+}
+
+/// Year first or day first; a date whose day and month cannot be told apart is none of ours, except
+/// with full stops or when one of them is over twelve.
+fn whole(one: &str, two: &str, three: &str) -> Option<String> {
+    let number = |part: &str| part.parse::<u32>().ok().filter(|_| part.len() <= 4);
+    let (one_value, two_value, three_value) = (number(one)?, number(two)?, number(three)?);
+    if one.len() == 4 {
+        return iso(one_value, two_value, three_value);
+    }
+    let year = match three.len() {
+        4 => three_value,
+        2 => 2000 + three_value,
+        _ => return None,
+    };
+    if two_value > 12 { iso(year, one_value, two_value) } else { iso(year, two_value, one_value) }
+}
+
+fn iso(year: u32, month: u32, day: u32) -> Option<String> {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let most = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    let fits = (1900..2200).contains(&year) && (1..=most).contains(&day);
+    fits.then(|| format!("{year:04}-{month:02}-{day:02}"))
+}
+
+/// `20 November 2026`, `November 20th, 2026`, `3. März`, `le 3 mai 2026`, `20 de noviembre de 2026`.
+fn spelled(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+    let mut month_at = None;
+    let mut day_at = None;
+    let mut year = None;
+    let mut taken = 0;
+    let mut end = list[0].start;
+    for (place, word) in list.iter().enumerate().take(5) {
+        let between = text.get(end..word.start).unwrap_or("");
+        if place > 0 && !between.chars().all(|c| matches!(c, ' ' | ',' | '.' | '\u{a0}')) {
+            break;
+        }
+        end = word.start + word.text.len();
+        if month_at.is_none() && month(word.text).is_some() && is_name(word.text, day_at.is_some())
+        {
+            month_at = month(word.text);
+        } else if let Some(value) = ordinal(word.text).filter(|_| day_at.is_none()) {
+            day_at = Some(value);
+        } else if let Some(value) = full_year(word.text).filter(|_| month_at.is_some()) {
+            year = Some(value);
+        } else if place > 0 && matches!(word.text, "de" | "of" | "del") {
+            continue;
+        } else {
+            break;
+        }
+        taken = place + 1;
+        if year.is_some() {
+            break;
+        }
+    }
+    let month = month_at?;
+    // A month by itself, or one with a year, is when; a whole date is a day.
+    let day = match (day_at, year) {
+        (Some(day), Some(year)) => iso(year, month, day),
+        _ => None,
+    };
+    (day_at.is_some() || year.is_some() || taken == 1 && list[0].text.len() > 3)
+        .then_some((taken, day))
+}
+
+/// `may` and `mar` are words too: a month has a capital or a number before it.
+fn is_name(word: &str, numbered: bool) -> bool {
+    numbered || word.starts_with(char::is_uppercase)
+}
+
+fn ordinal(word: &str) -> Option<u32> {
+    let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &word[digits..];
+    let value: u32 = word[..digits].parse().ok()?;
+    let ending = matches!(rest, "" | "st" | "nd" | "rd" | "th" | "er" | "º");
+    ((1..=31).contains(&value) && ending).then_some(value)
+}
+
+fn full_year(word: &str) -> Option<u32> {
+    let value: u32 = word.parse().ok()?;
+    (word.len() == 4 && (1900..2200).contains(&value)).then_some(value)
+}
+
+/// `Friday`, `next Friday`, `tomorrow`, `end of the week`, `next sprint`.
+fn relative(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+    let small =
+        |place: usize| list.get(place).map(|word| word.text.to_lowercase()).unwrap_or_default();
+    let first = small(0);
+    if listed(NEXT, &first) && (is_weekday(&small(1)) || listed(PERIODS, &small(1))) {
+        return Some((2, None));
+    }
+    if matches!(first.as_str(), "end" | "ende" | "fin") {
+        let reach = (1..4)
+            .find(|place| listed(PERIODS, &small(*place)) || month(&small(*place)).is_some())?;
+        let near = text.get(list[0].start..list[reach].start).is_some_and(|words| words.len() < 24);
+        return near.then_some((reach + 1, None));
+    }
+    // `Mon` and `Sun` are words and names in other places; the short ones need their capital.
+    let capital = list[0].text.starts_with(char::is_uppercase) || first.len() > 4;
+    (is_weekday(&first) && capital || listed(RELATIVE, &first)).then_some((1, None))
+}

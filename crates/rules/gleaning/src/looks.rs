@@ -1,0 +1,157 @@
+//! What words look like: numbers, dates, names, versions.
+
+use crate::abbreviations;
+use crate::question::Wanted;
+use crate::words;
+
+/// Whether a sentence has what a question wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It has it.
+    Has,
+    /// It need not have it.
+    Open,
+    /// It lacks what it must have.
+    Lacks,
+}
+
+impl Fit {
+    /// Whether the sentence may be an answer.
+    pub(crate) fn may(self) -> bool {
+        self != Self::Lacks
+    }
+
+    /// How much better it is for it.
+    pub(crate) fn bonus(self) -> f64 {
+        if self == Self::Has { 1.0 } else { 0.0 }
+    }
+}
+
+/// Whether a sentence has what is wanted.
+pub(crate) fn fits(wanted: Wanted, sentence: &str, code: bool) -> Fit {
+    let must = |has: bool| if has { Fit::Has } else { Fit::Lacks };
+    let may = |has: bool| if has { Fit::Has } else { Fit::Open };
+    match wanted {
+        Wanted::Number => must(has_number(sentence)),
+        Wanted::Duration => must(has_duration(sentence)),
+        Wanted::Date => must(has_date(sentence)),
+        Wanted::Name => must(has_name(sentence)),
+        Wanted::Version => must(has_version(sentence)),
+        Wanted::Manner => may(code || sentence.contains('`')),
+        Wanted::Reason => may(has_reason(sentence)),
+        Wanted::Verdict | Wanted::Any => Fit::Open,
+    }
+}
+
+/// How much of a sentence is no sentence: addresses, badges, markup.
+pub(crate) fn noise(sentence: &str) -> f64 {
+    let length = sentence.len().max(1) as f64;
+    let odd = sentence.bytes().filter(|byte| b"[](){}<>|=/".contains(byte)).count() as f64;
+    let short = if sentence.split_whitespace().nth(2).is_none() { 0.15 } else { 0.0 };
+    (2.0 * (odd / length - 0.05)).clamp(0.0, 0.3) + short
+}
+
+const COUNTS: &str = " \
+    two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred \
+    thousand million billion zero none no single double twice once both half dozen unlimited \
+    constant linear logarithmic ein eine zwei drei vier fünf sechs sieben acht neun zehn deux \
+    trois quatre cinq six sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez ";
+
+fn listed(list: &str, word: &str) -> bool {
+    list.contains(&format!(" {word} "))
+}
+
+fn has_number(sentence: &str) -> bool {
+    words::words(sentence).any(|word| {
+        word.text.contains(|c: char| c.is_ascii_digit())
+            || listed(COUNTS, &word.text.to_lowercase())
+    })
+}
+
+const SPANS: &str = " \
+    second seconds minute minutes hour hours day days week weeks month months year years daily \
+    weekly monthly yearly annually quarterly once twice forever indefinitely ns ms microseconds \
+    milliseconds nanoseconds sekunde sekunden minuten stunde stunden tag tage woche wochen monat \
+    monate jahr jahre täglich wöchentlich jours semaine semaines mois ans heures días semanas \
+    meses años horas minutos ";
+
+fn has_duration(sentence: &str) -> bool {
+    words::words(sentence).any(|word| listed(SPANS, &word.text.to_lowercase()))
+}
+
+/// A year, a month, a clock time, a weekday, or a release something happened in.
+fn has_date(sentence: &str) -> bool {
+    let mut before = "";
+    words::words(sentence).any(|word| {
+        let year =
+            word.text.len() == 4 && (word.text.starts_with("19") || word.text.starts_with("20"));
+        let digits = word.text.bytes().filter(u8::is_ascii_digit).count();
+        let release = ["in", "since", "until", "from", "of", "version", "release"]
+            .contains(&before)
+            && is_version(word.text)
+            && word.text.contains('.');
+        before = word.text;
+        year && digits == 4
+            || digits >= 3 && word.text.contains(['-', ':'])
+            || release
+            || abbreviations::is_month(word.text) && word.text.starts_with(char::is_uppercase)
+            || crate::dates::is_weekday(word.text)
+    })
+}
+
+/// A capital inside the sentence, a handle, or an address.
+fn has_name(sentence: &str) -> bool {
+    let capital = |text: &str| {
+        text.starts_with(char::is_uppercase) && text.chars().any(char::is_lowercase) && text != "I"
+    };
+    sentence.contains('@')
+        || words::words(sentence).any(|word| word.start > 0 && capital(word.text))
+}
+
+fn has_version(sentence: &str) -> bool {
+    let inside = |word: &str| {
+        word.as_bytes()
+            .windows(3)
+            .any(|three| three[0].is_ascii_digit() && three[1] == b'.' && three[2].is_ascii_digit())
+    };
+    words::words(sentence).any(|word| is_version(word.text) || inside(word.text))
+        || sentence.contains("latest stable")
+}
+
+/// `1.70`, `v2`, `0.9.1-rc.1`, `2021`.
+fn is_version(word: &str) -> bool {
+    let bare = word.strip_prefix(['v', 'V', 'r']).unwrap_or(word);
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &bare[digits..];
+    digits > 0 && (rest.is_empty() || rest.starts_with(['.', '-']))
+}
+
+fn has_reason(sentence: &str) -> bool {
+    let small = sentence.to_lowercase();
+    let marks = [
+        "because",
+        "since ",
+        "due to",
+        "so that",
+        "in order to",
+        "therefore",
+        "reason",
+        "otherwise",
+        "to avoid",
+        "this means",
+        "as a result",
+        "prevent",
+        "weil",
+        "denn ",
+        "damit",
+        "deshalb",
+        "parce que",
+        "car ",
+        "afin",
+        "porque",
+        "debido",
+        "para que",
+        "ya que",
+    ];
+    marks.iter().any(|mark| small.contains(mark))
+}

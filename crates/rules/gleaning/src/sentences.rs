@@ -1,0 +1,182 @@
+//! Where the sentences of a text begin and end.
+//!
+//! A heading, a list item and a table row are sentences of their own, and so is a short piece of
+//! code; a paragraph is cut where a sentence ends. Not every full stop ends one: abbreviations,
+//! initials, ordinals, versions, file names and addresses have them too.
+
+use std::ops::Range;
+
+use crate::abbreviations;
+use crate::blocks::{Block, Shape, blocks};
+
+/// An item or row of at most so many bytes stays whole, however many sentences it has.
+const WHOLE_ITEM: usize = 300;
+
+/// How far code within a line may reach.
+const CODE: usize = 240;
+
+/// How far back the word before a full stop is looked for.
+const WORD: usize = 24;
+
+/// The sentences of a text, in order, without the blanks and list markers around them.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for block in blocks(text) {
+        of_block(text, &block, &mut found);
+    }
+    found
+}
+
+/// Appends the sentences of one piece.
+pub(crate) fn of_block(text: &str, block: &Block, found: &mut Vec<Range<usize>>) {
+    let whole = match block.shape {
+        Shape::Prose => false,
+        Shape::Item(_) => block.end - block.body <= WHOLE_ITEM,
+        Shape::Heading(_) | Shape::Row | Shape::Code | Shape::Furniture => true,
+    };
+    if whole {
+        found.push(block.body..block.end);
+    } else {
+        prose(text, block.body..block.end, found);
+    }
+}
+
+/// Cuts a paragraph.
+fn prose(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let Some(words) = text.get(range.clone()) else { return };
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(next) = words[at..].chars().next() {
+        if next == '`' {
+            at = behind_code(words, at);
+            continue;
+        }
+        let behind = at + next.len_utf8();
+        let ends = match next {
+            '.' | '!' | '?' | '…' => end_of_sentence(words, start, at),
+            '。' | '！' | '？' | '｡' | '．' => Some(closed(words, behind)),
+            _ => None,
+        };
+        match ends {
+            Some(end) => {
+                keep(words, range.start, start..end, found);
+                start = end;
+                at = end;
+            }
+            // A run of marks was looked at as one.
+            None if !is_mark(words.as_bytes()[at]) => at = behind,
+            None => at = behind + words[behind..].bytes().take_while(|byte| is_mark(*byte)).count(),
+        }
+    }
+    keep(words, range.start, start..words.len(), found);
+}
+
+fn keep(words: &str, base: usize, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let piece = &words[range.clone()];
+    let lead = piece.len() - piece.trim_start().len();
+    let trimmed = piece.trim();
+    if trimmed.chars().any(char::is_alphanumeric) {
+        let start = base + range.start + lead;
+        found.push(start..start + trimmed.len());
+    } else if let Some(last) =
+        found.last_mut().filter(|last| last.end >= base && !trimmed.is_empty())
+    {
+        // A stray mark belongs to the sentence before it.
+        last.end = base + range.start + lead + trimmed.len();
+    }
+}
+
+/// The place behind code within a line that begins here, or behind its mark where it has no end.
+fn behind_code(words: &str, at: usize) -> usize {
+    let ticks = words[at..].bytes().take_while(|byte| *byte == b'`').count();
+    let inside = at + ticks;
+    let mut run = 0;
+    for (offset, byte) in words.as_bytes()[inside..].iter().enumerate().take(CODE) {
+        match byte {
+            b'`' => run += 1,
+            _ if run == ticks => return inside + offset,
+            _ => run = 0,
+        }
+    }
+    // At the very end there is nothing behind the closing mark to see.
+    if run == ticks && inside + CODE >= words.len() { words.len() } else { inside }
+}
+
+/// Where the sentence ends whose last mark may be the one at `at`; none where it goes on.
+fn end_of_sentence(words: &str, start: usize, at: usize) -> Option<usize> {
+    let marks = words[at..].bytes().take_while(|byte| is_mark(*byte)).count();
+    let behind = at + marks.max(words[at..].chars().next().map_or(1, char::len_utf8));
+    let end = closed(words, behind);
+    let rest = &words[end..];
+    if rest.is_empty() {
+        return Some(end);
+    }
+    if !rest.starts_with(char::is_whitespace) {
+        return None;
+    }
+    let next = rest.trim_start();
+    let opener = next.trim_start_matches(['"', '\'', '(', '[', '“', '„', '«', '‘', '*', '_', '`']);
+    let first = opener.chars().next();
+    // What goes on in small letters is the same sentence; code and file names may be small.
+    let small = first.is_some_and(char::is_lowercase) && !next.starts_with('`');
+    let question = words[at..behind].contains(['?', '!']);
+    if small && !(question && end == behind && !next.starts_with(['"', '“'])) {
+        return None;
+    }
+    let dot = words[at..].starts_with('.') && marks == 1;
+    if dot && goes_on(words, start, at, opener) { None } else { Some(end) }
+}
+
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'.' | b'!' | b'?')
+}
+
+/// Behind closing quotes, brackets and emphasis.
+fn closed(words: &str, behind: usize) -> usize {
+    let rest = words.get(behind..).unwrap_or("");
+    let closing = ['"', '\'', ')', ']', '”', '“', '’', '»', '*', '_', '」', '』', '）'];
+    words.len() - rest.trim_start_matches(closing).len()
+}
+
+/// Whether the full stop at `at` belongs to the word before it.
+fn goes_on(words: &str, start: usize, at: usize, next: &str) -> bool {
+    let head = &words[start..at];
+    let from = head.char_indices().rev().take(WORD).find(|(_, c)| !word_part(*c));
+    let word = from.map_or(head, |(place, c)| &head[place + c.len_utf8()..]);
+    let next_word = next.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
+        let before = head[..head.len() - word.len()].trim_end();
+        return before.is_empty() || word.len() <= 2 && is_ordinal(before, next_word);
+    }
+    // A number or a bracket goes on even behind what may end a sentence.
+    let apart = next_word.starts_with(char::is_uppercase);
+    abbreviations::never_ends(word)
+        || abbreviations::may_end(word) && !apart
+        || initial(word, head, next)
+        || abbreviations::before_number(word) && next_word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn word_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '.' | '-' | '\u{a0}' | '\'' | '’')
+}
+
+/// `J. Smith`, `J. R. Smith`, `z. B.`; not `plan B. Then`.
+fn initial(word: &str, head: &str, next: &str) -> bool {
+    let mut letters = word.chars();
+    let Some(letter) = letters.next().filter(|c| c.is_alphabetic()) else { return false };
+    if letters.next().is_some() {
+        return false;
+    }
+    let mut behind = next.chars();
+    let another = behind.next().is_some_and(char::is_alphabetic) && behind.next() == Some('.');
+    let before = head[..head.len() - word.len()].trim_end();
+    let named = before.rsplit(char::is_whitespace).next().unwrap_or("");
+    let name = named.starts_with(char::is_uppercase) && named != "I" && named != "Plan";
+    another || letter.is_uppercase() && (before.is_empty() || named.ends_with('.') || name)
+}
+
+/// `am 3. Oktober`, `le 3. mai`, `3. Absatz` behind an article.
+fn is_ordinal(before: &str, next: &str) -> bool {
+    let article = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
+    abbreviations::is_month(next) || abbreviations::before_ordinal(&article)
+}

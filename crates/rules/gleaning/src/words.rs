@@ -1,0 +1,216 @@
+//! Words as they are compared here: folded, without their endings, and with what else they are
+//! called.
+//!
+//! Not the terms of the index: here two words are held against each other, so forms that no rule
+//! joins may still be seen to be the same, and a word of a question may be met by another word.
+
+use std::collections::HashSet;
+
+/// A word of a text, where it stands and what it is compared by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word<'a> {
+    /// As it stands.
+    pub(crate) text: &'a str,
+    /// Where it begins.
+    pub(crate) start: usize,
+}
+
+/// The words of a text. Names like `no_std`, `serde_json::Value`, `0.9.1`, `C++` are one word.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let skip = rest.find(|c: char| c.is_alphanumeric())?;
+        let start = at + skip;
+        let end = start + length(&text[start..]);
+        at = end;
+        Some(Word { text: &text[start..end], start })
+    })
+}
+
+/// How long the word is that begins here: connectors count only between letters or digits.
+fn length(text: &str) -> usize {
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        if is_wide(c) {
+            return if at == 0 { c.len_utf8() } else { end };
+        }
+        if c.is_alphanumeric() {
+            end = at + c.len_utf8();
+        } else if !matches!(c, '_' | '.' | '-' | '\'' | '’' | ':' | '+' | '#') {
+            break;
+        } else if matches!(c, '+' | '#') && at == end {
+            // `C++`, `C#`.
+            let letters = text[..at].chars().all(|c| c.is_alphabetic() || c == '+');
+            end = if at <= 2 && letters { at + 1 } else { end };
+        } else if at > end + 1 {
+            break;
+        }
+    }
+    end
+}
+
+/// Whether a character is a word by itself, as in Chinese and Japanese.
+fn is_wide(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff)
+}
+
+/// What the words of a text are compared by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stems(HashSet<String>);
+
+impl Stems {
+    /// Those of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut stems = Self::default();
+        stems.add(text);
+        stems
+    }
+
+    /// Adds those of another text.
+    pub(crate) fn add(&mut self, text: &str) {
+        for word in words(text) {
+            let folded = fold(word.text);
+            for part in parts(word.text) {
+                self.0.insert(stem(&fold(part)));
+            }
+            self.0.insert(stem(&folded));
+        }
+    }
+
+    /// Adds those of another set.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.0.extend(other.0.iter().cloned());
+    }
+
+    /// Whether one of the words has this stem, or one that differs from it only in its ending.
+    pub(crate) fn have(&self, wanted: &str) -> bool {
+        self.0.contains(wanted) || wanted.len() >= 6 && self.0.iter().any(|stem| akin(stem, wanted))
+    }
+
+    /// How many they are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many of them the other has too.
+    pub(crate) fn shared(&self, other: &Self) -> usize {
+        self.0.iter().filter(|stem| other.0.contains(*stem)).count()
+    }
+}
+
+/// The pieces of a name: `serde_json` → `serde`, `json`; `camelCase` → `camel`, `Case`.
+pub(crate) fn parts(word: &str) -> Vec<&str> {
+    // A version or a decimal is not cut.
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        return vec![word];
+    }
+    let mut found = Vec::new();
+    for piece in word.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty()) {
+        let mut start = 0;
+        let mut small = false;
+        for (at, c) in piece.char_indices() {
+            if small && c.is_uppercase() {
+                found.push(&piece[start..at]);
+                start = at;
+            }
+            small = c.is_lowercase();
+        }
+        found.push(&piece[start..]);
+    }
+    found
+}
+
+/// In small letters, without accents, possessive endings and the marks around it.
+pub(crate) fn fold(word: &str) -> String {
+    let word = word.trim_end_matches("'s").trim_end_matches("’s").trim_end_matches(['\'', '’']);
+    let mut folded = String::with_capacity(word.len());
+    for c in word.chars().flat_map(char::to_lowercase) {
+        match c {
+            'à' | 'á' | 'â' | 'ã' | 'å' => folded.push('a'),
+            'ä' => folded.push_str("ae"),
+            'ç' => folded.push('c'),
+            'è' | 'é' | 'ê' | 'ë' => folded.push('e'),
+            'ì' | 'í' | 'î' | 'ï' => folded.push('i'),
+            'ñ' => folded.push('n'),
+            'ò' | 'ó' | 'ô' | 'õ' => folded.push('o'),
+            'ö' => folded.push_str("oe"),
+            'ù' | 'ú' | 'û' => folded.push('u'),
+            'ü' => folded.push_str("ue"),
+            'ß' => folded.push_str("ss"),
+            _ => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// Endings, the longest first; what is left of a word has at least four letters.
+const ENDINGS: &[&str] = &[
+    "izations", "isations", "ization", "isation", "ications", "ication", "ations", "ation",
+    "ments", "ment", "ingly", "edly", "ators", "ator", "ities", "ity", "ances", "ance", "ences",
+    "ence", "ables", "able", "ible", "ively", "ives", "ive", "ings", "ing", "ions", "ion", "ally",
+    "ical", "ized", "izes", "ize", "ised", "ises", "ise", "ates", "ated", "ate", "ness", "ful",
+    "ors", "ers", "or", "er", "ies", "ied", "ed", "es", "ly", "al", "s", "e", "y",
+];
+
+/// Forms no rule leads to: each word before its colon is one of the word behind it.
+const IRREGULAR: &str = " \
+    chose:choose chosen:choose wrote:write written:write built:build made:make kept:keep sent:send \
+    held:hold bought:buy paid:pay ran:run began:begin begun:begin took:take taken:take gave:give \
+    given:give found:find left:leave met:meet said:say told:tell went:go gone:go spoke:speak \
+    spoken:speak grew:grow grown:grow knew:know known:know led:lead lost:lose meant:mean sold:sell \
+    shown:show stood:stand taught:teach thought:think understood:understand won:win drawn:draw \
+    drew:draw broke:break broken:break brought:bring caught:catch fell:fall fallen:fall felt:feel \
+    got:get gotten:get hid:hide hidden:hide lent:lend rose:rise risen:rise saw:see seen:see \
+    slept:sleep spent:spend stole:steal stolen:steal swore:swear threw:throw thrown:throw wore:wear \
+    worn:wear children:child people:person men:man women:woman feet:foot mice:mouse indices:index \
+    vertices:vertex matrices:matrix criteria:criterion lives:life wives:wife shelves:shelf \
+    leaves:leaf licence:license colour:color behaviour:behavior centre:center choice:choose \
+    decision:decide payment:pay sale:sell sales:sell ";
+
+fn regular(folded: &str) -> &str {
+    let place = IRREGULAR.find(&format!(" {folded}:")).map(|at| at + folded.len() + 2);
+    let other = place.and_then(|at| IRREGULAR[at..].split(' ').next());
+    other.unwrap_or(folded)
+}
+
+/// A folded word without its endings: at most two of them.
+pub(crate) fn stem(folded: &str) -> String {
+    if folded.len() < 3 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return folded.to_owned();
+    }
+    let mut stem = regular(folded);
+    for _ in 0..2 {
+        let left = |ending: &&&str| {
+            let least = if ending.len() <= 3 && stem.len() <= 6 { 3 } else { 4 };
+            stem.len() >= least + ending.len() && stem.ends_with(**ending)
+        };
+        let Some(ending) = ENDINGS.iter().find(left) else { break };
+        // `ss` is no plural: `process`, `access`.
+        if *ending == "s" && stem.ends_with("ss") {
+            break;
+        }
+        stem = &stem[..stem.len() - ending.len()];
+    }
+    undoubled(stem).to_owned()
+}
+
+/// `runn` → `run`; `pass` stays.
+fn undoubled(stem: &str) -> &str {
+    let bytes = stem.as_bytes();
+    match bytes {
+        [.., one, two] if one == two && bytes.len() > 3 && !b"sleoz".contains(two) => {
+            &stem[..stem.len() - 1]
+        }
+        _ => stem,
+    }
+}
+
+/// Whether two stems are forms of one word: a long common beginning, short endings.
+fn akin(one: &str, other: &str) -> bool {
+    let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    common >= 6
+        && one.len() <= common + 3
+        && other.len() <= common + 3
+        && one.bytes().all(|byte| byte.is_ascii_alphabetic())
+}

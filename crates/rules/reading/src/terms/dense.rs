@@ -1,0 +1,66 @@
+//! Scripts without blanks between words: every two neighbours are a word.
+//!
+//! A single Han character is a word often enough to be kept by itself, and is looked for where
+//! nothing longer is asked.
+
+use super::words::{Purpose, Taker};
+
+/// Thai, Lao, Myanmar, Khmer; kana, Han, and Hangul, whose words have endings no stemmer here knows.
+pub(super) fn is_dense(c: char) -> bool {
+    is_han(c)
+        || matches!(c,
+            '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+            | '\u{3041}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+            | '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7af}' | '\u{ff66}'..='\u{ff9f}')
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c,
+        '\u{3005}' | '\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Takes the run that a text begins with; says how long it is.
+pub(super) fn take(text: &str, purpose: Purpose, taker: &mut impl Taker) -> usize {
+    let mut before = None;
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        if !is_dense(c) {
+            break;
+        }
+        end = at + c.len_utf8();
+        if purpose == Purpose::Keep && is_han(c) {
+            taker.take(&text[at..end]);
+        }
+        if let Some(before) = before {
+            taker.take(&text[before..end]);
+        }
+        before = Some(at);
+    }
+    let single = before == Some(0);
+    let is_taken = purpose == Purpose::Keep && text.chars().next().is_some_and(is_han);
+    if single && !is_taken {
+        taker.take(&text[..end]);
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::terms::words::tests::{asked, kept};
+
+    #[test]
+    fn neighbours_are_words() {
+        assert_eq!(asked("天气预报"), ["天气", "气预", "预报"]);
+        assert_eq!(asked("PDFを開く"), ["pdf", "を開", "開く"]);
+        assert_eq!(asked("안녕 세상"), ["안녕", "세상"]);
+        assert_eq!(asked("กขค"), ["กข", "ขค"]);
+    }
+
+    #[test]
+    fn a_single_character_finds_longer_words() {
+        assert_eq!(asked("猫"), ["猫"]);
+        assert_eq!(kept("黒猫"), ["黒", "猫", "黒猫"]);
+        assert_eq!(kept("あ"), ["あ"]);
+    }
+}

@@ -1,0 +1,9 @@
+//! Any text, as plain text.
+#![no_main]
+
+mod reading;
+
+use libfuzzer_sys::fuzz_target;
+use toolgate_reading::Format;
+
+fuzz_target!(|input: &[u8]| reading::check(Format::Text, input));
