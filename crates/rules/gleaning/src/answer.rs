@@ -3,7 +3,8 @@
 //! A sentence answers if it, read where it stands, speaks of what the question speaks of: every
 //! name and number of the question, the thing that is asked for, and most of the rest; and if it
 //! has what such a question wants, a number or a date or a name. Sharing words is not enough: a
-//! question whose telling word is nowhere near is not answered here.
+//! question whose telling word is nowhere near is not answered here, unless nearly all the others
+//! are in the sentence itself and around it.
 //!
 //! Nothing is concluded or phrased, and sentences are not judged to be true.
 
@@ -78,10 +79,15 @@ fn refused(found: &[Verdict]) -> Answer {
 const STANDING: f64 = 0.12;
 
 /// The part of the weight of the question that must be met.
-const ENOUGH: f64 = 0.66;
+const ENOUGH: f64 = 0.6;
+
+/// How much of a question is met, by anything, by the sentence itself and by what stands around it,
+/// where it does not matter which words are not; and how much those count.
+const SURE: f64 = 0.7;
+const SURE_OF: [f64; 3] = [0.5, 0.2, 0.3];
 
 /// The part of its plain words that must be met nearby.
-const PLAIN: f64 = 0.6;
+const PLAIN: f64 = 0.5;
 
 /// The same where the question is whether, or how: there each of them may be the point.
 const STRICT: f64 = 0.75;
@@ -204,7 +210,9 @@ impl Judge<'_> {
         }
         let support = sums.support();
         let near = sums.near();
-        let answers = fits.may() && sums.holds(self.question.wanted) && support >= ENOUGH;
+        let wanted = self.question.wanted;
+        let holds = sums.holds(wanted) && support >= ENOUGH || sums.sure() >= SURE && !unit.code;
+        let answers = fits.may() && !sums.unnamed && sums.done(wanted) && holds;
         let code = if unit.code && self.question.wanted != Wanted::Manner { 0.35 } else { 0.0 };
         let about = 0.15 * sums.titled();
         let rank = support + 0.35 * near + about + 0.1 * fits.bonus() - looks::noise(words) - code;
@@ -260,6 +268,8 @@ struct Sums {
     verbs: f64,
     verbs_met: f64,
     lacks: bool,
+    /// A name or a number of the question was not met.
+    unnamed: bool,
     /// The word before said which one is meant, and was not met.
     other_kind: bool,
 }
@@ -275,7 +285,7 @@ impl Sums {
         self.lacks |= self.other_kind && met.best >= MET;
         self.other_kind = term.tells_which && met.best < MET;
         match term.class {
-            Class::Specific => self.lacks |= met.best < MET,
+            Class::Specific => self.unnamed |= met.best < MET,
             Class::Plain => {
                 self.plain += weight;
                 self.plain_met += if met.best >= MET { weight } else { 0.0 };
@@ -297,23 +307,34 @@ impl Sums {
         if self.all > 0.0 { self.own / self.all } else { 0.0 }
     }
 
+    /// How much of the question is met, all in all.
+    fn sure(&self) -> f64 {
+        let met = [self.met, self.own, self.local].into_iter().zip(SURE_OF);
+        let met: f64 = met.map(|(met, counts)| met * counts).sum();
+        if self.all > 0.0 { met / self.all } else { 0.0 }
+    }
+
     fn titled(&self) -> f64 {
         if self.all > 0.0 { self.titled / self.all } else { 0.0 }
     }
 
-    /// Whether what must be met is. Where the question is what somebody does, or whether, its verb
-    /// is the question; elsewhere an answer may say it otherwise.
-    fn holds(&self, wanted: Wanted) -> bool {
+    /// Where the question is what somebody does, or whether, its verb is the question; elsewhere an
+    /// answer may say it otherwise.
+    fn done(&self, wanted: Wanted) -> bool {
         let said = self.verbs_met > 0.0 || self.verbs == 0.0;
-        let done = match wanted {
+        match wanted {
             Wanted::Verdict | Wanted::Name => said,
             Wanted::Manner => said || self.plain > 0.0 && self.plain_met >= self.plain,
             _ => true,
-        };
+        }
+    }
+
+    /// Whether what must be met is.
+    fn holds(&self, wanted: Wanted) -> bool {
         let plain = if matches!(wanted, Wanted::Verdict | Wanted::Manner) { STRICT } else { PLAIN };
         // Below the question itself an answer need not repeat any of its words.
         let speaks = self.own > 0.0 || self.local >= ANNOUNCED * self.all;
-        !self.lacks && done && speaks && self.plain_met >= plain * self.plain
+        !self.lacks && speaks && self.plain_met >= plain * self.plain
     }
 }
 

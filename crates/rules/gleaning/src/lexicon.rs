@@ -49,6 +49,23 @@ const THIN: &str = " \
     benutzen benutzt verwenden verwendet brauchen braucht machen macht gibt geben heißt heisst \
     name utiliser utilise nom faut peut usar usa utilizar nombre necesita ";
 
+/// Words that only say of what kind the answer is: who is asked which country answers with its name.
+const KINDS: &str = " \
+    country countries city cities town towns place places region regions nation nations continent \
+    state states river mountain island king queen ruler leader leaders president person persons \
+    individual individuals man woman men women group groups party organization organizations \
+    organisation organisations company companies entity entities body bodies institution \
+    institutions agency team device devices machine material materials substance substances \
+    compound compounds language languages term terms word words phrase concept concepts idea ideas \
+    theory theories principle variable variables factor factors attribute attributes property \
+    quality characteristic characteristics process event events war battle treaty agreement book \
+    paper article case law act year decade century month date day period era age color colour \
+    animal plant species disease job position role title field area areas subject topic category \
+    form style genre activity action item object product industry structure component element \
+    land stadt ort fluss person gruppe firma sprache begriff jahr jahrzehnt jahrhundert pays ville \
+    endroit fleuve personne groupe langue année siècle país ciudad lugar río persona grupo lengua \
+    año siglo ";
+
 /// Groups of words of which one may stand for another. A group is a line; `a+b` is a phrase, met
 /// where all its words stand.
 const GROUPS: &str = "
@@ -153,6 +170,11 @@ const VERBS: &str = " \
 /// Whether a word, in small letters, is a common verb.
 pub(crate) fn is_verb(word: &str) -> bool {
     among(VERBS, word)
+}
+
+/// Whether a word, in small letters, says of what kind an answer is.
+pub(crate) fn is_kind(word: &str) -> bool {
+    among(KINDS, word)
 }
 
 fn among(list: &str, word: &str) -> bool {

@@ -1,6 +1,7 @@
 //! What words look like: numbers, dates, names, versions.
 
 use crate::abbreviations;
+use crate::cues::among;
 use crate::question::Wanted;
 use crate::words;
 
@@ -83,15 +84,18 @@ fn has_duration(sentence: &str) -> bool {
 fn has_date(sentence: &str) -> bool {
     let mut before = "";
     words::words(sentence).any(|word| {
-        let year =
-            word.text.len() == 4 && (word.text.starts_with("19") || word.text.starts_with("20"));
+        let year = matches!(word.text.len(), 4 | 5) && word.text.starts_with(['1', '2']);
+        let century =
+            among("century|centuries|jahrhundert|siècle|siglo", &word.text.to_lowercase());
         let digits = word.text.bytes().filter(u8::is_ascii_digit).count();
         let release = ["in", "since", "until", "from", "of", "version", "release"]
             .contains(&before)
             && is_version(word.text)
             && word.text.contains('.');
         before = word.text;
+        // `1850s`, too.
         year && digits == 4
+            || century
             || digits >= 3 && word.text.contains(['-', ':'])
             || release
             || abbreviations::is_month(word.text) && word.text.starts_with(char::is_uppercase)

@@ -68,7 +68,7 @@ impl Term {
     pub(crate) fn is_kind_of(&self, wanted: Wanted) -> bool {
         let kinds = match wanted {
             Wanted::Version => "version|versions|release",
-            Wanted::Date => "date|year|day",
+            Wanted::Date => "date|year|day|decade|century",
             _ => "",
         };
         among(kinds, &self.folded)
@@ -98,7 +98,11 @@ pub(crate) fn read(question: &str) -> Question {
             continue;
         }
         let mut term = term(word, place, quoted);
-        term.focus = focus == Some(place) && term.class != Class::Thin;
+        let is_asked_for = focus == Some(place);
+        if is_asked_for && term.class == Class::Plain && lexicon::is_kind(&term.folded) {
+            term.class = Class::Thin;
+        }
+        term.focus = is_asked_for && term.class != Class::Thin;
         let last = terms.last_mut().filter(|_| place > 0 && before == Some(place - 1));
         if let Some(last) = last {
             last.tells_which = last.class == Class::Plain && term.class == Class::Plain;
@@ -196,10 +200,9 @@ fn wanted(words: &[String]) -> Wanted {
     }
     if has("when|wann|quand|cuándo")
         && !matches!(at(0), "what" | "how" | "why" | "is" | "does" | "which")
-        || pair("what", "year")
-        || pair("which", "year")
-        || pair("what", "date")
-        || pair("which", "day")
+        || ["what", "which"].iter().any(|ask| {
+            ["year", "decade", "century", "date", "day"].iter().any(|kind| pair(ask, kind))
+        })
     {
         return if at(0) == "when"
             && matches!(at(1), "should" | "would" | "can" | "do" | "must" | "does")

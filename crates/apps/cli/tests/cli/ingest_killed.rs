@@ -32,7 +32,7 @@ fn fill(place: &Place, random: &mut impl FnMut(u64) -> u64) {
     let folder = place.work().join("in");
     fs::create_dir_all(&folder).unwrap();
     for number in 0..FILES {
-        let sections = 1 + random(20);
+        let sections = 1 + random(60);
         let text: String = (0..sections)
             .map(|section| format!("# Part {section} of {number}\n\n{}\n\n", "word ".repeat(100)))
             .collect();
@@ -76,9 +76,12 @@ fn whole_documents_only_and_the_next_run_completes_it() {
     let undisturbed = exported(&place);
     assert_eq!(undisturbed.len(), FILES);
     let mut torn = 0;
-    for _ in 0..rounds() {
+    for round in 0..rounds() {
         fs::remove_dir_all(place.home()).unwrap();
-        let after = Duration::from_micros(random(whole.as_micros() as u64));
+        // Somewhere in each part of it.
+        let part = whole / rounds() as u32;
+        let within = Duration::from_micros(random(1 + part.as_micros() as u64));
+        let after = part * round as u32 + within;
         let mut verb = place.verb(&["context", "ingest", "in"]);
         let mut child = verb.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(after);
@@ -96,4 +99,5 @@ fn whole_documents_only_and_the_next_run_completes_it() {
         assert_eq!(exported(&place), undisturbed);
     }
     println!("{torn} of {} were killed half way", rounds());
+    assert!(torn > 0, "no kill came while there was something to lose");
 }

@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -32,6 +32,9 @@ const BATCH: usize = 4 << 20;
 
 /// And the most changes, where documents are small.
 const MOST_CHANGES: usize = 2000;
+
+/// And the longest it may take to gather: more is not lost when somebody pulls the plug.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// How long a batch waits for more: others wait for its share of the budget.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -127,6 +130,8 @@ struct Batch {
     gone: Vec<String>,
     /// Counted once they are kept.
     counts: Counts,
+    /// When the first of it came.
+    begun: Option<Instant>,
     /// Come back when the batch is kept.
     shares: Vec<Share>,
 }
@@ -142,6 +147,7 @@ struct Counts {
 impl Batch {
     fn add(&mut self, ingest: &Ingest, task: Task, outcome: Outcome, report: &mut Report) {
         let Task { found, known } = task;
+        self.begun.get_or_insert_with(Instant::now);
         match outcome {
             Outcome::Taken(taken) => {
                 let Taken { prepared, bytes, passages, notes, share } = *taken;
@@ -173,7 +179,8 @@ impl Batch {
 
     fn is_full(&self) -> bool {
         let changes = self.documents.len() + self.stamps.len() + self.gone.len();
-        self.size >= BATCH || changes >= MOST_CHANGES
+        let old = self.begun.is_some_and(|begun| begun.elapsed() >= LONGEST);
+        self.size >= BATCH || changes >= MOST_CHANGES || old
     }
 
     /// Keeps what there is, and begins anew.

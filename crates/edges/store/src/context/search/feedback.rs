@@ -9,11 +9,13 @@ use std::collections::HashMap;
 
 use super::asked::weight;
 use super::rank::{Read, Usual, best_first, saturated};
+use super::sighting::{Lookout, Term};
 
 /// How many candidates are asked for words.
 const ASKED: usize = 10;
 
-/// How many words they may add.
+/// How many words they may name, and how many of those may count in the end, the rarer ones.
+const NAMED: usize = 300;
 const WORDS: usize = 30;
 
 /// What those count together, beside the words of the query.
@@ -25,61 +27,97 @@ const FALL: i32 = 4;
 /// Of how many passages a word may stand in one: more are too common to tell anything.
 const COMMON: i64 = 8;
 
-/// The terms of the best candidates with what they are worth there, not knowing how rare they are.
-pub(super) fn terms(read: &[Read], usual: &Usual) -> HashMap<String, f64> {
+/// A term of the best candidates, and what it is worth there.
+pub(super) struct Named {
+    number: Term,
+    pub(super) term: String,
+    worth: f64,
+}
+
+/// The terms that are worth most in the best candidates, not knowing how rare they are.
+pub(super) fn named(read: &[Read], lookout: &Lookout, usual: &Usual) -> Vec<Named> {
     let asked = &read[..read.len().min(ASKED)];
     let best = asked.first().map_or(0.0, |read| read.score);
-    let mut terms = HashMap::new();
+    let mut worth = vec![0.0; lookout.terms()];
+    let mut counts = Counts::new(lookout);
     for passage in asked.iter().filter(|passage| passage.score > 0.0) {
         let say = (passage.score / best).powi(FALL);
         let length = usual.passage_length(passage);
-        for (term, count) in counts(passage) {
-            *terms.entry(term.to_owned()).or_default() += say * saturated(count / length);
-        }
+        counts.each(passage, |number, count| worth[number] += say * saturated(count / length));
     }
-    terms
-}
-
-fn counts(passage: &Read) -> HashMap<&str, f64> {
-    let mut counts = HashMap::new();
-    let texts = [&passage.title, &passage.body];
-    let terms = texts.into_iter().flat_map(|text| text.terms.split_terminator(' '));
-    for term in terms.filter(|term| !term.ends_with('_')) {
-        *counts.entry(term).or_default() += 1.0;
+    let mut numbers: Vec<Term> = (0..).take(worth.len()).collect();
+    numbers.retain(|number| worth[*number as usize] > 0.0);
+    let spelled = lookout.spelled();
+    let most_first = |one: &Term, other: &Term| {
+        let (one, other) = (*one as usize, *other as usize);
+        worth[other].total_cmp(&worth[one]).then_with(|| spelled[one].cmp(spelled[other]))
+    };
+    if numbers.len() > NAMED {
+        numbers.select_nth_unstable_by(NAMED, most_first);
+        numbers.truncate(NAMED);
     }
-    counts
+    let named = |number: Term| {
+        let (term, worth) = (spelled[number as usize].to_owned(), worth[number as usize]);
+        Named { number, term, worth }
+    };
+    numbers.into_iter().map(named).collect()
 }
 
 /// Adds to each candidate what those terms are worth in it. `known` is in how many of all passages
 /// they stand, and `asked` how many words the query has.
 pub(super) fn add(
-    read: &mut [Read],
-    terms: HashMap<String, f64>,
+    (read, lookout): (&mut [Read], &Lookout),
+    named: Vec<Named>,
     (known, all): (&HashMap<String, i64>, i64),
     (asked, usual): (f64, &Usual),
 ) {
-    let telling = |(term, worth): (String, f64)| {
-        let passages = known.get(&term).copied().unwrap_or_default();
+    let telling = |named: Named| {
+        let passages = known.get(&named.term).copied().unwrap_or_default();
         let rarity = weight(passages, all);
-        (passages > 1 && passages <= all / COMMON).then_some((term, worth * rarity, rarity))
+        let tells = passages > 1 && passages <= all / COMMON;
+        tells.then_some((Named { worth: named.worth * rarity, ..named }, rarity))
     };
-    let mut telling: Vec<_> = terms.into_iter().filter_map(telling).collect();
-    telling.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    let mut telling: Vec<_> = named.into_iter().filter_map(telling).collect();
+    telling.sort_by(|(one, _), (other, _)| {
+        other.worth.total_cmp(&one.worth).then_with(|| one.term.cmp(&other.term))
+    });
     telling.truncate(WORDS);
-    let together: f64 = telling.iter().map(|(_, worth, _)| worth).sum();
+    let together: f64 = telling.iter().map(|(named, _)| named.worth).sum();
     let share = SHARE * asked / together;
-    let weights: HashMap<&str, f64> = telling
-        .iter()
-        .map(|(term, worth, rarity)| (term.as_str(), share * worth * rarity))
-        .collect();
+    let mut weights = vec![0.0; lookout.terms()];
+    for (named, rarity) in telling {
+        weights[named.number as usize] = share * named.worth * rarity;
+    }
+    let mut counts = Counts::new(lookout);
     for passage in read.iter_mut() {
         let length = usual.passage_length(passage);
-        let found = counts(passage).into_iter();
-        let worth = found.filter_map(|(term, count)| {
-            weights.get(term).map(|weight| weight * saturated(count / length))
+        let mut worth = 0.0;
+        counts.each(passage, |number, count| {
+            worth += weights[number] * saturated(count / length);
         });
-        let worth: f64 = worth.sum();
         passage.score += worth;
     }
     best_first(read);
+}
+
+/// Counts the terms of one passage after the other.
+struct Counts(Vec<f64>);
+
+impl Counts {
+    fn new(lookout: &Lookout) -> Self {
+        Self(vec![0.0; lookout.terms()])
+    }
+
+    /// Calls with each term of a passage, once, in the order they are first said, and how often it
+    /// is said.
+    fn each(&mut self, passage: &Read, mut found: impl FnMut(usize, f64)) {
+        let terms = || passage.title.terms.iter().chain(&passage.body.terms);
+        terms().for_each(|number| self.0[*number as usize] += 1.0);
+        for number in terms() {
+            let count = std::mem::take(&mut self.0[*number as usize]);
+            if count > 0.0 {
+                found(*number as usize, count);
+            }
+        }
+    }
 }

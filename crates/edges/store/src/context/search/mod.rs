@@ -1,12 +1,13 @@
 //! Searching: the index names candidates, and those are read and ranked here.
 //!
-//! The work is bounded whatever is asked and however much there is: a query has so many terms, the
-//! rarest of them bring candidates from so many passages, and so many candidates are read.
+//! The work is bounded whatever is asked and however much there is: a query has so many terms, they
+//! bring so many candidates (see `looks`), and so many of those are read.
 
 mod asked;
 mod candidates;
 mod chosen;
 mod feedback;
+mod looks;
 mod rank;
 mod sighting;
 
@@ -14,6 +15,7 @@ use super::{Hit, Library, frequencies, totals};
 use crate::StoreError;
 use asked::Query;
 use rank::Usual;
+use sighting::Lookout;
 
 /// How many hits a search gives at most.
 const MOST: usize = 1000;
@@ -40,11 +42,12 @@ async fn found(library: &Library, query: Query, limit: usize) -> Result<Vec<Hit>
     let known = frequencies::of(&mut reader, query.terms()).await?;
     let query = query.weighed(&known, totals.passages);
     let candidates = candidates::find(&mut reader, &query, &totals, limit).await?;
-    let mut read = rank::weigh(candidates, &query, &usual);
-    let terms = feedback::terms(&read, &usual);
-    let known = frequencies::of(&mut reader, terms.keys().map(String::as_str)).await?;
+    let mut lookout = Lookout::new(&query.words);
+    let mut read = rank::weigh(candidates, &mut lookout, &query, &usual);
+    let named = feedback::named(&read, &lookout, &usual);
+    let known = frequencies::of(&mut reader, named.iter().map(|named| &*named.term)).await?;
     drop(reader);
     let asked = query.words.iter().map(|word| word.times as f64).sum();
-    feedback::add(&mut read, terms, (&known, totals.passages), (asked, &usual));
+    feedback::add((&mut read, &lookout), named, (&known, totals.passages), (asked, &usual));
     Ok(chosen::best(read, limit))
 }

@@ -66,7 +66,7 @@ impl Usual {
 
     /// How long a passage is beside the usual one, as far as that counts.
     pub(super) fn passage_length(&self, read: &Read) -> f64 {
-        1.0 - B + B * read.body.length as f64 / self.passage
+        1.0 - B + B * read.body.terms.len() as f64 / self.passage
     }
 
     fn document_length(&self, read: &Read) -> f64 {
@@ -80,8 +80,12 @@ pub(super) fn saturated(count: f64) -> f64 {
 }
 
 /// Reads the candidates and weighs them, best first.
-pub(super) fn weigh(candidates: Vec<Candidate>, query: &Weighed, usual: &Usual) -> Vec<Read> {
-    let mut lookout = Lookout::new(&query.words);
+pub(super) fn weigh(
+    candidates: Vec<Candidate>,
+    lookout: &mut Lookout,
+    query: &Weighed,
+    usual: &Usual,
+) -> Vec<Read> {
     let read = |candidate: Candidate| Read {
         title: lookout.see(&candidate.hit.title),
         heading: lookout.see(&candidate.hit.heading),
