@@ -73,7 +73,7 @@ pub struct Globals {
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Log in detail on stderr, all areas or some: config, launch, transport, session, fleet,
-    /// gate, gateway
+    /// gate, gateway, context
     #[arg(
         long,
         value_name = "AREA,…",

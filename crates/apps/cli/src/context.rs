@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_context::Shelf;
+use toolgate_context::{Shelf, shell_word};
 use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
 
 use crate::carry::installed::Register;
@@ -69,7 +69,7 @@ impl Context {
             true => shelf,
             false => {
                 let home = self.home.state_dir().display().to_string();
-                shelf.command(&format!("toolgate --home {} context ingest", quoted(&home)))
+                shelf.command(&format!("toolgate --home {} context ingest", shell_word(&home)))
             }
         }
     }
@@ -93,13 +93,4 @@ impl Context {
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     let failed = |error| Failure::usage(format!("find {}: {error}", path.display()));
     std::path::absolute(path).map_err(failed)
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:\\".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
-    }
 }

@@ -10,7 +10,8 @@ use crate::cli::{Cli, Verb};
 use crate::out::{self, harmless};
 
 /// What can be looked at in detail.
-const AREAS: [&str; 7] = ["config", "launch", "transport", "session", "fleet", "gate", "gateway"];
+const AREAS: [&str; 8] =
+    ["config", "launch", "transport", "session", "fleet", "gate", "gateway", "context"];
 
 /// The areas somebody wants to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub use ingest::Ingest;
 pub use names::Names;
 pub use pdf::{PdfReader, helper_main};
 pub use server::{gateway_server, tools_server};
-pub use shelf::Shelf;
+pub use shelf::{Shelf, shell_word};
 pub use tools::Intake;
 
 pub use toolgate_store::context::{Card, Fresh, Hit, Library, Origin, Stamp, Status, Trust};

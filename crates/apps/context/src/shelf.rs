@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
+use toolgate_model::visible;
 use toolgate_store::StoreError;
 use toolgate_store::context::Library;
 
@@ -58,5 +59,14 @@ impl Shelf {
     /// What a user types to take in `what`.
     pub(crate) fn ingesting(&self, what: &str) -> String {
         format!("{} {what}", self.command)
+    }
+}
+
+/// A path as a shell takes it.
+pub fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:\\".contains(c);
+    match !path.is_empty() && path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", visible(path).replace('\'', "'\\''")),
     }
 }

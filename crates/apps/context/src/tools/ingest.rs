@@ -11,6 +11,7 @@ use super::schema;
 use crate::arguments::Arguments;
 use crate::desk::{Desk, told};
 use crate::ingest::{Ingest, Options, Progress, Remarks, Report};
+use crate::shelf::shell_word;
 
 /// How many characters a note may have.
 const LENGTH: usize = 1_000_000;
@@ -93,7 +94,7 @@ async fn folder(
     client: &Client,
 ) -> Result<(String, Report), String> {
     let allowed = intake.allowed(path).map_err(|why| {
-        let command = desk.shelf.ingesting(&quoted(path));
+        let command = desk.shelf.ingesting(&typed(path));
         format!("{why}. The user can take it in himself: `{command}`")
     })?;
     let ingest = ingest(desk, intake, intake.options.clone()).await?;
@@ -136,16 +137,10 @@ fn failed(error: crate::ContextError) -> String {
     format!("failed to {error}")
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let path =
-        std::path::absolute(Path::new(path)).map_or(path.to_owned(), |it| it.display().to_string());
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':');
-    match path.chars().all(plain) {
-        true => path,
-        false => format!("'{}'", visible(&path).replace('\'', "'\\''")),
-    }
+/// A path as a shell takes it from any folder.
+fn typed(path: &str) -> String {
+    let whole = std::path::absolute(Path::new(path));
+    shell_word(&whole.map_or(path.to_owned(), |whole| whole.display().to_string()))
 }
 
 fn reported(source: &str, report: &Report) -> Output {
