@@ -34,6 +34,7 @@ pub use decisions::{
 };
 pub use error::StoreError;
 pub use journal::Journal;
+pub use private::open_plain;
 pub use results::{Draft, FileResults, KeptResult, Quota, Results, Section};
 pub use sqlite::SqliteState;
 pub use state::{Answer, Consent, ConsentSet, FoundEra, SavedCatalog, State, Trust};

@@ -1,5 +1,5 @@
-//! Files and folders that nobody but the user can read, from the moment they exist, and their names
-//! on disk: what systems do in different ways.
+//! Files and folders that nobody but the user can read, from the moment they exist, their names on
+//! disk, and files where others write: what systems do in different ways.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -36,5 +36,47 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match cfg!(unix) {
         true => File::open(path)?.sync_all(),
         false => Ok(()),
+    }
+}
+
+/// Opens a file for reading. A link is not followed, since it may lead anywhere, and what is no file
+/// is not waited for, since it may never answer. Where a system has no such way of opening, a link is
+/// told by looking first.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    #[cfg(not(unix))]
+    if path.is_symlink() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn only_a_file_is_opened() {
+        use rustix::fs::{CWD, FileType, mknodat};
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("file"), "text").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        mknodat(CWD, path("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(open_plain(&path("file")).is_ok());
+        for name in ["link", "pipe", ".", "missing"] {
+            assert!(open_plain(&path(name)).is_err(), "{name}");
+        }
     }
 }

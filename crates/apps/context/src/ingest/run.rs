@@ -23,6 +23,7 @@ use super::refused::Refusal;
 use super::walk::Root;
 use super::work::{Outcome, Taken, Worker};
 use super::{Ingest, Progress, Report};
+use crate::error::ContextError;
 
 /// Bytes of files that are in memory at once. What is made of a file takes a few times its size.
 const BUDGET: u64 = 20 << 20;
@@ -54,7 +55,7 @@ pub(super) async fn run(
     root: &Root,
     plan: Plan,
     (report, told): (&mut Report, &mut (dyn FnMut(Progress) + Send)),
-) -> Result<(), StoreError> {
+) -> Result<(), ContextError> {
     let bytes = plan.tasks.iter().map(|task| task.found.bytes).sum();
     let files = plan.tasks.len() as u64;
     let mut progress = Progress { files, bytes, ..Progress::default() };
@@ -63,7 +64,7 @@ pub(super) async fn run(
     report.removed += ingest.library.forget(&plan.gone).await?;
     ingest.library.entrust(&plan.mistaken.trusted, Trust::Untrusted).await?;
     ingest.library.entrust(&plan.mistaken.distrusted, Trust::Trusted).await?;
-    let mut findings = start(ingest, root, plan.tasks);
+    let mut findings = start(ingest, root, plan.tasks)?;
     let mut batch = Batch::default();
     loop {
         match timeout(PATIENCE, findings.recv()).await {
@@ -80,17 +81,22 @@ pub(super) async fn run(
             Err(_) => batch.keep(ingest, report).await?,
         }
     }
-    batch.keep(ingest, report).await
+    batch.keep(ingest, report).await?;
+    Ok(())
 }
 
-/// Starts the workers.
-fn start(ingest: &Ingest, root: &Root, tasks: Vec<Task>) -> mpsc::Receiver<Finding> {
+/// Starts the workers: one will do, if the system has no more threads.
+fn start(
+    ingest: &Ingest,
+    root: &Root,
+    tasks: Vec<Task>,
+) -> Result<mpsc::Receiver<Finding>, ContextError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = cores.min(MOST_WORKERS).min(tasks.len());
     let (sender, receiver) = mpsc::channel(MOST_CHANGES);
     let tasks = Arc::new(Mutex::new(tasks.into_iter()));
     let budget = Budget::new(BUDGET);
-    for _ in 0..workers {
+    for number in 0..workers {
         let worker = Worker {
             folder: root.folder.as_str().into(),
             options: ingest.options.clone(),
@@ -105,11 +111,15 @@ fn start(ingest: &Ingest, root: &Root, tasks: Vec<Task>) -> mpsc::Receiver<Findi
         };
         let work = move || work(worker, next, &sender);
         let started = thread::Builder::new().name("ingest".into()).stack_size(STACK).spawn(work);
-        if let Err(error) = started {
-            tracing::warn!(target: "toolgate::context", "a worker did not start: {error}");
+        match started {
+            Ok(_) => {}
+            Err(error) if number == 0 => return Err(ContextError::Worker(error.to_string())),
+            Err(error) => {
+                tracing::warn!(target: "toolgate::context", "a worker did not start: {error}");
+            }
         }
     }
-    receiver
+    Ok(receiver)
 }
 
 fn work(mut worker: Worker, next: impl Fn() -> Option<Task>, findings: &mpsc::Sender<Finding>) {

@@ -3,7 +3,7 @@
 //! Whatever a file is like, the answer is an outcome for that file. A reader that panics over one
 //! costs that file and no other.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,6 +13,7 @@ use toolgate_model::Digest;
 use toolgate_reading::terms::Indexer;
 use toolgate_reading::{Document, Format};
 use toolgate_store::context::{Fresh, Origin, Prepared, Stamp};
+use toolgate_store::open_plain;
 
 use super::Options;
 use super::budget::{Budget, Share};
@@ -97,7 +98,7 @@ impl Worker {
     }
 
     fn outcome(&mut self, task: &Task) -> Result<Outcome, Unread> {
-        let mut file = open(&task.found.key)?;
+        let mut file = open_plain(Path::new(&task.found.key))?;
         // As it is from here on: whatever is changed while it is read is changed again.
         let found = Found::new(task.found.key.clone(), &file.metadata()?);
         let now = plan::now();
@@ -184,15 +185,6 @@ pub(crate) fn format(name: &str, head: &[u8]) -> Option<Format> {
         return Format::of(name, decode(head[..even].to_vec()).text.as_bytes());
     }
     Format::of(name, head)
-}
-
-/// Opens a file, and nothing that took its place since the walk: what is no file may never answer.
-fn open(key: &str) -> io::Result<File> {
-    let is_file = |metadata: fs::Metadata| metadata.is_file();
-    if !fs::symlink_metadata(key).map(is_file)? {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    File::open(key)
 }
 
 /// The last part of a path.
