@@ -19,6 +19,10 @@ use crate::StoreError;
 /// The longest line that is read; the writer's are far shorter.
 pub(super) const LONGEST: u64 = 1 << 20;
 
+/// How far a file's time may be behind that of what was written into it, in milliseconds: systems
+/// stamp files by a slower clock than the one that is asked for the time, and some round to seconds.
+const BEHIND: u64 = 2_000;
+
 /// Every record below this folder, oldest first; no folder is no record. Calls whose process ended
 /// before their outcome was written get one: unknown.
 pub fn read(folder: &Path) -> Result<Entries, StoreError> {
@@ -29,7 +33,7 @@ pub fn read(folder: &Path) -> Result<Entries, StoreError> {
 /// that can be known from outside.
 pub fn read_since(folder: &Path, ms: u64) -> Result<Entries, StoreError> {
     let mut chains = layout::chains(folder)?;
-    chains.retain(|chain| ms == 0 || chain.last_change().is_none_or(|last| last >= ms));
+    chains.retain(|chain| ms == 0 || chain.last_change().is_none_or(|last| last + BEHIND >= ms));
     chains.sort_by(|one, other| (one.began, &one.id).cmp(&(other.began, &other.id)));
     Ok(Entries { since: ms, waiting: chains.into(), open: Vec::new(), heads: BinaryHeap::new() })
 }

@@ -1,6 +1,8 @@
 //! The chains of many processes are one stream.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toolgate_store::Journal;
 use toolgate_store::journal::{Happened, read, read_since};
@@ -42,6 +44,31 @@ async fn chains_are_read_in_the_order_of_time() {
     }
     let report = checked(journals[0].places());
     assert!(report.holds() && report.chains == 3, "{report:?}");
+}
+
+#[tokio::test]
+async fn a_file_stamped_by_a_slower_clock_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("journal");
+    let journal = Journal::new(place.clone());
+    let last = journal.append(&intent(&tool(), 1, true)).unwrap();
+    journal.durable(last).await.unwrap();
+    journal.close().await.unwrap();
+    let written: Vec<_> = read(&place).unwrap().map(Result::unwrap).collect();
+    for entry in walk(&place) {
+        let file = fs::File::options().write(true).open(&entry).unwrap();
+        let behind = file.metadata().unwrap().modified().unwrap() - Duration::from_millis(10);
+        file.set_modified(behind).unwrap();
+    }
+    let since = read_since(&place, written.last().unwrap().ms).unwrap();
+    assert!(since.count() > 0);
+}
+
+/// The files below a folder.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { walk(&path) } else { vec![path] };
+    entries.flat_map(below).collect()
 }
 
 #[tokio::test]
