@@ -9,8 +9,6 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde::Serialize;
 use toolgate_model::Digest;
 use toolgate_store::context::{Card, Fresh, Library, Origin, Stamp, Trust};
@@ -18,7 +16,7 @@ use toolgate_store::context::{Card, Fresh, Library, Origin, Stamp, Trust};
 pub use part::{Body, Part};
 
 use crate::error::ContextError;
-use crate::ingest::Remark;
+use crate::ingest::{Remark, now};
 use crate::pdf::PdfReader;
 
 /// A resource that was read.
@@ -141,9 +139,4 @@ fn digest(parts: &[Part]) -> Digest {
 
 fn size(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.body.bytes().len() as u64).sum()
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -28,6 +28,7 @@ pub use report::{MOST_NAMED, Progress, Remark, Remarks, Report};
 use crate::error::ContextError;
 use crate::pdf::PdfReader;
 use plan::Comparing;
+pub(crate) use plan::now;
 use refused::Refused;
 use walk::Walked;
 pub(crate) use walk::{Root, folders};

@@ -56,7 +56,7 @@ pub(super) fn stamp(found: &Found, digest: Digest, now: i64) -> Stamp {
 }
 
 /// The time, in milliseconds since 1970.
-pub(super) fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -14,7 +14,7 @@ const READ: usize = 64;
 
 /// The candidates in one row, since each row costs two threads a meeting. What a term weighs in a
 /// title, in headings, in a path and in a text is said here; a heading stands in the text too.
-const RANKED: &str = "select json_group_array(json_array(json_array(p.id, p.document, \
+const BEST: &str = "select json_group_array(json_array(json_array(p.id, p.document, \
      p.heading, p.text, p.first, p.last), json_array(d.key, d.folder, d.server, d.uri, d.title, \
      d.modified, d.trusted, d.length))) \
      from (select rowid from terms where terms match $1 and rowid >= $2 \
@@ -53,7 +53,7 @@ async fn see(
     most: usize,
 ) -> Result<Vec<Candidate>, sqlx::Error> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let query = sqlx::query_scalar(RANKED).bind(look.matching).bind(look.since).bind(most);
+    let query = sqlx::query_scalar(BEST).bind(look.matching).bind(look.since).bind(most);
     let found: String = query.fetch_one(connection).await?;
     let rows: Vec<Row> =
         serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
