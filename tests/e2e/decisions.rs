@@ -50,6 +50,8 @@ struct Stage {
     setup: Setup,
     /// What those that a gateway starts bear.
     mark: String,
+    /// The operator's, where the posture demands one.
+    passphrase: Option<&'static str>,
     /// Those that listen, which end with the stage.
     _listening: Mutex<Vec<Listening>>,
 }
@@ -92,8 +94,17 @@ impl Stage {
                 text += &stdio_entry(coat.name, &words, &[(census::VARIABLE, &mark)]);
             }
         }
-        std::fs::write(setup.folder().join("toolgate.toml"), text).unwrap();
-        Self { setup, mark, _listening: Mutex::new(listening) }
+        if text.contains("\"governed\"") {
+            setup.key(Setup::CLIENT).unwrap();
+        }
+        std::fs::write(setup.folder().join("toolgate.toml"), &text).unwrap();
+        let passphrase = text.contains("posture = \"governed\"").then_some("open sesame");
+        if let Some(passphrase) = passphrase {
+            let set = ["approvals", "passphrase"];
+            let set = setup.run_with_passphrase(&set, &format!("\n{passphrase}")).unwrap();
+            assert!(set.status.success(), "{}", told(&set));
+        }
+        Self { setup, mark, passphrase, _listening: Mutex::new(listening) }
     }
 
     fn serve(&self) -> Gateway {
@@ -144,7 +155,11 @@ impl Stage {
     }
 
     fn run(&self, verb: &[&str]) -> Output {
-        self.setup.run(&[verb, &["--json"]].concat()).unwrap()
+        let verb = [verb, &["--json"]].concat();
+        match self.passphrase {
+            Some(passphrase) => self.setup.run_with_passphrase(&verb, passphrase).unwrap(),
+            None => self.setup.run(&verb).unwrap(),
+        }
     }
 
     /// The calls that wait for an approval.

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::json;
 use toolgate_e2e::gateway::Setup;
 use toolgate_e2e::http::{Endpoint, Response, request};
-use toolgate_e2e::mcp::{REVISION, initialize};
+use toolgate_e2e::mcp::{REVISION, initialize, post};
 
 /// A request to `target` with these headers; the body is a valid `initialize`.
 fn knock(endpoint: &Endpoint, target: &str, headers: &[(&str, &str)]) -> Response {
@@ -116,6 +116,78 @@ fn every_path_is_behind_the_same_door() {
     let answer = Response::read(options).unwrap();
     assert_eq!(answer.header("access-control-allow-origin"), None);
     assert_eq!(answer.status, 403);
+}
+
+/// The status of a request that opens a session, in a chunked body, with these headers before it.
+fn chunked(endpoint: &Endpoint, headers: &[(&str, &str)]) -> u16 {
+    let body = initialize(REVISION, &json!({}));
+    let body = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let always = [
+        ("Host", endpoint.authority.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("Connection", "close"),
+    ];
+    let all: Vec<_> = always.iter().chain(headers).copied().collect();
+    endpoint.exchange(&request("POST", &endpoint.path, &all, body.as_bytes())).unwrap().status
+}
+
+#[test]
+fn a_body_that_is_framed_twice_is_refused() {
+    let setup = Setup::new("").unwrap();
+    let gateway = setup.serve().unwrap();
+    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let (chunks, length) = (("Transfer-Encoding", "chunked"), ("Content-Length", "5"));
+    assert_eq!(chunked(&endpoint, &[chunks]), 200);
+    for both in [[length, chunks], [chunks, length], [chunks, ("content-length", "0")]] {
+        assert_eq!(chunked(&endpoint, &both), 400, "{both:?}");
+    }
+}
+
+#[test]
+fn a_request_that_names_two_sessions_is_refused() {
+    let setup = Setup::new("").unwrap();
+    let gateway = setup.serve().unwrap();
+    let (client, other) = (gateway.client().unwrap(), gateway.client().unwrap());
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    assert_eq!(client.post(&ping).unwrap().status, 200);
+    for second in [client.session.as_str(), other.session.as_str(), "other"] {
+        let mut headers = client.headers();
+        headers.push(("Mcp-Session-Id", second));
+        let status = post(&client.endpoint, &headers, &ping).unwrap().status;
+        assert_eq!(status, 400, "{second}");
+        headers.push(("Accept", "text/event-stream"));
+        for method in ["GET", "DELETE"] {
+            let status = client.endpoint.send(method, &headers, b"").unwrap().status;
+            assert_eq!(status, 400, "{method} {second}");
+        }
+    }
+    assert_eq!(client.post(&ping).unwrap().status, 200, "the session goes on");
+}
+
+#[test]
+fn a_page_of_another_site_opens_no_stream_and_no_session() {
+    let setup = Setup::new("").unwrap();
+    let gateway = setup.serve().unwrap();
+    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let own = endpoint.authority.as_str();
+    let stream = |site: &[(&str, &str)]| {
+        let always = [("Host", own), ("Accept", "image/*,*/*;q=0.8"), ("Connection", "close")];
+        let all: Vec<_> = always.iter().chain(site).copied().collect();
+        endpoint.exchange(&request("GET", "/sse", &all, b"")).unwrap().status
+    };
+    let session = |site: &[(&str, &str)]| {
+        let all: Vec<_> = [("Host", own)].iter().chain(site).copied().collect();
+        knock(&endpoint, &endpoint.path, &all).status
+    };
+    let site = |site| ("Sec-Fetch-Site", site);
+    let (same, origin) = (site("same-origin"), format!("http://{own}"));
+    for allowed in [&[][..], &[site("none")], &[same], &[site("cross-site"), ("Origin", &origin)]] {
+        assert_eq!((stream(allowed), session(allowed)), (200, 200), "{allowed:?}");
+    }
+    for refused in [&[site("cross-site")][..], &[site("same-site")], &[same, site("cross-site")]] {
+        assert_eq!((stream(refused), session(refused)), (403, 403), "{refused:?}");
+    }
 }
 
 #[test]

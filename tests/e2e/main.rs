@@ -12,6 +12,7 @@
     reason = "tests: a broken expectation ends the test at once, and programs are started to test"
 )]
 
+mod callers;
 mod catalogs;
 mod clients;
 mod context;
@@ -21,15 +22,20 @@ mod decisions;
 mod doors;
 mod eras;
 mod examples;
+mod growth;
 mod hostile;
 mod http_upstreams;
+mod leaving;
 mod lifetimes;
+mod limits;
 mod masking;
+mod operators;
 mod parked;
 mod plan;
 mod profiles;
 mod protocol;
 mod recorded;
+mod released_clients;
 mod reload;
 mod results;
 mod rmcp_peer;

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
+use toolgate_e2e::gateway::{
+    Gateway, Listening, Setup, http_entry, sampling, stdio_entry, testkit,
+};
 use toolgate_e2e::{Client, Visitor, within};
 
 const SERVERS: [&str; 2] = ["legacy", "modern"];
@@ -33,6 +35,9 @@ impl House {
         };
         let config = entry("legacy", &[]) + &entry("modern", &["--modern"]);
         std::fs::write(setup.folder().join("toolgate.toml"), config).unwrap();
+        for name in ["ada", "eve"] {
+            setup.key(name).unwrap();
+        }
         let gateway = Self::serve(&setup);
         Self { setup, gateway }
     }
@@ -43,8 +48,9 @@ impl House {
         gateway
     }
 
-    fn visitor(&self, credential: &str) -> Visitor {
-        Visitor::new(&self.gateway.url, Some(credential), json!({"elicitation": {}})).unwrap()
+    fn visitor(&self, name: &str) -> Visitor {
+        let key = self.setup.key(name).unwrap();
+        Visitor::new(&self.gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
     }
 
     /// How often the tool ran for this key, told by no one but the tool.
@@ -101,7 +107,7 @@ fn assert_refused(answer: &Value) {
 #[test]
 fn an_answer_after_thirty_seconds_is_taken() {
     let house = House::open();
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     let parked = SERVERS.map(|server| Parked::by(&visitor, server));
     // People take their time, and nothing else shows that it is given to them.
     std::thread::sleep(Duration::from_secs(30));
@@ -111,9 +117,46 @@ fn an_answer_after_thirty_seconds_is_taken() {
 }
 
 #[test]
+fn an_address_to_visit_has_an_elicitation_id_in_every_revision() {
+    let house = House::open();
+    let can = json!({"elicitation": {"url": {}}});
+    let visitor = Visitor::new(&house.gateway.url, None, can).unwrap();
+    for server in SERVERS {
+        let asked = visitor.call(&format!("{server}__test_url_elicitation"), &json!({})).unwrap();
+        let questions = asked["result"]["inputRequests"].as_object().unwrap();
+        let page = questions.values().next().unwrap();
+        assert_eq!(page["params"]["mode"], "url", "{server}: {asked}");
+        let id = page["params"]["elicitationId"].as_str();
+        assert!(id.is_some_and(|id| !id.is_empty()), "{server}: {asked}");
+    }
+}
+
+#[test]
+fn what_a_client_cannot_be_asked_is_said_in_the_answer() {
+    let fixture = testkit("fixture", &["--stdio"]).unwrap();
+    let setup = Setup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
+    let gateway = setup.serve().unwrap();
+    let client = gateway.client_with(&["fixture__test_sampling"]).unwrap();
+    for (tool, arguments, lacks) in [
+        ("fixture__test_sampling", json!({"prompt": "?"}), "sampling"),
+        ("fixture__test_elicitation", json!({"message": "?"}), "elicitation by form"),
+        ("fixture__test_url_elicitation", json!({}), "elicitation by URL"),
+    ] {
+        let answer = client.call(tool, &arguments).unwrap();
+        let content = answer["result"]["content"].as_array().unwrap();
+        let said = content.last().unwrap()["text"].as_str().unwrap();
+        let told = format!("does not support {lacks}");
+        assert!(content.len() == 2 && said.contains(&told), "{tool}: {answer}");
+    }
+    // No roots is an ordinary answer.
+    let answer = client.call("fixture__test_list_roots", &json!({})).unwrap();
+    assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 1, "{answer}");
+}
+
+#[test]
 fn only_the_caller_who_was_asked_can_answer() {
     let house = House::open();
-    let (ada, eve) = (house.visitor("Bearer ada"), house.visitor("Bearer eve"));
+    let (ada, eve) = (house.visitor("ada"), house.visitor("eve"));
     let nobody = Visitor::new(&house.gateway.url, None, json!({"elicitation": {}})).unwrap();
     for server in SERVERS {
         let parked = Parked::by(&ada, server);
@@ -127,7 +170,7 @@ fn only_the_caller_who_was_asked_can_answer() {
 #[test]
 fn a_changed_request_is_refused() {
     let house = House::open();
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     for (server, other) in [("legacy", "modern"), ("modern", "legacy")] {
         let parked = Parked::by(&visitor, server);
         let changed = json!({"key": "changed"});
@@ -144,7 +187,7 @@ fn a_changed_request_is_refused() {
 #[test]
 fn a_replayed_answer_is_refused() {
     let house = House::open();
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     for server in SERVERS {
         let parked = Parked::by(&visitor, server);
         assert_done(&parked.answered_by(&visitor));
@@ -156,7 +199,7 @@ fn a_replayed_answer_is_refused() {
 #[test]
 fn a_tampered_state_is_refused() {
     let house = House::open();
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     for server in SERVERS {
         let parked = Parked::by(&visitor, server);
         let length = parked.state.len();
@@ -176,12 +219,12 @@ fn a_tampered_state_is_refused() {
 #[test]
 fn a_gateway_killed_while_calls_are_parked_runs_none_of_them_again() {
     let mut house = House::open();
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     let parked = SERVERS.map(|server| Parked::by(&visitor, server));
     house.gateway.process.signal(Signal::KILL).unwrap();
     house.gateway.process.wait(Duration::from_secs(10)).unwrap();
     house.gateway = House::serve(&house.setup);
-    let visitor = house.visitor("Bearer ada");
+    let visitor = house.visitor("ada");
     for (parked, server) in parked.iter().zip(SERVERS) {
         assert_refused(&parked.answered_by(&visitor));
         assert_eq!(house.runs(server), 1, "{server}");

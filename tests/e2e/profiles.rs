@@ -181,7 +181,7 @@ fn meets(client: &mut dyn Asks, shows: &Shows) {
     }
     let answer = call(client, shows.foreign, &json!({}));
     assert_eq!(answer["error"]["code"], -32602, "{}: {answer}", shows.profile);
-    let own = ["tool_search", "call_tool"].map(str::to_owned);
+    let own = ["tool_search", "call_tool", "call_read_only_tool"].map(str::to_owned);
     assert_eq!(own.iter().all(|name| tools.contains(name)), shows.searching, "{tools:?}");
     assert!(!shows.searching || tools.len() == own.len(), "{tools:?}");
     let prompts = listed(client, "prompts/list", "prompts", "name");
@@ -244,7 +244,9 @@ fn what_exposure_prints_is_what_clients_are_sent() {
         ];
         for (kind, method, member, key) in lists {
             let mut sent = listed(&mut client, method, member, key);
-            sent.retain(|name| name != "tool_search" && name != "call_tool");
+            sent.retain(|name| {
+                !["tool_search", "call_tool", "call_read_only_tool"].contains(&name.as_str())
+            });
             assert_eq!(sent, printed(&setup, profile, kind), "{profile}: {kind}");
         }
     }

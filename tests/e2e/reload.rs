@@ -290,3 +290,45 @@ fn sighup_and_edits_reach_a_gateway_on_stdio() {
     process.close_stdin();
     assert!(process.wait(SOON).unwrap().success());
 }
+
+/// A server and the rule about it come with one reload, beside so many other servers that taking all
+/// of them over takes a while. Whoever calls meanwhile finds no such tool, or its rule.
+#[test]
+fn a_server_that_comes_with_a_rule_is_never_called_without_it() {
+    let new = stdio_entry("aaa", &testkit("echo", &["--stdio"]).unwrap(), &[]);
+    let setup = Setup::new(&new).unwrap();
+    let file = setup.folder().join("toolgate.toml");
+    // Its tools are known from an earlier run: they can be called as soon as it is there.
+    let mut before = setup.serve().unwrap();
+    before.client_with(&["aaa__echo"]).unwrap();
+    before.process.signal(Signal::TERM).unwrap();
+    assert!(before.process.wait(SOON).unwrap().success());
+
+    write(&file, "", 0);
+    let gateway = setup.serve().unwrap();
+    let others = (0..400)
+        .map(|number| format!("[servers.z{number}]\ncommand = \"true\"\nenabled = false\n"));
+    let after = format!("{new}{}[policy]\ndeny = [\"mcp:aaa/*\"]\n", others.collect::<String>());
+    let url = &gateway.url;
+    let calls_until_refused = || {
+        let client = Client::connect(url).unwrap();
+        let mut passed = None;
+        let refused = within(SOON, || {
+            let answer = client.call("aaa__echo", &json!({"text": "called"})).unwrap();
+            let text = answer.to_string();
+            if text.contains("called") {
+                passed = Some(text.clone());
+            }
+            text.contains("refused: ")
+        });
+        assert!(refused, "the rule holds in the end");
+        assert_eq!(passed, None, "the call passed without the rule");
+    };
+    std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..3).map(|_| scope.spawn(calls_until_refused)).collect();
+        write(&file, &after, 1);
+        for caller in callers {
+            caller.join().unwrap();
+        }
+    });
+}

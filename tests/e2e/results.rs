@@ -72,7 +72,7 @@ struct Raw {
     endpoint: Endpoint,
     session: String,
     accept: &'static str,
-    credential: Option<&'static str>,
+    credential: Option<String>,
 }
 
 impl Raw {
@@ -80,14 +80,14 @@ impl Raw {
         Self::open_as(None, url, accept)
     }
 
-    fn open_as(credential: Option<&'static str>, url: &str, accept: &'static str) -> Self {
+    fn open_as(credential: Option<String>, url: &str, accept: &'static str) -> Self {
         let endpoint = Endpoint::parse(url).unwrap();
         let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "results", "version": "0"}}});
         let both = "application/json, text/event-stream";
         let mut headers = vec![("Content-Type", "application/json"), ("Accept", both)];
-        headers.extend(credential.map(|credential| ("Authorization", credential)));
+        headers.extend(credential.iter().map(|key| ("Authorization", key.as_str())));
         let reply = endpoint.send("POST", &headers, hello.to_string().as_bytes()).unwrap();
         let session = reply.header("mcp-session-id").unwrap().to_owned();
         let raw = Self { endpoint, session, accept, credential };
@@ -102,7 +102,7 @@ impl Raw {
             ("Accept", self.accept),
             ("Mcp-Session-Id", self.session.as_str()),
         ];
-        headers.extend(self.credential.map(|credential| ("Authorization", credential)));
+        headers.extend(self.credential.iter().map(|key| ("Authorization", key.as_str())));
         let reply = self.endpoint.send("POST", &headers, message.to_string().as_bytes()).unwrap();
         if reply.streams() {
             let data = reply.events().map(Result::unwrap).map(|event| event.data);
@@ -253,6 +253,35 @@ fn a_large_result_passes_whole_to_a_client_on_stdio() {
     }
 }
 
+/// A large request whose large answer must be rewritten, then another one: neither may wait for
+/// what the first one holds.
+#[test]
+fn a_large_request_with_a_large_answer_does_not_wait_for_itself() {
+    for upstream in [Upstream::Stdio, Upstream::OldSse] {
+        let stage = Stage::new(upstream, "");
+        let gateway = stage.setup.serve().unwrap();
+        gateway.client_with(&["bulk__bulk"]).unwrap();
+        // A plain answer: a stream would send signs of life for as long as the call hangs.
+        let raw = Raw::open(&gateway.url, "application/json");
+        let arguments =
+            json!({"shape": "invisible", "bytes": 3 << 20, "more": "x".repeat(9 << 20)});
+        let params = json!({"name": "bulk__bulk", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("Accept", raw.accept),
+            ("Mcp-Session-Id", raw.session.as_str()),
+        ];
+        for _ in 0..2 {
+            let reply = raw.endpoint.send("POST", &headers, call.to_string().as_bytes());
+            let answer = reply.and_then(|reply| reply.text());
+            assert!(answer.is_ok(), "{upstream:?}: no answer came: {answer:?}");
+            let shown = joined(&contents(&answer.unwrap()));
+            assert!(shown == bulk::text(3 << 20), "{upstream:?}: {} bytes came", shown.len());
+        }
+    }
+}
+
 /// The one JSON-RPC answer, read.
 fn read(answer: &str) -> Value {
     serde_json::from_str(answer).expect("an answer is JSON")
@@ -273,6 +302,7 @@ fn joined(result: &Value) -> String {
 #[test]
 fn a_large_result_is_shown_in_part_and_read_by_range_and_search() {
     let stage = Stage::new(Upstream::Stdio, BOUNDED);
+    let another = stage.setup.key("another").unwrap();
     let gateway = stage.setup.serve().unwrap();
     gateway.client_with(&["bulk__bulk", "read_result"]).unwrap();
     let raw = Raw::open(&gateway.url, PLAIN);
@@ -332,7 +362,7 @@ fn a_large_result_is_shown_in_part_and_read_by_range_and_search() {
     let again = Raw::open(&gateway.url, PLAIN);
     let page = contents(&again.request("resources/read", &json!({"uri": uri})));
     assert!(whole.starts_with(page["contents"][0]["text"].as_str().unwrap()));
-    let other = Raw::open_as(Some("Bearer another"), &gateway.url, PLAIN);
+    let other = Raw::open_as(Some(another), &gateway.url, PLAIN);
     let refused = read(&other.request("resources/read", &json!({"uri": uri})));
     assert!(refused["error"]["message"].as_str().unwrap().contains("no result is kept"));
     assert_eq!(std::fs::read_dir(results_folder(&stage.setup)).unwrap().count(), 0);

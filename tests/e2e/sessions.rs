@@ -11,11 +11,20 @@ use toolgate_e2e::mcp::{REVISION, initialize, post};
 use toolgate_e2e::{Client, count, counts};
 
 fn with_fixture() -> (Setup, Gateway) {
+    let setup = fixture();
+    let gateway = served(&setup);
+    (setup, gateway)
+}
+
+fn fixture() -> Setup {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
+    Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap()
+}
+
+fn served(setup: &Setup) -> Gateway {
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["fixture__test_slow"]).unwrap();
-    (setup, gateway)
+    gateway
 }
 
 #[test]
@@ -55,12 +64,14 @@ fn an_ended_session_is_gone_and_only_that_one() {
 /// Two people, each with four sessions that talk at once, while a ninth session listens.
 #[test]
 fn what_one_session_is_told_no_other_hears() {
-    let (_setup, gateway) = with_fixture();
+    let setup = fixture();
+    let people = ["one", "two"].map(|name| setup.key(name).unwrap());
+    let gateway = served(&setup);
     let listener = gateway.client().unwrap();
     let heard = listen(&listener);
     std::thread::scope(|scope| {
         for talker in 0..8 {
-            let holder = Some(format!("Bearer person-{}", talker % 2));
+            let holder = Some(people[talker % 2].clone());
             let client = Client::connect_as(holder, &gateway.url, &json!({})).unwrap();
             scope.spawn(move || {
                 for round in 0..counts(500, 12_500) {
@@ -123,13 +134,14 @@ fn hears_only_its_own(client: &Client, canary: &str) {
 
 #[test]
 fn a_session_is_of_no_use_to_anybody_else() {
-    let (_setup, gateway) = with_fixture();
-    let holder = Some("Bearer person-1".to_owned());
-    let client = Client::connect_as(holder, &gateway.url, &json!({})).unwrap();
+    let setup = fixture();
+    let [own, other] = ["one", "two"].map(|name| setup.key(name).unwrap());
+    let gateway = served(&setup);
+    let client = Client::connect_as(Some(own), &gateway.url, &json!({})).unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     assert_eq!(client.post(&ping).unwrap().status, 200);
     let stolen = ("Mcp-Session-Id", client.session.as_str());
-    for thief in [&[stolen][..], &[stolen, ("Authorization", "Bearer person-2")]] {
+    for thief in [&[stolen][..], &[stolen, ("Authorization", &other)]] {
         assert_eq!(post(&client.endpoint, thief, &ping).unwrap().status, 404, "{thief:?}");
         let ended = client.endpoint.send("DELETE", thief, b"").unwrap();
         assert_eq!(ended.status, 404, "{thief:?}");

@@ -2,15 +2,17 @@
 //!
 //! Nothing of the user's machine is read: `--home` and `--config` name everything.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Running;
+use crate::process::{Running, run_outside};
 use crate::{Client, binaries, broken};
 
 /// How long a start may take on a busy machine; servers that never start are cut by their own limit.
@@ -20,15 +22,20 @@ const START: Duration = Duration::from_secs(60);
 pub struct Setup {
     folder: TempDir,
     program: PathBuf,
+    keys: Mutex<HashMap<String, String>>,
 }
 
 impl Setup {
+    /// The caller whose key, if there is one, our own plain clients use.
+    pub const CLIENT: &str = "client";
+
     /// A home whose config is this text.
     pub fn new(config: &str) -> io::Result<Self> {
         let folder = TempDir::new()?;
         std::fs::create_dir(folder.path().join("home"))?;
         std::fs::write(folder.path().join("toolgate.toml"), config)?;
-        Ok(Self { folder, program: binaries::find("toolgate")? })
+        let keys = Mutex::default();
+        Ok(Self { folder, program: binaries::find("toolgate")?, keys })
     }
 
     /// Its temporary folder, for files the test's servers need.
@@ -59,9 +66,32 @@ impl Setup {
         command
     }
 
-    /// Runs a verb to its end.
+    /// Runs a verb to its end, as the operator in a separate terminal: outside this process tree.
     pub fn run(&self, verb: &[&str]) -> io::Result<Output> {
-        self.command(verb).stdin(Stdio::null()).output()
+        run_outside(&self.command(verb), "")
+    }
+
+    /// The same, giving the operator's passphrase.
+    pub fn run_with_passphrase(&self, verb: &[&str], passphrase: &str) -> io::Result<Output> {
+        let verb = [verb, &["--passphrase-stdin"]].concat();
+        run_outside(&self.command(&verb), &format!("{passphrase}\n"))
+    }
+
+    /// The key of a caller as an `Authorization` value. It is made when it is first asked for: to be
+    /// asked for before there is a gateway, since a client of one makes no keys.
+    pub fn key(&self, name: &str) -> io::Result<String> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = keys.get(name) {
+            return Ok(key.clone());
+        }
+        let made = self.run(&["keys", "add", name])?;
+        let key = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        if key.is_empty() {
+            let said = String::from_utf8_lossy(&made.stderr).into_owned();
+            return Err(broken(format!("no key for {name}: {said}")));
+        }
+        keys.insert(name.to_owned(), format!("Bearer {key}"));
+        Ok(format!("Bearer {key}"))
     }
 
     /// Starts `serve` on a free port.
@@ -73,7 +103,9 @@ impl Setup {
     pub fn serve_with(&self, options: &[&str]) -> io::Result<Gateway> {
         let mut verb = vec!["serve", "--listen", "127.0.0.1:0"];
         verb.extend(options);
-        Gateway::start(&mut self.command(&verb))
+        let gateway = Gateway::start(&mut self.command(&verb))?;
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Gateway { key: keys.get(Self::CLIENT).cloned(), ..gateway })
     }
 
     /// Starts `serve --stdio`.
@@ -88,6 +120,8 @@ pub struct Gateway {
     pub process: Running,
     /// The endpoint it announced.
     pub url: String,
+    /// The `Authorization` of its clients, where it requires a key.
+    pub key: Option<String>,
 }
 
 impl Gateway {
@@ -95,12 +129,12 @@ impl Gateway {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let process = Running::start(command)?;
         let url = announced_url(&process)?;
-        Ok(Self { process, url })
+        Ok(Self { process, url, key: None })
     }
 
     /// A session of our own plain client.
     pub fn client(&self) -> io::Result<Client> {
-        Client::connect(&self.url)
+        Client::connect_as(self.key.clone(), &self.url, &json!({}))
     }
 
     /// A session, once these tools are listed: servers start while the gateway already serves.

@@ -56,7 +56,8 @@ impl Endpoint {
         self.exchange(&self.framed(method, &last, body))
     }
 
-    fn framed(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    /// The bytes of such a request.
+    pub fn framed(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let length = body.len().to_string();
         let always = [("Host", self.authority.as_str()), ("Content-Length", &length)];
         let all: Vec<_> = always.iter().chain(headers).copied().collect();

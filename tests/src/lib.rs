@@ -9,6 +9,7 @@
     reason = "tests start the programs they test; the product's rule is for the product"
 )]
 
+pub mod agents;
 pub mod binaries;
 pub mod bm25;
 pub mod census;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::broken;
 
 /// The npm folders under `tests/peers`, each with a lock file of its own.
-pub const NPM_FOLDERS: [&str; 5] =
-    ["npm", "npm-conformance-0.1", "npm-eras", "npm-inspector", "npm-servers"];
+pub const NPM_FOLDERS: [&str; 6] =
+    ["npm", "npm-clients", "npm-conformance-0.1", "npm-eras", "npm-inspector", "npm-servers"];
 
 /// The Python environments, each with a requirements file of its own.
 pub const PYTHON_FOLDERS: [&str; 3] = ["clients", "eras", "servers"];
@@ -37,6 +37,11 @@ pub fn npm(package_file: &str) -> io::Result<PathBuf> {
 /// A file of a released server, of those whose tools are a corpus.
 pub fn server(package_file: &str) -> io::Result<PathBuf> {
     installed(root().join("npm-servers/node_modules").join(package_file))
+}
+
+/// A file of a released agent.
+pub fn client(package_file: &str) -> io::Result<PathBuf> {
+    installed(root().join("npm-clients/node_modules").join(package_file))
 }
 
 /// The entry of the MCP Inspector's command line.

@@ -3,14 +3,53 @@
 //! It ends with the value that holds it, by its own process id; nothing is ever killed by name.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 use crate::{broken, within};
+
+/// Starts its arguments as a process that this one is no ancestor of, and waits until that is so.
+/// The end of both outputs is its end; its exit code is then in the named file.
+const OUTSIDE: &str = r#"
+sh -c '
+    parent=$1 code=$2; shift 2
+    while grep -q "^PPid:[[:space:]]*$parent\$" /proc/$$/status; do :; done
+    "$@" < "$OUTSIDE_INPUT"
+    echo $? > "$code"
+' outside $$ "$@" &
+"#;
+
+/// Runs a command to its end outside the process tree of this test, as an operator does in a
+/// separate terminal: a test that is a client cannot approve its own calls. The command reads
+/// `input`.
+pub fn run_outside(command: &Command, input: &str) -> io::Result<Output> {
+    let folder = TempDir::new()?;
+    let (code, typed) = (folder.path().join("code"), folder.path().join("input"));
+    std::fs::write(&typed, input)?;
+    let mut outside = Command::new("sh");
+    outside.args(["-c", OUTSIDE, "outside"]).arg(&code);
+    outside.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outside.env(name, value),
+            None => outside.env_remove(name),
+        };
+    }
+    outside.env("OUTSIDE_INPUT", &typed).stdin(Stdio::null());
+    if let Some(folder) = command.get_current_dir() {
+        outside.current_dir(folder);
+    }
+    let output = outside.output()?;
+    let code = std::fs::read_to_string(code)?;
+    let code: i32 = code.trim().parse().map_err(|_| broken(format!("no exit code: {code}")))?;
+    Ok(Output { status: ExitStatus::from_raw(code << 8), ..output })
+}
 
 /// A running program.
 pub struct Running {

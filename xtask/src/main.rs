@@ -23,6 +23,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   test [--only STAGE]… [--list]   everything the project promises, in order
+    [--repeat N] [--load]         several times, beside two busy loops
   fmt-check                       formatting
   layers                          dependencies point downwards, files keep to their budget
   deny                            licences and banned crates (deny.toml)

@@ -3,6 +3,9 @@
 //! Every cargo stage names the whole workspace and the same profile: with one feature resolution
 //! for all of them nothing is compiled twice, and the binaries under test are the ones built here.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use crate::Outcome;
@@ -27,40 +30,96 @@ const STAGES: &[Stage] = &[
     Stage { name: "conformance", says: "the official suite", run: conformance::check },
 ];
 
-/// Runs all stages, or those named with `--only`.
+const USAGE: &str = "[--only STAGE]… [--repeat N] [--load] [--list]";
+
+/// Runs all stages, or those named with `--only`; several times with `--repeat`, and beside two busy
+/// loops with `--load`, to find tests that depend on luck.
 pub fn test(arguments: &[String]) -> Outcome {
     if arguments == ["--list"] {
         STAGES.iter().for_each(|stage| println!("{:<12} {}", stage.name, stage.says));
         return Ok(());
     }
-    let chosen = chosen(arguments)?;
+    let plan = Plan::read(arguments)?;
+    // Ends with this function, however that ends.
+    let _load = plan.load.then(Load::start);
     let begun = Instant::now();
-    let mut times = Vec::new();
-    for stage in chosen {
-        eprintln!("\n== {}: {}", stage.name, stage.says);
-        let stage_begun = Instant::now();
-        (stage.run)().map_err(|reason| format!("stage `{}` failed: {reason}", stage.name))?;
-        times.push(format!("{} {:.1?}", stage.name, stage_begun.elapsed()));
+    for round in 1..=plan.rounds {
+        let mut times = Vec::new();
+        for stage in &plan.stages {
+            eprintln!("\n== {}: {}{}", stage.name, stage.says, plan.which(round));
+            let stage_begun = Instant::now();
+            (stage.run)().map_err(|reason| {
+                format!("stage `{}` failed{}: {reason}", stage.name, plan.which(round))
+            })?;
+            times.push(format!("{} {:.1?}", stage.name, stage_begun.elapsed()));
+        }
+        let (which, times) = (plan.which(round), times.join(", "));
+        eprintln!("\nall stages passed in {:.0?}{which} ({times})", begun.elapsed());
     }
-    eprintln!("\nall stages passed in {:.0?} ({})", begun.elapsed(), times.join(", "));
     Ok(())
 }
 
-fn chosen(arguments: &[String]) -> Result<Vec<&'static Stage>, String> {
-    let mut names = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(option) = rest.next() {
-        match (option.as_str(), rest.next()) {
-            ("--only", Some(name)) => names.push(name.as_str()),
-            _ => {
-                return Err(format!("`{option}`: usage is `test [--only STAGE]… [--list]`"));
+/// What is run, how often, and beside what.
+struct Plan {
+    stages: Vec<&'static Stage>,
+    rounds: u32,
+    load: bool,
+}
+
+impl Plan {
+    fn read(arguments: &[String]) -> Result<Self, String> {
+        let (mut names, mut rounds, mut load) = (Vec::new(), 1, false);
+        let mut rest = arguments.iter().map(String::as_str);
+        while let Some(option) = rest.next() {
+            let bad = || format!("`{option}`: usage is `test {USAGE}`");
+            match option {
+                "--only" => names.push(rest.next().ok_or_else(bad)?),
+                "--repeat" => {
+                    let count = rest.next().and_then(|count| count.parse().ok());
+                    rounds = count.filter(|count| *count > 0).ok_or_else(bad)?;
+                }
+                "--load" => load = true,
+                _ => return Err(bad()),
             }
         }
+        if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|s| s.name != **name)) {
+            return Err(format!("no stage `{unknown}`; `cargo xtask test --list` names them"));
+        }
+        let chosen = |stage: &&Stage| names.is_empty() || names.contains(&stage.name);
+        Ok(Self { stages: STAGES.iter().filter(chosen).collect(), rounds, load })
     }
-    if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|s| s.name != **name)) {
-        return Err(format!("no stage `{unknown}`; `cargo xtask test --list` names them"));
+
+    /// Which round it is, where there are several.
+    fn which(&self, round: u32) -> String {
+        match self.rounds {
+            1 => String::new(),
+            rounds => format!(", round {round} of {rounds}"),
+        }
     }
-    Ok(STAGES.iter().filter(|s| names.is_empty() || names.contains(&s.name)).collect())
+}
+
+/// Two threads that do nothing but take processor time from the tests, until it is dropped.
+struct Load(Arc<AtomicBool>);
+
+impl Load {
+    fn start() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        for _ in 0..2 {
+            let over = over.clone();
+            thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        Self(over)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// `cargo fmt --check` on the whole workspace.
@@ -124,11 +183,39 @@ fn nextest() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
+    use std::sync::Arc;
+
+    use super::{Load, Plan};
+
+    fn plan(arguments: &[&str]) -> Result<Plan, String> {
+        let arguments: Vec<String> = arguments.iter().map(|&a| a.to_owned()).collect();
+        Plan::read(&arguments)
+    }
 
     fn names(arguments: &[&str]) -> Result<Vec<&'static str>, String> {
-        let arguments: Vec<String> = arguments.iter().map(|&a| a.to_owned()).collect();
-        Ok(chosen(&arguments)?.iter().map(|stage| stage.name).collect())
+        Ok(plan(arguments)?.stages.iter().map(|stage| stage.name).collect())
+    }
+
+    #[test]
+    fn stages_are_repeated_beside_a_load_if_that_is_asked_for() {
+        let usual = plan(&["--only", "fmt"]).unwrap();
+        assert_eq!((usual.rounds, usual.load, usual.which(1)), (1, false, String::new()));
+        let loaded = plan(&["--repeat", "5", "--only", "tests", "--load"]).unwrap();
+        assert_eq!((loaded.rounds, loaded.load, loaded.stages.len()), (5, true, 1));
+        assert_eq!(loaded.which(2), ", round 2 of 5");
+        for wrong in [&["--repeat"][..], &["--repeat", "0"], &["--repeat", "x"], &["--load", "3"]] {
+            assert!(plan(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_load_ends_with_its_owner() {
+        let load = Load::start();
+        let threads = Arc::downgrade(&load.0);
+        drop(load);
+        while threads.strong_count() > 0 {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use toolgate_config::{Home, Naming, Prefix};
 use toolgate_fleet::{DRAIN, FleetBuilder, Member};
 use toolgate_gate::Gate;
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Expose, Origin, ServerName, ServerSpec};
+use toolgate_model::{ContextNames, Expose, Origin, ServerName, ServerSpec};
 use toolgate_pins::Lock;
 use toolgate_session::Interactor;
 use toolgate_store::{Decisions, FileResults, Journal, Quota, SqliteState, State};
@@ -39,6 +39,7 @@ pub struct HostBuilder {
     helper: Option<Helper>,
     sample: bool,
     context: Option<(LocalServer, Context)>,
+    context_named: Vec<(ContextNames, LocalServer)>,
     only: Option<String>,
     idle: bool,
     lock: Option<Lock>,
@@ -182,6 +183,14 @@ impl HostBuilder {
         self
     }
 
+    /// Offers the local context by another server where the configuration says so
+    /// (`[context] names`).
+    #[must_use]
+    pub fn context_named(mut self, names: ContextNames, server: LocalServer) -> Self {
+        self.context_named.push((names, server));
+        self
+    }
+
     /// Has the local context, whatever the configuration says of it, and no server that files
     /// declare: what they say of decisions holds, and nothing is started.
     #[must_use]
@@ -267,8 +276,11 @@ impl HostBuilder {
         let embedder = (!tools.is_empty()).then(|| LocalServer::new(EMBEDDER).tools(tools));
         let context = self.context.take();
         let context = context.map(|(server, offer)| (Arc::new(server.relaying()) as _, offer));
+        let named = std::mem::take(&mut self.context_named).into_iter();
+        let named = named.map(|(names, server)| (names, Arc::new(server.relaying()) as _));
         let roster = Roster {
             context,
+            context_named: named.collect(),
             embedder: embedder.map(|server| built_in(EMBEDDER, server)).transpose()?,
             sample: self.sample.then(|| built_in(SAMPLE, sample_server())).transpose()?,
             only: self.only.take(),

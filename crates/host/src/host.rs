@@ -76,12 +76,15 @@ impl Host {
         Ok(Self { fleet, gate, roster, guarantee, caller, port })
     }
 
-    /// Somebody with this profile of whom nothing else is known, but that he can be asked.
+    /// A caller with this profile and a client of this name, of whom nothing else is known but that
+    /// the client shows forms.
     pub(crate) fn stranger(
         &self,
         profile: &str,
+        client: &str,
     ) -> Result<(Arc<Caller>, Arc<dyn Interactor>), HostError> {
-        let (id, client) = (CallerId::fresh(), Client::default());
+        let client = Client { name: client.to_owned(), ..Client::default() };
+        let id = CallerId::fresh();
         let profile = self.gate.choose(Some(profile), &client).map_err(HostError::NoProfile)?;
         let capabilities = Bytes::from_static(br#"{"elicitation":{}}"#);
         let revision = Revision::LATEST_LEGACY;
@@ -113,6 +116,11 @@ impl Host {
         self.fleet.settled(|_| true).await;
     }
 
+    /// Waits until every server of which nothing was known is up, or has failed to come up.
+    pub async fn first_seen(&self) {
+        self.fleet.first_seen().await;
+    }
+
     /// Waits until one server is up, or has failed to come up, and says how it stands.
     pub async fn settled_one(&self, name: &str) -> Result<ServerStatus, HostError> {
         self.fleet.settled(|status| status.spec.name.as_str() == name).await;
@@ -131,7 +139,7 @@ impl Host {
         let member = Member::plain(spec, Origin::built_in());
         let _turn = self.roster.turn.lock().await;
         self.roster.add(member.clone());
-        self.fleet.enlist(self.roster.gathering(member)).await;
+        self.fleet.enlist(self.roster.taken(member)).await;
     }
 
     /// Takes everything as the plan has it now, and says what that changed. Servers that are
@@ -139,9 +147,8 @@ impl Host {
     /// to the drain limit. What was added in code stays.
     pub async fn apply(&self, plan: &Plan) -> Applied {
         let _turn = self.roster.turn.lock().await;
-        let applied = self.fleet.apply(self.roster.members(plan)).await;
-        self.gate.restyle(self.roster.manner(plan));
-        self.gate.govern(&plan.settings.governance);
+        let (members, manner) = (self.roster.members(plan), self.roster.manner(plan));
+        let applied = self.gate.apply(members, manner, &plan.settings.governance).await;
         self.fleet.set_roots(&self.roster.roots(plan));
         applied
     }

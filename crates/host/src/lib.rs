@@ -39,6 +39,7 @@ pub mod config;
 pub mod content;
 mod error;
 mod host;
+pub mod keys;
 pub mod local;
 pub mod pins;
 pub mod policy;
@@ -62,15 +63,15 @@ pub use toolgate_exposure::{Because, Cost, Exposure, Ledger, Row, Seen};
 pub use toolgate_findings::stripped;
 pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
 pub use toolgate_gate::{Caller, CallerId, Client, Found, Gate, GateEvent, Principal, Refusal};
-pub use toolgate_gate::{OPERATOR, Outlook, PinState};
+pub use toolgate_gate::{KEY_CALLER, OPERATOR, Outlook, PinState};
 pub use toolgate_launch::{Bounds, Ending, LaunchError, confined};
 pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DEFAULT_PROFILE, Diagnostic, Discovery, Expose, Failure,
-    HttpKind, HttpSpec, Origin, Phase, PoolScope, Scope, Secret, ServerName, ServerSpec,
+    HttpKind, HttpSpec, Origin, Phase, PoolScope, Posture, Scope, Secret, ServerName, ServerSpec,
     ServerState, Severity, StdioSpec, Timeouts, TransportSpec, is_invisible,
 };
 pub use toolgate_search::Match;
 pub use toolgate_search::tokens::estimate as tokens;
 pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question, Scope as CallerScope};
-pub use toolgate_store::Consent;
+pub use toolgate_store::{Consent, Passphrase};

@@ -183,6 +183,7 @@ impl Host {
         decisions: &dyn Decisions,
         server: &str,
         name: Option<&str>,
+        by: &str,
     ) -> Result<u64, HostError> {
         let server = ServerName::new(server)?;
         let mut forgotten = 0;
@@ -200,8 +201,8 @@ impl Host {
         }
         self.gate().reload_pins().await?;
         let name = name.map_or_else(|| "null".to_owned(), string::encode);
-        let server = string::encode(server.as_str());
-        let detail = format!(r#"{{"server":{server},"name":{name},"pins":{forgotten}}}"#);
+        let (server, by) = (string::encode(server.as_str()), string::encode(by));
+        let detail = format!(r#"{{"server":{server},"name":{name},"pins":{forgotten},"by":{by}}}"#);
         self.gate().note("pins-forgotten", None, &detail);
         Ok(forgotten)
     }

@@ -8,10 +8,12 @@ mod replay;
 
 pub use check::{Checked, check};
 pub use replay::{Otherwise, Replay, Replayed};
-pub use toolgate_gate::{Explanation, Hypothesis, Voice};
+pub use toolgate_gate::{Explanation, Hypothesis, Outcome, Voice};
 pub use toolgate_model::Effect;
 
-use toolgate_model::Governance;
+use toolgate_config::Entry;
+use toolgate_model::{Governance, Scope};
+use toolgate_policy::Policy;
 
 use crate::{Host, HostError, SetupOptions};
 
@@ -19,8 +21,16 @@ impl Host {
     /// What would be decided about a call, and everything that speaks for and against it. `None` if
     /// there is no such server.
     pub fn explain(&self, what: &Hypothesis<'_>) -> Result<Option<Explanation>, HostError> {
-        self.gate().explain(what).map_err(HostError::NoProfile)
+        let (caller, port) = self.stranger(what.profile, what.client)?;
+        self.gate().explain(what, &caller, &port).map_err(HostError::NoProfile)
     }
+}
+
+/// The rules among these servers, as the gate has them.
+fn rules_among(policy: &Policy, entries: &[Entry]) -> Policy {
+    let proposed = entries.iter().filter(|entry| entry.origin.scope == Scope::Project);
+    let policy = policy.knowing(entries.iter().map(|entry| &entry.spec.name));
+    policy.proposing(proposed.map(|entry| &entry.spec.name))
 }
 
 /// The rules of one file, as if it were the only one; with what is wrong with it.

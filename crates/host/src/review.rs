@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use toolgate_findings::Finding as TextFinding;
 use toolgate_findings::{Finding, Severity, across, of_server};
 use toolgate_gate::{Outlook, PinState};
 use toolgate_model::ServerName;
+use toolgate_policy::MISFIT;
 use toolgate_store::journal::{Entry, Happened, Outcome, read_since};
-use toolgate_wire::scan;
+use toolgate_wire::{code, scan};
 
 pub use toolgate_pins::Standing as PinStanding;
 pub use toolgate_review::{
@@ -48,8 +50,15 @@ fn take(collector: &mut Collector, entry: &Entry) {
     let noted;
     let mut server = entry.server.as_str();
     let happened = match &entry.event {
+        Happened::Decided(it) if it.because == MISFIT => Counted::Misfit,
         Happened::Decided(it) => Counted::Decided { effect: it.effect, because: &it.because },
+        Happened::Approved { choice, .. } if entry.call == 0 => Counted::Settled(choice),
         Happened::Approved { choice, .. } => Counted::Chosen(choice),
+        Happened::Done { outcome: Outcome::Error, detail, micros, .. }
+            if says_bad_arguments(detail) =>
+        {
+            Counted::Done { ended: Ended::BadArguments, micros: *micros }
+        }
         Happened::Done { outcome, micros, .. } => {
             Counted::Done { ended: ended(*outcome), micros: *micros }
         }
@@ -63,6 +72,12 @@ fn take(collector: &mut Collector, entry: &Entry) {
         _ => return,
     };
     collector.take(&Item { ms: entry.ms, server, name: &entry.name, happened });
+}
+
+/// Whether an error, as it is on record, says that arguments were bad.
+fn says_bad_arguments(detail: &str) -> bool {
+    let code = scan::member(detail.as_bytes(), "code").map(|at| at.of(detail.as_bytes()));
+    code == Some(code::INVALID_PARAMS.to_string().as_bytes())
 }
 
 fn ended(outcome: Outcome) -> Ended {
@@ -128,7 +143,7 @@ impl Host {
     /// What would be decided about everything that whoever has this profile sees, if a client that
     /// can show forms called it.
     pub fn outlook(&self, profile: &str) -> Result<Vec<Outlook>, HostError> {
-        let (caller, port) = self.stranger(profile)?;
+        let (caller, port) = self.stranger(profile, "")?;
         self.gate().outlook(&caller, &port).map_err(HostError::NoProfile)
     }
 }

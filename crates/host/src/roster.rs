@@ -10,7 +10,8 @@ use toolgate_config::{Naming, Plan, Prefix};
 use toolgate_fleet::{BuiltIn, Member};
 use toolgate_gate::Manner;
 use toolgate_model::{
-    Expose, Mask, Offer, Origin, SamplingLimits, ServerName, ServerSpec, ServerState, TransportSpec,
+    ContextNames, Expose, Mask, Offer, Origin, SamplingLimits, ServerName, ServerSpec, ServerState,
+    TransportSpec,
 };
 use toolgate_naming::Style;
 use toolgate_pins::Lock;
@@ -42,6 +43,8 @@ pub(crate) struct Roster {
     pub(crate) embedder: Option<Member>,
     /// The local context, and when it is there.
     pub(crate) context: Option<(Arc<dyn BuiltIn>, Context)>,
+    /// The same under other names, where the files say so.
+    pub(crate) context_named: Vec<(ContextNames, Arc<dyn BuiltIn>)>,
     /// What is there if nothing else is.
     pub(crate) sample: Option<Member>,
     /// The one server to keep.
@@ -94,7 +97,12 @@ impl Roster {
         if let Some(only) = &self.only {
             members.retain(|name, _| name.as_str() == only);
         }
-        members.into_values().map(|member| self.gathering(self.frozen(member))).collect()
+        members.into_values().map(|member| self.taken(member)).collect()
+    }
+
+    /// A server as the fleet takes it.
+    pub(crate) fn taken(&self, member: Member) -> Member {
+        self.gathering(self.frozen(member))
     }
 
     fn is_context_alone(&self) -> bool {
@@ -116,14 +124,17 @@ impl Roster {
             (Context::Offered(holds), Offer::Auto) => idle || holds(),
         };
         let name = context_name(|name| others.contains_key(name)).filter(|_| offered)?;
-        let mut member = ours(name, server.clone());
+        let names = plan.settings.context.names;
+        let named = self.context_named.iter().find(|(of, _)| *of == names);
+        let named = named.filter(|_| !self.is_context_alone()).map(|(_, server)| server);
+        let mut member = ours(name, named.unwrap_or(server).clone());
         let usual = SamplingLimits::default();
         member.spec.sampling = Some(SamplingLimits { concurrency: CONTEXT_ASKS, ..usual });
         Some(member)
     }
 
     /// The same server, whose secrets are known here once its variables are expanded.
-    pub(crate) fn gathering(&self, member: Member) -> Member {
+    fn gathering(&self, member: Member) -> Member {
         let (resolve, secrets) = (member.resolve.clone(), self.secrets.clone());
         let resolve = Arc::new(move |spec: &ServerSpec| {
             let resolved = resolve(spec)?;

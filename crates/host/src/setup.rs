@@ -83,6 +83,12 @@ impl Setup {
         &self.plan
     }
 
+    /// Every file whose change may mean something: those that are looked for, and those whose
+    /// content counts for a server.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.options.files().into_iter().chain(self.plan.bound_files()).collect()
+    }
+
     /// Where everything lies.
     pub fn home(&self) -> &Home {
         &self.options.home

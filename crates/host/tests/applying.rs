@@ -68,3 +68,16 @@ async fn what_code_added_stays_and_what_files_say_is_taken_over() {
     assert_eq!(names(&applied.removed), ["one", "two"]);
     host.close().await;
 }
+
+#[tokio::test]
+async fn a_server_added_in_code_is_held_to_the_lock_too() {
+    use toolgate_host::{ServerName, ServerSpec, ServerState, StdioSpec, TransportSpec};
+    let host = Host::builder().frozen(toolgate_host::pins::Lock::default()).start().await.unwrap();
+    let stdio = StdioSpec { command: "cat".into(), ..StdioSpec::default() };
+    let name = ServerName::new("unlocked").unwrap();
+    host.add(ServerSpec::new(name, TransportSpec::Stdio(stdio))).await;
+    let status = host.settled_one("unlocked").await.unwrap();
+    let ServerState::Blocked(reason) = &status.state else { panic!("{:?}", status.state) };
+    assert!(reason.contains("frozen"), "{reason}");
+    host.close().await;
+}

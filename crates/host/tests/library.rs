@@ -16,7 +16,7 @@ fn double() -> Tool {
 }
 
 fn spec(name: &str, transport: TransportSpec) -> ServerSpec {
-    let timeouts = Timeouts { start: Duration::from_secs(5), ..Timeouts::default() };
+    let timeouts = Timeouts { start: Some(Duration::from_secs(5)), ..Timeouts::default() };
     ServerSpec { timeouts, ..ServerSpec::new(ServerName::new(name).unwrap(), transport) }
 }
 

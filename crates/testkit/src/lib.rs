@@ -9,6 +9,7 @@ pub mod fixture;
 pub mod floor;
 pub mod hostile;
 pub mod load;
+pub mod model;
 pub mod recorder;
 pub mod rpc;
 pub mod turncoat;

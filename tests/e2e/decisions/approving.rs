@@ -39,7 +39,8 @@ fn unanswered_it_says_how_to_approve_it_and_approved_later_it_passes_once() {
     assert_eq!(answer["result"]["isError"], true);
     let id = refused(&answer)["id"].as_str().unwrap().to_owned();
     let said = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(said.contains(&format!("toolgate approvals approve {id}")), "{said}");
+    assert!(said.contains(&format!("approval ID {id}")), "{said}");
+    assert!(!said.contains("`toolgate"), "no command for a model: {said}");
     assert_eq!(stage.calls("coat"), 0);
     assert!(stage.decide(&id, "once"));
     assert_eq!(stage.calls("coat"), 0, "an approval makes no call by itself");
@@ -108,12 +109,13 @@ fn an_approval_is_for_these_arguments_and_no_others() {
 #[test]
 fn an_approval_is_for_its_caller_and_no_other() {
     let stage = Stage::new(ASKING);
+    let keys = ["ada", "eve"].map(|name| stage.setup.key(name).unwrap());
     let gateway = stage.serve();
-    let holder = |name: &str| {
-        let credential = Some(format!("Bearer {name}"));
+    let holder = |key: &String| {
+        let credential = Some(key.clone());
         Client::connect_as(credential, &gateway.url, &json!({})).unwrap()
     };
-    let (ada, eve) = (holder("ada"), holder("eve"));
+    let (ada, eve) = (holder(&keys[0]), holder(&keys[1]));
     ada.await_tools(&["coat__act"], PATIENCE).unwrap();
     let id = asked(&stage, &ada, "a");
     assert!(stage.decide(&id, "once"));
@@ -243,4 +245,37 @@ fn what_changed_while_it_was_waited_for_is_not_called() {
     });
     thread::sleep(Duration::from_millis(50));
     assert_eq!(stage.calls("coat"), 0);
+}
+
+#[test]
+fn an_unverified_credential_is_no_caller_of_its_own() {
+    let stage = Stage::new(ASKING);
+    let (gateway, client) = opened(&stage);
+    let id = asked(&stage, &client, "a");
+    for credential in ["Bearer one", "Bearer two", "Basic bWU6bWU="] {
+        let credential = Some(credential.to_owned());
+        let other = Client::connect_as(credential, &gateway.url, &json!({})).unwrap();
+        assert_eq!(asked(&stage, &other, "a"), id, "the same call of the same caller");
+    }
+    let callers: Vec<_> = stage.pending().iter().map(|call| call["caller"].clone()).collect();
+    assert_eq!(callers, ["local"]);
+}
+
+#[test]
+fn what_was_read_in_one_session_counts_in_the_next() {
+    let stage = Stage::new(
+        "[policy]\nallow = [\"mcp:coat/*\"]\ntaint = true\n\
+         [approvals]\nvia = \"operator\"\nwait = \"1s\"\n\
+         [servers.coat.tools.act]\ntags = [\"egress\"]\n",
+    );
+    let (gateway, first) = opened(&stage);
+    made(&act(&first, "coat__act", "nothing was read yet"));
+    let next = gateway.client().unwrap();
+    let decision = act(&next, "coat__act", "in a new session");
+    assert_eq!(refused(&decision)["effect"], "ask", "{decision}");
+    let named = Client::connect_as(Some("Bearer other".to_owned()), &gateway.url, &json!({}));
+    let decision = act(&named.unwrap(), "coat__act", "under another name");
+    assert_eq!(refused(&decision)["effect"], "ask", "{decision}");
+    assert_eq!(stage.json(&["approvals", "untaint"])["cleared"], json!(["local"]));
+    made(&act(&next, "coat__act", "the operator has said so"));
 }

@@ -15,14 +15,17 @@ const ASKING: &str = "[policy]\nask = [\"mcp:coat/*\"]\n[pins]\nrecheck = \"0s\"
 const ACT: &str = "coat__act";
 
 fn opened(stage: &Stage) -> Gateway {
+    for name in ["ada", "eve"] {
+        stage.setup.key(name).unwrap();
+    }
     let gateway = stage.serve();
     gateway.client_with(&[ACT]).unwrap();
     gateway
 }
 
-fn visitor(gateway: &Gateway, name: &str) -> Visitor {
-    let credential = format!("Bearer {name}");
-    Visitor::new(&gateway.url, Some(&credential), json!({"elicitation": {}})).unwrap()
+fn visitor(stage: &Stage, gateway: &Gateway, name: &str) -> Visitor {
+    let key = stage.setup.key(name).unwrap();
+    Visitor::new(&gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
 }
 
 fn once() -> Value {
@@ -67,7 +70,7 @@ fn is_made(answer: &Value) -> bool {
 fn another_caller_cannot_answer() {
     let stage = Stage::new(ASKING);
     let gateway = opened(&stage);
-    let (ada, eve) = (visitor(&gateway, "ada"), visitor(&gateway, "eve"));
+    let (ada, eve) = (visitor(&stage, &gateway, "ada"), visitor(&stage, &gateway, "eve"));
     let parked = Parked::by(&ada, "a");
     let answer = parked.answered_by(&eve);
     assert!(!is_made(&answer), "{answer}");
@@ -80,7 +83,7 @@ fn another_caller_cannot_answer() {
 fn an_answer_is_for_the_call_it_was_asked_about() {
     let stage = Stage::new(ASKING);
     let gateway = opened(&stage);
-    let ada = visitor(&gateway, "ada");
+    let ada = visitor(&stage, &gateway, "ada");
     for text in ["other arguments", "more arguments", "another key"] {
         let parked = Parked::by(&ada, text);
         let answer = match text {
@@ -99,7 +102,7 @@ fn an_answer_is_for_the_call_it_was_asked_about() {
 fn an_answer_counts_once_however_often_it_is_given() {
     let stage = Stage::new(ASKING);
     let gateway = opened(&stage);
-    let ada = visitor(&gateway, "ada");
+    let ada = visitor(&stage, &gateway, "ada");
     for round in 0..toolgate_e2e::count(50) {
         let parked = Parked::by(&ada, &format!("round {round}"));
         let answers: Vec<Value> = thread::scope(|scope| {
@@ -118,7 +121,7 @@ fn an_answer_counts_once_however_often_it_is_given() {
 fn an_answer_after_the_expiry_counts_nothing() {
     let stage = Stage::new(&format!("{ASKING}[approvals]\nexpiry = \"2s\"\n"));
     let gateway = opened(&stage);
-    let ada = visitor(&gateway, "ada");
+    let ada = visitor(&stage, &gateway, "ada");
     let parked = Parked::by(&ada, "late");
     assert!(within(PATIENCE, || stage.pending().is_empty()));
     let answer = parked.answered_by(&ada);
@@ -130,7 +133,7 @@ fn an_answer_after_the_expiry_counts_nothing() {
 fn what_changed_while_somebody_was_asked_is_not_called() {
     let stage = Stage::new(ASKING);
     let gateway = opened(&stage);
-    let ada = visitor(&gateway, "ada");
+    let ada = visitor(&stage, &gateway, "ada");
     let parked = Parked::by(&ada, "a");
     let change = super::tool_change("act", "/description", json!("Does more."));
     stage.turn("coat", vec![change], false);
@@ -144,7 +147,7 @@ fn another_session_cannot_answer() {
     let stage = Stage::new(ASKING);
     let gateway = opened(&stage);
     let session = |name: &str| {
-        let credential = Some(format!("Bearer {name}"));
+        let credential = Some(stage.setup.key(name).unwrap());
         Client::connect_as(credential, &gateway.url, &json!({"elicitation": {}})).unwrap()
     };
     // The same person in another session is not who was asked, either.

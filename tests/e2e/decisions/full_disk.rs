@@ -7,13 +7,13 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
-use toolgate_e2e::process::Running;
+use toolgate_e2e::process::{Running, run_outside};
 use toolgate_e2e::{Client, Gateway, within};
 
 use super::{PATIENCE, Stage, act, made, refused, told, tool_change};
@@ -69,13 +69,26 @@ impl Disk {
     }
 
     fn serve(&self, stage: &Stage) -> Gateway {
+        let made: Value =
+            serde_json::from_slice(&self.run(stage, &["keys", "add", "client"]).stdout).unwrap();
         let serve = stage.setup.command(&["serve", "--listen", "127.0.0.1:0"]);
-        Gateway::start(&mut self.inside(&serve)).unwrap()
+        let gateway = Gateway::start(&mut self.inside(&serve)).unwrap();
+        Gateway { key: Some(format!("Bearer {}", made["key"].as_str().unwrap())), ..gateway }
     }
 
     fn run(&self, stage: &Stage, verb: &[&str]) -> Output {
-        let command = stage.setup.command(&[verb, &["--json"]].concat());
-        self.inside(&command).stdin(Stdio::null()).output().unwrap()
+        let command = stage.setup.command(&[verb, &["--json", "--passphrase-stdin"]].concat());
+        let passphrase = stage.passphrase.unwrap_or_default();
+        run_outside(&self.inside(&command), &format!("{passphrase}\n")).unwrap()
+    }
+
+    /// The passphrase that was set lies beneath the disk.
+    fn set_passphrase(&self, stage: &Stage) {
+        let Some(passphrase) = stage.passphrase else { return };
+        let verb = ["approvals", "passphrase", "--passphrase-stdin"];
+        let command = self.inside(&stage.setup.command(&verb));
+        let set = run_outside(&command, &format!("\n{passphrase}\n")).unwrap();
+        assert!(set.status.success(), "{}", told(&set));
     }
 
     /// The home, from outside.
@@ -184,6 +197,7 @@ fn on_a_full_disk_only_what_reads_goes_on_and_nothing_is_missing_afterwards() {
     for posture in POSTURES {
         let stage = stage(posture, ALLOWING);
         let disk = Disk::at(stage.setup.home());
+        disk.set_passphrase(&stage);
         let gateway = disk.serve(&stage);
         let client = ready(&gateway, || {
             let approved = disk.run(&stage, &["pins", "approve", "coat", "--yes"]);

@@ -101,8 +101,10 @@ fn killed_while_deciding(stage: &Stage, run: usize, text: &str, choice: &str) ->
             choice => choice,
         };
         let deciding = scope.spawn(move || stage.decide(&id, choice));
-        // About as long as a decision takes on this machine, and the call after it.
-        let moment = Instant::now() + Duration::from_micros(scattered(run, 120_000));
+        // About as long as a decision takes on this machine, and the call after it; a passphrase
+        // takes longer.
+        let longest = if stage.passphrase.is_some() { 600_000 } else { 120_000 };
+        let moment = Instant::now() + Duration::from_micros(scattered(run, longest));
         thread::sleep(moment.saturating_duration_since(Instant::now()));
         gateway.process.signal(Signal::KILL).unwrap();
         let acknowledged = deciding.join().unwrap();

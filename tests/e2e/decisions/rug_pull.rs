@@ -178,7 +178,7 @@ fn the_refusal_says_what_happened_and_what_to_do() {
     let answer = act(&client, "coat__act", "a");
     let because = refused(&answer)["because"].as_str().unwrap().to_owned();
     assert!(because.contains("changed since it was approved"), "{because}");
-    assert!(because.contains("toolgate pins approve coat act"), "{because}");
+    assert!(!because.contains("toolgate pins"), "no command for a model: {because}");
     let diff = stage.run(&["pins", "diff", "coat"]);
     assert!(super::told(&diff).contains("description"), "{}", super::told(&diff));
 }

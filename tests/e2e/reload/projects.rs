@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::Gateway;
+use toolgate_e2e::process::run_outside;
 use toolgate_e2e::{binaries, within};
 
 use super::{SOON, says, text};
@@ -44,7 +45,7 @@ impl Project {
     }
 
     pub fn consent(&self) {
-        let consented = self.command(&["consent", "it", "--yes"]).output().unwrap();
+        let consented = run_outside(&self.command(&["consent", "it", "--yes"]), "").unwrap();
         assert!(consented.status.success(), "{}", text(&consented.stderr));
     }
 }
@@ -89,7 +90,7 @@ fn a_consent_taken_back_lets_a_call_finish_and_nobody_begin() {
     let other = gateway.client().unwrap();
     let (_, events) = other.begin("it__test_slow", &json!({"seconds": 3}), "t").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let revoked = project.command(&["consent", "--revoke", "it"]).output().unwrap();
+    let revoked = run_outside(&project.command(&["consent", "--revoke", "it"]), "").unwrap();
     assert!(revoked.status.success(), "{}", text(&revoked.stderr));
     assert_eq!(project.state(), "blocked");
     let refused = client.call("it__test_simple_text", &json!({})).unwrap();

@@ -13,8 +13,8 @@ use crate::verbs::{
     man::ManPages, remove::Remove, secret::Secret, switch::Switch,
 };
 use crate::verbs::{
-    approvals::Approvals, audit::Audit, lock::Lock, pins::Pins, policy::Policy, report::Report,
-    score::ScoreOptions,
+    approvals::Approvals, audit::Audit, keys::Keys, lock::Lock, pins::Pins, policy::Policy,
+    report::Report, score::ScoreOptions,
 };
 use crate::verbs::{
     call::Call, compile_resource::CompileResource, conformance_client::ConformanceClient,
@@ -72,6 +72,9 @@ pub struct Globals {
     /// Say more on stderr
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// Read the operator's passphrase from standard input instead of asking for it
+    #[arg(long, global = true)]
+    pub passphrase_stdin: bool,
     /// Log in detail on stderr, all areas or some: config, launch, transport, session, fleet,
     /// gate, gateway, context
     #[arg(
@@ -130,6 +133,8 @@ pub enum Verb {
     Report(Report),
     /// Decide about calls that wait for approval
     Approvals(Approvals),
+    /// Make and revoke the keys by which callers over HTTP are known
+    Keys(Keys),
     /// Read the journal of what was decided and done, and prove that nobody changed it
     Audit(Audit),
     /// Check, explain, test and replay the rules by which calls are decided

@@ -1,6 +1,7 @@
 //! What every verb starts from: the home, the files to read, and how to answer.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use toolgate_context::{Shelf, shell_word};
 use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
@@ -8,6 +9,7 @@ use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_conf
 use crate::carry::installed::Register;
 use crate::cli::Globals;
 use crate::exit::{Failure, chain};
+use crate::operator::Typed;
 
 /// The options of this run, resolved.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Context {
     pub json: bool,
     /// Whether to say more on stderr.
     pub verbose: bool,
+    /// Where the operator's passphrase comes from.
+    pub typed: Arc<Typed>,
 }
 
 impl Context {
@@ -31,8 +35,9 @@ impl Context {
         let home = Home::find(globals.home.clone(), &env)
             .map_err(|error| Failure::usage(chain(&error)))?;
         let config = globals.config.as_deref().map(absolute).transpose()?;
-        let Globals { profile, json, verbose, .. } = globals;
-        Ok(Self { home, config, profile: profile.clone(), json: *json, verbose: *verbose })
+        let Globals { profile, json, verbose, passphrase_stdin, .. } = globals;
+        let typed = Arc::new(Typed::new(*passphrase_stdin));
+        Ok(Self { home, config, profile: profile.clone(), json: *json, verbose: *verbose, typed })
     }
 
     /// The profile this run sees with: an operator who names none sees what everybody does.
@@ -84,10 +89,15 @@ impl Context {
         if self.config.is_some() {
             return Ok(None);
         }
-        let created = ensure_user_config(&self.home);
+        let created = ensure_user_config(&self.home, &own_program()?);
         let created = created.map_err(|error| Failure::usage(chain(&error)))?;
         Ok(created.then(|| self.home.config_file()))
     }
+}
+
+/// The program that runs now.
+pub fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::failed(format!("find this program: {error}")))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {

@@ -2,11 +2,16 @@
 
 use std::io::{self, Write, stderr};
 use std::str::FromStr;
+use std::time::Instant;
 
+use tracing::callsite::Identifier;
+use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Cli, Verb};
+use crate::log_limit::{Kind, Limit};
 use crate::out::{self, harmless};
 
 /// What can be looked at in detail.
@@ -20,15 +25,28 @@ pub struct Areas(Vec<&'static str>);
 impl FromStr for Areas {
     type Err = String;
 
+    /// Reads areas and patterns of them. `*`, `all` and `debug` mean all areas, `ga*` those that
+    /// begin so. The prefixes `toolgate:` and `mcp:` may stand before each, as in the patterns of
+    /// other programs.
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "all" {
-            return Ok(Self(AREAS.to_vec()));
+        let mut areas = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            let bare = word.strip_prefix("toolgate:").unwrap_or(word);
+            let bare = bare.strip_prefix("mcp:").unwrap_or(bare).trim_start_matches(':');
+            let fits = |area: &str| match bare.strip_suffix('*') {
+                Some(beginning) => area.starts_with(beginning),
+                None => area == bare || ["all", "debug"].contains(&bare),
+            };
+            let found = AREAS.into_iter().filter(|area| fits(area)).collect::<Vec<_>>();
+            if found.is_empty() {
+                let areas = AREAS.join(", ");
+                return Err(format!("`{word}` is no area; there are {areas}, and * for all"));
+            }
+            areas.extend(found);
         }
-        let known = |word: &str| {
-            let area = AREAS.into_iter().find(|area| *area == word);
-            area.ok_or_else(|| format!("`{word}` is no area; there are {}", AREAS.join(", ")))
-        };
-        text.split(',').map(|word| known(word.trim())).collect::<Result<_, _>>().map(Self)
+        areas.sort_unstable();
+        areas.dedup();
+        Ok(Self(areas))
     }
 }
 
@@ -53,19 +71,55 @@ pub fn begin(cli: &Cli) {
     }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| Shown)
+        .with_writer(Sink { limit: cli.globals.debug.is_none().then(Limit::default) })
         .with_ansi(out::stderr_has_colour())
         .init();
 }
 
+/// Where log lines go. Whoever looks into an area in detail gets all of them.
+struct Sink {
+    limit: Option<Limit>,
+}
+
+impl<'a> MakeWriter<'a> for Sink {
+    type Writer = Shown<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Shown { limit: None }
+    }
+
+    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
+        let limited = [Level::INFO, Level::WARN].contains(metadata.level());
+        let limit = self.limit.as_ref().filter(|_| limited);
+        Shown { limit: limit.map(|limit| (limit, metadata.callsite())) }
+    }
+}
+
 /// Standard error for log lines: whatever they quote of servers, none of it is obeyed, hides, or
 /// passes for a line of its own.
-struct Shown;
+struct Shown<'a> {
+    limit: Option<(&'a Limit, Identifier)>,
+}
 
-impl Write for Shown {
+impl Write for Shown<'_> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         // An event is written whole.
-        let text = harmless(&String::from_utf8_lossy(event), "    ");
+        let text = String::from_utf8_lossy(event);
+        let admitted = match &self.limit {
+            Some((limit, place)) => limit.admit(Kind::of(place.clone(), &text), Instant::now()),
+            None => Some(0),
+        };
+        let Some(left_out) = admitted else { return Ok(event.len()) };
+        let mut text = harmless(&text, "    ");
+        if left_out > 0 {
+            text.insert_str(
+                0,
+                &format!(
+                    "{left_out} lines like the next were left out
+"
+                ),
+            );
+        }
         stderr().write_all(text.as_bytes()).map(|()| event.len())
     }
 
@@ -101,7 +155,19 @@ mod tests {
                 "launch=debug"
             ]
         );
-        assert_eq!("all".parse::<Areas>().unwrap().0, AREAS);
         assert!("gates".parse::<Areas>().unwrap_err().contains("gateway"));
+    }
+
+    #[test]
+    fn patterns_stand_for_the_areas_they_fit() {
+        let areas = |text: &str| text.parse::<Areas>().unwrap().0;
+        for all in ["*", "all", "debug", "toolgate:*", "toolgate:mcp:*", "mcp:*", "*,gate"] {
+            assert_eq!(areas(all).len(), AREAS.len(), "{all}");
+        }
+        assert_eq!(areas("toolgate:ga*"), ["gate", "gateway"]);
+        assert_eq!(areas("toolgate::session, mcp:fleet"), ["fleet", "session"]);
+        for none in ["", "x*", "toolgate:", "toolgate"] {
+            assert!(none.parse::<Areas>().is_err(), "{none}");
+        }
     }
 }

@@ -29,6 +29,7 @@ impl Reloading {
 
     /// Reads the files again whenever there is a reason to. Never ends by itself.
     pub async fn run(mut self, desk: &Desk) {
+        self.follow(desk).await;
         loop {
             let asked = tokio::select! {
                 () = self.watch.changed() => false,
@@ -36,8 +37,16 @@ impl Reloading {
                 () = desk.stock().changed() => false,
             };
             let reloaded = desk.reload().await;
-            self.watch.follow(desk.files());
             tell(reloaded, asked);
+            self.follow(desk).await;
+        }
+    }
+
+    /// Watches the files that count since the last reading. One that is new among them may have
+    /// changed before it was watched, so everything is read once more.
+    async fn follow(&mut self, desk: &Desk) {
+        if self.watch.follow(desk.files().await) {
+            tell(desk.reload().await, false);
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolgate_gateway::{Gateway, Health, Options};
+use toolgate_context::Names;
+use toolgate_gateway::{ClientProcesses, Gateway, Health, Options};
 use toolgate_host::pins::Lock;
 use toolgate_host::{Diagnostic, Host, HostError, Plan, Scope, ServerState, Setup, Severity, json};
 use toolgate_wire::Revision;
@@ -11,6 +12,7 @@ use toolgate_wire::Revision;
 use crate::context::Context;
 use crate::control::{Desk, Finding, no_server};
 use crate::exit::Failure;
+use crate::operator::Operators;
 use crate::stock::Stock;
 use crate::{out, profiles};
 
@@ -71,8 +73,11 @@ impl Station {
             .await
             .inspect_err(|_| out::faults(&findings, context.verbose))?;
         let (strict, park) = (terms.strict, terms.park);
-        let (gateway, profile) = (gateway(&host, strict, park), terms.profile.map(str::to_owned));
-        let desk = Desk::new(host, setup, options, terms.endpoint, stock);
+        let operators = Operators::of(&context.home, ClientProcesses::default());
+        let clients = operators.clients();
+        let gateway = gateway(&host, strict, park, clients);
+        let profile = terms.profile.map(str::to_owned);
+        let desk = Desk::new(host, setup, options, terms.endpoint, stock, operators);
         Ok(Arc::new(Self { desk, gateway, park, profile }))
     }
 
@@ -85,7 +90,10 @@ impl Station {
     /// this profile or has no wish.
     pub fn gateway(&self, strict: Option<Revision>, profile: Option<&str>) -> Gateway {
         let gateway = match strict {
-            Some(_) => gateway(self.desk.host(), strict, self.park),
+            Some(_) => {
+                let clients = self.desk.operators().clients();
+                gateway(self.desk.host(), strict, self.park, clients)
+            }
             None => self.gateway.clone(),
         };
         gateway.showing(profile.or(self.profile.as_deref()))
@@ -97,7 +105,12 @@ impl Station {
     }
 }
 
-fn gateway(host: &Host, strict: Option<Revision>, park: Option<Duration>) -> Gateway {
+fn gateway(
+    host: &Host,
+    strict: Option<Revision>,
+    park: Option<Duration>,
+    clients: &ClientProcesses,
+) -> Gateway {
     let counted = host.clone();
     let health = Health::new(move || {
         let servers = counted.servers().servers;
@@ -106,7 +119,10 @@ fn gateway(host: &Host, strict: Option<Revision>, park: Option<Duration>) -> Gat
     });
     let usual = Options::default();
     let park = park.unwrap_or(usual.park);
-    Gateway::new(host.gate().clone(), Options { strict, health, park, ..usual })
+    Gateway::new(
+        host.gate().clone(),
+        Options { strict, health, park, clients: clients.clone(), ..usual },
+    )
 }
 
 /// Fails where the user's own files declare servers and not one of them can be understood: the
@@ -133,7 +149,9 @@ async fn start(setup: Setup, terms: &Terms<'_>, stock: &Stock) -> Result<Host, F
         stock.look().await;
     }
     let held = stock.clone();
-    builder = builder.context(stock.server(), move || held.holds());
+    builder = builder
+        .context(stock.server(Names::Toolgate), move || held.holds())
+        .context_named(Names::SecondBrain, stock.server(Names::SecondBrain));
     if let Some(name) = terms.only {
         builder = builder.only(name);
     }

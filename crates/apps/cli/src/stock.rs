@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::{sleep, timeout};
-use toolgate_context::{Shelf, gateway_server};
+use toolgate_context::{Names, Shelf, gateway_server};
 use toolgate_host::local::LocalServer;
 
 use crate::context::Context;
@@ -39,9 +39,9 @@ impl Stock {
         &self.shelf
     }
 
-    /// The server that offers it.
-    pub fn server(&self) -> LocalServer {
-        gateway_server(self.shelf.clone())
+    /// The server that offers it under these names.
+    pub fn server(&self, names: Names) -> LocalServer {
+        gateway_server(self.shelf.clone(), names)
     }
 
     /// Whether it held something when it was last looked into.

@@ -9,7 +9,7 @@ use toolgate_reading::terms;
 use toolgate_store::StoreError;
 use toolgate_store::context::Library;
 
-use crate::names::Names;
+use crate::Names;
 use crate::passage::{NOTICE, Passage};
 use crate::shelf::Shelf;
 

@@ -10,7 +10,6 @@ pub mod compile;
 mod desk;
 mod error;
 pub mod ingest;
-mod names;
 pub mod packing;
 mod passage;
 mod pdf;
@@ -22,12 +21,12 @@ mod watch;
 
 pub use error::ContextError;
 pub use ingest::Ingest;
-pub use names::Names;
 pub use pdf::{PdfReader, helper_main};
 pub use server::{gateway_server, tools_server};
 pub use shelf::{Shelf, shell_word};
 pub use tools::Intake;
 
+pub use toolgate_model::ContextNames as Names;
 pub use toolgate_store::context::{Card, Fresh, Hit, Library, Origin, Stamp, Status, Trust};
 pub use watch::{Followed, follow, keep_current};
 

@@ -102,14 +102,20 @@ impl Hub {
     /// it has it leave.
     pub(crate) fn open(&self, request: &Frame, comer: &Comer, outlet: Arc<dyn Outlet>) -> Opening {
         let Self { upstreams, options, .. } = self;
-        let Comer { principal, place } = comer;
+        let Comer { principal, place, .. } = comer;
         let profile = place.as_deref();
-        let terms = Terms { strict: options.strict, profile, principal: *principal };
+        let terms = Terms { strict: options.strict, profile, principal: principal.clone() };
         let opening = session::open(upstreams, terms, request, outlet);
         if let Opening::Session(session, _) = &opening {
             self.registry.enter(session.clone());
         }
         opening
+    }
+
+    /// Waits a moment right after the start, before `initialize` is answered: servers' instructions
+    /// are told there and nowhere else.
+    pub(crate) async fn await_start(&self) {
+        self.upstreams.await_start().await;
     }
 
     /// The servers behind the gate.

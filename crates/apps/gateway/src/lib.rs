@@ -7,6 +7,7 @@
 //! exchanges into responses, events and lines. Absent on purpose: which server has what, who may
 //! call it and how servers are reached. All of that is behind the gate.
 
+mod clients;
 mod error;
 mod events;
 mod gateway;
@@ -14,13 +15,17 @@ mod http;
 mod lines;
 mod modern;
 mod options;
+mod peer;
 mod principal;
 mod session;
+mod shares;
 mod upstreams;
 
 #[cfg(test)]
 mod tests;
 
+pub use clients::ClientProcesses;
 pub use error::GatewayError;
 pub use gateway::Gateway;
+pub use http::tells_who_connects;
 pub use options::{Cuts, Health, Options};

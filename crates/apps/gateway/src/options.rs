@@ -8,20 +8,22 @@ use serde_json::Value;
 use toolgate_transport::spool::BodyLimits;
 use toolgate_wire::Revision;
 
+use crate::ClientProcesses;
+
 /// The choices of one gateway. The defaults are those of `toolgate serve`.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Speak this revision and refuse every other.
     pub strict: Option<Revision>,
-    /// How many HTTP sessions may live at once. Beyond it the one idle longest goes; if none is
-    /// idle, new ones are refused.
+    /// How many HTTP sessions may live at once, a quarter of them of one client. Beyond it its own
+    /// that is idle longest goes; if none is idle, new ones are refused.
     pub sessions: usize,
     /// How long an HTTP session may be idle, and a client without one be remembered.
     pub session_ttl: Duration,
     /// How long a call waits for a client without session that was asked something.
     pub park: Duration,
-    /// How many HTTP connections may be open at once. Beyond it the one that keeps us waiting
-    /// longest is cut; if all are being served, new ones wait.
+    /// How many HTTP connections may be open at once, a quarter of them of one client. Beyond it the
+    /// one that keeps us waiting longest is cut; if all are being served, new ones wait.
     pub connections: usize,
     /// How long a request may take before its answer becomes an event stream.
     pub sse_after: Duration,
@@ -32,6 +34,9 @@ pub struct Options {
     pub keep_alive: Duration,
     /// After how long a client should come back to a stream that was closed.
     pub retry: Duration,
+    /// How long a call goes on whose client has left the stream it is answered on: the client may
+    /// come back to it. Then the call is cancelled.
+    pub resume: Duration,
     /// When a connection that says nothing is cut.
     pub cuts: Cuts,
     /// Names, beside those of the loopback, under which clients may reach the gateway: `host` (on
@@ -45,6 +50,8 @@ pub struct Options {
     pub drain: Duration,
     /// What `/healthz` says of the servers.
     pub health: Health,
+    /// Where the processes of clients that connect over HTTP are recorded.
+    pub clients: ClientProcesses,
 }
 
 /// How long a connection may keep us waiting.
@@ -54,6 +61,8 @@ pub struct Cuts {
     pub head: Duration,
     /// For the next part of a body.
     pub body: Duration,
+    /// For a whole body that does not come at once.
+    pub upload: Duration,
     /// For the next request.
     pub idle: Duration,
     /// To take what we send.
@@ -65,6 +74,7 @@ impl Default for Cuts {
         Self {
             head: Duration::from_secs(10),
             body: Duration::from_secs(15),
+            upload: Duration::from_secs(60),
             idle: Duration::from_secs(60),
             stall: Duration::from_secs(30),
         }
@@ -83,12 +93,14 @@ impl Default for Options {
             poll_after: Some(Duration::from_secs(5 * 60)),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),
+            resume: Duration::from_secs(10),
             cuts: Cuts::default(),
             hosts: Vec::new(),
             origins: Vec::new(),
             body: BodyLimits::default(),
             drain: Duration::from_secs(10),
             health: Health::default(),
+            clients: ClientProcesses::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::sync::broadcast;
 use toolgate_host::Gate;
+use toolgate_host::keys::Keyring;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::Frame;
 use toolgate_wire::mirror::Rule;
@@ -40,6 +41,10 @@ pub(crate) trait Upstreams: Send + Sync {
         caller: Arc<Caller>,
     ) -> BoxFuture<'static, Bytes>;
 
+    /// Waits a moment right after the start, so that the first clients are told of servers that are
+    /// up at once.
+    fn await_start(&self) -> BoxFuture<'_, ()>;
+
     /// The raw `capabilities` of the answer to `initialize`.
     fn capabilities(&self, caller: &Caller) -> Bytes;
 
@@ -63,6 +68,12 @@ pub(crate) trait Upstreams: Send + Sync {
 
     /// The caller is gone.
     fn release(&self, caller: CallerId);
+
+    /// The keys by which callers over HTTP are known; none where nobody keeps any.
+    fn keys(&self) -> Option<&Arc<Keyring>>;
+
+    /// Whether callers over HTTP must have a key, also on this machine.
+    fn requires_key(&self) -> bool;
 
     /// What happens outside any call.
     fn events(&self) -> broadcast::Receiver<GateEvent>;
@@ -88,6 +99,10 @@ impl Upstreams for Gate {
         caller: Arc<Caller>,
     ) -> BoxFuture<'static, Bytes> {
         Box::pin(async move { Gate::list(&self, kind, &caller).await })
+    }
+
+    fn await_start(&self) -> BoxFuture<'_, ()> {
+        Box::pin(Gate::await_start(self))
     }
 
     fn capabilities(&self, caller: &Caller) -> Bytes {
@@ -120,6 +135,14 @@ impl Upstreams for Gate {
 
     fn release(&self, caller: CallerId) {
         Gate::release(self, caller);
+    }
+
+    fn keys(&self) -> Option<&Arc<Keyring>> {
+        Gate::keys(self)
+    }
+
+    fn requires_key(&self) -> bool {
+        Gate::requires_key(self)
     }
 
     fn events(&self) -> broadcast::Receiver<GateEvent> {

@@ -116,7 +116,10 @@ pub const ALL: [Client; 20] = [
     Client { calls_itself: &["Zed"], ..client("zed", "Zed", Dialect::Zed, ".zed/settings.json") },
     client("opencode", "opencode", Dialect::OpenCode, "opencode.json"),
     client("goose", "Goose", Dialect::Goose, ""),
-    client("copilot", "Copilot CLI", Dialect::Copilot, ".github/mcp.json"),
+    Client {
+        calls_itself: &["copilot-cli"],
+        ..client("copilot", "Copilot CLI", Dialect::Copilot, ".github/mcp.json")
+    },
 ];
 
 /// The client of this name.

@@ -1,18 +1,20 @@
-//! What a consent is about, as the user is shown it. What it is bound to is the identity of the
-//! server, [`ServerSpec::digest`].
+//! What a consent is about, as the user is shown it. What it is bound to is
+//! [`ServerSpec::consent_digest`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use toolgate_dialects::template::{Source, Variable};
 use toolgate_model::{
-    Auth, AuthProvider, HttpSpec, ServerSpec, StdioSpec, TransportSpec, consented_args, shown_url,
+    Auth, AuthProvider, EnvFile, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec,
+    consented_args, consented_value, is_loader_variable, shown_url,
 };
 
 use crate::variables;
 
-/// Everything a consent is bound to, as text. Odd characters are shown escaped; values of variables
-/// and headers, and whatever else may be a credential and could not be run, not at all.
+/// Everything a consent is bound to, as text. Odd characters are shown escaped; values of headers,
+/// and whatever else may be a credential and could not be run, not at all. What the project can change
+/// without a new consent is listed as not pinned.
 pub fn consent_text(spec: &ServerSpec) -> String {
     let (mut text, how) = match &spec.transport {
         TransportSpec::Stdio(stdio) => (process_text(stdio), "it takes"),
@@ -31,12 +33,47 @@ fn process_text(stdio: &StdioSpec) -> String {
     if let Some(cwd) = &stdio.cwd {
         let _ = write!(text, "\n folder: {:?}", cwd.display().to_string());
     }
-    names(&mut text, "    env", stdio.env.keys());
+    let of_file = stdio.files.env_file.as_ref().and_then(|file| file.variables.as_ref());
+    let loads = of_file.into_iter().flatten().filter(|(name, _)| !stdio.env.contains_key(*name));
+    let loads = loads.chain(&stdio.env).filter(|(name, _)| is_loader_variable(name));
+    values(&mut text, " loader", loads);
+    values(&mut text, "    env", stdio.env.iter().filter(|(name, _)| !is_loader_variable(name)));
     if let Some(file) = &stdio.env_file {
         let _ = write!(text, "\nenvfile: {:?}", file.display().to_string());
+        content(&mut text, stdio.files.env_file.as_ref());
     }
     names(&mut text, "inherit", stdio.env_inherit.iter());
+    for file in &stdio.files.project {
+        let _ = match &file.digest {
+            Some(digest) => write!(text, "\n pinned: {:?} ({digest})", file.written),
+            None => write!(text, "\nnot pinned: {:?}, which the project can change", file.written),
+        };
+    }
     text
+}
+
+/// What a file of variables held when it was read.
+fn content(text: &mut String, file: Option<&EnvFile>) {
+    let Some(file) = file else { return };
+    let _ = match &file.digest {
+        Some(digest) => write!(text, " ({digest})"),
+        None => write!(text, " (it cannot be read now)"),
+    };
+    let others = |(name, _): &(&String, _)| !is_loader_variable(name);
+    let set: &BTreeMap<_, _> = file.variables.as_ref().unwrap_or(const { &BTreeMap::new() });
+    values(text, "   sets", set.iter().filter(others));
+}
+
+/// Variables with their values, as far as those may be shown.
+fn values<'a>(
+    text: &mut String,
+    label: &str,
+    values: impl Iterator<Item = (&'a String, &'a Secret<String>)>,
+) {
+    for (name, value) in values {
+        let value = consented_value(name, value.expose());
+        let _ = write!(text, "\n{label}: {name:?} = {value:?}");
+    }
 }
 
 fn endpoint_text(http: &HttpSpec) -> String {

@@ -32,6 +32,7 @@ pub(crate) fn settle(
     };
     ContextSettings {
         offer: counting().find_map(|(_, it)| it.offer).map(|it| it.value).unwrap_or_default(),
+        names: counting().find_map(|(_, it)| it.names).map(|it| it.value).unwrap_or_default(),
         folders: paths(|it| &it.folders),
         trusted: paths(|it| &it.trusted),
     }
@@ -43,9 +44,10 @@ fn absolute(paths: &[PathBuf], file: &FileRef, home: &Home) -> Vec<PathBuf> {
 
 /// What a project's file says, and has no say in.
 fn told(layer: &Layer) -> Vec<Diagnostic> {
-    let FileContext { offer, folders, trusted } = &layer.reading.settings.context;
+    let FileContext { offer, names, folders, trusted } = &layer.reading.settings.context;
     let said = [
         ("offer", offer.as_ref().map(|it| it.at)),
+        ("names", names.as_ref().map(|it| it.at)),
         ("folders", folders.as_ref().map(|it| it.at)),
         ("trusted", trusted.as_ref().map(|it| it.at)),
     ];

@@ -7,6 +7,8 @@ use toolgate_dialects::Input;
 use toolgate_dialects::template::{Source, Variable};
 use toolgate_model::{Origin, ServerName};
 
+use crate::Entry;
+
 /// Why configuration could not be found, read, written or resolved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -72,6 +74,14 @@ pub enum ConfigError {
         /// What, and why not; never what it holds.
         why: String,
     },
+    /// A file of a project's server is not what the user consented to.
+    #[error(
+        "start server \"{server}\": a file it is started with has changed since you consented; see it with `toolgate consent {server}`"
+    )]
+    Changed {
+        /// The server.
+        server: ServerName,
+    },
     /// A secret cannot be kept like that.
     #[error("keep the secret {name:?}: {why}")]
     BadSecret {
@@ -99,8 +109,7 @@ impl ConfigError {
         let (why, advice) = match source {
             Source::Env => (
                 format!("the variable {name} is not set or empty"),
-                "set it where toolgate is started, or write a default as in `${env:NAME:-default}`"
-                    .to_owned(),
+                "set it where toolgate is started".to_owned(),
             ),
             Source::Secret => (
                 format!("the secret {name:?} is not stored"),
@@ -116,11 +125,17 @@ impl ConfigError {
         Self::Unset { server, field, variable: Box::new(variable.clone()), at: None, why, advice }
     }
 
-    /// The same, with the place of the entry and what its file says of what is missing.
-    pub(crate) fn about(mut self, origin: &Origin, inputs: &[Input]) -> Self {
+    /// The same, with the place of the entry, what its file says of what is missing, and what can
+    /// be written in it.
+    pub(crate) fn about(mut self, entry: &Entry) -> Self {
+        let Entry { origin, inputs, dialect, .. } = entry;
         match &mut self {
-            Self::Unset { at, variable, why, .. } => {
+            Self::Unset { at, variable, why, advice, .. } => {
                 *at = Some(Box::new(origin.clone()));
+                let default = dialect.default_of(&variable.name);
+                if let Some(default) = default.filter(|_| variable.source == Source::Env) {
+                    *advice = format!("{advice}, or write a default as in `{default}`");
+                }
                 let wanted = |input: &&Input| input.id == variable.name;
                 let input =
                     inputs.iter().find(wanted).filter(|_| variable.source == Source::Secret);

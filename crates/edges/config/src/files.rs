@@ -159,12 +159,22 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn read_up_to(file: &File, most: u64) -> io::Result<String> {
+/// The bytes of a plain file, up to this size.
+pub(crate) fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    bytes_up_to(&open(path)?, most)
+}
+
+fn bytes_up_to(file: &File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("it is larger than {most} bytes")));
     }
+    Ok(bytes)
+}
+
+fn read_up_to(file: &File, most: u64) -> io::Result<String> {
+    let bytes = bytes_up_to(file, most)?;
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 

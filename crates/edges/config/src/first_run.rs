@@ -5,26 +5,34 @@ use std::path::Path;
 
 use crate::{ConfigError, Home};
 
-/// What the first run writes.
-pub const EXAMPLE: &str = include_str!("example.toml");
+/// What the first run writes, but for the path of the program.
+const EXAMPLE: &str = include_str!("example.toml");
 
-/// Creates the user's configuration if there is none; says whether it did.
+/// What the first run writes. The sample entry starts `program`, which need not be on the `PATH`.
+pub fn example(program: &Path) -> String {
+    // A string of JSON is one of TOML.
+    let quoted = serde_json::Value::from(program.to_string_lossy()).to_string();
+    EXAMPLE.replace("\"TOOLGATE\"", &quoted)
+}
+
+/// Creates the user's configuration if there is none; says whether it did. `program` is the
+/// toolgate that the sample entry starts.
 ///
 /// The file appears whole or not at all, and one that exists is never touched, even if it appears
 /// meanwhile.
-pub fn ensure_user_config(home: &Home) -> Result<bool, ConfigError> {
+pub fn ensure_user_config(home: &Home, program: &Path) -> Result<bool, ConfigError> {
     home.create()?;
     let path = home.config_file();
-    write_new(&path).map_err(|source| ConfigError::Write { path, source })
+    write_new(&path, &example(program)).map_err(|source| ConfigError::Write { path, source })
 }
 
-fn write_new(path: &Path) -> io::Result<bool> {
+fn write_new(path: &Path, text: &str) -> io::Result<bool> {
     if path.symlink_metadata().is_ok() {
         return Ok(false);
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(EXAMPLE.as_bytes())?;
+    file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(true),
@@ -36,17 +44,19 @@ fn write_new(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use toolgate_dialects::{Dialect, FileRef};
-    use toolgate_model::Scope;
+    use toolgate_model::{Scope, TransportSpec};
 
     use super::*;
+
+    const PROGRAM: &str = r#"/opt/my "own" tools\\toolgate"#;
 
     #[test]
     fn the_first_run_writes_an_example_and_the_second_leaves_it() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().join("home"));
-        assert!(ensure_user_config(&home).unwrap());
+        assert!(ensure_user_config(&home, PROGRAM.as_ref()).unwrap());
         std::fs::write(home.config_file(), "# mine").unwrap();
-        assert!(!ensure_user_config(&home).unwrap());
+        assert!(!ensure_user_config(&home, PROGRAM.as_ref()).unwrap());
         assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), "# mine");
         assert_eq!(std::fs::read_dir(folder.path().join("home")).unwrap().count(), 1);
     }
@@ -56,21 +66,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
         let created = std::thread::scope(|scope| {
-            let runs: Vec<_> = (0..8).map(|_| scope.spawn(|| ensure_user_config(&home))).collect();
+            let run = || ensure_user_config(&home, PROGRAM.as_ref());
+            let runs: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
             runs.into_iter().map(|run| run.join().unwrap().unwrap()).filter(|it| *it).count()
         });
         assert_eq!(created, 1);
-        assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), EXAMPLE);
+        assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), example(PROGRAM.as_ref()));
     }
 
     #[test]
     fn the_example_and_what_it_comments_out_are_valid() {
         let at = FileRef::new("/h/config.toml", Scope::User);
-        let reading = Dialect::Toolgate.read(EXAMPLE, &at);
+        let example = example(PROGRAM.as_ref());
+        let reading = Dialect::Toolgate.read(&example, &at);
         assert_eq!(reading.diagnostics, []);
-        assert!(!reading.servers[0].spec.enabled);
+        let sample = &reading.servers[0].spec;
+        assert!(!sample.enabled);
+        let TransportSpec::Stdio(stdio) = &sample.transport else { panic!("{sample:?}") };
+        assert_eq!(stdio.command, PROGRAM);
 
-        let uncommented: Vec<_> = EXAMPLE
+        let uncommented: Vec<_> = example
             .lines()
             .map(|line| {
                 line.strip_prefix("# ").filter(|rest| rest.contains(['=', '['])).unwrap_or(line)

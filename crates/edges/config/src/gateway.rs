@@ -27,6 +27,10 @@ pub(crate) fn leads_back(spec: &ServerSpec, own_endpoints: &[String]) -> Option<
 /// Our name, and the verb that makes a gateway of us.
 const NAME: &str = "toolgate";
 const VERB: &str = "serve";
+/// The verb whose own `serve` is a server like any other: it starts nothing.
+const CONTEXT: &str = "context";
+/// Our options that stand before a verb and have a value of their own.
+const OWN_VALUED: [&str; 3] = ["--home", "--config", "--as"];
 /// Programs that start another one, which they are given, and words such programs need for it.
 const WRAPPERS: [&str; 34] = [
     "env",
@@ -80,9 +84,22 @@ fn starts_a_gateway(stdio: &StdioSpec, own: Option<&Path>) -> bool {
         program(word) == NAME || own.is_some_and(|own| found().as_deref() == Some(own))
     };
     if is_us(&stdio.command) {
-        return stdio.args.iter().any(|arg| arg == VERB);
+        return serves(stdio.args.iter().map(String::as_str));
     }
     is_wrapper(&stdio.command) && names_a_gateway(&stdio.args, is_us)
+}
+
+/// Whether our own arguments make a gateway of us. `context serve` does not.
+fn serves<'a>(mut args: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let has_verb = args.clone().any(|arg| arg == VERB);
+    let verb = loop {
+        match args.next() {
+            Some(option) if OWN_VALUED.contains(&option) => drop(args.next()),
+            Some(word) if word.starts_with('-') || word == "mcp" => {}
+            verb => break verb,
+        }
+    };
+    has_verb && verb != Some(CONTEXT)
 }
 
 /// Whether we stand, with the verb behind, where a program's name does.
@@ -92,7 +109,7 @@ fn names_a_gateway(args: &[String], is_us: impl Fn(&str) -> bool) -> bool {
     let words: Vec<_> = words.map(|word| word.trim_matches(['"', '\''])).collect();
     let (mut begins, mut has_value) = (true, false);
     for (index, word) in words.iter().enumerate() {
-        if begins && !has_value && is_us(word) && words[index..].contains(&VERB) {
+        if begins && !has_value && is_us(word) && serves(words[index + 1..].iter().copied()) {
             return true;
         }
         let goes_on = begins && (has_value || is_preface(word));
@@ -178,7 +195,10 @@ mod tests {
             args: args.iter().map(ToString::to_string).collect(),
             ..StdioSpec::default()
         };
-        let ours: [(&str, &[&str]); 17] = [
+        let ours: [(&str, &[&str]); 20] = [
+            ("toolgate", &["--home", "context", "serve"]),
+            ("toolgate", &["serve", "--as", "context"]),
+            ("sh", &["-c", "toolgate context serve & toolgate serve"]),
             ("/opt/bin/toolgate", &["serve", "--stdio"]),
             (r"C:\bin\Toolgate.EXE", &["mcp", "serve"]),
             ("toolgate", &["--home", "/h", "serve", "--stdio"]),
@@ -200,7 +220,11 @@ mod tests {
         for (command, args) in ours {
             assert!(starts_a_gateway(&stdio(command, args), None), "{command} {args:?}");
         }
-        let others: [(&str, &[&str]); 6] = [
+        let others: [(&str, &[&str]); 10] = [
+            ("toolgate", &["context", "serve"]),
+            ("toolgate", &["--home", "/h", "-v", "mcp", "context", "serve", "--names", "x"]),
+            ("sh", &["-c", "exec toolgate context serve"]),
+            ("npx", &["-y", "toolgate", "--json", "context", "serve"]),
             ("sh", &["-c", "server --name toolgate serve"]),
             ("npx", &["-y", "server", "toolgate", "serve"]),
             ("sudo", &["-u", "toolgate", "server", "serve"]),

@@ -166,6 +166,7 @@ fn approvals(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnosti
         wait: time(|it| it.wait).unwrap_or(usual.wait),
         expiry: time(|it| it.expiry).unwrap_or(usual.expiry),
         clients: usual.clients,
+        from_client_terminal: from_client_terminal(layers, diagnostics),
     };
     let clients = said.iter().flat_map(|it| it.clients.keys().cloned());
     for client in clients.collect::<std::collections::BTreeSet<_>>() {
@@ -176,6 +177,17 @@ fn approvals(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnosti
     }
     under_their_own_names(&mut approvals);
     approvals
+}
+
+/// Whether a process below a client may approve: for the user and the system to say, and the stricter
+/// of them counts.
+fn from_client_terminal(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let mut said = words(layers, |settings| settings.approvals.from_client_terminal);
+    said.retain(|word| word.origin.scope != Scope::Project);
+    let name = "approvals.from_client_terminal";
+    let order = |one: &bool, other: &bool| other.cmp(one);
+    let held = Strictness { name, default: false, order }.settle(&said, diagnostics);
+    held.is_some_and(|held| held.value)
 }
 
 /// `install` writes the name a client has on the command line; the client itself may have another.
@@ -218,11 +230,13 @@ fn via(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnostic>) ->
 
 /// What a project's file says of who approves.
 fn without_effect(layer: &Layer) -> Vec<Diagnostic> {
-    let FileApprovals { via, clients, wait, expiry } = &layer.reading.settings.approvals;
+    let FileApprovals { via, clients, wait, expiry, from_client_terminal } =
+        &layer.reading.settings.approvals;
     let said = [
         ("via".to_owned(), via.map(|it| it.at)),
         ("wait".to_owned(), wait.map(|it| it.at)),
         ("expiry".to_owned(), expiry.map(|it| it.at)),
+        ("from_client_terminal".to_owned(), from_client_terminal.map(|it| it.at)),
     ];
     let clients = clients.iter().map(|(name, it)| (format!("clients.{name}.via"), Some(it.at)));
     let said = said.into_iter().chain(clients);

@@ -9,9 +9,10 @@ use toolgate_dialects::Dialect;
 use crate::platform::paths;
 
 /// Files of other hosts below the user's folder, whatever the platform.
-const BELOW_USER: [(&str, Dialect); 11] = [
+const BELOW_USER: [(&str, Dialect); 12] = [
     (".claude.json", Dialect::ClaudeCode),
     (".agents/mcp.json", Dialect::CoreAgent),
+    (".agents/config.json", Dialect::CoreAgent),
     (".agents/mcp/servers.json", Dialect::McpJson),
     (".llxprt/settings.json", Dialect::Llxprt),
     (".gemini/settings.json", Dialect::Gemini),

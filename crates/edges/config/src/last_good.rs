@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolgate_dialects::{FileApprovals, FileContext, Permissions, Reading};
-use toolgate_model::{Diagnostic, Scope, Severity, WrittenRule};
+use toolgate_model::{Diagnostic, Scope, Severity, Timeouts, WrittenRule};
 
 use crate::files::Layer;
 
@@ -89,7 +89,14 @@ fn lacks_setting(good: &Reading, now: &Reading) -> bool {
         || lacks_approvals(&good.approvals, &now.approvals)
         || good.posture.is_some() && now.posture.is_none()
         || good.recheck.is_some() && now.recheck.is_none()
+        || lacks_limit(&good.timeouts, &now.timeouts)
         || lacks_context(&good.context, &now.context)
+}
+
+fn lacks_limit(good: &Timeouts, now: &Timeouts) -> bool {
+    good.start.is_some() && now.start.is_none()
+        || good.call.is_some() && now.call.is_none()
+        || good.max.is_some() && now.max.is_none()
 }
 
 fn lacks_rule(good: &Permissions, now: &Permissions) -> bool {
@@ -106,11 +113,13 @@ fn lacks_approvals(good: &FileApprovals, now: &FileApprovals) -> bool {
     good.via.is_some() && now.via.is_none()
         || good.wait.is_some() && now.wait.is_none()
         || good.expiry.is_some() && now.expiry.is_none()
+        || good.from_client_terminal.is_some() && now.from_client_terminal.is_none()
         || lacks_key(&good.clients, &now.clients)
 }
 
 fn lacks_context(good: &FileContext, now: &FileContext) -> bool {
     good.offer.is_some() && now.offer.is_none()
+        || good.names.is_some() && now.names.is_none()
         || good.folders.is_some() && now.folders.is_none()
         || good.trusted.is_some() && now.trusted.is_none()
 }

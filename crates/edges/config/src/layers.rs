@@ -19,7 +19,8 @@ use crate::places::Rank;
 use crate::settings::settle;
 use crate::{
     ConfigError, Entry, Environment, Home, LastGood, Plan, PlanFile, Secrets, Shadow, Sources,
-    Standing, Surroundings, amendments, pending, proposed, repeated, standing, steady, variables,
+    Standing, Surroundings, amendments, file_contents, pending, proposed, repeated, standing,
+    steady, variables,
 };
 
 /// Reads all configuration and adds it up.
@@ -54,12 +55,16 @@ pub fn load_again(
     let mut winners = add_up(&mut plan, &mut layers, sources);
     amendments::apply(&mut plan, &mut winners, layers);
     plan.entries = winners.into_iter().map(|winner| winner.entry).collect();
+    let posture = plan.settings.governance.posture;
     for entry in &mut plan.entries {
+        file_contents::read(entry, environment, posture);
+        entry.spec.timeouts = entry.spec.timeouts.or(plan.settings.timeouts);
         let declared_so = matches!(entry.standing, Standing::Blocked(_));
         entry.standing = standing::of(entry, consents, environment, &sources.own_endpoints);
         entry.unset = !declared_so && matches!(entry.standing, Standing::Blocked(_));
     }
     repeated::leave_out(&mut plan);
+    proposed::tell_of_rules(&mut plan);
     let place = |found: &Diagnostic| {
         let Origin { file, line, column, .. } = &found.origin;
         (file.clone(), *line, *column)

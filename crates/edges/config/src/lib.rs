@@ -6,6 +6,7 @@
 //! [`ensure_user_config`] and [`Home::create`] writes.
 
 mod amendments;
+mod checks;
 pub mod clients;
 mod consent;
 mod context;
@@ -15,6 +16,7 @@ mod edit;
 mod env_file;
 mod environment;
 mod error;
+mod file_contents;
 mod files;
 mod first_run;
 mod gateway;
@@ -45,7 +47,7 @@ pub use declare::{Document, project_document, project_root};
 pub use edit::{Access, Edited, Editing, edit_file, read_file};
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use first_run::{EXAMPLE, ensure_user_config};
+pub use first_run::{ensure_user_config, example};
 pub use hidden::read_hidden;
 pub use home::Home;
 pub use last_good::LastGood;

@@ -19,10 +19,11 @@ use crate::files::project_folders;
 use crate::hosts::Hosts;
 
 /// Files of a project beside ours.
-const PROJECT_FILES: [(&str, Dialect); 20] = [
+const PROJECT_FILES: [(&str, Dialect); 21] = [
     (".nyzhi/config.toml", Dialect::Nyzhi),
     (".mcp.json", Dialect::McpJson),
     (".agents/mcp.json", Dialect::CoreAgent),
+    (".agents/config.json", Dialect::CoreAgent),
     (".agents/mcp/servers.json", Dialect::McpJson),
     ("mcp_tools_config.json", Dialect::Sidekick),
     (".llxprt/settings.json", Dialect::Llxprt),

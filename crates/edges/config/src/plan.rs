@@ -4,9 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 
 use toolgate_dialects::{Dialect, Input, Permissions};
-use toolgate_model::{Diagnostic, Digest, Origin, Resolved, Scope, ServerName, ServerSpec};
+use toolgate_model::{
+    Diagnostic, Digest, EnvFile, Origin, Posture, Resolved, Scope, ServerFiles, ServerName,
+    ServerSpec, TransportSpec,
+};
 
-use crate::{ConfigError, Environment, Home, Secrets, Settings, consent_text, resolve};
+use crate::{
+    ConfigError, Environment, Home, Secrets, Settings, consent_text, file_contents, resolve,
+};
 
 /// Where to look for configuration.
 #[derive(Debug, Clone)]
@@ -47,6 +52,16 @@ impl Plan {
     /// The entry of a server.
     pub fn entry(&self, name: &ServerName) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.spec.name == *name)
+    }
+
+    /// The files beside the configuration whose content counts for some server.
+    pub fn bound_files(&self) -> Vec<PathBuf> {
+        let files = self.entries.iter().filter_map(Entry::files);
+        let paths = files.flat_map(|ServerFiles { env_file, project }| {
+            let pinned = project.iter().filter(|file| file.digest.is_some());
+            env_file.iter().map(|EnvFile { path, .. }| path).chain(pinned.map(|file| &file.path))
+        });
+        paths.cloned().collect()
     }
 }
 
@@ -91,7 +106,15 @@ pub struct Entry {
 impl Entry {
     /// What a consent to this entry is bound to.
     pub fn identity(&self) -> Digest {
-        self.spec.digest()
+        self.spec.consent_digest()
+    }
+
+    /// The files its process is started with.
+    fn files(&self) -> Option<&ServerFiles> {
+        match &self.spec.transport {
+            TransportSpec::Stdio(stdio) => Some(&stdio.files),
+            _ => None,
+        }
     }
 
     /// What the user is shown before consenting.
@@ -99,10 +122,21 @@ impl Entry {
         consent_text(&self.spec)
     }
 
-    /// The server with its variables expanded, for the moment it is reached.
+    /// The server with its variables expanded, for the moment it is reached. Files are read anew;
+    /// a project's server is refused if one that counts for its consent has changed.
     pub fn resolve(&self, environment: &Environment) -> Result<Resolved, ConfigError> {
-        let resolved = resolve(&self.spec, &self.environment(environment));
-        resolved.map_err(|error| error.about(&self.origin, &self.inputs))
+        let mut now = self.clone();
+        let is_pinned = |files: &ServerFiles| files.project.iter().any(|it| it.digest.is_some());
+        let posture = match self.files().is_some_and(is_pinned) {
+            true => Posture::Governed,
+            false => Posture::Personal,
+        };
+        file_contents::read(&mut now, environment, posture);
+        if self.origin.scope == Scope::Project && now.identity() != self.identity() {
+            return Err(ConfigError::Changed { server: self.spec.name.clone() });
+        }
+        let resolved = resolve(&now.spec, &self.environment(environment));
+        resolved.map_err(|error| error.about(self))
     }
 
     /// What variables mean in this entry.

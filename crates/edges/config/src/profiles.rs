@@ -1,12 +1,16 @@
 //! Which profiles there are, and which client gets which, over all files.
 //!
-//! The nearest file that says it holds, except that a project's file only proposes: what the user or
-//! the system says under the same name holds against it. What a profile means is for the rules.
+//! The nearest file that says it holds, except that a project's file only proposes: what is built in,
+//! and what the user or the system says under the same name, holds against it. Where the user or the
+//! system says what whoever chose nothing sees, a project's file gives no client another profile. What
+//! a profile means is for the rules.
 
 use std::collections::BTreeMap;
 
 use toolgate_dialects::{ClientProfile, nearest};
-use toolgate_model::{DeclaredProfile, Diagnostic, Origin, Profile, Profiles, Scope, Severity};
+use toolgate_model::{
+    DEFAULT_PROFILE, DeclaredProfile, Diagnostic, Origin, Profile, Profiles, Scope, Severity,
+};
 
 use crate::files::Layer;
 use crate::layers::note;
@@ -18,9 +22,27 @@ pub(crate) fn settle(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Pro
         let declared = settings.profiles.iter().map(|(name, it)| (name.clone(), it.clone()));
         declared.chain(settings.unread.iter().map(unread))
     });
-    let declared = hold("profile", profiles, |it| &it.origin, diagnostics);
+    let (built_in, profiles): (Vec<_>, Vec<_>) = profiles.partition(|(name, it)| {
+        it.origin.scope == Scope::Project && Profiles::default().get(name).is_some()
+    });
+    for (name, it) in built_in {
+        let message =
+            format!("profile {name:?} is built in, and a project's file cannot change it");
+        let hint = "give it another name, or say it in your own config".to_owned();
+        diagnostics.push(note(it.origin, message, Some(hint)));
+    }
+    let declared = hold("profile", profiles.into_iter(), |it| &it.origin, diagnostics);
     let clients = layers.iter().flat_map(|layer| layer.reading.settings.clients.clone());
-    let clients = hold("client", clients, |it| &it.origin, diagnostics);
+    let (wider, clients): (Vec<_>, Vec<_>) = clients.partition(|(_, it)| {
+        it.origin.scope == Scope::Project && declared.contains_key(DEFAULT_PROFILE)
+    });
+    for (client, it) in wider {
+        let message =
+            format!("client {client:?} keeps the profile \"default\", which holds in your files");
+        let hint = "say it in your own config, if it is to see something else".to_owned();
+        diagnostics.push(note(it.origin, message, Some(hint)));
+    }
+    let clients = hold("client", clients.into_iter(), |it| &it.origin, diagnostics);
     let mut profiles = Profiles { declared, clients: BTreeMap::new() };
     for (client, said) in clients {
         if profiles.get(&said.profile).is_none() {

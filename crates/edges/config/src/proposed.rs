@@ -3,8 +3,10 @@
 //! Whoever clones a repository has not read it: a file in it may declare servers, and make things
 //! stricter, but it vouches for nothing. Each word that is left out is told.
 
-use toolgate_model::{Approval, Diagnostic, Origin, ServerSpec, ToolSpec, says};
+use toolgate_model::{Approval, Diagnostic, Origin, Scope, ServerSpec, ToolSpec, says};
+use toolgate_policy::Policy;
 
+use crate::Plan;
 use crate::layers::note;
 
 /// Words of tags by which an operator says that a call changes nothing, or may be made twice.
@@ -49,6 +51,31 @@ pub(crate) fn tighten(spec: &mut ServerSpec, origin: &Origin) -> Vec<Diagnostic>
         note(origin.clone(), message, Some(hint.to_owned()))
     };
     told.into_iter().map(tell).collect()
+}
+
+/// Tells which rules that allow would be about a project's server if it were the user's own: such
+/// rules are bound to what the user declares, not to whoever takes a name or a tag.
+pub(crate) fn tell_of_rules(plan: &mut Plan) {
+    let is_proposed = |entry: &&crate::Entry| entry.origin.scope == Scope::Project;
+    if !plan.entries.iter().any(|entry| is_proposed(&entry)) {
+        return;
+    }
+    let (policy, _) = Policy::of(&plan.settings.governance);
+    let policy = policy.knowing(plan.entries.iter().map(|entry| &entry.spec.name));
+    for entry in plan.entries.iter().filter(is_proposed) {
+        let spec = &entry.spec;
+        let rules = policy.allowing(&spec.name, &spec.possible_tags());
+        if !rules.is_empty() {
+            let rules: Vec<_> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            let message = format!(
+                "server \"{}\" is a project's, so rules that allow do not count for it: {}",
+                spec.name,
+                rules.join(", ")
+            );
+            let hint = "declare it in your own config, if these rules mean it".to_owned();
+            plan.diagnostics.push(note(entry.origin.clone(), message, Some(hint)));
+        }
+    }
 }
 
 fn is_harmless(tag: &String) -> bool {

@@ -71,7 +71,7 @@ impl Expander<'_> {
         let command = self.text("command", &stdio.command)?;
         self.hide(hidden_in_args(&args));
         self.hide(hidden_in_args(std::slice::from_ref(&command)));
-        let mut env = self.file_variables(stdio.env_file.as_deref())?;
+        let mut env = self.file_variables(stdio)?;
         let named = self.each("env", &stdio.env, Self::text)?;
         env.extend(named);
         env.values().for_each(|value| self.hide(credentials::in_value(value.expose())));
@@ -83,6 +83,7 @@ impl Expander<'_> {
             env,
             env_file: stdio.env_file.clone(),
             env_inherit: stdio.env_inherit.clone(),
+            files: stdio.files.clone(),
         })
     }
 
@@ -165,16 +166,21 @@ impl Expander<'_> {
         expanded.collect()
     }
 
-    /// The variables a file sets.
-    fn file_variables(&self, path: Option<&Path>) -> Result<Hidden, ConfigError> {
-        let Some(path) = path else { return Ok(Hidden::new()) };
+    /// The variables a file sets: those that were read with the configuration, because a consent is
+    /// bound to them.
+    fn file_variables(&self, stdio: &StdioSpec) -> Result<Hidden, ConfigError> {
+        let Some(path) = &stdio.env_file else { return Ok(Hidden::new()) };
+        if let Some(set) = stdio.files.env_file.as_ref().and_then(|it| it.variables.as_ref()) {
+            self.hide(set.values().map(|value| value.expose().clone()));
+            return Ok(set.clone());
+        }
+        // It could not be read then: it is looked at again only to say why.
         let path = self.path("env_file", path)?;
         let refused = |why| self.refused("env_file", why);
         let text = self.environment.file(&path).map_err(refused)?;
         let named = |why| refused(format!("the file {}: {why}", path.display()));
-        let set = env_file::parse(&text).map_err(named)?;
-        self.hide(set.values().cloned());
-        Ok(set.into_iter().map(|(name, value)| (name, Secret::new(value))).collect())
+        env_file::parse(&text).map_err(named)?;
+        Err(named("it was not there when the configuration was read".to_owned()))
     }
 
     /// What is inherited is not ours to show either: what is asked for by its name, as every

@@ -4,10 +4,12 @@ use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
 use toolgate_model::{
-    ContextSettings, Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity,
+    ContextSettings, Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity, Timeouts,
 };
 
 use crate::files::Layer;
+use crate::layers::note;
+use crate::strictest::OWN;
 use crate::{Home, context, governance, profiles};
 
 /// What holds for all servers.
@@ -23,6 +25,8 @@ pub struct Settings {
     pub profiles: Profiles,
     /// What is said about decisions.
     pub governance: Governance,
+    /// How long things may take with servers that set no limits of their own.
+    pub timeouts: Timeouts,
     /// What is said of the local context.
     pub context: ContextSettings,
 }
@@ -36,12 +40,53 @@ pub(crate) fn settle(layers: &[Layer], home: &Home, diagnostics: &mut Vec<Diagno
     });
     Settings {
         roots: roots.unwrap_or_default(),
-        naming: layers.iter().find_map(|it| it.reading.settings.naming).unwrap_or_default(),
+        naming: own(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
         profiles: profiles::settle(layers, diagnostics),
         governance: governance::settle(layers, diagnostics),
+        timeouts: timeouts(layers, diagnostics),
         context: context::settle(layers, home, diagnostics),
-        prefix: layers.iter().find_map(|it| it.reading.settings.prefix).unwrap_or_default(),
+        prefix: own(layers, "prefix", |it| it.prefix, diagnostics).unwrap_or_default(),
     }
+}
+
+/// A setting of the nearest file that is not a project's: it changes how all servers are seen, and a
+/// project's file speaks only of its own.
+fn own<T>(
+    layers: &[Layer],
+    name: &str,
+    said: fn(&toolgate_dialects::Settings) -> Option<T>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<T> {
+    let mut held = None;
+    for layer in layers {
+        let Some(value) = said(&layer.reading.settings) else { continue };
+        if layer.file.scope == Scope::Project {
+            let message = format!(
+                "`{name}` does not count in a project's file: it would rename the tools of your servers"
+            );
+            diagnostics.push(note(layer.file.origin(0, 0), message, Some(OWN.to_owned())));
+        } else {
+            held = held.or(Some(value));
+        }
+    }
+    held
+}
+
+/// The limits of servers that set none: for the user and the system to say, because they hold for
+/// servers of other files too.
+fn timeouts(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Timeouts {
+    let mut general = Timeouts::default();
+    for layer in layers {
+        let limits = layer.reading.settings.timeouts;
+        if layer.file.scope != Scope::Project {
+            general = general.or(limits);
+        } else if limits != Timeouts::default() {
+            let message = "`timeouts` for all servers have no effect in a project's file";
+            let hint = "set them for its servers, or in your own config".to_owned();
+            diagnostics.push(note(layer.file.origin(0, 0), message.to_owned(), Some(hint)));
+        }
+    }
+    general
 }
 
 /// Where a root is. Servers take roots as leave to read and write there, so a project's file can

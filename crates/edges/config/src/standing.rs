@@ -1,6 +1,6 @@
 //! Whether an entry may be started, and why not.
 
-use toolgate_model::{Digest, Scope, ServerName};
+use toolgate_model::{Digest, Scope, ServerName, ServerSpec, TransportSpec, shown_url};
 
 use crate::gateway::leads_back;
 use crate::resolve::expand;
@@ -22,17 +22,41 @@ pub(crate) fn of(
     if let Standing::Blocked(reason) = &entry.standing {
         return Standing::Blocked(reason.clone());
     }
-    if entry.origin.scope == Scope::Project && !consents(&spec.name, &spec.digest()) {
+    if entry.origin.scope == Scope::Project && !consents(&spec.name, &entry.identity()) {
         return Standing::NeedsConsent;
     }
     match expand(spec, &entry.environment(environment)) {
-        Ok((reached, _)) => match leads_back(&reached, own_endpoints) {
-            Some(why) => Standing::Blocked(format!("it {why}")),
-            None => Standing::Ready,
+        Ok((reached, _)) => match (leads_back(&reached, own_endpoints), address(&reached)) {
+            (Some(why), _) => Standing::Blocked(format!("it {why}")),
+            (None, Err(why)) => Standing::Blocked(why),
+            (None, Ok(())) => Standing::Ready,
         },
         Err(error) => {
-            let error = error.about(&entry.origin, &entry.inputs);
+            let error = error.about(entry);
             Standing::Blocked(format!("failed to {error}"))
         }
+    }
+}
+
+/// Whether an address names a host that can be asked.
+fn address(spec: &ServerSpec) -> Result<(), String> {
+    let TransportSpec::Http(http) = &spec.transport else { return Ok(()) };
+    let shown = shown_url(&http.url);
+    let Some((scheme, rest)) = http.url.split_once("://") else {
+        return Err(format!("its address {shown:?} is no URL: write it as https://host/path"));
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme != "http" && scheme != "https" {
+        return Err(format!("its address {shown:?} is neither http:// nor https://"));
+    }
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| match port.contains(']') {
+        true => host,
+        false => name,
+    });
+    match name.is_empty() || name.contains(char::is_whitespace) {
+        true => Err(format!("its address {shown:?} names no host")),
+        false => Ok(()),
     }
 }

@@ -88,13 +88,15 @@ impl Watch {
         watch
     }
 
-    /// Watches these files instead.
-    pub fn follow(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+    /// Watches these files instead. `false`: they are the same.
+    pub fn follow(&mut self, files: impl IntoIterator<Item = PathBuf>) -> bool {
         let files = files.into_iter().collect();
-        if self.files != files {
+        let differs = self.files != files;
+        if differs {
             self.files = files;
             self.renew();
         }
+        differs
     }
 
     /// Ready once something has changed and nothing more is changing. Whoever stops waiting loses

@@ -273,13 +273,13 @@ fn a_variable_cannot_smuggle_a_header_or_leave_a_credential_empty() {
 }
 
 #[test]
-fn settings_come_from_the_nearest_file_that_has_them() {
+fn settings_come_from_the_nearest_file_that_may_say_them() {
     let world = World::new();
     world
         .user_config("roots = ['~/code', '/srv/../data']\nprefix = 'never'\n")
         .project("toolgate.toml", "prefix = 'on-collision'\n");
     let plan = world.plan();
-    assert_eq!(plan.settings.prefix, Prefix::OnCollision);
+    assert_eq!(plan.settings.prefix, Prefix::Never);
     assert_eq!(plan.settings.roots, [world.user_dir().join("code"), "/data".into()]);
 }
 

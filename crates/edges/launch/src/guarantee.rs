@@ -7,7 +7,8 @@ use std::fmt;
 pub enum TreeGuarantee {
     /// A process group: what leaves the group (a daemon) outlives us.
     ProcessGroup,
-    /// A subreaper that finds and ends every descendant, unless one of them ends the subreaper.
+    /// A subreaper that finds and ends every descendant. A server that stops or ends the subreaper
+    /// still ends with us, but what it started before can stay behind.
     Subreaper,
     /// A PID namespace: the kernel ends everything in it, daemons included.
     Namespace,
@@ -33,7 +34,8 @@ impl fmt::Display for TreeGuarantee {
             }
             Self::Subreaper => {
                 "PID namespaces are not available here: every process a server starts is found and \
-                 ended when it or we end, but a hostile server could end our helper and escape"
+                 ended when it or we end, but a hostile server could end our helper and leave \
+                 processes behind that it started"
             }
             Self::ProcessGroup if cfg!(windows) => {
                 "only the server process itself is ended; what it starts may stay behind"

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use toolgate_model::Mask;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 use crate::severity::{self, Severity};
 
@@ -21,8 +21,14 @@ const LOGGED_LINE: usize = 2 * 1024;
 /// As much of a line is looked at for what must not be logged: a secret that the cut goes through
 /// would not be recognised.
 const MASKED_LINE: usize = 4 * LOGGED_LINE;
-/// Lines logged per second and server; the rest is counted.
+/// As much of a line is read for how loud it is.
+const JUDGED_LINE: usize = 512;
+/// Lines logged per second and server in the long run; the rest is counted.
 const LOGGED_PER_SECOND: u32 = 20;
+/// Lines logged at once after a pause: a whole traceback fits.
+const LOGGED_AT_ONCE: u32 = 200;
+/// Lines logged per hour and server: enough to see what is wrong, too few to fill a disk.
+const LOGGED_PER_HOUR: u32 = 2000;
 
 /// The last 64 KiB a server wrote to stderr.
 #[derive(Debug, Default)]
@@ -109,11 +115,14 @@ struct LineLog {
     spoken: Spoken,
     line: Vec<u8>,
     rate: Rate,
+    /// Lines that few see take no place from the others.
+    quiet: Rate,
 }
 
 impl LineLog {
     fn new(spoken: Spoken) -> Self {
-        Self { spoken, line: Vec::new(), rate: Rate::new(Instant::now()) }
+        let now = Instant::now();
+        Self { spoken, line: Vec::new(), rate: Rate::new(now), quiet: Rate::new(now) }
     }
 
     fn feed(&mut self, chunk: &[u8]) {
@@ -133,15 +142,27 @@ impl LineLog {
     }
 
     fn log(&mut self) {
-        let Admitted { passes, unlogged } = self.rate.admit(Instant::now());
+        let now = Instant::now();
+        // In a flood, nearly no line is logged: those that are not cost no look at their words.
+        if !self.rate.has_room(now) {
+            self.rate.unlogged += 1;
+            self.line.clear();
+            return;
+        }
+        let severity = severity::of(&visible(&self.line[..self.line.len().min(JUDGED_LINE)]));
+        let rate = if severity == Severity::Quiet { &mut self.quiet } else { &mut self.rate };
+        let Admitted { passes, unlogged } = rate.admit(now);
         let server = &self.spoken.label;
-        if unlogged > 0 {
-            debug!(target: "launch", server, "{unlogged} more lines on stderr");
+        match severity {
+            _ if unlogged == 0 => {}
+            Severity::Quiet => debug!(target: "launch", server, "{unlogged} more lines on stderr"),
+            _ => info!(target: "launch", server, "{unlogged} more lines on stderr"),
         }
         if passes {
             let line = logged(&self.line, &self.spoken.mask);
-            match severity::of(&line) {
+            match severity {
                 Severity::Loud => warn!(target: "launch", server, "stderr: {line}"),
+                Severity::Plain => info!(target: "launch", server, "stderr: {line}"),
                 Severity::Quiet => debug!(target: "launch", server, "stderr: {line}"),
             }
         }
@@ -177,37 +198,51 @@ fn visible(line: &[u8]) -> String {
     text
 }
 
-/// So many lines a second, counted in whole seconds.
+/// So many lines a second, more after a pause, and so many an hour.
 struct Rate {
-    second: Instant,
-    used: u32,
+    /// Since when `room` is as it is.
+    since: Instant,
+    room: u32,
+    hour: Instant,
+    used_in_hour: u32,
     unlogged: u64,
 }
 
 struct Admitted {
     passes: bool,
-    /// Lines refused in the second that has just ended.
+    /// Lines refused since the last one that passed.
     unlogged: u64,
 }
 
 impl Rate {
     fn new(now: Instant) -> Self {
-        Self { second: now, used: 0, unlogged: 0 }
+        Self { since: now, room: LOGGED_AT_ONCE, hour: now, used_in_hour: 0, unlogged: 0 }
     }
 
     fn admit(&mut self, now: Instant) -> Admitted {
-        let mut unlogged = 0;
-        if now.duration_since(self.second) >= Duration::from_secs(1) {
-            unlogged = std::mem::take(&mut self.unlogged);
-            (self.second, self.used) = (now, 0);
-        }
-        let passes = self.used < LOGGED_PER_SECOND;
+        let passes = self.has_room(now);
         if passes {
-            self.used += 1;
-        } else {
-            self.unlogged += 1;
+            self.room -= 1;
+            self.used_in_hour += 1;
+            return Admitted { passes, unlogged: std::mem::take(&mut self.unlogged) };
         }
-        Admitted { passes, unlogged }
+        self.unlogged += 1;
+        Admitted { passes, unlogged: 0 }
+    }
+
+    /// Whether a line may be logged now.
+    fn has_room(&mut self, now: Instant) -> bool {
+        let seconds = now.duration_since(self.since).as_secs();
+        if seconds > 0 {
+            let more = u32::try_from(seconds).unwrap_or(u32::MAX);
+            let more = more.saturating_mul(LOGGED_PER_SECOND);
+            self.room = self.room.saturating_add(more).min(LOGGED_AT_ONCE);
+            self.since += Duration::from_secs(seconds);
+        }
+        if now.duration_since(self.hour) >= Duration::from_secs(3600) {
+            (self.hour, self.used_in_hour) = (now, 0);
+        }
+        self.room > 0 && self.used_in_hour < LOGGED_PER_HOUR
     }
 }
 
@@ -261,10 +296,26 @@ mod tests {
         let start = Instant::now();
         let mut rate = Rate::new(start);
         let passed = (0..1000).filter(|_| rate.admit(start).passes).count();
-        assert_eq!(passed, LOGGED_PER_SECOND as usize);
-        let next = rate.admit(start + Duration::from_secs(1));
+        assert_eq!(passed, LOGGED_AT_ONCE as usize);
+        let later = start + Duration::from_secs(1);
+        let next = rate.admit(later);
         assert!(next.passes);
-        assert_eq!(next.unlogged, 1000 - u64::from(LOGGED_PER_SECOND));
+        assert_eq!(next.unlogged, 1000 - u64::from(LOGGED_AT_ONCE));
+        let passed = (0..1000).filter(|_| rate.admit(later).passes).count();
+        assert_eq!(passed, LOGGED_PER_SECOND as usize - 1);
+    }
+
+    #[test]
+    fn a_server_that_writes_on_and_on_fills_no_log() {
+        let start = Instant::now();
+        let mut rate = Rate::new(start);
+        let second = Duration::from_secs(1);
+        let mut passed = |from: u32, to: u32| {
+            let lines = (from..to).flat_map(|at| (0..30).map(move |_| start + second * at));
+            lines.filter(|now| rate.admit(*now).passes).count()
+        };
+        assert_eq!(passed(0, 3600), LOGGED_PER_HOUR as usize);
+        assert_eq!(passed(3600, 3602), 60, "then it is heard again, a burst first");
     }
 
     #[test]

@@ -23,6 +23,25 @@ pub(crate) fn isolate(command: &mut Command) {
     }
 }
 
+/// Has the kernel kill the command when `parent`, the process that starts it, ends. That holds for
+/// whatever it executes, and not for what it starts.
+#[cfg(target_os = "linux")]
+pub(crate) fn end_with(parent: rustix::process::Pid, command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
+    // allocates.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+            // It may have ended before the kernel could be asked.
+            match rustix::process::getppid() == Some(parent) {
+                true => Ok(()),
+                false => Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        });
+    }
+}
+
 /// Bounds what the command may use. It ends with the thread that starts it, where a system knows
 /// how.
 pub(crate) fn confine(command: &mut std::process::Command, bounds: &Bounds) {

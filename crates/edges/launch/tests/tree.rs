@@ -235,6 +235,40 @@ async fn killed_gateway_leaves_nothing(
     assert!(gone(&marker, SOON).await, "{guarantee:?}: {} of {before}", marked(&marker).len());
 }
 
+/// Stops or kills its guard, which it can find without a namespace, and goes on as another program.
+fn attacks_its_guard(signal: &str) -> String {
+    format!(
+        "guard=$(cut -d' ' -f4 /proc/$PPID/stat); echo up; kill -{signal} $guard; exec sleep 300"
+    )
+}
+
+#[tokio::test]
+async fn a_server_that_stops_or_kills_its_guard_ends_with_a_killed_gateway() {
+    for signal in ["STOP", "KILL"] {
+        let marker = marker(&format!("attacked-{signal}"));
+        let script = attacks_its_guard(signal);
+        let mut gateway = std::process::Command::new(PROBE)
+            .args(["gateway", TreeGuarantee::Subreaper.name(), &marker, &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(gateway.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        assert_eq!(ready, "ready\n");
+        let attacked =
+            || signal == "KILL" || marked(&marker).into_iter().any(|pid| stat_field(pid, 0) == "T");
+        let start = Instant::now();
+        while !attacked() {
+            assert!(start.elapsed() < SOON, "the guard is not stopped");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        gateway.kill().unwrap();
+        gateway.wait().unwrap();
+        assert!(gone(&marker, SOON).await, "{signal}: {:?} are left", marked(&marker));
+    }
+}
+
 fn children_of(pid: &str) -> Vec<u32> {
     let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     list.split_ascii_whitespace().map(|child| child.parse().unwrap()).collect()

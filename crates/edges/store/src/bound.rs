@@ -62,8 +62,7 @@ pub(crate) fn capability(server: &str, kind: &str, name: &str) -> Result<Capabil
 }
 
 pub(crate) fn kind(word: &str) -> Result<CapabilityKind, String> {
-    let known = CapabilityKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    known.ok_or_else(|| format!("unknown kind {word:?}"))
+    CapabilityKind::from_word(word).ok_or_else(|| format!("unknown kind {word:?}"))
 }
 
 pub(crate) fn choice(word: &str) -> Result<Choice, String> {
@@ -95,8 +94,13 @@ pub(crate) fn moment() -> (i64, i64) {
 /// A short name that nobody can guess and anybody can type: fifty random bits without the letters
 /// that look like digits.
 pub fn fresh_id() -> Result<String, StoreError> {
+    random_letters::<10>()
+}
+
+/// So many letters of five random bits each.
+pub(crate) fn random_letters<const COUNT: usize>() -> Result<String, StoreError> {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let mut bytes = [0; 10];
+    let mut bytes = [0; COUNT];
     getrandom::fill(&mut bytes).map_err(|error| StoreError::Malformed {
         action: "make an id",
         what: format!("there are no random numbers: {error}"),

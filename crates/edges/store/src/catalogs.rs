@@ -9,6 +9,9 @@ use crate::{SavedCatalog, SqliteState, StoreError};
 
 /// Declarations of one name whose catalogs are kept: a changed one may be changed back.
 const KEPT: i64 = 4;
+/// Catalogs kept in all, also of servers that nobody declares any more; the oldest go first, and are
+/// only read anew.
+const KEPT_IN_ALL: i64 = 1024;
 
 const SAVE: &str = "insert into catalogs \
      (server, spec, protocol, capabilities, server_info, instructions, saved_at) \
@@ -19,6 +22,9 @@ const SAVE_DEFINITION: &str = "insert into definitions (server, spec, kind, posi
 
 const PRUNE: &str = "delete from catalogs where server = $1 and spec not in \
      (select spec from catalogs where server = $1 order by saved_at desc, spec limit $2)";
+
+const PRUNE_ALL: &str = "delete from catalogs where (server, spec) not in \
+     (select server, spec from catalogs order by saved_at desc, server, spec limit $1)";
 
 const LOAD: &str = "select protocol, capabilities, server_info, instructions, saved_at \
      from catalogs where server = $1 and spec = $2";
@@ -62,6 +68,7 @@ async fn write(
         }
     }
     sqlx::query(PRUNE).bind(server).bind(KEPT).execute(&mut **transaction).await?;
+    sqlx::query(PRUNE_ALL).bind(KEPT_IN_ALL).execute(&mut **transaction).await?;
     Ok(())
 }
 
@@ -93,10 +100,9 @@ fn catalog(row: Row, rows: Vec<(String, String, String)>) -> Result<SavedCatalog
     catalog.server_info = server_info.into();
     catalog.instructions = instructions;
     for (kind, name, raw) in rows {
-        let known = CapabilityKind::ALL.into_iter().find(|known| known.as_str() == kind);
-        let known = known.ok_or_else(|| format!("unknown kind {kind:?}"))?;
-        let definition = Definition { name: name.into(), raw: Bytes::from(raw) };
-        catalog.of_mut(known).push(definition);
+        let list = CapabilityKind::from_word(&kind).and_then(|kind| catalog.of_mut(kind));
+        let list = list.ok_or_else(|| format!("unknown kind {kind:?}"))?;
+        list.push(Definition { name: name.into(), raw: Bytes::from(raw) });
     }
     Ok(SavedCatalog { catalog, saved_at: time(saved_at) })
 }

@@ -3,10 +3,10 @@
 use toolgate_model::{CapabilityId, Digest, ServerName};
 
 use crate::{
-    Answer, Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Room, Settled,
-    SqliteState, StoreError, Verdict, Which,
+    AccessKey, Answer, Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Pinned,
+    Room, Settled, SqliteState, StoreError, Verdict, Which,
 };
-use crate::{charges, grants, pending, pins};
+use crate::{charges, grants, keys, pending, pins};
 
 impl Decisions for SqliteState {
     fn keep_pending<'a>(&'a self, pending: &'a PendingCall, room: Room) -> Answer<'a, Kept> {
@@ -50,6 +50,10 @@ impl Decisions for SqliteState {
         Box::pin(pins::all(self))
     }
 
+    fn pinned(&self) -> Answer<'_, Vec<Pinned>> {
+        Box::pin(pins::heads(self))
+    }
+
     fn pin<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, ()> {
         Box::pin(pins::pin(self, pins))
     }
@@ -64,6 +68,18 @@ impl Decisions for SqliteState {
 
     fn charge<'a>(&'a self, charge: &'a Charge) -> Answer<'a, bool> {
         Box::pin(charges::charge(self, charge))
+    }
+
+    fn add_key<'a>(&'a self, key: &'a AccessKey) -> Answer<'a, bool> {
+        Box::pin(keys::add(self, key))
+    }
+
+    fn revoke_key<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
+        Box::pin(keys::revoke(self, name))
+    }
+
+    fn keys(&self) -> Answer<'_, Vec<AccessKey>> {
+        Box::pin(keys::all(self))
     }
 
     fn changes(&self) -> Answer<'_, u64> {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 
-use crate::Answer;
+use crate::{AccessKey, Answer};
 
 /// Decisions that survive a restart.
 pub trait Decisions: Send + Sync {
@@ -49,6 +49,9 @@ pub trait Decisions: Send + Sync {
     /// Every pin.
     fn pins(&self) -> Answer<'_, Vec<Pin>>;
 
+    /// The same without the definitions: what is needed to judge by them.
+    fn pinned(&self) -> Answer<'_, Vec<Pinned>>;
+
     /// Keeps pins, replacing those of the same capability of the same server identity.
     fn pin<'a>(&'a self, pins: &'a [Pin]) -> Answer<'a, ()>;
 
@@ -62,6 +65,15 @@ pub trait Decisions: Send + Sync {
     /// Counts a completion that a server asked for against its budget of a day, if that leaves it
     /// within the limits; `false` if not, and nothing is counted.
     fn charge<'a>(&'a self, charge: &'a Charge) -> Answer<'a, bool>;
+
+    /// Keeps a key of a caller; `false` if the caller has one.
+    fn add_key<'a>(&'a self, key: &'a AccessKey) -> Answer<'a, bool>;
+
+    /// Forgets the key of a caller; says whether there was one.
+    fn revoke_key<'a>(&'a self, name: &'a str) -> Answer<'a, bool>;
+
+    /// Every key, by name.
+    fn keys(&self) -> Answer<'_, Vec<AccessKey>>;
 
     /// A number that is another whenever somebody else may have changed something; what was written
     /// through this value need not change it.
@@ -108,7 +120,10 @@ pub struct PendingCall {
     pub bound: Bound,
     /// The arguments, whole and raw.
     pub arguments: Bytes,
-    /// The digest of the arguments as they would be sent.
+    /// The members of `params` beside them that would reach the server, as an object, raw; empty if
+    /// there are none.
+    pub other_params: Bytes,
+    /// The digest of both as they would be sent.
     pub arguments_digest: Digest,
     /// Why it is asked about.
     pub because: String,
@@ -221,6 +236,36 @@ pub struct Pin {
     pub by: String,
     /// When.
     pub pinned_at: SystemTime,
+}
+
+/// A pin without the definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// The server.
+    pub server: ServerName,
+    /// What is started or reached under its name.
+    pub identity: Digest,
+    /// What is pinned; none for the server's instructions.
+    pub capability: Option<(CapabilityKind, String)>,
+    /// The digest of the definition.
+    pub digest: Digest,
+    /// How long the definition is.
+    pub bytes: u64,
+    /// When it was pinned.
+    pub pinned_at: SystemTime,
+}
+
+impl From<&Pin> for Pinned {
+    fn from(pin: &Pin) -> Self {
+        Self {
+            server: pin.server.clone(),
+            identity: pin.identity,
+            capability: pin.capability.clone(),
+            digest: pin.digest,
+            bytes: pin.definition.len() as u64,
+            pinned_at: pin.pinned_at,
+        }
+    }
 }
 
 /// What a completion costs, and what a server may spend.

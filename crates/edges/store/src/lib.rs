@@ -19,7 +19,10 @@ mod eras;
 mod error;
 mod grants;
 pub mod journal;
+mod keyring;
+mod keys;
 mod opening;
+mod passphrase;
 mod pending;
 mod pins;
 mod private;
@@ -30,10 +33,14 @@ mod trusts;
 
 pub use bound::fresh_id;
 pub use decisions::{
-    Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Room, Settled, Verdict, Which,
+    Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Pinned, Room, Settled,
+    Verdict, Which,
 };
 pub use error::StoreError;
 pub use journal::Journal;
+pub use keyring::{KEY_PREFIX, KeyError, Keyring};
+pub use keys::AccessKey;
+pub use passphrase::Passphrase;
 pub use private::open_plain;
 pub use results::{Draft, FileResults, KeptResult, Quota, Results, Section};
 pub use sqlite::SqliteState;

@@ -18,7 +18,7 @@ macro_rules! columns {
         concat!(
             "id, ",
             bound_columns!(),
-            ", arguments, arguments_digest, because, asked_at, expires_at"
+            ", arguments, arguments_digest, because, asked_at, expires_at, other_params"
         )
     };
 }
@@ -39,7 +39,7 @@ const COUNT: &str = "select count(*), coalesce(sum(caller = $1), 0) from pending
 const KEEP: &str = concat!(
     "insert into pending (",
     columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 );
 
 const LIST: &str = concat!(
@@ -68,6 +68,7 @@ struct Row {
     because: String,
     asked_at: i64,
     expires_at: i64,
+    other_params: String,
 }
 
 impl FromRow<'_, SqliteRow> for Row {
@@ -80,6 +81,7 @@ impl FromRow<'_, SqliteRow> for Row {
             because: row.try_get("because")?,
             asked_at: row.try_get("asked_at")?,
             expires_at: row.try_get("expires_at")?,
+            other_params: row.try_get("other_params")?,
         })
     }
 }
@@ -90,6 +92,7 @@ impl Row {
             id: self.id,
             bound: self.bound.bound()?,
             arguments: Bytes::from(self.arguments),
+            other_params: Bytes::from(self.other_params),
             arguments_digest: bound::digest(&self.arguments_digest)?,
             because: self.because,
             asked_at: time(self.asked_at),
@@ -105,8 +108,8 @@ pub(crate) async fn keep(
 ) -> Result<Kept, StoreError> {
     let action = "keep a call that waits for approval";
     let malformed = |what: String| StoreError::Malformed { action, what };
-    let arguments = std::str::from_utf8(&pending.arguments);
-    let arguments = arguments.map_err(|error| malformed(error.to_string()))?;
+    let text = |raw| std::str::from_utf8(raw).map_err(|error| malformed(error.to_string()));
+    let params = (text(&pending.arguments)?, text(&pending.other_params)?);
     let mut transaction = state.begin(action).await?;
     let kept = async {
         let (now, begun) = bound::moment();
@@ -117,7 +120,7 @@ pub(crate) async fn keep(
         if let Some(full) = full(&mut transaction, &pending.bound.caller, room).await? {
             return Ok(Ok(full));
         }
-        insert(&mut transaction, pending, arguments).await?;
+        insert(&mut transaction, pending, params).await?;
         Ok(Ok(Kept::New))
     };
     let kept = kept.await.map_err(|source| state.failed(action, source))?;
@@ -161,7 +164,7 @@ async fn full(
 async fn insert(
     transaction: &mut Transaction<'_, Sqlite>,
     pending: &PendingCall,
-    arguments: &str,
+    (arguments, other_params): (&str, &str),
 ) -> Result<(), sqlx::Error> {
     let PendingCall { bound: Bound { caller, client, tool, identity, definition }, .. } = pending;
     let query = sqlx::query(KEEP).bind(&pending.id).bind(caller).bind(client);
@@ -169,6 +172,7 @@ async fn insert(
     let query = query.bind(identity.to_string()).bind(definition.to_string()).bind(arguments);
     let query = query.bind(pending.arguments_digest.to_string()).bind(&pending.because);
     let query = query.bind(bound::millis(pending.asked_at)).bind(bound::millis(pending.expires_at));
+    let query = query.bind(other_params);
     query.execute(&mut **transaction).await.map(drop)
 }
 

@@ -1,11 +1,13 @@
 //! Pins in the database: the definitions that were approved, by server and its identity.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use sqlx::{Sqlite, Transaction};
 use toolgate_model::{CapabilityId, ServerName};
 
 use crate::sqlite::time;
-use crate::{Pin, SqliteState, StoreError, bound};
+use crate::{Pin, Pinned, SqliteState, StoreError, bound};
 
 /// A definition that was pinned before as it is now has been so since then. Another one is later
 /// than every grant for its server: such a grant does not mean it, whatever the clock does.
@@ -21,7 +23,19 @@ const PIN: &str = "insert into pins \
 const LIST: &str = "select server, identity, kind, name, digest, definition, pinned_by, pinned_at \
      from pins order by server, identity, kind, name";
 
+const LIST_HEADS: &str = "select server, identity, kind, name, digest, \
+     length(cast(definition as blob)), pinned_at from pins order by server, identity, kind, name";
+
+/// Declarations of one name whose pins are kept: a changed one may be changed back.
+const KEPT: i64 = 4;
+
+const PRUNE: &str = "delete from pins where server = $1 and identity not in \
+     (select identity from pins where server = $1 \
+      group by identity order by max(pinned_at) desc, identity limit $2)";
+
 type Row = (String, String, String, String, String, String, String, i64);
+
+type Head = (String, String, String, String, String, i64, i64);
 
 pub(crate) async fn pin(state: &SqliteState, pins: &[Pin]) -> Result<(), StoreError> {
     let action = "keep pins";
@@ -32,6 +46,12 @@ pub(crate) async fn pin(state: &SqliteState, pins: &[Pin]) -> Result<(), StoreEr
             .map_err(|error| StoreError::Malformed { action, what: error.to_string() })?;
         let written = write(&mut transaction, pin, definition).await;
         written.map_err(|source| state.failed(action, source))?;
+    }
+    let servers: BTreeSet<_> = pins.iter().map(|pin| pin.server.as_str()).collect();
+    for server in servers {
+        let query = sqlx::query(PRUNE).bind(server).bind(KEPT);
+        let pruned = query.execute(&mut *transaction).await;
+        pruned.map_err(|source| state.failed(action, source))?;
     }
     state.commit(action, transaction).await
 }
@@ -59,19 +79,35 @@ pub(crate) async fn all(state: &SqliteState) -> Result<Vec<Pin>, StoreError> {
     pins.map_err(|what| StoreError::Malformed { action, what })
 }
 
+pub(crate) async fn heads(state: &SqliteState) -> Result<Vec<Pinned>, StoreError> {
+    let action = "read pins";
+    let rows = sqlx::query_as::<_, Head>(LIST_HEADS).fetch_all(state.pool()).await;
+    let rows = rows.map_err(|source| state.failed(action, source))?;
+    let heads = rows.into_iter().map(read_head).collect::<Result<_, _>>();
+    heads.map_err(|what| StoreError::Malformed { action, what })
+}
+
 fn read(row: Row) -> Result<Pin, String> {
     let (server, identity, kind, name, digest, definition, by, pinned_at) = row;
+    let bytes = i64::try_from(definition.len()).unwrap_or(i64::MAX);
+    let head = read_head((server, identity, kind, name, digest, bytes, pinned_at))?;
+    let Pinned { server, identity, capability, digest, pinned_at, .. } = head;
+    let definition = Bytes::from(definition);
+    Ok(Pin { server, identity, capability, digest, definition, by, pinned_at })
+}
+
+fn read_head(row: Head) -> Result<Pinned, String> {
+    let (server, identity, kind, name, digest, bytes, pinned_at) = row;
     let capability = match kind.as_str() {
         "" => None,
         kind => Some((bound::kind(kind)?, name)),
     };
-    Ok(Pin {
+    Ok(Pinned {
         server: ServerName::new(&server).map_err(|error| format!("cannot {error}"))?,
         identity: bound::digest(&identity)?,
         capability,
         digest: bound::digest(&digest)?,
-        definition: Bytes::from(definition),
-        by,
+        bytes: bytes.unsigned_abs(),
         pinned_at: time(pinned_at),
     })
 }

@@ -17,7 +17,7 @@ use crate::{Answer, Consent, FoundEra, SavedCatalog, State, StoreError, Trust};
 use crate::{attempts, catalogs, consents, eras, private, trusts};
 
 /// The schema, step by step. A step that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "consents and catalogs",
@@ -27,6 +27,8 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     (3, "trusts", include_str!("../migrations/sqlite/0003_trusts.sql")),
     (4, "attempts", include_str!("../migrations/sqlite/0004_attempts.sql")),
     (5, "decisions", include_str!("../migrations/sqlite/0005_decisions.sql")),
+    (6, "keys", include_str!("../migrations/sqlite/0006_keys.sql")),
+    (7, "other params", include_str!("../migrations/sqlite/0007_other_params.sql")),
 ];
 
 /// State in a SQLite database.

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_store::{
-    Bound, Charge, Choice, Decisions, Kept, PendingCall, Pin, Room, SqliteState, StoreError,
-    Verdict, Which, fresh_id,
+    Bound, Charge, Choice, Decisions, Kept, KeyError, Keyring, PendingCall, Pin, Room, SqliteState,
+    StoreError, Verdict, Which, fresh_id,
 };
 
 const ROOM: Room = Room { per_caller: 100, in_all: 1000 };
@@ -52,6 +52,7 @@ fn call(id: &str) -> PendingCall {
         bound: bound(),
         arguments_digest: digest(&arguments),
         arguments: Bytes::from(arguments),
+        other_params: Bytes::from_static(br#"{"extra":1}"#),
         because: "rule `mcp:git/*` in config.toml:3".into(),
         asked_at: now(),
         expires_at: now() + 10 * MINUTE,
@@ -469,4 +470,25 @@ fn ids_are_short_and_never_the_same() {
     let ids: std::collections::HashSet<_> = (0..1000).map(|_| fresh_id().unwrap()).collect();
     assert_eq!(ids.len(), 1000);
     assert!(ids.iter().all(|id| id.len() == 10 && id.bytes().all(|c| c.is_ascii_alphanumeric())));
+}
+
+#[tokio::test]
+async fn a_key_is_kept_as_a_digest_and_holds_until_it_is_revoked_or_expires() {
+    let state = Arc::new(SqliteState::in_memory().await.unwrap());
+    let keyring = Keyring::load(state.clone()).await.unwrap();
+    let (key, secret) = keyring.add("ci", None).await.unwrap().unwrap();
+    assert!(secret.starts_with("tgk_") && secret.len() == 56, "{secret}");
+    assert_eq!(*keyring.find(&secret).unwrap(), key);
+    assert!(!format!("{:?}", state.keys().await.unwrap()).contains(&secret[4..]));
+    assert_eq!(keyring.add("ci", None).await.unwrap(), None, "one key of a name at a time");
+    let (old, expired) = keyring.add("old", Some(now() - MINUTE)).await.unwrap().unwrap();
+    assert_eq!(keyring.find(&expired), Err(KeyError::Expired));
+    assert!(!keyring.holds(&old));
+    assert_eq!(keyring.find("tgk_other"), Err(KeyError::Unknown));
+    assert!(keyring.holds(&key));
+    assert!(keyring.revoke("ci").await.unwrap());
+    assert_eq!(keyring.find(&secret), Err(KeyError::Unknown));
+    let (next, _) = keyring.add("ci", None).await.unwrap().unwrap();
+    assert!(keyring.holds(&next) && !keyring.holds(&key), "a new key does not revive the old one");
+    assert!(!keyring.revoke("nobody").await.unwrap());
 }

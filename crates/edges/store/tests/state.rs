@@ -202,7 +202,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
 
     let error = open(folder.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, known: 5, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Newer { found: 999, known: 7, .. }), "{error:?}");
     assert!(error.to_string().contains("state.db"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -216,7 +216,7 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
     state.close().await;
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    let tables = ["pending", "grants", "pins", "charges", "attempts", "trusts", "eras"];
+    let tables = ["keys", "pending", "grants", "pins", "charges", "attempts", "trusts", "eras"];
     for table in tables {
         let undo = sqlx::AssertSqlSafe(format!("drop table {table}"));
         sqlx::query(undo).execute(&pool).await.unwrap();

@@ -17,10 +17,10 @@ pub enum TransportError {
         /// The first bytes of it.
         head: Vec<u8>,
     },
-    /// A large message found no room on the disk. Its beginning may tell whose it was.
-    #[error("keep a large message on disk: {reason}")]
+    /// A large message found no room, on the disk or in memory. Its beginning may tell whose it was.
+    #[error("keep a large message: {reason}")]
     Unkept {
-        /// What the system says.
+        /// What is full.
         reason: String,
         /// The first bytes of it.
         head: Vec<u8>,

@@ -8,6 +8,7 @@
 //! * [`http`]: a pooled HTTP/1.1 client made for one endpoint.
 //! * [`http_sse`]: the two endpoints of the oldest HTTP transport, as one pair of streams.
 //! * [`local`]: a socket file, for programs of one user on one machine.
+//! * [`peer`]: which process is at the other end of a connection from this machine.
 //! * [`sse`]: server-sent events, read and written.
 //! * [`spool`]: bodies of any allowed size without their weight in memory.
 //! * [`refill`]: large answers, written out again from where they lie.
@@ -17,6 +18,7 @@ pub mod http;
 pub mod http_sse;
 pub mod line;
 pub mod local;
+pub mod peer;
 pub mod refill;
 pub mod spool;
 pub mod sse;

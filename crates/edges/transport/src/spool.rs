@@ -3,15 +3,18 @@
 //! Large bodies arrive slowly and from many sides at once; holding them all in memory is how a
 //! gateway dies. A body beyond the memory limit goes into an unnamed file, which is gone with its
 //! last user, however that ends. Whoever can read it from there does so ([`Spooled`]). Whoever must
-//! have it whole waits for the one permit for large bodies, which goes back when the last reference
-//! to the bytes is dropped.
+//! have it whole takes as much of a budget as the body is long, and gives it back with the last
+//! reference to the bytes. Requests of callers, messages of servers and answers have a budget each:
+//! a call holds its request while its answer is read, so one budget for both would wait for itself.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 use toolgate_wire::Frame;
 use toolgate_wire::large::Kept;
 
@@ -30,6 +33,9 @@ pub struct BodyLimits {
 impl BodyLimits {
     /// What a server answers. It can be used from where it lies, and many servers answer at once.
     pub const ANSWER: Self = Self { memory: 2 << 20, total: 64 << 20 };
+    /// What comes through a pipe inside this process: it is in memory already, and whoever sent it
+    /// holds the budget for it.
+    pub const INTERNAL: Self = Self { memory: 64 << 20, total: 64 << 20 };
 }
 
 impl Default for BodyLimits {
@@ -41,8 +47,20 @@ impl Default for BodyLimits {
 /// How much of a refused body is kept, so that its id can still be found.
 const HEAD: usize = 4096;
 
-/// One large body in memory at a time, in the whole process.
-static LARGE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(1)));
+/// What large bodies are counted in.
+const UNIT: u64 = 1 << 20;
+/// What one body takes at most: an edit can make it a little longer than the limit.
+const LARGEST: u32 = 64;
+/// How long a body waits for others to leave memory.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Requests of callers in memory, in the whole process. A call holds its request to its end, so
+/// there is room for two of the largest.
+static REQUESTS: Semaphore = Semaphore::const_new(128);
+/// What servers send on their own, in memory: a question is held until it is answered.
+static SERVER_MESSAGES: Semaphore = Semaphore::const_new(64);
+/// Answers of servers that must be whole; most are only looked through or rewritten.
+static ANSWERS: Semaphore = Semaphore::const_new(64);
 
 /// A body being received.
 #[derive(Debug)]
@@ -72,7 +90,7 @@ pub struct Spooled {
 /// A large body, back in memory, with its permit.
 struct Loaded {
     bytes: Vec<u8>,
-    _permit: OwnedSemaphorePermit,
+    _permit: SemaphorePermit<'static>,
 }
 
 impl AsRef<[u8]> for Loaded {
@@ -159,7 +177,8 @@ impl Spool {
         }
     }
 
-    /// The whole body in memory. A large one waits here until the one before it is done with.
+    /// The whole body of a caller's message in memory. A large one waits here for room, and is
+    /// refused if there is none in time.
     pub async fn finish(self) -> Result<Bytes, TransportError> {
         self.body().whole().await
     }
@@ -171,11 +190,12 @@ impl Body {
         matches!(self, Self::Memory(bytes) if bytes.is_empty())
     }
 
-    /// All of it in memory. A large one waits here until the one before it is done with.
+    /// All of a caller's message in memory. A large one waits here for room, and is refused if there
+    /// is none in time.
     pub async fn whole(self) -> Result<Bytes, TransportError> {
         match self {
             Self::Memory(bytes) => Ok(bytes),
-            Self::File(spooled) => spooled.whole().await,
+            Self::File(spooled) => spooled.loaded(&REQUESTS).await,
         }
     }
 }
@@ -191,14 +211,22 @@ impl Spooled {
         self.len == 0
     }
 
-    /// All of it in memory, once the one before it is done with.
+    /// All of a server's message in memory. It waits here for room, and is refused if there is none
+    /// in time.
     pub async fn whole(self) -> Result<Bytes, TransportError> {
-        load(move || {
-            let mut bytes = vec![0; usize::try_from(self.len).unwrap_or_default()];
+        self.loaded(&SERVER_MESSAGES).await
+    }
+
+    async fn loaded(self, budget: &'static Semaphore) -> Result<Bytes, TransportError> {
+        let len = self.len;
+        let mut head = vec![0; HEAD.min(usize::try_from(len).unwrap_or(HEAD))];
+        self.read_at(0, &mut head)?;
+        let read = move || {
+            let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
             self.read_at(0, &mut bytes)?;
             Ok(bytes)
-        })
-        .await
+        };
+        load(budget, len, head, read).await
     }
 }
 
@@ -228,21 +256,32 @@ pub fn read_exact_at(file: &File, mut at: u64, mut into: &mut [u8]) -> io::Resul
     Ok(())
 }
 
-/// A message with nothing beside it: the skeleton of a large answer is filled, once the one before
-/// it is done with.
+/// A message with nothing beside it: the skeleton of a large answer is filled. It waits here for
+/// room, and is refused if there is none in time.
 pub async fn whole(frame: Frame) -> Result<Frame, TransportError> {
     let Some(aside) = frame.aside().cloned() else { return Ok(frame) };
     let skeleton = frame.bytes().clone();
-    let bytes = load(move || Refill::of(skeleton, aside).to_vec()).await?;
+    let head = skeleton[..HEAD.min(skeleton.len())].to_vec();
+    let refill = Refill::of(skeleton, aside);
+    let bytes = load(&ANSWERS, refill.len(), head, move || refill.to_vec()).await?;
     Frame::parse(bytes, &toolgate_wire::Limits::WIDEST)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
 }
 
-/// Brings something large into memory, under the one permit there is for that.
+/// Brings something large into memory, once the budget has room for it.
 async fn load(
+    budget: &'static Semaphore,
+    len: u64,
+    head: Vec<u8>,
     read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static,
 ) -> Result<Bytes, TransportError> {
-    let permit = LARGE.clone().acquire_owned().await.map_err(|_| TransportError::Closed)?;
+    let units = u32::try_from(len.div_ceil(UNIT)).map_or(LARGEST, |units| units.min(LARGEST));
+    let Ok(permit) = timeout(PATIENCE, budget.acquire_many(units)).await else {
+        let waited = PATIENCE.as_secs();
+        let reason = format!("other large messages filled the memory for them for {waited} s");
+        return Err(TransportError::Unkept { reason, head });
+    };
+    let permit = permit.map_err(|_| TransportError::Closed)?;
     let bytes = tokio::task::spawn_blocking(read).await.map_err(io::Error::other)??;
     Ok(Bytes::from_owner(Loaded { bytes, _permit: permit }))
 }
@@ -272,6 +311,25 @@ mod tests {
             let body = spool.finish().await.unwrap();
             assert_eq!(body, "abcdefg".repeat(10));
         }
+    }
+
+    fn spooled(megabytes: usize) -> Spool {
+        let mut spool = Spool::new(BodyLimits::default());
+        (0..megabytes).for_each(|_| spool.push(&vec![b' '; 1 << 20]).unwrap());
+        spool
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_that_finds_no_room_is_refused_with_its_head() {
+        let held = [spooled(64).finish().await.unwrap(), spooled(60).finish().await.unwrap()];
+        let refused = spooled(9).finish().await.unwrap_err();
+        let TransportError::Unkept { reason, head } = refused else { panic!("{refused}") };
+        assert_eq!((reason.contains("other large messages"), head.len()), (true, HEAD));
+        // What servers send has room of its own.
+        let Body::File(message) = spooled(64).body() else { panic!("it is large") };
+        assert_eq!(message.whole().await.unwrap().len(), 64 << 20);
+        drop(held);
+        assert_eq!(spooled(9).finish().await.unwrap().len(), 9 << 20);
     }
 
     #[tokio::test]

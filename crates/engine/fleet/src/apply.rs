@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use toolgate_model::{Catalog, ServerName, ServerSpec, ServerState};
 
+use crate::fleet::Change;
 use crate::server::Server;
 use crate::{Fleet, Member};
 
@@ -48,56 +49,60 @@ impl Fleet {
     /// started in the background; calls under way on a replaced one finish on the old process, up
     /// to the drain limit.
     pub async fn apply(&self, members: Vec<Member>) -> Applied {
+        self.apply_with(members, || false).await
+    }
+
+    /// The same, together with what `also` stores, which says whether that changed anything.
+    /// Everything that takes time is done before; then all of it becomes visible at once.
+    pub async fn apply_with(&self, members: Vec<Member>, also: impl FnOnce() -> bool) -> Applied {
         let _turn = self.applying.lock().await;
-        let mut applied = Applied::default();
+        let (mut applied, mut change) = (Applied::default(), Change::default());
         let wanted: BTreeSet<_> = members.iter().map(|member| member.spec.name.clone()).collect();
-        for name in self.names() {
-            if !wanted.contains(&name) && self.dismiss(&name).await {
-                applied.removed.push(name);
-            }
-        }
+        change.leaving.extend(self.names().into_iter().filter(|name| !wanted.contains(name)));
+        let mut kept = Vec::new();
         for member in members {
             let name = member.spec.name.clone();
             let Some(present) = self.server(&name) else {
-                self.enlist(member).await;
+                change.entering.push(self.prepare(member, true).await);
                 applied.added.push(name);
                 continue;
             };
             match difference(&present, &member) {
                 Difference::None => {
-                    self.redeclare(&present, member);
-                    present.reconsider();
+                    kept.push(present.clone());
+                    change.redeclared.push((present, member));
                     applied.kept.push(name);
                 }
                 Difference::Words => {
-                    self.redeclare(&present, member);
+                    change.redeclared.push((present, member));
                     applied.changed.push(name);
                 }
                 Difference::Process => {
-                    self.enlist(member).await;
+                    change.entering.push(self.prepare(member, true).await);
                     applied.changed.push(name);
                 }
             }
         }
+        let gone = self.publish(change, also);
+        applied.removed.extend(gone.into_iter().map(|(name, _)| name));
+        kept.iter().for_each(|server| server.reconsider());
         applied
     }
+}
 
-    /// Takes over words. Those that say what is seen, and where that is said, count at once.
-    fn redeclare(&self, server: &Arc<Server>, member: Member) {
-        let (name, old) = (member.spec.name.clone(), server.member());
-        let chosen = old.spec.selection != member.spec.selection;
-        let differs = chosen
-            || (&old.spec.tags, &old.origin, old.place)
-                != (&member.spec.tags, &member.origin, member.place);
-        let catalog = server.shared_pool().and_then(|pool| pool.catalog());
-        if let Some(catalog) = catalog.filter(|_| chosen) {
-            warn_of_missing(&member.spec, &catalog);
-        }
-        server.redeclare(member);
-        if differs {
-            self.shared.catalog_changed(name, Vec::new());
-        }
+/// Takes over words. Gives the server's name if they say what is seen, or where that is said.
+pub(crate) fn redeclare(server: &Arc<Server>, member: Member) -> Option<ServerName> {
+    let (name, old) = (member.spec.name.clone(), server.member());
+    let chosen = old.spec.selection != member.spec.selection;
+    let differs = chosen
+        || (&old.spec.tags, &old.origin, old.place)
+            != (&member.spec.tags, &member.origin, member.place);
+    let catalog = server.shared_pool().and_then(|pool| pool.catalog());
+    if let Some(catalog) = catalog.filter(|_| chosen) {
+        warn_of_missing(&member.spec, &catalog);
     }
+    server.redeclare(member);
+    differs.then_some(name)
 }
 
 fn difference(present: &Server, new: &Member) -> Difference {

@@ -8,12 +8,12 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolgate_launch::{ChildHandle, Command, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
-    Catalog, Failure, HttpKind, Mask, Phase, Secret, ServerSpec, ServerState, StdioSpec,
-    TransportSpec,
+    Catalog, Failure, HttpKind, Mask, Phase, Secret, ServerName, ServerSpec, ServerState,
+    StdioSpec, TransportSpec, shown_args, shown_url,
 };
 use toolgate_session::{Opening, Owner, Session, SessionError, declared};
 use toolgate_wire::{Era, Frame};
@@ -25,6 +25,7 @@ use crate::{builtin, hints, http, masked, refresh};
 
 /// A server that is up.
 pub(crate) struct Live {
+    pub(crate) server: ServerName,
     pub(crate) session: Session,
     pub(crate) child: Option<ChildHandle>,
     /// What must not be shown of what it says.
@@ -60,9 +61,19 @@ impl Live {
 
     /// Ends it in good manners.
     pub(crate) async fn close(&self) {
+        let began = Instant::now();
         self.session.close().await;
+        let mut status = None;
         if let Some(child) = &self.child {
             child.shutdown(SHUTDOWN_GRACE).await;
+            status = child.exited();
+        }
+        let (server, took) = (&self.server, began.elapsed());
+        match status {
+            Some(status) => {
+                tracing::debug!(target: "toolgate::session", %server, ?took, "close: its process ended ({status})");
+            }
+            None => tracing::debug!(target: "toolgate::session", %server, ?took, "close: done"),
         }
     }
 }
@@ -118,7 +129,7 @@ impl Attempt<'_> {
     /// Brings the server up and lists what it offers, or says how it now stands.
     pub(crate) async fn run(&self, log: &mut Log) -> Result<(Live, Catalog), ServerState> {
         let (spec, live) = self.connect(log).await?;
-        log.begin();
+        log.begin(Phase::List);
         match refresh::everything(&live).await {
             Ok(catalog) => {
                 log.done(Phase::List, Some(refresh::summary(&catalog)));
@@ -134,7 +145,7 @@ impl Attempt<'_> {
 
     /// Brings the server up, with its variables expanded.
     pub(crate) async fn connect(&self, log: &mut Log) -> Result<(ServerSpec, Live), ServerState> {
-        log.begin();
+        log.begin(Phase::Resolve);
         let spec = match (self.member.resolve)(&self.member.spec) {
             Ok(resolved) => {
                 log.mask = resolved.mask;
@@ -155,7 +166,6 @@ impl Attempt<'_> {
 
     /// Opens a connection in the era the server is known, or turns out, to speak.
     async fn open(&self, spec: &ServerSpec, log: &mut Log) -> Result<Live, ServerState> {
-        log.begin();
         let known = self.known_era().await;
         let mut reached = self.reach(spec, known, log).await;
         if let Err(Unreached::Session { error: SessionError::Reopen { era, source }, .. }) =
@@ -164,12 +174,12 @@ impl Attempt<'_> {
         {
             let era = *era;
             log.done(Phase::Initialize, Some(started_again(era, source)));
-            log.begin();
             reached = self.reach(spec, Some(era), log).await;
         }
         match reached {
             Ok((live, carrier)) => {
                 let protocol = live.session.welcome().protocol;
+                log.step(Phase::Connect, &format!("connected {carrier}"));
                 log.done(Phase::Initialize, Some(format!("{protocol} {carrier}")));
                 if known.is_none() && asked_for_era(spec) {
                     self.memory.save_era(&self.member.spec, Some(protocol.era())).await;
@@ -205,22 +215,26 @@ impl Attempt<'_> {
         let opening = || self.opening(spec, era);
         match &spec.transport {
             TransportSpec::Stdio(stdio) => {
+                log.begin(Phase::Launch);
+                log.step(Phase::Launch, &self.shown_command());
                 let live = self.reach_process(spec, stdio, era, log).await?;
                 Ok((live, Carrier::Stdio))
             }
             TransportSpec::Http(http) => {
+                log.begin(Phase::Connect);
+                log.step(Phase::Connect, &self.shown_address());
                 let (session, carrier) = http::open(http, opening, log).await?;
-                Ok((Live { session, child: None, mask: log.mask.clone() }, carrier))
+                Ok((self.live(session, None, log), carrier))
             }
             TransportSpec::BuiltIn => {
                 let Some(server) = &self.member.built_in else {
                     let reason = "no server of this name is built in".into();
                     return Err(Unreached::Absent(ServerState::Blocked(reason)));
                 };
+                log.begin(Phase::Connect);
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
                 let session = Session::on_lines(input, output, opening()).await?;
-                let mask = Mask::default();
-                Ok((Live { session, child: None, mask }, Carrier::InProcess))
+                Ok((self.live(session, None, log), Carrier::InProcess))
             }
         }
     }
@@ -241,13 +255,33 @@ impl Attempt<'_> {
             })?;
         let (io, child) = started.split();
         log.done(Phase::Launch, Some(format!("process {}", child.pid())));
-        log.begin();
+        log.begin(Phase::Initialize);
+        log.step(Phase::Connect, &Carrier::Stdio.to_string());
         match Session::on_lines(io.stdout, io.stdin, self.opening(spec, era)).await {
-            Ok(session) => Ok(Live { session, child: Some(child), mask: log.mask.clone() }),
+            Ok(session) => Ok(self.live(session, Some(child), log)),
             Err(error) => {
                 let stderr = last_words(&child).await;
                 Err(Unreached::Session { error: with_exit(error, Some(&child)), stderr })
             }
+        }
+    }
+
+    fn live(&self, session: Session, child: Option<ChildHandle>, log: &Log) -> Live {
+        Live { server: self.member.spec.name.clone(), session, child, mask: log.mask.clone() }
+    }
+
+    /// What is started, as it is declared: variables are not expanded.
+    fn shown_command(&self) -> String {
+        let TransportSpec::Stdio(stdio) = &self.member.spec.transport else { return String::new() };
+        let words = [std::slice::from_ref(&stdio.command), &stdio.args[..]].concat();
+        shown_args(&words).join(" ")
+    }
+
+    /// Where it is reached, as it is declared.
+    fn shown_address(&self) -> String {
+        match &self.member.spec.transport {
+            TransportSpec::Http(http) => shown_url(&http.url),
+            _ => String::new(),
         }
     }
 

@@ -1,18 +1,19 @@
 //! The fleet: servers by name, their pools, and what is known of all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::broadcast;
 use toolgate_launch::Launcher;
-use toolgate_model::{CapabilityKind, Catalog, Discovery, PoolScope, ServerName, ServerState};
+use toolgate_model::{CapabilityKind, Discovery, PoolScope, Scope, ServerName, ServerState};
 use toolgate_store::State;
 use toolgate_wire::view::LogLevel;
 
+use crate::apply::redeclare;
 use crate::gauge::Visit;
 use crate::leaving::Leaving;
 use crate::member::{Member, Tenant};
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     events: broadcast::Sender<FleetEvent>,
     generation: AtomicU64,
+    /// The servers whose declined questions were logged.
+    declined: Mutex<HashSet<ServerName>>,
 }
 
 impl Shared {
@@ -55,10 +58,37 @@ impl Shared {
         let _ = self.events.send(event);
     }
 
+    /// Logs, once per server, that a question of it was declined.
+    pub(crate) fn declined(&self, server: &ServerName, why: &str) {
+        let mut logged = self.declined.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.insert(server.clone()) {
+            tracing::warn!(
+                target: "toolgate::fleet", %server,
+                "declined an elicitation: {why} (logged once per server)"
+            );
+        }
+    }
+
     pub(crate) fn catalog_changed(&self, server: ServerName, kinds: Vec<CapabilityKind>) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.announce(FleetEvent::CatalogChanged { server, kinds });
     }
+}
+
+/// A server about to be added.
+pub(crate) struct Entrant {
+    server: Arc<Server>,
+    pool: Arc<Pool>,
+    starts: bool,
+}
+
+/// What is to be different about the servers.
+#[derive(Default)]
+pub(crate) struct Change {
+    pub(crate) entering: Vec<Entrant>,
+    /// Those whose process goes on under another declaration.
+    pub(crate) redeclared: Vec<(Arc<Server>, Member)>,
+    pub(crate) leaving: Vec<ServerName>,
 }
 
 /// All servers.
@@ -68,6 +98,10 @@ pub struct Fleet {
     /// How many servers have a pool per caller.
     own_servers: AtomicUsize,
     servers: RwLock<BTreeMap<ServerName, Arc<Server>>>,
+    /// Held while servers, and what is stored together with them, are exchanged.
+    publishing: RwLock<()>,
+    /// How often that happened.
+    epoch: AtomicU64,
     leaving: Leaving,
     /// One declaration of all servers at a time.
     pub(crate) applying: tokio::sync::Mutex<()>,
@@ -81,12 +115,15 @@ impl FleetBuilder {
             memory: Memory(self.store),
             events: broadcast::channel(EVENTS).0,
             generation: AtomicU64::new(1),
+            declined: Mutex::default(),
         };
         Fleet {
             shared: Arc::new(shared),
             ambient: Arc::new(Standing::new(&self.roots)),
             own_servers: AtomicUsize::new(0),
             servers: RwLock::default(),
+            publishing: RwLock::default(),
+            epoch: AtomicU64::new(0),
             leaving: Leaving::new(self.drain),
             applying: tokio::sync::Mutex::default(),
         }
@@ -99,27 +136,28 @@ impl Fleet {
     /// Calls under way on the replaced one finish there, up to the drain limit; nobody waits for
     /// that, and calls from now on go to the new one.
     pub async fn enlist(&self, member: Member) {
-        if member.standing != ServerState::NotStarted {
-            self.enlist_idle(member).await;
-            return;
-        }
-        let known = self.shared.memory.load(&member.spec).await;
-        let in_vain = known.is_none() && self.shared.memory.tried_in_vain(&member.spec).await;
-        self.enter(Server::new(member, in_vain), known).await.start();
+        let entering = vec![self.prepare(member, true).await];
+        self.publish(Change { entering, ..Change::default() }, || false);
     }
 
     /// Adds a server that is started by its first use; one of the same name is replaced.
     pub async fn enlist_idle(&self, member: Member) -> Arc<Pool> {
-        let known = self.shared.memory.load(&member.spec).await;
-        self.enter(Server::new(member, false), known).await
+        let entrant = self.prepare(member, false).await;
+        let pool = entrant.pool.clone();
+        self.publish(Change { entering: vec![entrant], ..Change::default() }, || false);
+        pool
     }
 
-    async fn enter(&self, server: Server, known: Option<Catalog>) -> Arc<Pool> {
-        let name = server.member().spec.name.clone();
-        let server = Arc::new(server);
-        // Nobody sees the new one before it knows what there is to know of it.
+    /// A server that knows what there is to know of it, before anybody sees it.
+    pub(crate) async fn prepare(&self, member: Member, starts: bool) -> Entrant {
+        let starts = starts && member.standing == ServerState::NotStarted;
+        let known = self.shared.memory.load(&member.spec).await;
+        let unseen = starts && known.is_none();
+        let in_vain = unseen && self.shared.memory.tried_in_vain(&member.spec).await;
+        let server = Arc::new(Server::new(member, in_vain));
         let pool = self.new_pool(&server);
-        let before = self.server(&name).and_then(|server| server.shared_pool()?.known());
+        let present = self.server(&server.member().spec.name);
+        let before = present.and_then(|server| server.shared_pool()?.known());
         match (known, before) {
             (Some(known), before) => {
                 pool.remember(Arc::new(Known::of(Arc::new(known), before).await));
@@ -127,13 +165,72 @@ impl Fleet {
             (None, Some(before)) => pool.show_meanwhile(before),
             (None, None) => {}
         }
-        let replaced = self.write().insert(name.clone(), server.clone());
+        Entrant { server, pool, starts }
+    }
+
+    /// Makes a change visible, all of it at once, together with what `also` stores; `also` says
+    /// whether that changed anything. Gives the names of the servers that are gone.
+    pub(crate) fn publish(
+        &self,
+        change: Change,
+        also: impl FnOnce() -> bool,
+    ) -> Vec<(ServerName, Arc<Server>)> {
+        let Change { entering, redeclared, leaving } = change;
+        let publishing = self.publishing.write().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = self.write();
+        let gone: Vec<_> = leaving.iter().filter_map(|name| servers.remove_entry(name)).collect();
+        let replaced: Vec<_> = entering
+            .iter()
+            .map(|entrant| {
+                let name = entrant.server.member().spec.name.clone();
+                let replaced = servers.insert(name.clone(), entrant.server.clone());
+                (name, replaced)
+            })
+            .collect();
+        let redeclared: Vec<_> = redeclared
+            .into_iter()
+            .filter_map(|(server, member)| redeclare(&server, member))
+            .collect();
+        let renewed = also();
+        // Before anybody can see the change: whoever finds the old number saw nothing of it.
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        self.shared.generation.fetch_add(1, Ordering::AcqRel);
+        drop(servers);
         self.count_own_servers();
-        if let Some(replaced) = replaced {
-            self.succeed(&replaced, &server);
+        drop(publishing);
+
+        for (name, server) in &gone {
+            for pool in server.take_all() {
+                pool.leave(None);
+                self.leaving.see_off(pool);
+            }
+            self.shared.catalog_changed(name.clone(), CapabilityKind::ALL.to_vec());
         }
-        self.shared.catalog_changed(name, Vec::new());
-        pool
+        for (entrant, (name, replaced)) in entering.iter().zip(replaced) {
+            if let Some(replaced) = replaced {
+                self.succeed(&replaced, &entrant.server);
+            }
+            self.shared.catalog_changed(name, Vec::new());
+            if entrant.starts {
+                entrant.pool.start();
+            }
+        }
+        redeclared.into_iter().for_each(|name| self.shared.catalog_changed(name, Vec::new()));
+        if renewed {
+            self.renew();
+        }
+        gone
+    }
+
+    /// Reads several things as they were published together.
+    pub fn snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
+        let _publishing = self.publishing.read().unwrap_or_else(PoisonError::into_inner);
+        read()
+    }
+
+    /// Grows whenever servers are declared anew, and with what is stored together with them.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::SeqCst)
     }
 
     /// Every pool of a replaced server leaves; what callers wanted of it, they want of its
@@ -153,14 +250,8 @@ impl Fleet {
     /// Removes a server; it ends after the calls under way on it, up to the drain limit, and nobody
     /// waits for that. `false` if there was none.
     pub async fn dismiss(&self, name: &ServerName) -> bool {
-        let Some(server) = self.write().remove(name) else { return false };
-        self.count_own_servers();
-        for pool in server.take_all() {
-            pool.leave(None);
-            self.leaving.see_off(pool);
-        }
-        self.shared.catalog_changed(name.clone(), CapabilityKind::ALL.to_vec());
-        true
+        let change = Change { leaving: vec![name.clone()], ..Change::default() };
+        !self.publish(change, || false).is_empty()
     }
 
     /// The tenant that stands for everybody.
@@ -206,6 +297,23 @@ impl Fleet {
         }
     }
 
+    /// The same, as long as servers are declared as they were at this epoch; `None` if they are
+    /// declared anew, so that what was decided before may not be about this server.
+    pub fn visit_as_of(
+        &self,
+        epoch: u64,
+        name: &ServerName,
+        tenant: &Tenant,
+    ) -> Result<Option<Visit>, FleetError> {
+        let visit = self.visit(name, tenant);
+        // Looked at after the server was: a server of a later epoch is never found with an earlier
+        // number.
+        match self.epoch() == epoch {
+            true => visit.map(Some),
+            false => Ok(None),
+        }
+    }
+
     fn new_pool(&self, server: &Server) -> Arc<Pool> {
         let everybody = self.everybody();
         let made = server.pool(&everybody, || everybody.clone(), &self.shared);
@@ -232,6 +340,13 @@ impl Fleet {
         self.read().keys().cloned().collect()
     }
 
+    /// The names of all servers, and whether a project's file declares them.
+    pub fn declared(&self) -> BTreeMap<ServerName, bool> {
+        let servers = self.read();
+        let proposed = |server: &Server| server.member().origin.scope == Scope::Project;
+        servers.iter().map(|(name, server)| (name.clone(), proposed(server))).collect()
+    }
+
     /// How far the first look at all servers has come.
     pub fn discovery(&self) -> Discovery {
         let states: Vec<_> = self.status().into_iter().map(|status| status.state).collect();
@@ -256,6 +371,12 @@ impl Fleet {
                 return;
             }
         }
+    }
+
+    /// Waits until every server of which nothing was known has come up or failed, those aside that
+    /// were tried in vain before.
+    pub async fn first_seen(&self) {
+        self.settled(|status| status.catalog.is_none() && !status.in_vain).await;
     }
 
     /// Brings a server up on a connection of its own, to see how that goes.

@@ -46,7 +46,7 @@ fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String>
             "it may still be installing; raise it with `timeouts = {{ start = \"120s\" }}` for `{name}`"
         ),
         SessionError::TimedOut(_) => {
-            format!("raise it with `timeouts = {{ call = \"…\" }}` for `{name}`")
+            format!("raise it with `timeouts = {{ call = \"…\", max = \"…\" }}` for `{name}`")
         }
         SessionError::Ended(_) => match &spec.transport {
             TransportSpec::Stdio(stdio) => {

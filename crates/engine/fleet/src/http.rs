@@ -31,7 +31,7 @@ pub(crate) async fn open(
     };
     let note = format!("no Streamable HTTP here (HTTP {status}); HTTP+SSE is tried");
     log.done(Phase::Connect, Some(note));
-    log.begin();
+    log.begin(Phase::Connect);
     match old(http, Opening { era: Some(Era::Legacy), ..opening() }).await {
         Ok(session) => Ok((session, Carrier::HttpSse)),
         // It speaks neither, so the newer is what is missed.
@@ -42,7 +42,7 @@ pub(crate) async fn open(
 
 /// Opens a session on the transport of 2024-11-05.
 async fn old(http: &HttpSpec, opening: Opening) -> Result<Session, SessionError> {
-    let (endpoint, patience) = (endpoint(http)?, opening.timeouts.start);
+    let (endpoint, patience) = (endpoint(http)?, opening.timeouts.start());
     let carried = tokio::time::timeout(patience, http_sse::open(&endpoint, stand_in)).await;
     let (input, output) = match carried {
         Ok(carried) => carried.map_err(told)?,

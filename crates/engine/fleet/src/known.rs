@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use toolgate_model::{CapabilityKind, Catalog, Definition, Digest};
+use toolgate_model::{CapabilityKind, Catalog, Definition, Digest, Selection};
 use toolgate_schema::Arguments;
 use toolgate_wire::mirror::{self, Rule};
 use toolgate_wire::{Era, Revision, scan};
@@ -154,7 +154,14 @@ impl Known {
 
     /// The definitions of one kind in the server's order, each with what is known of it.
     pub fn of_kind(&self, kind: CapabilityKind) -> impl Iterator<Item = (&Definition, &Arc<Fact>)> {
-        self.catalog.of(kind).iter().zip(&self.facts[kind as usize])
+        let facts = self.facts.get(kind as usize).map(Vec::as_slice).unwrap_or_default();
+        self.catalog.of(kind).iter().zip(facts)
+    }
+
+    /// How many tools callers can see: usable ones that the declaration of the server shows.
+    pub(crate) fn shown_tools(&self, selection: &Selection) -> usize {
+        let tools = self.of_kind(CapabilityKind::Tool);
+        tools.filter(|(tool, fact)| fact.unusable.is_none() && selection.shows(&tool.name)).count()
     }
 
     /// What is known of a capability; of two with the same name the first counts.

@@ -30,7 +30,7 @@ impl Leaving {
 
     /// Ends a pool that is in no book any more, after its calls. Does not wait for that.
     pub(crate) fn see_off(&self, pool: Arc<Pool>) {
-        let limit = self.limit.min(pool.timeouts().max);
+        let limit = self.limit.min(pool.timeouts().max());
         let hurry = self.hurry.subscribe();
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // What is over is forgotten now and then, so that a long life gathers nothing.

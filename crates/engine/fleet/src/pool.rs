@@ -190,7 +190,7 @@ impl Pool {
         if !failures.any() {
             self.set_state(ServerState::Connecting);
         }
-        let mut log = Log::default();
+        let mut log = Log::new(self.server());
         let begun = Instant::now();
         let watcher = Watcher { pool: self.me.clone(), changes: self.changes.clone() };
         match self.attempt(Arc::new(watcher)).run(&mut log).await {
@@ -210,6 +210,8 @@ impl Pool {
                     return Err(self.close_useless(&mut log, useless).await);
                 }
                 self.set_state(ServerState::Connected);
+                let took = begun.elapsed();
+                tracing::debug!(target: "toolgate::fleet", server = %self.server(), ?took, "connected");
                 Ok(live)
             }
             Err(state) => {
@@ -270,6 +272,7 @@ impl Pool {
         if current.is_some_and(|current| Arc::ptr_eq(&current, live)) {
             self.live.store(None);
             let cause = format!("failed to {error}");
+            tracing::debug!(target: "toolgate::session", server = %self.server(), "lost: {cause}");
             let failure = Failure { phase: Phase::Call, cause, stderr: stderr.clone(), hint: None };
             self.set_state(ServerState::Disconnected(failure));
         }
@@ -324,6 +327,11 @@ impl Pool {
     pub(crate) fn notified(&self, frame: Frame) {
         let (server, caller) = (self.server().clone(), self.tenant.caller);
         self.shared.announce(FleetEvent::Notified { server, caller, frame });
+    }
+
+    /// A question of the server was declined for want of somebody who could answer: that is logged.
+    pub fn declined(&self, why: &str) {
+        self.shared.declined(self.server(), why);
     }
 
     /// A connection reports its end. It may not be the one in use.

@@ -1,6 +1,6 @@
 //! Listing what a server offers: all of it at first, then the kinds that changed.
 
-use toolgate_model::{CapabilityKind, Catalog};
+use toolgate_model::{CapabilityKind, Catalog, Definition};
 use toolgate_session::{Session, SessionError};
 
 use crate::connect::Live;
@@ -11,6 +11,13 @@ fn declared_as(kind: CapabilityKind) -> &'static str {
         CapabilityKind::Tool => "tools",
         CapabilityKind::Resource | CapabilityKind::Template => "resources",
         CapabilityKind::Prompt => "prompts",
+        CapabilityKind::Method => "extensions",
+    }
+}
+
+fn put(catalog: &mut Catalog, kind: CapabilityKind, definitions: Vec<Definition>) {
+    if let Some(list) = catalog.of_mut(kind) {
+        *list = definitions;
     }
 }
 
@@ -30,7 +37,7 @@ pub(crate) async fn everything(live: &Live) -> Result<Catalog, SessionError> {
             continue;
         }
         match session.list(kind).await {
-            Ok(definitions) => *catalog.of_mut(kind) = definitions,
+            Ok(definitions) => put(&mut catalog, kind, definitions),
             Err(error) if kind == CapabilityKind::Tool || error.is_fatal() => return Err(error),
             Err(error) => {
                 let error = live.masked(error);
@@ -53,7 +60,7 @@ pub(crate) async fn some(
     for kind in kinds.iter().filter(declared) {
         let definitions = session.list(*kind).await?;
         if definitions != known.of(*kind) {
-            *catalog.of_mut(*kind) = definitions;
+            put(&mut catalog, *kind, definitions);
             changed.push(*kind);
         }
     }

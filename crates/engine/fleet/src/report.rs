@@ -2,7 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use toolgate_model::{Failure, Mask, Phase, ServerState};
+use toolgate_model::{Failure, Mask, Phase, ServerName, ServerState};
+
+/// Logs a line in the area that a phase belongs to.
+macro_rules! debug_phase {
+    ($phase:expr, $($line:tt)*) => {
+        match $phase {
+            Phase::Resolve => tracing::debug!(target: "toolgate::config", $($line)*),
+            Phase::Launch => tracing::debug!(target: "toolgate::launch", $($line)*),
+            Phase::Connect => tracing::debug!(target: "toolgate::transport", $($line)*),
+            Phase::Initialize | Phase::List | Phase::Call => {
+                tracing::debug!(target: "toolgate::session", $($line)*);
+            }
+        }
+    };
+}
 
 /// One phase of bringing a server up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +40,10 @@ pub struct Report {
     pub stderr: String,
 }
 
-/// Notes each phase as it ends. Whatever it is told is masked before anybody sees it.
-#[derive(Default)]
+/// Notes each phase as it ends, and logs its beginning and its end. Whatever it is told is masked
+/// before anybody sees it.
 pub(crate) struct Log {
+    server: ServerName,
     pub(crate) report: Report,
     /// What must not be shown of the server, once that is known.
     pub(crate) mask: Mask,
@@ -36,6 +51,11 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    pub(crate) fn new(server: &ServerName) -> Self {
+        let (report, mask) = (Report::default(), Mask::default());
+        Self { server: server.clone(), report, mask, began: None }
+    }
+
     /// A server that may not start is not started, not even to be looked at.
     pub(crate) fn not_allowed(&mut self, standing: &ServerState) {
         let reason = standing.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -44,8 +64,16 @@ impl Log {
         self.failed(Failure { phase: Phase::Resolve, cause, stderr, hint: None });
     }
 
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, phase: Phase) {
         self.began = Some(Instant::now());
+        debug_phase!(phase, server = %self.server, "{phase}: begins");
+    }
+
+    /// Logs a step inside of a phase.
+    pub(crate) fn step(&self, phase: Phase, step: &str) {
+        let took = self.began.map(|began| began.elapsed()).unwrap_or_default();
+        let step = self.mask.apply(step);
+        debug_phase!(phase, server = %self.server, ?took, "{phase}: {step}");
     }
 
     pub(crate) fn done(&mut self, phase: Phase, detail: Option<String>) {
@@ -63,6 +91,15 @@ impl Log {
     fn note(&mut self, phase: Phase, mut detail: Option<String>, failure: Option<Failure>) {
         detail.iter_mut().for_each(|text| self.mask.hide_in(text));
         let took = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
+        match (&failure, &detail) {
+            (Some(failure), _) => {
+                debug_phase!(phase, server = %self.server, ?took, "{phase}: failed: {}", failure.cause);
+            }
+            (None, Some(detail)) => {
+                debug_phase!(phase, server = %self.server, ?took, "{phase}: {detail}");
+            }
+            (None, None) => debug_phase!(phase, server = %self.server, ?took, "{phase}: done"),
+        }
         self.report.phases.push(PhaseReport { phase, took, detail, failure });
     }
 }

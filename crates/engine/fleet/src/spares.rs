@@ -103,7 +103,7 @@ impl Pool {
         first: &Arc<Live>,
         outbound: &Outbound,
     ) -> Option<Result<Frame, FleetError>> {
-        let max = self.timeouts().max.min(PATIENCE);
+        let max = self.timeouts().max().min(PATIENCE);
         let place = async {
             match task_of(&outbound.frame) {
                 Some(task) => self.spares.home(&task),
@@ -158,7 +158,7 @@ impl Pool {
             return None;
         }
         let owner = Arc::new(Aside(self.me()));
-        let live = match self.attempt(owner).connect(&mut Log::default()).await {
+        let live = match self.attempt(owner).connect(&mut Log::new(self.server())).await {
             Ok((_, live)) => Arc::new(live),
             Err(state) => {
                 let reason = state.reason().unwrap_or_default();
@@ -293,6 +293,12 @@ impl Owner for Aside {
         let own = frame.is(method::ELICITATION_COMPLETE) || frame.is(method::TASKS_STATUS);
         if let Some(pool) = self.0.upgrade().filter(|_| own) {
             pool.notified(frame);
+        }
+    }
+
+    fn declined(&self, why: &str) {
+        if let Some(pool) = self.0.upgrade() {
+            pool.declined(why);
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
 use toolgate_session::Owner;
 use toolgate_wire::Frame;
@@ -13,6 +14,43 @@ use crate::Pool;
 
 /// How long changes of a list are gathered before it is read again.
 const COALESCE: Duration = Duration::from_millis(100);
+/// How often lists are read again at once because a server says that they changed,
+const AT_ONCE: u32 = 20;
+/// and how long it then takes until they are read once more. Before anything of them is called they
+/// are read in any case.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// How soon lists may be read again.
+#[derive(Debug)]
+struct Pace {
+    left: u32,
+    filled: Instant,
+}
+
+impl Pace {
+    fn new(now: Instant) -> Self {
+        Self { left: AT_ONCE, filled: now }
+    }
+
+    /// Takes one reading, and gives when it may begin.
+    fn next(&mut self, now: Instant) -> Instant {
+        let elapsed = now.saturating_duration_since(self.filled);
+        let gained = u32::try_from(elapsed.as_millis() / PERIOD.as_millis()).unwrap_or(AT_ONCE);
+        self.left = self.left.saturating_add(gained).min(AT_ONCE);
+        self.filled = if self.left == AT_ONCE { now } else { self.filled + PERIOD * gained };
+        let begins = match self.left {
+            0 => {
+                self.filled += PERIOD;
+                self.filled
+            }
+            _ => {
+                self.left -= 1;
+                now
+            }
+        };
+        begins.max(now + COALESCE)
+    }
+}
 
 /// The kinds whose lists have changed. Shared with the task that reads them again, so that it need
 /// not keep the pool alive.
@@ -58,14 +96,15 @@ fn bit(kind: CapabilityKind) -> u8 {
     1 << kind as u8
 }
 
-/// Reads lists again after they changed: once per storm.
+/// Reads lists again after they changed: once per storm, and now and then if it does not end.
 pub(crate) async fn follow(pool: Weak<Pool>, changes: Arc<Changes>) {
+    let mut pace = Pace::new(Instant::now());
     loop {
         changes.wake.notified().await;
         if pool.strong_count() == 0 {
             return;
         }
-        tokio::time::sleep(COALESCE).await;
+        tokio::time::sleep_until(pace.next(Instant::now())).await;
         match pool.upgrade() {
             Some(pool) => pool.refresh().await,
             None => return,
@@ -90,6 +129,12 @@ impl Owner for Watcher {
         }
     }
 
+    fn declined(&self, why: &str) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.declined(why);
+        }
+    }
+
     fn ended(&self, reason: &str) {
         if let Some(pool) = self.pool.upgrade() {
             pool.ended(reason);
@@ -104,4 +149,25 @@ impl Owner for Deaf {
     fn list_changed(&self, _kind: CapabilityKind) {}
     fn notified(&self, _frame: Frame) {}
     fn ended(&self, _reason: &str) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_storm_without_end_is_followed_now_and_then() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        let (mut now, mut readings) = (start, 0);
+        while now < start + PERIOD * 100 {
+            now = pace.next(now);
+            readings += 1;
+        }
+        assert!((AT_ONCE + 90..=AT_ONCE + 102).contains(&readings), "{readings}");
+        // After a while without changes everything is as it was.
+        let later = now + PERIOD * AT_ONCE;
+        assert!((0..AT_ONCE).all(|_| pace.next(later) == later + COALESCE));
+        assert!(pace.next(later) > later + COALESCE);
+    }
 }

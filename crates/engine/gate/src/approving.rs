@@ -10,11 +10,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use toolgate_model::{Digest, Effect, Via};
 
-use crate::approvals::{Ask, BoundRef, Broker, Granted, Obtained, arguments_digest};
+use crate::Gate;
+use crate::approvals::{Ask, BoundRef, Broker, Granted, Obtained, params_digest};
 use crate::decide::{Matter, Ruling, Subject};
 use crate::refusal::Refused;
 use crate::view::View;
-use crate::{Gate, governing};
 
 impl Matter<'_> {
     /// What an approval of it is bound to. What has no definition stands for itself.
@@ -28,10 +28,19 @@ impl Matter<'_> {
         }
     }
 
+    /// The digest of its definition. What has none stands for itself, together with the definitions
+    /// of what it names.
     fn definition(&self, subject: &Subject<'_>) -> Digest {
         subject.definition.unwrap_or_else(|| {
             let method = self.request.method().unwrap_or_default();
-            Digest::of_parts([b"no definition".as_slice(), method.as_bytes()])
+            let mut parts = vec![b"no definition".to_vec(), method.as_bytes().to_vec()];
+            for id in &self.targets() {
+                let subject = Matter { id, ..*self }.subject();
+                let definition = subject.and_then(|subject| subject.definition);
+                parts.push(id.to_string().into_bytes());
+                parts.push(definition.map(|it| it.as_bytes().to_vec()).unwrap_or_default());
+            }
+            Digest::of_parts(parts.iter().map(Vec::as_slice))
         })
     }
 }
@@ -56,18 +65,19 @@ impl Gate {
         Ruling { because, .. }: Ruling,
         via: Via,
     ) -> Result<Ruling, Refused> {
-        let Some(broker) = self.approvals().filter(|_| self.can_ask(matter, via)) else {
+        let Some(broker) = self.approvals() else {
             let because = format!("nobody can be asked: {because}");
             self.record_decision(matter, subject, Effect::Deny, &because);
             return Err(Refused::denied(because));
         };
         self.record_decision(matter, subject, Effect::Ask, &because);
         let approvals = matter.view.governing.approvals();
-        let (arguments, definition) = (matter.arguments(), matter.definition(subject));
+        let (params, definition) = (matter.params, matter.definition(subject));
         let obtained = broker.obtain(Ask {
             bound: matter.bound(subject, &definition).to_bound(),
-            arguments: Bytes::copy_from_slice(arguments),
-            arguments_digest: arguments_digest(arguments),
+            arguments: Bytes::copy_from_slice(&params.arguments),
+            other_params: Bytes::copy_from_slice(&params.others),
+            arguments_digest: params_digest(&params.arguments, &params.others),
             because: because.clone().into_owned(),
             via,
             port: matter.port,
@@ -78,13 +88,6 @@ impl Gate {
         let obtained = obtained.await;
         self.record_obtained(matter, &obtained);
         ruling(obtained, &because, approvals.expiry)
-    }
-
-    /// Whether somebody can be asked who answers: a client that shows forms, or an operator, who
-    /// looks into books that are kept for others than this process.
-    fn can_ask(&self, matter: &Matter<'_>, via: Via) -> bool {
-        let by_form = via == Via::Elicitation && governing::can_be_asked(matter.caller);
-        by_form || self.books.get().is_some_and(|books| books.is_attended())
     }
 
     fn record_obtained(&self, matter: &Matter<'_>, obtained: &Obtained) {
@@ -107,13 +110,14 @@ impl Gate {
     ) -> Result<Arc<View>, Refused> {
         let pool = self.fleet.pool(&matter.id.server, &matter.caller.tenant());
         let renewed = match &pool {
-            Ok(pool) => self.renewed(matter.id, pool, matter.view, matter.caller).await,
+            Ok(pool) => self.renewed_all(matter, pool).await,
             Err(_) => Default::default(),
         };
         let view = self.view(matter.caller);
         let now = Matter { view: &view, stale: renewed.failure.as_deref(), ..*matter };
-        let same = |now: &Subject<'_>| {
-            now.definition == subject.definition && now.identity == subject.identity
+        let definition = matter.definition(subject);
+        let same = |known: &Subject<'_>| {
+            now.definition(known) == definition && known.identity == subject.identity
         };
         let Some(known) = now.subject().filter(same) else {
             let because = format!("{} changed while its approval was waited for", matter.id);
@@ -140,9 +144,9 @@ fn ruling(obtained: Obtained, because: &str, expiry: Duration) -> Result<Ruling,
         Obtained::Waiting { id } => {
             let minutes = expiry.as_secs().div_ceil(60);
             let message = format!(
-                "nobody has approved this call yet ({because}). `toolgate approvals approve {id}` \
-                 approves it once, within {minutes} min; exactly this call then passes when it is \
-                 repeated"
+                "nobody has approved this call yet ({because}). The operator can approve it once \
+                 within {minutes} min, by its approval ID {id}; exactly this call then passes when \
+                 it is repeated"
             );
             (because.to_owned(), Some(id), message)
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use toolgate_model::CapabilityId;
 use toolgate_store::journal::{Event, Record};
-use toolgate_store::{Decisions, Journal, Pin, StoreError, Which};
+use toolgate_store::{Decisions, Journal, Keyring, Pin, StoreError, Which};
 
 use crate::Gate;
 use crate::approvals::Broker;
@@ -36,6 +36,7 @@ pub(crate) enum Errand {
 pub(crate) struct Books {
     pub(crate) decisions: Arc<dyn Decisions>,
     pub(crate) broker: Arc<Broker>,
+    keys: Arc<Keyring>,
     pub(crate) journal: Option<Arc<Journal>>,
     errands: mpsc::UnboundedSender<Errand>,
 }
@@ -46,10 +47,11 @@ impl Books {
         journal: Option<Arc<Journal>>,
     ) -> Result<Self, StoreError> {
         let broker = Broker::load(decisions.clone()).await?;
+        let keys = Keyring::load(decisions.clone()).await?;
         journal.iter().for_each(|journal| broker.record_in(journal.clone()));
         let (errands, waiting) = mpsc::unbounded_channel();
         tokio::spawn(run(broker.clone(), decisions.clone(), waiting));
-        Ok(Self { decisions, broker, journal, errands })
+        Ok(Self { decisions, broker, keys, journal, errands })
     }
 
     /// Whether anybody outside this process can look into them: those without a journal are kept in
@@ -85,7 +87,7 @@ async fn run(
         }
         for tries in 0_u32.. {
             let done = match &revoked {
-                Some(which) => broker.revoke(which).await.map(drop),
+                Some(which) => broker.revoke(which, "a changed definition").await.map(drop),
                 None if pins.is_empty() => break,
                 None => decisions.pin(&pins).await,
             };
@@ -132,7 +134,7 @@ impl Gate {
         journal: Option<Arc<Journal>>,
     ) -> Result<(), StoreError> {
         let seen = decisions.changes().await?;
-        self.pinned.load(decisions.pins().await?);
+        self.pinned.load(decisions.pinned().await?);
         let _ = self.books.set(Books::open(decisions, journal).await?);
         tokio::spawn(follow(self.me.clone(), seen));
         self.fleet.renew();
@@ -147,6 +149,11 @@ impl Gate {
             Some(journal) => journal.close().await,
             None => Ok(()),
         }
+    }
+
+    /// The keys of callers over HTTP, where books are kept.
+    pub fn keys(&self) -> Option<&Arc<Keyring>> {
+        Some(&self.books.get()?.keys)
     }
 
     pub(crate) fn journal(&self) -> Option<&Journal> {

@@ -17,6 +17,8 @@ use crate::taint::Taint;
 
 /// Whoever is on this machine, as approvals know him.
 const LOCAL: &str = "local";
+/// How approvals know the caller a key stands for: this, and the name of the key.
+pub const KEY_CALLER: &str = "key:";
 /// The person who runs the gateway, at its own command line, by the name approvals are bound to.
 pub const OPERATOR: &str = "operator";
 
@@ -99,8 +101,8 @@ pub struct Caller {
     pub(crate) seat: OnceLock<Arc<Seat>>,
     pub(crate) places: Semaphore,
     pub(crate) waits: Semaphore,
-    /// Whether he was given content of a server nobody trusts.
-    pub(crate) taint: Taint,
+    /// Whether whoever stands behind the caller has read content of a server nobody trusts.
+    pub(crate) taint: OnceLock<Arc<Taint>>,
 }
 
 impl Caller {
@@ -126,7 +128,7 @@ impl Caller {
             seat: OnceLock::new(),
             places,
             waits,
-            taint: Taint::default(),
+            taint: OnceLock::new(),
         }
     }
 
@@ -142,7 +144,7 @@ impl Caller {
 
     /// The same, under the name that approvals are bound to.
     pub fn known_as(self, person: impl Into<Arc<str>>) -> Self {
-        Self { person: person.into(), ..self }
+        Self { person: person.into(), taint: OnceLock::new(), ..self }
     }
 
     /// The same, seeing what a profile sees. [`Gate::choose`](crate::Gate::choose) says which there

@@ -4,13 +4,14 @@
 //! somebody is to be asked, that is the part of `approve.rs`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use toolgate_fleet::{FleetError, Member};
 use toolgate_model::{
-    Approval, CapabilityId, CapabilityKind, DEFAULT_TAG, Digest, Effect, Mode, Origin, Scope, Via,
+    Approval, CapabilityId, CapabilityKind, Digest, Effect, Governance, Mode, Origin, Scope, Via,
     says,
 };
 use toolgate_policy::{Asked, Because, Facts, Prepared};
@@ -18,9 +19,10 @@ use toolgate_session::Interactor;
 use toolgate_wire::view::ToolView;
 use toolgate_wire::{Frame, method};
 
+use crate::params::Params;
 use crate::refusal::Refused;
 use crate::view::View;
-use crate::{Caller, Gate, Refusal, arguments, extension, pinned};
+use crate::{Caller, Gate, Refusal, arguments, extension, governing, pinned};
 
 /// What decides where nobody wrote anything.
 const UNWRITTEN: &str = "mode `ask`, as no file says otherwise";
@@ -39,6 +41,91 @@ pub(crate) struct Matter<'a> {
     pub(crate) number: u64,
     /// Why what is known of its server is not to be relied on.
     pub(crate) stale: Option<&'a str>,
+    /// What it says beside what it is about.
+    pub(crate) params: &'a Params<'a>,
+}
+
+/// What becomes of a request, as its caller meets it. Later is stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// It is sent.
+    Allowed,
+    /// It is sent, because the caller's client asks its user by itself.
+    ClientApproves,
+    /// The caller is asked by a form of its client.
+    Form,
+    /// It waits for an operator.
+    Operator,
+    /// It is refused.
+    Refused,
+}
+
+impl Outcome {
+    /// What becomes of a call of somebody, given what the rules say of it. `written`: whether
+    /// somebody wrote that down.
+    ///
+    /// The one answer for the gate, and for everything that foretells or repeats its decisions.
+    pub fn of(said: &Governance, effect: Effect, written: bool, asker: &Asker<'_>) -> Self {
+        match effect {
+            Effect::Allow => Self::Allowed,
+            Effect::Deny => Self::Refused,
+            Effect::Ask => match governing::who_approves(said, asker, written) {
+                Via::Client => Self::ClientApproves,
+                Via::Elicitation if asker.shows_forms => Self::Form,
+                _ if asker.is_attended => Self::Operator,
+                _ => Self::Refused,
+            },
+        }
+    }
+
+    /// What its caller meets: it passes, somebody is asked, or it is refused.
+    pub fn effect(self) -> Effect {
+        match self {
+            Self::Allowed | Self::ClientApproves => Effect::Allow,
+            Self::Form | Self::Operator => Effect::Ask,
+            Self::Refused => Effect::Deny,
+        }
+    }
+
+    /// Who is asked, if somebody is.
+    pub fn via(self) -> Option<Via> {
+        match self {
+            Self::ClientApproves => Some(Via::Client),
+            Self::Form => Some(Via::Elicitation),
+            Self::Operator => Some(Via::Operator),
+            Self::Allowed | Self::Refused => None,
+        }
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::ClientApproves => "client-approves",
+            Self::Form => "form",
+            Self::Operator => "operator",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// Whoever calls, as far as it matters for who approves.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The client, as it calls itself.
+    pub client: &'a str,
+    /// Who calls: a name that is the same after a restart.
+    pub person: &'a str,
+    /// Whether the client shows forms to its user.
+    pub shows_forms: bool,
+    /// Whether an operator can look at what waits.
+    pub is_attended: bool,
+}
+
+/// What becomes of a request, and because of what.
+pub(crate) struct Judgement {
+    pub(crate) outcome: Outcome,
+    pub(crate) because: Cow<'static, str>,
 }
 
 /// What is known of a tool beside its definition: made once for each view.
@@ -60,31 +147,29 @@ impl Marks {
         let hints = ToolView::of(definition).map(|tool| tool.hints).unwrap_or_default();
         let believed = member.spec.trust || pinned::is_ours(member);
         let trusted = |hint: Option<bool>| believed && hint == Some(true);
-        let own = member.spec.selection.tools.get(name).and_then(|tool| tool.tags.clone());
-        let tags = own.unwrap_or_else(|| server_tags(member));
-        let says = |word| says(&tags, word);
+        // Only what an operator wrote says something: a server's name may be any word.
+        let written = member.spec.written_tags(name).unwrap_or_default();
+        let says = |word| says(written, word);
         Self {
             read_only: says("read-only") || says("read") || trusted(hints.read_only),
             idempotent: says("idempotent") || trusted(hints.idempotent),
             destructive: says("destructive") || hints.destructive == Some(true),
             egress: says("egress"),
-            tags,
+            tags: member.spec.tool_tags(name, definition),
         }
     }
 
     /// Everything but tools is read, and nothing else can be done with it.
     pub(crate) fn of_reading(member: &Member) -> Self {
-        Self { tags: server_tags(member), read_only: true, ..Self::default() }
+        Self { tags: member.spec.server_tags(), read_only: true, ..Self::default() }
     }
 
-    /// An extension's method may do anything.
-    fn of_method(member: &Member) -> Self {
-        Self { tags: server_tags(member), ..Self::default() }
+    /// An extension's method may do anything; what is said of its server holds for it.
+    pub(crate) fn of_method(member: &Member) -> Self {
+        let tags = member.spec.server_tags();
+        let (destructive, egress) = (says(&tags, "destructive"), says(&tags, "egress"));
+        Self { tags, destructive, egress, ..Self::default() }
     }
-}
-
-fn server_tags(member: &Member) -> Vec<String> {
-    member.spec.tags.clone().unwrap_or_else(|| vec![DEFAULT_TAG.to_owned()])
 }
 
 /// What a view knows of the thing a request is about.
@@ -93,7 +178,7 @@ pub(crate) struct Subject<'a> {
     /// What is started or reached under its server's name.
     pub(crate) identity: &'a Digest,
     /// The rules that can be about it.
-    rules: Rules<'a>,
+    pub(crate) rules: Rules<'a>,
     pub(crate) marks: Cow<'a, Marks>,
     /// The digest of its definition, if it has one.
     pub(crate) definition: Option<Digest>,
@@ -103,7 +188,7 @@ pub(crate) struct Subject<'a> {
 }
 
 /// Rules that were looked for before: with the view, or for an earlier request.
-enum Rules<'a> {
+pub(crate) enum Rules<'a> {
     OfView(&'a Prepared),
     Kept(Arc<Prepared>),
 }
@@ -140,8 +225,7 @@ impl<'a> Matter<'a> {
         let view = &**self.view;
         let block = view.blocked(self.id).map(|because| because.rule.as_str());
         let block = self.stale.or(block);
-        let is_known = self.is_known();
-        if let Some(tool) = view.offered_tool(self.id).filter(|_| is_known) {
+        if let Some(tool) = view.offered_tool(self.id) {
             let member = &view.offered()[tool.server].member;
             let policy = &view.governing.policy;
             let rules = tool.rules.get_or_init(|| policy.prepare(self.id, &tool.marks.tags));
@@ -158,11 +242,14 @@ impl<'a> Matter<'a> {
         let place = view.place_of(&self.id.server)?;
         let (offered, identity) = (&view.offered()[place], view.identity(place));
         let (member, known) = (&offered.member, &offered.known);
-        let fact = known.fact(self.id.kind, &self.id.name).filter(|_| is_known);
+        let fact = known.fact(self.id.kind, &self.id.name);
         let marks = match (self.id.kind, fact) {
-            (CapabilityKind::Tool, Some(fact)) => Marks::of_tool(member, &self.id.name, &fact.raw),
-            _ if is_known => Marks::of_reading(member),
-            _ => Marks::of_method(member),
+            (CapabilityKind::Tool, fact) => {
+                let definition = fact.map_or(&b"{}"[..], |fact| &fact.raw[..]);
+                Marks::of_tool(member, &self.id.name, definition)
+            }
+            (CapabilityKind::Method, _) => Marks::of_method(member),
+            _ => Marks::of_reading(member),
         };
         Some(Subject {
             member,
@@ -182,21 +269,16 @@ impl<'a> Matter<'a> {
 
     /// The capability it names, as the protocol has it.
     pub(crate) fn named(&self) -> Option<&'a CapabilityId> {
-        self.is_known().then_some(self.id)
+        (self.id.kind != CapabilityKind::Method).then_some(self.id)
     }
 
-    /// The arguments as they are sent, raw.
-    pub(crate) fn arguments(&self) -> &'a [u8] {
-        match self.request.is(method::TOOLS_CALL) || self.request.is(method::PROMPTS_GET) {
-            true => arguments::given(self.request),
-            false => b"{}",
+    /// The capabilities that a request of an extension names. What its method does to them is its own
+    /// secret, so it must not do what they are kept from.
+    pub(crate) fn targets(&self) -> BTreeSet<CapabilityId> {
+        match self.id.kind {
+            CapabilityKind::Method => extension::targets(self.view, self.id, self.request),
+            _ => BTreeSet::new(),
         }
-    }
-
-    /// Whether the gateway knows what its method means. What an extension's method does to whatever
-    /// it names is its own secret.
-    fn is_known(&self) -> bool {
-        !extension::concerns(&self.request.method().unwrap_or_default())
     }
 
     /// Whether it takes something back, which nobody is asked about.
@@ -212,46 +294,93 @@ impl Gate {
         matter: &Matter<'_>,
         subject: &Subject<'_>,
     ) -> Result<Ruling, Refused> {
+        let Judgement { outcome, because } = self.judge(matter, subject);
+        let asks = match outcome {
+            Outcome::Refused => {
+                self.record_decision(matter, subject, Effect::Deny, &because);
+                return Err(Refused::denied(because.into_owned()));
+            }
+            Outcome::Allowed | Outcome::ClientApproves => None,
+            Outcome::Form => Some(Via::Elicitation),
+            Outcome::Operator => Some(Via::Operator),
+        };
+        Ok(Ruling { because, asks })
+    }
+
+    /// What becomes of a request. The one answer for the gate itself and for everything that
+    /// foretells it.
+    ///
+    /// A request of an extension is judged by its method and by every capability it names; the
+    /// strictest counts.
+    pub(crate) fn judge(&self, matter: &Matter<'_>, subject: &Subject<'_>) -> Judgement {
         if matter.is_withdrawal() {
             let because = Cow::Borrowed("it takes something back");
-            return Ok(Ruling { because, asks: None });
+            return Judgement { outcome: Outcome::Allowed, because };
         }
-        let governing = &matter.view.governing;
+        let params = &matter.params.arguments;
+        let mut judged = self.judge_one(matter, subject, params);
+        for id in &matter.targets() {
+            let because = |because: &str| Cow::Owned(format!("{because}; it names {id}"));
+            if extension::is_hidden(matter.view, id) {
+                let because = because("its caller does not see all it names");
+                return Judgement { outcome: Outcome::Refused, because };
+            }
+            let matter = Matter { id, ..*matter };
+            let Some(subject) = matter.subject() else { continue };
+            // A rule about a tool looks at its arguments, and where a method puts those is unknown.
+            for arguments in [params, arguments::given(matter.request)] {
+                let other = self.judge_one(&matter, &subject, arguments);
+                if other.outcome > judged.outcome {
+                    judged = Judgement { because: because(&other.because), ..other };
+                }
+            }
+        }
+        judged
+    }
+
+    fn judge_one(&self, matter: &Matter<'_>, subject: &Subject<'_>, arguments: &[u8]) -> Judgement {
         let grant = self.granted(matter, subject);
         let grant = grant.as_ref().map(|granted| &*granted.told);
-        let facts = Facts { grant, ..facts(matter, subject) };
+        let facts = Facts { grant, ..facts(self, matter, subject) };
         let asked = Asked {
             id: matter.id,
             tags: &subject.marks.tags,
             client: &matter.caller.client.name,
+            caller: &matter.caller.person,
             profile: &matter.caller.profile,
-            arguments: matter.arguments(),
+            arguments,
         };
         let decision = subject.rules.decide(&asked, &facts);
         let written = decision.because.is_written();
-        match (decision.effect, told(&decision.because)) {
-            (Effect::Deny, because) => {
-                self.record_decision(matter, subject, Effect::Deny, &because);
-                Err(Refused::denied(because.into_owned()))
+        let because = told(&decision.because);
+        // What only matters for who is asked is not looked at where nobody is.
+        let books = self.books.get().filter(|_| decision.effect == Effect::Ask);
+        let caller = matter.caller;
+        let asker = Asker {
+            client: &caller.client.name,
+            person: &caller.person,
+            shows_forms: books.is_some() && governing::can_be_asked(caller),
+            is_attended: books.is_some_and(|books| books.is_attended()),
+        };
+        let said = matter.view.governing.said();
+        let outcome = Outcome::of(said, decision.effect, written, &asker);
+        let because = match (outcome, decision.effect) {
+            (Outcome::ClientApproves, _) if !written => CLIENTS_OWN.into(),
+            (Outcome::ClientApproves, _) => {
+                format!("{because}; its client approves by itself").into()
             }
-            (Effect::Allow, because) => Ok(Ruling { because, asks: None }),
-            (Effect::Ask, because) => match governing.via(matter.caller, written) {
-                Via::Client if !written => Ok(Ruling { because: CLIENTS_OWN.into(), asks: None }),
-                Via::Client => {
-                    let because = format!("{because}; its client approves by itself").into();
-                    Ok(Ruling { because, asks: None })
-                }
-                via => Ok(Ruling { because, asks: Some(via) }),
-            },
-        }
+            (Outcome::Refused, Effect::Ask) => format!("nobody can be asked: {because}").into(),
+            _ => because,
+        };
+        Judgement { outcome, because }
     }
 }
 
 /// What is known of a request beside the rules.
-pub(crate) fn facts<'a>(matter: &Matter<'_>, subject: &Subject<'a>) -> Facts<'a> {
+pub(crate) fn facts<'a>(gate: &Gate, matter: &Matter<'_>, subject: &Subject<'a>) -> Facts<'a> {
     let (member, marks) = (subject.member, &subject.marks);
     let risky = marks.egress || marks.destructive;
-    let tainted = risky && matter.view.governing.taints && matter.caller.taint.is_raised();
+    let tainted = risky && matter.view.governing.taints && gate.taint(matter.caller).is_raised();
     Facts {
         block: subject.block,
         grant: None,
@@ -284,11 +413,12 @@ pub(crate) fn approval<'a>(
     member: &'a Member,
     id: &CapabilityId,
 ) -> Option<(Approval, &'a Origin)> {
-    if id.kind != CapabilityKind::Tool {
-        return None;
-    }
     let selection = &member.spec.selection;
-    let own = selection.tools.get(&*id.name).and_then(|tool| tool.approval);
+    let own = match id.kind {
+        CapabilityKind::Tool => selection.tools.get(&*id.name).and_then(|tool| tool.approval),
+        CapabilityKind::Method => None,
+        _ => return None,
+    };
     Some((own.or(selection.approval)?, &member.origin))
 }
 

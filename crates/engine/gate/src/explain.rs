@@ -1,31 +1,31 @@
 //! What would be decided about a call that nobody makes, and everything that speaks for and against
 //! it.
 //!
-//! It looks at what is known and at the rules that hold now. Nothing is sent, asked or recorded, and
-//! who would be asked is not told: that depends on what a client can do.
+//! It looks at what is known and at the rules that hold now. Nothing is sent, asked or recorded.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolgate_fleet::{Known, Member};
 use toolgate_model::{CapabilityId, CapabilityKind, Effect, ServerName};
 use toolgate_policy::{Asked, Explained, Facts, Layer};
+use toolgate_session::Interactor;
 
-use crate::approvals::BoundRef;
-use crate::decide::{Marks, approval, trust};
-use crate::{Gate, Refusal, Seen, pinned};
+use crate::decide::{Judgement, Marks, Matter, Outcome, Rules, Subject, facts};
+use crate::outlook::supposed;
+use crate::params::Params;
+use crate::{Caller, Gate, Refusal, Seen};
 
 /// A call that nobody makes.
 #[derive(Debug, Clone, Copy)]
 pub struct Hypothesis<'a> {
     /// What would be called.
     pub id: &'a CapabilityId,
-    /// By whom: a name that is the same after a restart.
-    pub person: &'a str,
     /// With which client.
     pub client: &'a str,
     /// With which profile.
     pub profile: &'a str,
-    /// With which arguments, raw.
+    /// With which arguments, raw; of a method, with which params.
     pub arguments: &'a [u8],
 }
 
@@ -33,7 +33,7 @@ pub struct Hypothesis<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// What would become of it.
-    pub effect: Effect,
+    pub outcome: Outcome,
     /// Because of what.
     pub because: String,
     /// The step of the policy at which it was decided.
@@ -72,52 +72,65 @@ pub struct Voice {
 impl Gate {
     /// Explains what would be decided. `Ok(None)` if there is no such server; fails if there is no
     /// such profile.
-    pub fn explain(&self, what: &Hypothesis<'_>) -> Result<Option<Explanation>, Refusal> {
-        let view = self.view_of(what.profile)?;
-        let Some((member, known)) = self.declared(&what.id.server) else { return Ok(None) };
-        let member = &member;
-        let fact = known.as_ref().and_then(|known| known.fact(what.id.kind, &what.id.name));
-        let marks = match what.id.kind {
-            CapabilityKind::Tool => {
-                let definition = fact.map_or(&b"{}"[..], |fact| &fact.raw[..]);
-                Marks::of_tool(member, &what.id.name, definition)
-            }
-            _ => Marks::of_reading(member),
-        };
+    pub fn explain(
+        &self,
+        what: &Hypothesis<'_>,
+        caller: &Arc<Caller>,
+        port: &Arc<dyn Interactor>,
+    ) -> Result<Option<Explanation>, Refusal> {
+        let view = &self.view_of(what.profile)?;
+        let id = what.id;
+        let Some((member, known)) = self.declared(&id.server) else { return Ok(None) };
+        let Some(request) = &supposed(id, what.arguments) else { return Ok(None) };
+        let params = &Params::of(request);
+        let matter = Matter { view, request, id, caller, port, number: 0, stale: None, params };
+        let fact = known.as_ref().and_then(|known| known.fact(id.kind, &id.name));
         let identity = member.spec.digest();
-        let grant = fact.zip(self.approvals()).and_then(|(fact, broker)| {
-            let bound = BoundRef {
-                caller: what.person,
-                client: what.client,
-                tool: what.id,
-                identity: &identity,
-                definition: fact.digest(),
+        let subject = matter.subject().unwrap_or_else(|| {
+            let marks = match id.kind {
+                CapabilityKind::Tool => {
+                    Marks::of_tool(&member, &id.name, fact.map_or(&b"{}"[..], |fact| &fact.raw[..]))
+                }
+                CapabilityKind::Method => Marks::of_method(&member),
+                _ => Marks::of_reading(&member),
             };
-            broker.granted(bound, view.withheld.pinned_at.get(what.id).copied())
+            Subject {
+                member: &member,
+                identity: &identity,
+                rules: Rules::Kept(view.governing.prepared(id, &marks.tags)),
+                marks: Cow::Owned(marks),
+                definition: fact.map(|fact| *fact.digest()),
+                pinned_at: None,
+                block: view.blocked(id).map(|because| because.rule.as_str()),
+            }
         });
-        let facts = Facts {
-            block: view.blocked(what.id).map(|because| because.rule.as_str()),
-            grant: grant.as_ref().map(|granted| &*granted.told),
-            trust: trust(member),
-            approval: approval(member, what.id),
-            read_only: marks.read_only,
-            built_in: pinned::is_ours(member),
-            tainted: false,
-            destructive: marks.destructive,
-            can_ask: true,
+        let grant = self.granted(&matter, &subject);
+        let grant = grant.as_ref().map(|granted| &*granted.told);
+        let facts = Facts { grant, ..facts(self, &matter, &subject) };
+        let asked = Asked {
+            id,
+            tags: &subject.marks.tags,
+            client: &caller.client.name,
+            caller: &caller.person,
+            profile: what.profile,
+            arguments: &params.arguments,
         };
-        let (id, tags) = (what.id, &marks.tags[..]);
-        let (client, profile, arguments) = (what.client, what.profile, what.arguments);
-        let asked = Asked { id, tags, client, profile, arguments };
         let explained = view.governing.policy.explain(&asked, &facts);
+        let Judgement { outcome, because } = self.judge(&matter, &subject);
         let row = view.exposure.rows.iter().find(|row| row.id == *id);
         let hidden = row.filter(|row| row.seen == Seen::Hidden).map(|row| row.because.to_string());
+        let standing = (explained.standing != explained.decision)
+            .then(|| (explained.standing.effect, explained.standing.because.to_string()));
         Ok(Some(Explanation {
+            outcome,
+            because: because.into_owned(),
+            step: explained.step.as_str(),
+            standing,
             said: voices(&explained, &facts),
-            hidden,
+            tags: subject.marks.tags.clone(),
+            read_only: subject.marks.read_only,
             is_offered: fact.is_some(),
-            read_only: marks.read_only,
-            ..Explanation::of(&explained, marks.tags.clone())
+            hidden,
         }))
     }
 
@@ -130,24 +143,6 @@ impl Gate {
         }
         let status = self.fleet.status().into_iter().find(|status| status.spec.name == *server)?;
         Some((Arc::new(Member::plain(status.spec, status.origin)), None))
-    }
-}
-
-impl Explanation {
-    fn of(explained: &Explained<'_>, tags: Vec<String>) -> Self {
-        let standing = (explained.standing != explained.decision)
-            .then(|| (explained.standing.effect, explained.standing.because.to_string()));
-        Self {
-            effect: explained.decision.effect,
-            because: explained.decision.because.to_string(),
-            step: explained.step.as_str(),
-            standing,
-            said: Vec::new(),
-            tags,
-            read_only: false,
-            is_offered: false,
-            hidden: None,
-        }
     }
 }
 

@@ -12,8 +12,10 @@
 //!
 //! Otherwise nobody here knows the method; and those of the protocol itself that the gateway
 //! answers, or that a revision has removed, are nobody's extension. What a request means, and
-//! whether it may be repeated, is the extension's secret: it is sent once.
+//! whether it may be repeated, is the extension's secret: it is sent once, and it is decided on as a
+//! method of its server and as every capability of that server it names ([`targets`]).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -24,6 +26,7 @@ use toolgate_wire::method::Target;
 use toolgate_wire::{Frame, Span, code, method, scan, string};
 
 use crate::decide::Matter;
+use crate::params::Params;
 use crate::refusal::Stop;
 use crate::view::View;
 use crate::{Caller, Gate, Refusal, resolve, skills};
@@ -63,9 +66,22 @@ impl Gate {
             return self.list_skills(&view, request, caller, port).await;
         }
         let (id, rename) = find(&view, request)?;
-        let visit = self.fleet.visit(&id.server, &caller.tenant())?;
-        let (view, port, number) = (&view, &port, self.next_call());
-        let matter = Matter { view, request, id: &id, caller, port, number, stale: None };
+        let Some(visit) = self.visit(&view, &id.server, caller)? else {
+            return Box::pin(self.pass_extension(request, caller, port)).await;
+        };
+        let (number, params) = (self.next_call(), &Params::of(request));
+        let (port, stale) = (&port, None);
+        let matter = Matter { view: &view, request, id: &id, caller, port, number, stale, params };
+        let renewed = self.renewed_all(&matter, &visit).await; // recently read
+        let view = renewed.view.as_ref().unwrap_or(&view);
+        let (now, rename) = match &renewed.view {
+            Some(view) => find(view, request)?,
+            None => (id.clone(), rename),
+        };
+        if now != id {
+            return Box::pin(self.pass_extension(request, caller, port.clone())).await;
+        }
+        let matter = Matter { view, stale: renewed.failure.as_deref(), ..matter };
         match self.carry(matter, rename, visit).await {
             // Another server stands there now: nothing was decided about that one.
             Err(Stop::Replaced(_)) => {
@@ -76,12 +92,99 @@ impl Gate {
     }
 }
 
-/// What a request is about, for decisions: the one thing it names, else the method as if it were a
-/// tool of its server.
+/// The method of its server that a request calls, and what it must be renamed to there.
 type Found = (CapabilityId, Option<(Span, Bytes)>);
 
 pub(crate) fn method_of(server: &ServerName, method: &str) -> CapabilityId {
-    CapabilityId { server: server.clone(), kind: CapabilityKind::Tool, name: method.into() }
+    CapabilityId { server: server.clone(), kind: CapabilityKind::Method, name: method.into() }
+}
+
+/// Every capability of its server that a request names, at whatever depth: by a `uri`, whether it is
+/// listed or not, and by a `name` that is one of a tool or prompt, as the server spells it or as the
+/// caller sees it. Keys count in either case: a server may not tell `Name` from `name`.
+pub(crate) fn targets(
+    view: &View,
+    method: &CapabilityId,
+    request: &Frame,
+) -> BTreeSet<CapabilityId> {
+    let mut named = Vec::new();
+    gather(request.params().unwrap_or_default(), &mut named);
+    let server = &method.server;
+    let known = view.place_of(server).map(|place| &view.offered()[place].known);
+    let of = |kind, name: &str| CapabilityId { server: server.clone(), kind, name: name.into() };
+    let mut targets = BTreeSet::new();
+    for (member, text) in named {
+        let is_listed = |kind| known.is_some_and(|known| known.fact(kind, &text).is_some());
+        match member {
+            Member::Name => {
+                for kind in [CapabilityKind::Tool, CapabilityKind::Prompt] {
+                    let shown = view.names().id_of(kind, &text);
+                    targets.extend(shown.filter(|id| id.server == *server).cloned());
+                    targets.extend(is_listed(kind).then(|| of(kind, &text)));
+                }
+            }
+            Member::Uri => {
+                if let Located::At { server: at, uri } = view.names().locate(&text)
+                    && at == server
+                {
+                    targets.insert(of(CapabilityKind::Resource, &uri));
+                }
+                let template = CapabilityKind::Template;
+                targets.extend(is_listed(template).then(|| of(template, &text)));
+                targets.insert(of(CapabilityKind::Resource, &text));
+            }
+        }
+    }
+    targets
+}
+
+/// Whether params name something, which may be a capability of a server.
+pub fn names_something(params: &[u8]) -> bool {
+    let mut named = Vec::new();
+    gather(params, &mut named);
+    !named.is_empty()
+}
+
+/// Whether a caller must not hear of something that its request names.
+pub(crate) fn is_hidden(view: &View, id: &CapabilityId) -> bool {
+    let place = view.place_of(&id.server);
+    let known = place.map(|place| &view.offered()[place].known);
+    let is_listed = known.is_some_and(|known| known.fact(id.kind, &id.name).is_some());
+    match is_listed {
+        true => view.names().name_of(id).is_none(),
+        false => view.excludes(&id.server, &id.name),
+    }
+}
+
+/// A member of `params` that names something.
+#[derive(Clone, Copy)]
+enum Member {
+    Name,
+    Uri,
+}
+
+/// Gathers what a value names. The wire bounds its depth.
+fn gather(value: &[u8], named: &mut Vec<(Member, String)>) {
+    match value.first() {
+        Some(b'{') => {
+            for (key, at) in scan::members(value) {
+                let member = match () {
+                    () if key.eq_ignore_ascii_case("name") => Some(Member::Name),
+                    () if key.eq_ignore_ascii_case("uri") => Some(Member::Uri),
+                    () => None,
+                };
+                let inner = at.of(value);
+                match (member, inner.first(), string::decode(inner)) {
+                    (Some(member), Some(b'"'), Some(text)) => {
+                        named.push((member, text.into_owned()));
+                    }
+                    _ => gather(inner, named),
+                }
+            }
+        }
+        Some(b'[') => scan::elements(value).for_each(|at| gather(at.of(value), named)),
+        _ => {}
+    }
 }
 
 fn find(view: &View, request: &Frame) -> Result<Found, Refusal> {
@@ -89,8 +192,8 @@ fn find(view: &View, request: &Frame) -> Result<Found, Refusal> {
     if OF_THE_PROTOCOL.contains(&&*method) {
         return Err(unknown(&method, &[]));
     }
-    if let Some(found) = by_target(view, request, &method) {
-        return Ok(found);
+    if let Some((target, rename)) = by_target(view, request, &method) {
+        return Ok((method_of(&target.server, &method), rename));
     }
     let family = method.split('/').next().unwrap_or_default();
     let named = |key: &str| key.rsplit('/').next() == Some(family);

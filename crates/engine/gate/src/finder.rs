@@ -12,6 +12,7 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use toolgate_fleet::{Known, Member, Offered};
 use toolgate_model::{CapabilityId, CapabilityKind, DEFAULT_TAG, ServerName, ServerSpec, ToolSpec};
+use toolgate_policy::ClientNames;
 use toolgate_search::{Document, Hit, Index, Match};
 use toolgate_wire::Revision;
 
@@ -170,7 +171,12 @@ impl Tags {
 impl Gate {
     /// The tools a caller sees that fit a query best, at most so many, the best first.
     pub async fn search(&self, caller: &Caller, query: &str, limit: usize) -> Vec<Found> {
-        self.found(&self.view(caller), caller.revision, query, limit).await
+        let view = self.view(caller);
+        let names = ClientNames { client: &caller.client.name, caller: &caller.person };
+        let denied = view.denied_to(names);
+        let mut found = self.found(&view, caller.revision, query, limit).await;
+        found.retain(|found| !denied.contains(&found.id));
+        found
     }
 
     /// The same for whoever has a profile.

@@ -9,8 +9,8 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
-use toolgate_fleet::{Fleet, ServerStatus, Visit};
-use toolgate_model::{CapabilityId, CapabilityKind, Discovery, PoolScope, ServerName};
+use toolgate_fleet::{Applied, Fleet, FleetError, Member, ServerStatus, Visit};
+use toolgate_model::{CapabilityId, CapabilityKind, Discovery, Governance, PoolScope, ServerName};
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::LogLevel;
@@ -23,20 +23,23 @@ use crate::decide::{Matter, Ruling, Subject};
 use crate::events::{self, GateEvent};
 use crate::finder::Finder;
 use crate::governing::Governing;
+use crate::params::Params;
 use crate::pinned::Pinned;
 use crate::present::Exchange;
 use crate::refusal::Stop;
 use crate::resolve::{self, Resolved};
 use crate::results::{self, Keeping};
 use crate::seats::Seats;
+use crate::taint::Taints;
 use crate::tasks::{self, Call, Ledger};
 use crate::view::View;
 use crate::{
     Caller, CallerId, Manner, Refusal, arguments, extension, manner, own, subscriptions, text,
 };
 
-/// How long after the start a list waits for servers nobody has seen yet.
-const START_GRACE: Duration = Duration::from_secs(3);
+/// How long after the start callers wait for servers of which nothing is known yet. Many clients
+/// list once, so what is up at once should be in their first list; a slower server delays nobody.
+const START_GRACE: Duration = Duration::from_millis(500);
 /// How many events may wait for a slow listener before it misses some.
 const EVENTS: usize = 1024;
 
@@ -55,6 +58,7 @@ pub struct Gate {
     pub(crate) pinned: Pinned,
     pub(crate) samplings: Arc<Samplings>,
     pub(crate) books: OnceLock<Books>,
+    pub(crate) taints: Taints,
     /// How many requests were numbered for the journal.
     pub(crate) calls: AtomicU64,
     started: Instant,
@@ -79,6 +83,7 @@ impl Gate {
             pinned: Pinned::default(),
             samplings: Arc::default(),
             books: OnceLock::new(),
+            taints: Taints::default(),
             calls: AtomicU64::new(0),
             started: Instant::now(),
             me: me.clone(),
@@ -96,6 +101,40 @@ impl Gate {
             self.manner.store(Arc::new(manner));
             self.fleet.renew();
         }
+    }
+
+    /// Takes other servers, another manner and other rules, all of them at once: no request ever
+    /// sees new servers under old rules.
+    pub async fn apply(
+        &self,
+        members: Vec<Member>,
+        manner: impl Into<Manner>,
+        said: &Governance,
+    ) -> Applied {
+        let (manner, governing) = (manner.into(), self.governing_of(said));
+        let store = || {
+            let restyled = **self.manner.load() != manner;
+            if restyled {
+                self.manner.store(Arc::new(manner));
+            }
+            let governed = governing.is_some();
+            if let Some(governing) = governing {
+                self.governing.store(governing);
+            }
+            restyled || governed
+        };
+        self.fleet.apply_with(members, store).await
+    }
+
+    /// The connection a server is called on; `None` if servers were declared anew since the view was
+    /// made, so that the call must be decided about anew.
+    pub(crate) fn visit(
+        &self,
+        view: &View,
+        server: &ServerName,
+        caller: &Caller,
+    ) -> Result<Option<Visit>, FleetError> {
+        self.fleet.visit_as_of(view.epoch, server, &caller.tenant())
     }
 
     pub(crate) fn manner(&self) -> Arc<Manner> {
@@ -153,7 +192,10 @@ impl Gate {
         self.still_there(view)?; // the profile
         let mut resolved = resolve::capability(view, request)?; // name -> identity
         // A server that is replaced meanwhile ends after this call.
-        let visit = self.fleet.visit(&resolved.id.server, &caller.tenant())?;
+        let Some(visit) = self.visit(view, &resolved.id.server, caller)? else {
+            let view = self.view(caller);
+            return Box::pin(self.pass_to_server(&view, request, caller, port)).await;
+        };
         let renewed = self.renewed(&resolved.id, &visit, view, caller).await; // recently read
         if let Some(now) = &renewed.view {
             resolved = resolve::capability(now, request)?;
@@ -163,7 +205,8 @@ impl Gate {
         }
         let (view, Resolved { id, rename }) = (renewed.view.as_ref().unwrap_or(view), resolved);
         let (number, stale) = (self.next_call(), renewed.failure.as_deref());
-        let matter = Matter { view, request, id: &id, caller, port: &port, number, stale };
+        let (port, params) = (&port, &Params::of(request));
+        let matter = Matter { view, request, id: &id, caller, port, number, stale, params };
         let misfit = arguments::misfit(view, &id, request, caller, &self.slow_checks);
         if let Some(stopped) = misfit.await {
             self.record_misfit(&matter);
@@ -173,7 +216,7 @@ impl Gate {
             // Another server stands there now: nothing was decided about that one.
             Err(Stop::Replaced(_)) => {
                 let view = self.view(caller);
-                Box::pin(self.pass_to_server(&view, request, caller, port)).await
+                Box::pin(self.pass_to_server(&view, request, caller, port.clone())).await
             }
             answer => answer.or_else(|stop| stop.answer(&matter)),
         }
@@ -195,10 +238,14 @@ impl Gate {
         drop(visit); // a person may take his time
         Box::pin(async {
             let ruling = self.approved(&matter, &subject, ruling, via).await?; // then a person
-            let view = self.still_holds(&matter, &subject).await?; // the wait may have been long
+            let (view, visit) = loop {
+                let view = self.still_holds(&matter, &subject).await?; // the wait may have been long
+                if let Some(visit) = self.visit(&view, &matter.id.server, matter.caller)? {
+                    break (view, visit);
+                }
+            };
             let matter = Matter { view: &view, ..matter };
             let subject = matter.known()?;
-            let visit = self.fleet.visit(&matter.id.server, &matter.caller.tenant())?;
             self.send(matter, &subject, &ruling, rename, visit).await
         })
         .await
@@ -215,19 +262,20 @@ impl Gate {
         let Matter { view, request, id, caller, .. } = matter;
         let place = self.queue.admit(caller, &visit).await?; // in his turn
         let intent = self.intended(&matter, subject, ruling).await?; // on record before it leaves
-        let port = self.guarded(&visit, matter.port.clone()); // what the server may ask meanwhile
-        let outbound = Outbound { frame: request.clone(), rename, port };
+        let asks = self.guarded(&visit, matter.port.clone()); // what the server may ask meanwhile
+        let outbound = Outbound { frame: request.clone(), rename, port: asks.clone() };
         let repeatable = || subject.marks.read_only || subject.marks.idempotent;
         let (tool, pool, outbound, repeatable) = (id, &*visit, &outbound, &repeatable);
         let call = Call { tool, pool, caller, outbound, repeatable, place };
         let answer = self.dispatch(view, call).await; // the only send
         intent.over(&answer);
         if answer.is_ok() && !subject.is_trusted() {
-            caller.taint.raise(); // whatever it says, somebody may have meant it for his model
+            self.taint(caller).raise(); // results of untrusted servers taint the caller
         }
         let exchange = Exchange { view, caller, pool, request, id: matter.named() };
         let answer = exchange.present(answer?); // as this caller must see it
         let answer = text::answer(asks::vetted(&id.server, answer)).await; // nothing hidden in it
+        let answer = asks.declined.explain(request, answer); // and what nobody was asked
         Ok(self.bounded(view, request, caller, answer).await) // and as much as he takes
     }
 
@@ -245,17 +293,20 @@ impl Gate {
         Ok(call.pool.call(call.outbound, call.repeatable).await?)
     }
 
-    /// The prepared `result` of a list, as this caller sees it.
-    ///
-    /// Right after the start it waits a moment for servers that were never seen before; nobody
-    /// waits later, and servers known from an earlier run are never waited for, nor those that did
-    /// not come up then.
-    pub async fn list(&self, kind: CapabilityKind, caller: &Caller) -> Bytes {
+    /// Waits a moment right after the start for servers that were never seen before. Nobody waits
+    /// later, and servers known from an earlier run are never waited for, nor those that did not
+    /// come up then.
+    pub async fn await_start(&self) {
         let patience = self.started + START_GRACE;
         if Instant::now() < patience {
-            let unseen = self.fleet.settled(|status| status.catalog.is_none() && !status.in_vain);
-            let _ = tokio::time::timeout_at(patience, unseen).await;
+            let _ = tokio::time::timeout_at(patience, self.fleet.first_seen()).await;
         }
+    }
+
+    /// The prepared `result` of a list, as this caller sees it: what is known now. Whoever has it is
+    /// told when more becomes known.
+    pub async fn list(&self, kind: CapabilityKind, caller: &Caller) -> Bytes {
+        self.await_start().await;
         self.prepared(kind, caller, self.is_settled_for(caller))
     }
 

@@ -3,7 +3,7 @@
 //! It is replaced whole, and every view is made under one of them: a call is decided by the rules its
 //! view was made under, and a reload holds from the next call on.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use toolgate_model::{Approvals, CapabilityId, Governance, Posture, ServerName, V
 use toolgate_policy::{Policy, Prepared};
 use toolgate_wire::scan;
 
-use crate::{Caller, Gate, OPERATOR};
+use crate::decide::Asker;
+use crate::{Caller, Gate, KEY_CALLER, OPERATOR};
 
 /// How old a list may be when something of it is called, in the governed posture and otherwise.
 const RECHECK_GOVERNED: Duration = Duration::from_secs(10);
@@ -24,8 +25,9 @@ const KEPT: usize = 256;
 pub(crate) struct Governing {
     said: Governance,
     pub(crate) policy: Policy,
-    /// The servers among which it is settled what rules mean.
-    servers: BTreeSet<ServerName>,
+    /// The servers among which it is settled what rules mean, and whether a project's file
+    /// declares them.
+    servers: BTreeMap<ServerName, bool>,
     /// Whether untrusted content makes some tools be asked about.
     pub(crate) taints: bool,
     /// How old a list may be when something of it is called.
@@ -47,13 +49,16 @@ impl Governing {
         let governed = said.posture == Posture::Governed;
         let recheck = said.recheck.unwrap_or(if governed { RECHECK_GOVERNED } else { RECHECK });
         let taints = said.taint.unwrap_or(governed);
-        let (servers, kept) = (BTreeSet::new(), Mutex::default());
+        let (servers, kept) = (BTreeMap::new(), Mutex::default());
         Self { said: said.clone(), policy, servers, taints, recheck, kept }
     }
 
-    /// The same among these servers: a rule that allows never means two of them.
-    fn among(&self, servers: BTreeSet<ServerName>) -> Self {
-        let (said, policy) = (self.said.clone(), self.policy.knowing(&servers));
+    /// The same among these servers: a rule that allows never means two of them, and none that a
+    /// project's file declares.
+    fn among(&self, servers: BTreeMap<ServerName, bool>) -> Self {
+        let proposed = servers.iter().filter(|(_, proposed)| **proposed).map(|(name, _)| name);
+        let policy = self.policy.knowing(servers.keys()).proposing(proposed);
+        let said = self.said.clone();
         let kept = Mutex::default();
         Self { said, policy, servers, taints: self.taints, recheck: self.recheck, kept }
     }
@@ -85,26 +90,45 @@ impl Governing {
         &self.said.approvals
     }
 
-    /// Who approves what this caller wants to do. `written`: whether somebody wrote that it is to be
-    /// asked about; where nobody did, the client's own approval is enough.
-    ///
-    /// A client can say yes by itself, so in the governed posture only those count that are listed.
-    pub(crate) fn via(&self, caller: &Caller, written: bool) -> Via {
-        let approvals = self.approvals();
-        if let Some(via) = approvals.clients.get(&caller.client.name) {
-            return *via;
-        }
-        if self.is_governed() {
-            return Via::Operator;
-        }
-        match approvals.via {
-            _ if *caller.person == *OPERATOR => Via::Client, // he typed it himself
-            Some(via) => via,
-            None if !written => Via::Client,
-            None if can_be_asked(caller) => Via::Elicitation,
-            None => Via::Operator,
-        }
+    pub(crate) fn said(&self) -> &Governance {
+        &self.said
     }
+}
+
+/// Who approves what somebody wants to do. `written`: whether somebody wrote that it is to be asked
+/// about; where nobody did, the client's own approval is enough.
+///
+/// A client can say yes by itself, and call itself anything, so in the governed posture only keys
+/// count that are listed.
+pub(crate) fn who_approves(said: &Governance, asker: &Asker<'_>, written: bool) -> Via {
+    if let Some(via) = listed(said, asker) {
+        return via;
+    }
+    if said.posture == Posture::Governed {
+        return Via::Operator;
+    }
+    match said.approvals.via {
+        _ if *asker.person == *OPERATOR => Via::Client, // typed by the operator
+        Some(via) => via,
+        None if !written => Via::Client,
+        None if asker.shows_forms => Via::Elicitation,
+        None => Via::Operator,
+    }
+}
+
+/// What is listed for the caller's key (`key:NAME`), or for what its client calls itself.
+fn listed(said: &Governance, asker: &Asker<'_>) -> Option<Via> {
+    let clients = &said.approvals.clients;
+    let by_key = || clients.get(asker.person).filter(|_| is_key(asker.person));
+    let by_name = || {
+        let is_governed = said.posture == Posture::Governed;
+        clients.get(asker.client).filter(|_| !is_governed && !is_key(asker.client))
+    };
+    by_key().or_else(by_name).copied()
+}
+
+fn is_key(name: &str) -> bool {
+    name.starts_with(KEY_CALLER)
 }
 
 impl Default for Governing {
@@ -124,15 +148,26 @@ pub(crate) fn can_be_asked(caller: &Caller) -> bool {
 impl Gate {
     /// Decides by this from the next call on.
     pub fn govern(&self, said: &Governance) {
-        if self.governing.load().said != *said {
-            self.governing.store(Arc::new(Governing::of(said)));
+        if let Some(governing) = self.governing_of(said) {
+            self.governing.store(governing);
             self.fleet.renew();
         }
     }
 
+    /// What would decide by this; `None` if that is what decides now.
+    pub(crate) fn governing_of(&self, said: &Governance) -> Option<Arc<Governing>> {
+        let differs = self.governing.load().said != *said;
+        differs.then(|| Arc::new(Governing::of(said)))
+    }
+
+    /// Whether callers over HTTP must have a key, also on this machine.
+    pub fn requires_key(&self) -> bool {
+        self.governing.load().is_governed()
+    }
+
     /// What decides now, among the servers there are now.
     pub(crate) fn governing(&self) -> Arc<Governing> {
-        let servers = self.fleet.names();
+        let servers = self.fleet.declared();
         let now = self.governing.load_full();
         if now.servers == servers {
             return now;

@@ -1,9 +1,11 @@
-//! The gate's own tools, offered where some tools are found rather than listed: `tool_search` and
-//! `call_tool`.
+//! The gate's own tools, offered where some tools are found rather than listed: `tool_search`,
+//! `call_tool` and `call_read_only_tool`.
 //!
-//! `tool_search` answers with whole definitions; what a caller found joins his list. `call_tool` is
-//! rewritten to the call it stands for before any other step, so that every step sees the real
-//! tool. What is wrong with a call of either is told as a tool's error, for a model to correct.
+//! `tool_search` answers with whole definitions; what a caller found joins the caller's list. The other two
+//! are rewritten to the call they stand for before any other step, so that every step sees the real
+//! tool. `call_read_only_tool` declares that it only reads, which some clients demand before they
+//! call without a question, and keeps to it: it calls nothing else. What is wrong with a call of one
+//! of them is told as a tool's error, for a model to correct.
 
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ use crate::{Caller, Gate, Refusal, results};
 pub(crate) const SEARCH: &str = "tool_search";
 /// Calls a tool that was found.
 pub(crate) const CALL: &str = "call_tool";
+/// Calls a tool that was found and only reads.
+pub(crate) const CALL_READ_ONLY: &str = "call_read_only_tool";
 /// Reads on in a result that was kept aside.
 pub(crate) const READ_RESULT: &str = "read_result";
 
@@ -37,7 +41,7 @@ const LONGEST_QUERY: usize = 2_000;
 pub(crate) fn reserving(style: &Style, profile: &Profile, expose: Expose) -> Style {
     let mut style = style.clone();
     if profile.expose.unwrap_or(expose) != Expose::All || profile.budget.is_some() {
-        style.reserved.extend([SEARCH, CALL]);
+        style.reserved.extend([SEARCH, CALL, CALL_READ_ONLY]);
     }
     if profile.result_limit.is_some() {
         style.reserved.push(READ_RESULT);
@@ -48,7 +52,7 @@ pub(crate) fn reserving(style: &Style, profile: &Profile, expose: Expose) -> Sty
 /// The definitions of those that a view offers.
 pub(crate) fn listed(view: &View) -> Vec<Bytes> {
     let mut own = match view.exposure.searching {
-        true => vec![search_definition(&told(view)), call_definition()],
+        true => vec![search_definition(&told(view)), call_definition(), read_only_definition()],
         false => Vec::new(),
     };
     own.extend(results::limit(view).map(|_| results::listed_tool()));
@@ -58,7 +62,10 @@ pub(crate) fn listed(view: &View) -> Vec<Bytes> {
 /// What they cost whoever has a profile.
 pub(crate) fn cost(profile: &Profile) -> OwnTools {
     OwnTools {
-        finding: estimate(&search_definition("")) + estimate(&call_definition()),
+        finding: [search_definition(""), call_definition(), read_only_definition()]
+            .iter()
+            .map(|definition| estimate(definition))
+            .sum(),
         always: profile.result_limit.map_or(0, |_| estimate(&results::listed_tool())),
     }
 }
@@ -73,7 +80,7 @@ fn search_definition(told: &str) -> Bytes {
     let mut description = String::from(
         "Finds tools by what you want to do. Not all tools there are stand in the list of tools; \
          this one searches the others and answers with their full definitions, best first. Then \
-         call them with call_tool.",
+         call them with call_read_only_tool if they only read, and with call_tool otherwise.",
     );
     if !told.is_empty() {
         description.push_str("\n\nThese are there to be found:\n\n");
@@ -97,20 +104,38 @@ fn search_definition(told: &str) -> Bytes {
 }
 
 fn call_definition() -> Bytes {
+    let description =
+        format!("Calls a tool that {SEARCH} found and that is not in the list of tools itself.");
+    // It stands for any tool there is.
+    let annotations = r#"{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true}"#;
+    caller_definition(CALL, "Call a tool", &description, annotations)
+}
+
+fn read_only_definition() -> Bytes {
+    let description = format!(
+        "Calls a tool that {SEARCH} found and that is known to only read. It refuses every other \
+         tool: use {CALL} for those."
+    );
+    let annotations = r#"{"readOnlyHint":true,"openWorldHint":true}"#;
+    caller_definition(CALL_READ_ONLY, "Call a tool that only reads", &description, annotations)
+}
+
+/// The definition of a tool that calls another one.
+fn caller_definition(name: &str, title: &str, description: &str, annotations: &str) -> Bytes {
     let definition = format!(
         concat!(
-            r#"{{"name":"{name}","title":"Call a tool","description":{description},"#,
+            r#"{{"name":"{name}","title":"{title}","description":{description},"#,
             r#""inputSchema":{{"type":"object","properties":{{"#,
             r#""name":{{"type":"string","description":"The name of the tool, as {search} gave it."}},"#,
             r#""arguments":{{"type":"object","#,
             r#""description":"What the tool's inputSchema asks for."}}}},"#,
-            r#""required":["name"]}}}}"#,
+            r#""required":["name"]}},"annotations":{annotations}}}"#,
         ),
-        name = CALL,
+        name = name,
+        title = title,
         search = SEARCH,
-        description = string::encode(&format!(
-            "Calls a tool that {SEARCH} found and that is not in the list of tools itself."
-        )),
+        description = string::encode(description),
+        annotations = annotations,
     );
     definition.into()
 }
@@ -119,7 +144,7 @@ fn call_definition() -> Bytes {
 pub(crate) fn concerns(view: &View, request: &Frame) -> bool {
     view.exposure.searching
         && request.is(method::TOOLS_CALL)
-        && request.name().is_some_and(|name| name == SEARCH || name == CALL)
+        && request.name().is_some_and(|name| [SEARCH, CALL, CALL_READ_ONLY].contains(&&*name))
 }
 
 /// What a caller did wrong, for his model to read.
@@ -136,12 +161,15 @@ impl Gate {
     ) -> Result<Frame, Refusal> {
         let done = match request.name().as_deref() {
             Some(SEARCH) => self.find(view, request, caller).await,
-            _ => match meant(request) {
+            by => match meant(request, by.unwrap_or(CALL)) {
                 Ok(meant) if meant.name().as_deref() == Some(SEARCH) => {
                     self.find(view, &meant, caller).await
                 }
                 Ok(meant) if results::concerns(view, &meant) => {
                     return self.read_kept(view, &meant, caller).await;
+                }
+                Ok(meant) if by == Some(CALL_READ_ONLY) && may_write(view, &meant) => {
+                    Err(may_write_text(&meant.name().unwrap_or_default()))
                 }
                 Ok(meant) if is_known(view, &meant) => {
                     return self.pass_to_server(view, &meant, caller, port).await;
@@ -209,17 +237,33 @@ fn is_known(view: &View, request: &Frame) -> bool {
     view.names().id_of(CapabilityKind::Tool, &name).is_some()
 }
 
+/// Whether a request calls a tool that is not known to only read: by an operator's tag, or by the
+/// annotation of a trusted server.
+fn may_write(view: &View, request: &Frame) -> bool {
+    let name = request.name().unwrap_or_default();
+    let tool = view.names().id_of(CapabilityKind::Tool, &name);
+    tool.and_then(|id| view.offered_tool(id)).is_some_and(|tool| !tool.marks.read_only)
+}
+
+fn may_write_text(name: &str) -> Wrong {
+    Wrong(format!(
+        "{name:?} is not known to only read, so {CALL_READ_ONLY} does not call it; use {CALL}"
+    ))
+}
+
 fn no_such_tool(name: &str) -> Wrong {
     match name {
-        CALL => Wrong(format!("{CALL} cannot call itself; give the name of the tool you mean")),
+        CALL | CALL_READ_ONLY => {
+            Wrong(format!("{name} cannot be called this way; give the name of the tool you mean"))
+        }
         name => Wrong(format!("there is no tool {name:?}; find its name with {SEARCH}")),
     }
 }
 
-/// The call that a call of `call_tool` stands for: the same request, with another name and other
+/// The call that a call of the tool `by` stands for: the same request, with another name and other
 /// arguments. All else it brings, such as a progress token, goes with it.
-fn meant(request: &Frame) -> Result<Frame, Wrong> {
-    let needs = || Wrong(format!("{CALL} needs `name`: the name of a tool, as {SEARCH} gave it"));
+fn meant(request: &Frame, by: &str) -> Result<Frame, Wrong> {
+    let needs = || Wrong(format!("{by} needs `name`: the name of a tool, as {SEARCH} gave it"));
     let params = request.params_span().ok_or_else(needs)?;
     let raw = request.params().unwrap_or_default();
     let outer = scan::member(raw, "arguments").ok_or_else(needs)?;
@@ -231,7 +275,7 @@ fn meant(request: &Frame) -> Result<Frame, Wrong> {
         None | Some(b"null") => edit.delete_member(params, "arguments"),
         Some(inner) if inner.starts_with(b"{") => edit.replace(outer.within(params), inner),
         Some(_) => {
-            return Err(Wrong(format!("`arguments` of {CALL} must be an object: {{\"…\": …}}")));
+            return Err(Wrong(format!("`arguments` of {by} must be an object: {{\"…\": …}}")));
         }
     };
     edit.frame().map_err(|_| needs())

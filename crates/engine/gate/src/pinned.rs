@@ -20,11 +20,12 @@ use toolgate_model::{
     CapabilityId, CapabilityKind, Digest, Posture, Scope, ServerName, TransportSpec,
 };
 use toolgate_pins::{Lock, Pins, Standing, Subject, is_pinned_kind, standing};
-use toolgate_store::{Pin, StoreError};
+use toolgate_store::{self as store, Pin, StoreError};
 use toolgate_wire::string;
 
 use crate::Gate;
 use crate::books::Errand;
+use crate::budget::Budget;
 
 pub use standings::PinState;
 
@@ -32,6 +33,9 @@ pub use standings::PinState;
 const FIRST_LISTING: &str = "first listing";
 /// The same, of something that was not there when its server was first seen.
 const FIRST_SIGHT: &str = "first sight";
+
+/// What was told is remembered of so many definitions; beyond that it may be told again.
+const MOST_TOLD: usize = 8192;
 
 type Key = (ServerName, Digest, Option<CapabilityKind>, Box<str>);
 
@@ -45,6 +49,8 @@ struct Register {
     at: HashMap<Key, SystemTime>,
     /// What was told to have changed, and into what: once is enough.
     told: HashMap<Key, Digest>,
+    /// How many changes may be told yet.
+    budget: Budget,
     lock: Option<Arc<Lock>>,
     /// Counts pins as they come.
     inserted: u64,
@@ -108,12 +114,12 @@ impl Pinned {
     }
 
     /// Takes over what the store has, and forgets everything else.
-    pub(crate) fn load(&self, pins: Vec<Pin>) {
+    pub(crate) fn load(&self, pins: Vec<store::Pinned>) {
         self.register().replace(&pins);
     }
 
     /// The same, unless something was pinned since it was asked for; whether it was taken over.
-    fn load_unless_newer(&self, pins: &[Pin], since: u64) -> bool {
+    fn load_unless_newer(&self, pins: &[store::Pinned], since: u64) -> bool {
         let mut register = self.register();
         let current = register.inserted == since;
         if current {
@@ -124,15 +130,15 @@ impl Pinned {
 }
 
 impl Register {
-    fn replace(&mut self, pins: &[Pin]) {
+    fn replace(&mut self, pins: &[store::Pinned]) {
         (self.pins, self.at) = Default::default();
         pins.iter().for_each(|pin| self.insert(pin));
     }
 
-    fn insert(&mut self, pin: &Pin) {
+    fn insert(&mut self, pin: &store::Pinned) {
         self.inserted += 1;
         let capability = pin.capability.as_ref().map(|(kind, name)| (*kind, name.as_str()));
-        self.pins.insert(&pin.server, pin.identity, capability, pin.digest);
+        self.pins.insert(&pin.server, pin.identity, capability, pin.digest, pin.bytes);
         self.at.insert(key(&pin.server, pin.identity, capability), pin.pinned_at);
     }
 }
@@ -165,11 +171,16 @@ impl Judging<'_> {
             let stands = standing(&register.pins, register.lock.as_deref(), self.posture, &subject);
             let key = key(server, self.identity, what);
             if stands == Standing::New && !self.offered.borrowed {
-                new.push(self.pin(what, &seen, by));
+                let pin = self.pin(what, &seen, by);
+                register.insert(&store::Pinned::from(&pin)); // the next one counts with it
+                new.push(pin);
             }
             if let Some(why) = stands.refusal(&subject) {
+                if register.told.len() >= MOST_TOLD {
+                    register.told.clear();
+                }
                 if register.told.insert(key, seen.digest) != Some(seen.digest) {
-                    self.tell(&stands, seen.id.as_ref(), &why);
+                    self.tell(&stands, seen.id.as_ref(), &why, &mut register.budget);
                 }
                 self.withhold(seen.id, why);
             } else {
@@ -179,7 +190,7 @@ impl Judging<'_> {
             }
         }
         self.whole(register);
-        self.keep(new, by, register);
+        self.keep(new, by);
     }
 
     fn pin(&self, what: Option<(CapabilityKind, &str)>, seen: &Seen<'_>, by: &str) -> Pin {
@@ -220,22 +231,28 @@ impl Judging<'_> {
     }
 
     /// Something that was approved is another thing now: whoever allowed that one did not mean this.
-    fn tell(&self, stands: &Standing, id: Option<&CapabilityId>, why: &str) {
+    /// It is told as long as its server has not changed too much already.
+    fn tell(&self, stands: &Standing, id: Option<&CapabilityId>, why: &str, budget: &mut Budget) {
         let Standing::Changed { was } = stands else { return };
-        tracing::warn!(target: "toolgate::gate", "{why}");
-        let server = string::encode(self.offered.member.spec.name.as_str());
-        let detail = format!(r#"{{"server":{server},"was":"{was}"}}"#);
-        self.gate.note("drift", id, &detail);
+        let server = &self.offered.member.spec.name;
+        if let Some(untold) = budget.take(server) {
+            tracing::warn!(target: "toolgate::gate", %server, "{why}");
+            let server = string::encode(server.as_str());
+            let untold = match untold {
+                0 => String::new(),
+                untold => format!(r#","untold":{untold}"#),
+            };
+            self.gate.note("drift", id, &format!(r#"{{"server":{server}{untold},"was":"{was}"}}"#));
+        }
         if let (Some(books), Some(id)) = (self.gate.books.get(), id) {
             books.send(Errand::Revoke(id.clone()));
         }
     }
 
-    fn keep(&self, new: Vec<Pin>, by: &str, register: &mut Register) {
+    fn keep(&self, new: Vec<Pin>, by: &str) {
         if new.is_empty() {
             return;
         }
-        new.iter().for_each(|pin| register.insert(pin));
         let server = self.offered.member.spec.name.as_str();
         let detail = format!(
             r#"{{"server":{},"by":"{by}","definitions":{}}}"#,
@@ -256,7 +273,7 @@ impl Gate {
         loop {
             let since = self.pinned.register().inserted;
             books.settled().await; // what was seen here first is there, too
-            let pins = books.decisions.pins().await?;
+            let pins = books.decisions.pinned().await?;
             if self.pinned.load_unless_newer(&pins, since) {
                 self.fleet.renew();
                 return Ok(());

@@ -9,17 +9,18 @@
 use std::time::Instant;
 
 use memchr::memmem;
-use toolgate_model::{Digest, Effect};
-use toolgate_store::journal::{Event, Outcome, Record};
+use toolgate_model::Effect;
+use toolgate_policy::MISFIT;
+use toolgate_store::journal::{Event, Outcome, Record, params_digest};
 use toolgate_store::{Journal, StoreError};
 use toolgate_wire::{Frame, Kind, code, scan};
 
 use crate::Gate;
 use crate::decide::{Matter, Ruling, Subject};
+use crate::params::Params;
 use crate::refusal::{Refused, Stop};
 
 const OFF_THE_RECORD: &str = "the journal could not be written in time: it was not sent";
-const MISFIT: &str = "its arguments do not fit its schema";
 const UNSENT: &str = "not sent: its server was replaced meanwhile; decided anew";
 /// How much of what a server says of an error is put on record.
 const MOST_DETAIL: usize = 512;
@@ -46,15 +47,19 @@ impl Gate {
         effect: Effect,
         because: &str,
     ) -> Option<Result<toolgate_store::journal::Ticket, StoreError>> {
+        tracing::debug!(
+            target: "toolgate::gate", id = %matter.id, effect = effect.as_str(), "decided: {because}"
+        );
         let journal = self.journal()?;
-        let (method, arguments) = (matter.request.method(), matter.arguments());
+        let (method, Params { arguments, others }) = (matter.request.method(), matter.params);
         Some(journal.append(&matter.record(Event::Decided {
             effect,
             because,
             method: method.as_deref().unwrap_or_default(),
             definition: subject.definition.as_ref(),
-            arguments_digest: Some(&Digest::of(arguments)),
+            arguments_digest: Some(&params_digest(arguments, others)),
             arguments,
+            other_params: others,
             read_only: subject.marks.read_only,
             tags: &subject.marks.tags,
         })))

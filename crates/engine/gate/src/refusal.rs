@@ -82,7 +82,13 @@ impl From<FleetError> for Refusal {
             _ => None,
         };
         let hint = hint.map(|hint| format!("; hint: {hint}")).unwrap_or_default();
-        Self { code, message: format!("failed to {error}{hint}"), data: None }
+        let message = format!("failed to {error}{hint}");
+        // Callers may be models: what allows a server to start is for the operator alone.
+        let message = match message.split_once(" with `toolgate consent ") {
+            Some((message, _)) => message.to_owned(),
+            None => message,
+        };
+        Self { code, message, data: None }
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
 
+use crate::decide::Matter;
 use crate::view::View;
 use crate::{Caller, Gate};
 
@@ -22,6 +23,19 @@ pub(crate) struct Renewed {
 }
 
 impl Gate {
+    /// Reads the lists again that stand behind a request: of what it is about, and of everything a
+    /// request of an extension names.
+    pub(crate) async fn renewed_all(&self, matter: &Matter<'_>, pool: &Pool) -> Renewed {
+        let (view, caller) = (matter.view, matter.caller);
+        let mut renewed = self.renewed(matter.id, pool, view, caller).await;
+        for id in &matter.targets() {
+            let other = self.renewed(id, pool, view, caller).await;
+            renewed.failure = renewed.failure.or(other.failure);
+            renewed.view = other.view.or(renewed.view);
+        }
+        renewed
+    }
+
     /// Reads the list again that something stands in, if it is too old by now.
     pub(crate) async fn renewed(
         &self,

@@ -12,6 +12,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use toolgate_exposure::Exposure;
 use toolgate_model::{CapabilityId, CapabilityKind};
+use toolgate_policy::ClientNames;
 
 use crate::listing::List;
 use crate::view::{Making, View};
@@ -35,6 +36,9 @@ pub(crate) struct Slot {
 pub(crate) struct Seat {
     gate: Weak<Gate>,
     pub(crate) caller: CallerId,
+    /// What its client calls itself, and who calls.
+    client: String,
+    person: Arc<str>,
     pub(crate) slot: Arc<Slot>,
     /// His own view, if some server is connected for him alone.
     own: ArcSwapOption<View>,
@@ -92,6 +96,8 @@ impl Seats {
         let seat = Arc::new(Seat {
             gate: gate.clone(),
             caller: caller.id,
+            client: caller.client.name.clone(),
+            person: caller.person.clone(),
             slot: self.slot(&caller.profile),
             own: ArcSwapOption::empty(),
             announced: Mutex::default(),
@@ -141,14 +147,17 @@ impl Seat {
         locked(&self.found).iter().cloned().collect()
     }
 
-    /// His list of tools, with what he found.
+    /// The list of tools of this caller alone, with what was found and without what is refused to its
+    /// client.
     fn joined(&self, view: &Arc<View>) -> Arc<List> {
         let found = self.found();
         let mut joined = locked(&self.joined);
         match &*joined {
             Some(it) if Arc::ptr_eq(&it.view, view) && it.found == found => it.list.clone(),
             before => {
-                let list = view.joined(before.as_ref().map(|it| &it.list), &found);
+                let names = ClientNames { client: &self.client, caller: &self.person };
+                let denied = view.denied_to(names);
+                let list = view.joined(before.as_ref().map(|it| &it.list), &found, &denied);
                 *joined = Some(Joined { view: view.clone(), found, list: list.clone() });
                 list
             }
@@ -157,7 +166,7 @@ impl Seat {
 
     /// The list of a kind as he sees it.
     pub(crate) fn list(&self, view: &Arc<View>, kind: CapabilityKind) -> Arc<List> {
-        match kind == CapabilityKind::Tool && self.has_found() {
+        match kind == CapabilityKind::Tool && (view.denies_by_client || self.has_found()) {
             true => self.joined(view),
             false => view.list_of(kind).clone(),
         }
@@ -170,7 +179,8 @@ impl Seat {
 
     /// Whether his lists may differ from those of others with his profile.
     pub(crate) fn is_apart(&self) -> bool {
-        self.own.load().is_some() || self.has_found()
+        let by_client = self.slot.view.load().as_ref().is_some_and(|view| view.denies_by_client);
+        by_client || self.own.load().is_some() || self.has_found()
     }
 }
 
@@ -222,18 +232,22 @@ impl Gate {
     }
 
     fn make(&self, caller: Option<CallerId>, profile: &str, before: Option<&View>) -> Arc<View> {
-        // Asked before the catalogs are: what changes meanwhile makes it stale at once.
-        let generation = self.fleet.generation();
-        let offered = self.fleet.catalogs(caller.map(CallerId::key));
-        let governing = self.governing();
+        // Servers, profiles and rules as they were published together.
+        let (generation, epoch, offered, governing, manner) = self.fleet.snapshot(|| {
+            // Asked before the catalogs are: what changes meanwhile makes it stale at once.
+            let (generation, epoch) = (self.fleet.generation(), self.fleet.epoch());
+            let offered = self.fleet.catalogs(caller.map(CallerId::key));
+            (generation, epoch, offered, self.governing(), self.manner())
+        });
         Arc::new(View::new(Making {
             generation,
+            epoch,
             own: caller.is_some(),
             withheld: self.withheld(&offered, governing.posture()),
             governing,
             offered,
             profile,
-            manner: &self.manner(),
+            manner: &manner,
             before,
             renders: self.seats.renders.clone(),
         }))
@@ -281,6 +295,8 @@ impl Gate {
 
     /// Whether a caller's list has a tool that is visible to him.
     pub(crate) fn lists_tool(&self, caller: &Caller, view: &View, id: &CapabilityId) -> bool {
-        !view.is_deferred(id) || locked(&self.seat(caller).found).contains(id)
+        let listed = !view.is_deferred(id) || locked(&self.seat(caller).found).contains(id);
+        let names = ClientNames { client: &caller.client.name, caller: &caller.person };
+        listed && !view.denied_to(names).contains(id)
     }
 }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use toolgate_bridge as bridge;
+use toolgate_fleet::FleetError;
 use toolgate_model::ServerName;
 use toolgate_session::Interactor;
 use toolgate_wire::{Era, Frame, build, code, scan};
 
 use crate::decide::Matter;
+use crate::params::Params;
 use crate::present::own_frame;
 use crate::view::View;
 use crate::{Caller, Gate, Refusal, extension};
@@ -93,9 +95,12 @@ impl Asking<'_> {
 
     async fn page(&self, server: &ServerName, frame: Frame) -> Result<Frame, Refusal> {
         let Self { gate, view, caller, port, .. } = self;
-        let (visit, number) = (gate.fleet.visit(server, &caller.tenant())?, gate.next_call());
+        let visit = gate.visit(view, server, caller)?;
+        let visit = visit.ok_or_else(|| FleetError::Replaced(server.clone()))?;
+        let number = gate.next_call();
         let (id, request) = (&extension::method_of(server, LIST), &frame);
-        let matter = Matter { view, request, id, caller, port, number, stale: None };
+        let params = &Params::of(request);
+        let matter = Matter { view, request, id, caller, port, number, stale: None, params };
         let answer = gate.carry(matter, None, visit).await;
         let answer = answer.or_else(|stop| stop.answer(&matter))?;
         match answer.error() {

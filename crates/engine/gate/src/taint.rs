@@ -1,25 +1,118 @@
-//! Whether a caller has read what a server wrote that nobody trusts.
+//! Whether a principal has read what a server wrote that nobody trusts.
 //!
-//! Whatever such a server says may be meant to make a model do something else. From then on, as
-//! long as the caller stays, tools that carry data out or destroy something are asked about. The
-//! content itself is not looked at: what it says cannot be told from what it is for.
+//! Whatever such a server says may be meant to make a model do something else. From then on, for an
+//! hour after the last such answer, tools that carry data out or destroy something are asked about.
+//! The content itself is not looked at: what it says cannot be told from what it is for.
+//!
+//! It counts for the principal (the local user, or a key) and not for a session: what was read in one
+//! may act in the next. A gate serves one project, so it counts for this project alone. It is not
+//! written down: a gateway that starts anew knows of nothing that was read.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// A flag that is only ever raised.
-#[derive(Debug, Default)]
-pub(crate) struct Taint(AtomicBool);
+use tokio::time::Instant;
+
+use crate::{Caller, Gate};
+
+/// How long it lasts.
+const LASTS: Duration = Duration::from_secs(60 * 60);
+/// Principals that are remembered, beyond which those are forgotten that have read nothing.
+const REMEMBERED: usize = 1024;
+
+/// Until when a principal is tainted, in milliseconds since `began`; 0: it is not.
+#[derive(Debug)]
+pub(crate) struct Taint {
+    began: Instant,
+    until: AtomicU64,
+}
 
 impl Taint {
-    /// The caller was given untrusted content.
+    fn new() -> Self {
+        Self { began: Instant::now(), until: AtomicU64::new(0) }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The principal was given untrusted content.
     pub(crate) fn raise(&self) {
-        if !self.is_raised() {
-            self.0.store(true, Ordering::Release);
+        let until = self.now().saturating_add(LASTS.as_millis() as u64);
+        self.until.store(until, Ordering::Release);
+    }
+
+    /// Whether it was, of late.
+    pub(crate) fn is_raised(&self) -> bool {
+        match self.until.load(Ordering::Acquire) {
+            0 => false,
+            until => self.now() < until,
         }
     }
 
-    /// Whether he was.
-    pub(crate) fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    fn clear(&self) -> bool {
+        let was_raised = self.is_raised();
+        self.until.store(0, Ordering::Release);
+        was_raised
+    }
+}
+
+/// The taint of every principal, by the name approvals know it by.
+#[derive(Debug, Default)]
+pub(crate) struct Taints(Mutex<HashMap<Arc<str>, Arc<Taint>>>);
+
+impl Taints {
+    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Taint>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of(&self, person: &Arc<str>) -> Arc<Taint> {
+        let mut table = self.table();
+        if table.len() >= REMEMBERED {
+            table.retain(|_, taint| taint.is_raised() || Arc::strong_count(taint) > 1);
+        }
+        table.entry(person.clone()).or_insert_with(|| Arc::new(Taint::new())).clone()
+    }
+}
+
+impl Gate {
+    /// The taint of whoever stands behind a caller, looked up once.
+    pub(crate) fn taint<'a>(&self, caller: &'a Caller) -> &'a Taint {
+        caller.taint.get_or_init(|| self.taints.of(&caller.person))
+    }
+
+    /// Forgets that this principal, or every principal, has read untrusted content, and says whose
+    /// calls are asked about less from now on.
+    pub fn clear_taint(&self, person: Option<&str>) -> Vec<String> {
+        let table = self.taints.table();
+        let meant = table.iter().filter(|(name, _)| person.is_none_or(|person| person == &***name));
+        let mut cleared: Vec<_> =
+            meant.filter(|(_, taint)| taint.clear()).map(|(name, _)| name.to_string()).collect();
+        cleared.sort_unstable();
+        cleared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn taint_lasts_an_hour_after_the_last_untrusted_answer_or_until_it_is_cleared() {
+        let taints = Taints::default();
+        let local = taints.of(&"local".into());
+        assert!(!local.is_raised());
+        local.raise();
+        tokio::time::advance(LASTS - Duration::from_secs(1)).await;
+        assert!(taints.of(&"local".into()).is_raised(), "it is the same in the next session");
+        local.raise();
+        tokio::time::advance(LASTS - Duration::from_secs(1)).await;
+        assert!(local.is_raised());
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert!(!local.is_raised());
+        local.raise();
+        assert!(local.clear() && !local.is_raised() && !local.clear());
     }
 }

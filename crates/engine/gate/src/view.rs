@@ -15,13 +15,13 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use toolgate_bridge as bridge;
 use toolgate_bridge::tasks::Form;
-use toolgate_exposure::{Exposure, Row};
+use toolgate_exposure::{Because, Exposure, Row};
 use toolgate_fleet::{Fact, Offered};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
 };
 use toolgate_naming::Exposed;
-use toolgate_policy::Prepared;
+use toolgate_policy::{ClientNames, Prepared};
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::{Era, Frame, Revision};
 
@@ -40,6 +40,8 @@ const SETTLED_TTL_MS: u32 = 10_000;
 /// What a view is made of.
 pub(crate) struct Making<'a> {
     pub(crate) generation: u64,
+    /// Which declaration of all servers it is made of.
+    pub(crate) epoch: u64,
     /// Whether it is one caller's own, because some server is connected for him alone.
     pub(crate) own: bool,
     pub(crate) offered: Vec<Offered>,
@@ -67,6 +69,7 @@ pub(crate) struct Tool {
 
 pub(crate) struct View {
     pub(crate) generation: u64,
+    pub(crate) epoch: u64,
     profile: Arc<str>,
     /// What the profile says; `None` if there is none of this name any more.
     declared: Option<DeclaredProfile>,
@@ -85,6 +88,11 @@ pub(crate) struct View {
     tools: HashMap<CapabilityId, Tool>,
     pub(crate) governing: Arc<Governing>,
     pub(crate) withheld: Withheld,
+    /// What a rule refuses to everybody with this profile, whatever its arguments are: it keeps its
+    /// name and is not listed.
+    denied: HashMap<CapabilityId, Because>,
+    /// Whether a rule refuses something to some clients only.
+    pub(crate) denies_by_client: bool,
     lists: [Arc<List>; CapabilityKind::ALL.len()],
     capabilities: PerRevision<OnceLock<Bytes>>,
     /// Tools with arguments that modern requests repeat in headers, by exposed name.
@@ -96,13 +104,15 @@ pub(crate) struct View {
 impl View {
     pub(crate) fn new(making: Making<'_>) -> Self {
         let Making { generation, own, offered, profile, manner, before, renders, .. } = making;
-        let (governing, withheld) = (making.governing, making.withheld);
+        let (governing, withheld, epoch) = (making.governing, making.withheld, making.epoch);
         let declared = manner.profiles.get(profile);
         let mut exposure = match &declared {
             Some(declared) => exposing::of(&offered, declared, profile, manner),
             None => Exposure::default(),
         };
+        let denied = denied(&governing, &offered, profile);
         exposure.withhold(&|id| withheld.because(id).cloned());
+        exposure.unlist(&|id| denied.get(id).cloned());
         let known = before.map(|before| &before.exposure.findings[..]).unwrap_or_default();
         let findings = exposure.findings.iter().filter(|it| !own && !known.contains(it));
         for finding in findings {
@@ -110,6 +120,7 @@ impl View {
         }
         let mut view = Self {
             generation,
+            epoch,
             profile: profile.into(),
             declared,
             exposure: Arc::new(exposure),
@@ -120,8 +131,10 @@ impl View {
             tasked: Tasked::default(),
             skilled: Vec::new(),
             tools: HashMap::new(),
+            denies_by_client: governing.policy.denies_by_client(),
             governing,
             withheld,
+            denied,
             lists: CapabilityKind::ALL.map(|kind| List::after(None, kind, Vec::new(), false)),
             capabilities: Default::default(),
             mirrored: HashMap::new(),
@@ -130,10 +143,11 @@ impl View {
         };
         view.take(offered);
         // Where the name of a client decides, two who ask in the same place may see different lists.
-        let is_public = !own && manner.profiles.clients.is_empty();
+        let is_public = !own && manner.profiles.clients.is_empty() && !view.denies_by_client;
         view.lists = CapabilityKind::ALL.map(|kind| {
             let before = before.map(|before| before.list_of(kind));
-            List::after(before, kind, view.entries(kind, &BTreeSet::new()), is_public)
+            let entries = view.entries(kind, &BTreeSet::new(), &BTreeSet::new());
+            List::after(before, kind, entries, is_public)
         });
         view
     }
@@ -194,13 +208,20 @@ impl View {
                 let id = CapabilityId { server, kind, name };
                 let counts = names.insert(&definition.name);
                 let shown = counts && self.names().name_of(&id).is_some();
-                (shown && self.withheld.because(&id).is_none()).then_some((id, offered, fact))
+                let usable = self.withheld.because(&id).is_none() && !self.denied.contains_key(&id);
+                (shown && usable).then_some((id, offered, fact))
             })
         })
     }
 
-    /// What is listed of a kind: what is not deferred, and what of that was found.
-    fn entries(&self, kind: CapabilityKind, found: &BTreeSet<CapabilityId>) -> Vec<Entry> {
+    /// What is listed of a kind: what is not deferred, and what of that was found, but nothing that
+    /// is refused to one client.
+    fn entries(
+        &self,
+        kind: CapabilityKind,
+        found: &BTreeSet<CapabilityId>,
+        denied: &BTreeSet<CapabilityId>,
+    ) -> Vec<Entry> {
         let own = match kind {
             CapabilityKind::Tool => own::listed(self),
             CapabilityKind::Template => {
@@ -210,7 +231,7 @@ impl View {
         };
         let mut entries: Vec<_> = own.into_iter().map(Entry::Own).collect();
         for (id, offered, fact) in self.visible(kind) {
-            if !self.is_deferred(&id) || found.contains(&id) {
+            if (!self.is_deferred(&id) || found.contains(&id)) && !denied.contains(&id) {
                 entries.push(Entry::Offered(Box::new(self.entry(id, offered, fact))));
             }
         }
@@ -234,15 +255,29 @@ impl View {
         }
     }
 
-    /// The list of tools, with those that a caller has found among them.
+    /// The list of tools, with those that a caller has found among them and without those that are
+    /// refused to its client.
     pub(crate) fn joined(
         &self,
         before: Option<&Arc<List>>,
         found: &BTreeSet<CapabilityId>,
+        denied: &BTreeSet<CapabilityId>,
     ) -> Arc<List> {
         let kind = CapabilityKind::Tool;
         let before = before.or(Some(self.list_of(kind)));
-        List::after(before, kind, self.entries(kind, found), false)
+        List::after(before, kind, self.entries(kind, found, denied), false)
+    }
+
+    /// The visible tools that rules refuse to this client, whatever their arguments are.
+    pub(crate) fn denied_to(&self, client: ClientNames<'_>) -> BTreeSet<CapabilityId> {
+        if !self.denies_by_client {
+            return BTreeSet::new();
+        }
+        let policy = &self.governing.policy;
+        let is_denied = |(id, tool): &(&CapabilityId, &Tool)| {
+            policy.always_denies(id, &tool.marks.tags, &self.profile, Some(client)).is_some()
+        };
+        self.tools.iter().filter(is_denied).map(|(id, _)| id.clone()).collect()
     }
 
     pub(crate) fn list_of(&self, kind: CapabilityKind) -> &Arc<List> {
@@ -397,4 +432,35 @@ impl View {
         let offered = self.offered.iter().find(|it| it.member.spec.name == id.server)?;
         offered.known.fact(id.kind, &id.name).map(|fact| &fact.raw)
     }
+}
+
+/// What rules refuse to everybody with a profile, whatever its arguments are.
+fn denied(
+    governing: &Governing,
+    offered: &[Offered],
+    profile: &str,
+) -> HashMap<CapabilityId, Because> {
+    let mut denied = HashMap::new();
+    if !governing.policy.denies() {
+        return denied;
+    }
+    for Offered { member, known, .. } in offered {
+        for kind in CapabilityKind::ALL {
+            for (definition, fact) in known.of_kind(kind) {
+                let (server, name) = (member.spec.name.clone(), definition.name.clone());
+                let marks = match kind {
+                    CapabilityKind::Tool => Marks::of_tool(member, &name, &fact.raw),
+                    _ => Marks::of_reading(member),
+                };
+                let id = CapabilityId { server, kind, name };
+                let rule = governing.policy.always_denies(&id, &marks.tags, profile, None);
+                if let Some((text, origin)) = rule {
+                    let because =
+                        Because { rule: format!("rule `{text}`"), origin: origin.clone() };
+                    denied.insert(id, because);
+                }
+            }
+        }
+    }
+    denied
 }

@@ -125,7 +125,7 @@ async fn answer(
     let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
     let question = Question { server: core.server.clone(), kind, key: None, frame };
     let answer = match port.ask(question).await {
-        Answer::Unsupported => Answer::declined(kind),
+        Answer::Unsupported => core.declined(kind, call.is_some()),
         answer => answer,
     };
     if let Some(call) = call {

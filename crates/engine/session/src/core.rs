@@ -17,7 +17,7 @@ use crate::modern::headers::Mirror;
 use crate::modern::listen::Listener;
 use crate::ourselves::Ourselves;
 use crate::url_required::Completions;
-use crate::{Interactor, Opening, Owner};
+use crate::{Answer, AskKind, Interactor, Opening, Owner};
 
 pub(crate) struct Core {
     pub(crate) server: ServerName,
@@ -111,6 +111,17 @@ impl Core {
             Link::Line(link) => link.send(&message),
             Link::Http(link) => HttpLink::post_and_forget(link, message),
         }
+    }
+
+    /// Declines a question that nobody can answer.
+    pub(crate) fn declined(&self, kind: AskKind, in_call: bool) -> Answer {
+        if matches!(kind, AskKind::Form | AskKind::Url) {
+            self.owner.declined(match in_call {
+                true => "the client of the call cannot be asked: it declares no elicitation",
+                false => "it belongs to no call, so there is no client to ask",
+            });
+        }
+        Answer::declined(kind)
     }
 
     /// Tells the server that nobody waits for request `id` (raw) any more.

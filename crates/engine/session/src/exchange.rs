@@ -28,6 +28,11 @@ impl Leg<'_> {
     pub(crate) fn first(timeouts: Timeouts) -> Self {
         Self { timeouts, round: None, cancels: true }
     }
+
+    /// A request of the gateway itself: it has a limit even where calls have none.
+    pub(crate) fn own(timeouts: Timeouts) -> Self {
+        Self::first(Timeouts { call: Some(timeouts.own_request()), ..timeouts })
+    }
 }
 
 /// Sends a request of our own, with nobody behind it.
@@ -49,7 +54,7 @@ pub(crate) async fn once(
     leg: Leg<'_>,
 ) -> Result<Frame, SessionError> {
     if core.flights.is_holding() {
-        let max = leg.timeouts.max;
+        let max = leg.timeouts.max();
         let cleared = tokio::time::timeout(max, core.flights.clear()).await;
         cleared.map_err(|_| SessionError::TimedOut(max))?;
     }

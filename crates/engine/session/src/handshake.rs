@@ -65,7 +65,7 @@ pub(crate) async fn shake(
         br#""}}"#,
     ]
     .concat();
-    let leg = Leg::first(Timeouts { start, call: start, max: start });
+    let leg = Leg::first(Timeouts::all(start));
     let answer = exchange::request(core, leg, method::INITIALIZE, Some(&params)).await?;
     let welcome = read(&fail_on_error(answer)?)?;
     core.agreed(welcome.protocol);

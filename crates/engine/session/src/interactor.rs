@@ -43,6 +43,15 @@ pub struct Question {
     pub frame: Frame,
 }
 
+impl Question {
+    /// Whether it is an address to visit without an id. Only 2025-11-25 has such ids, but clients
+    /// of every revision may demand one.
+    pub fn lacks_elicitation_id(&self) -> bool {
+        let params = self.frame.params().unwrap_or_default();
+        self.kind == AskKind::Url && scan::member(params, "elicitationId").is_none()
+    }
+}
+
 /// What comes back to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -179,14 +188,7 @@ impl Interactor for Ambient {
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let answer = match question.kind {
             AskKind::Roots => Answer::Result(self.roots()),
-            kind => {
-                tracing::info!(
-                    target: "toolgate::session",
-                    server = %question.server, ?kind,
-                    "declined a question asked outside any call"
-                );
-                Answer::declined(kind)
-            }
+            _ => Answer::Unsupported,
         };
         Box::pin(std::future::ready(answer))
     }

@@ -70,7 +70,7 @@ pub(crate) async fn raise(core: &Arc<Core>, level: LogLevel) {
             link.send(&build::request(&id, method::LOGGING_SET_LEVEL, params));
         }
         Link::Http(_) => {
-            let leg = Leg::first(core.timeouts);
+            let leg = Leg::own(core.timeouts);
             let told = exchange::request(core, leg, method::LOGGING_SET_LEVEL, params).await;
             if let Err(error) = told {
                 let error = error.outline();

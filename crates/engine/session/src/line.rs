@@ -73,9 +73,9 @@ where
                 Err(TransportError::Oversize { limit, head }) => {
                     refused(&core, &head, || TransportError::Oversize { limit, head: Vec::new() })
                 }
-                Err(TransportError::Unkept { reason, head }) => refused(&core, &head, || {
-                    TransportError::Unkept { reason: reason.clone(), head: Vec::new() }
-                }),
+                Err(TransportError::Unkept { reason, head }) => {
+                    refused(&core, &head, || unkept(&reason));
+                }
                 Err(error) => break error.to_string(),
             }
         };
@@ -86,6 +86,9 @@ where
 async fn take(core: &Arc<Core>, line: Body) -> Result<(), SessionError> {
     match large::read(core, line).await {
         Ok(message) => inbound::arrived(core, message, Came::Anywhere),
+        Err(SessionError::Transport(TransportError::Unkept { reason, head })) => {
+            refused(core, &head, || unkept(&reason));
+        }
         Err(SessionError::Wire(error)) => {
             if let crate::core::Link::Line(link) = &core.link {
                 link.count_noise();
@@ -95,6 +98,10 @@ async fn take(core: &Arc<Core>, line: Body) -> Result<(), SessionError> {
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+fn unkept(reason: &str) -> TransportError {
+    TransportError::Unkept { reason: reason.to_owned(), head: Vec::new() }
 }
 
 /// A message that could not be taken: the call it answers fails, rather than wait for ever.

@@ -45,13 +45,14 @@ fn learn(core: &Core, mut list: Vec<Definition>) -> Vec<Definition> {
 
 async fn pages(core: &Arc<Core>, kind: CapabilityKind) -> Result<Vec<Definition>, SessionError> {
     let mut list = Vec::new();
+    let Some(request) = request_of(kind) else { return Ok(list) };
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let mut params: Option<String> = None;
     for _ in 0..MAX_PAGES {
-        let leg = Leg::first(core.timeouts);
+        let leg = Leg::own(core.timeouts);
         let asked = params.as_ref().map(String::as_bytes);
-        let page = exchange::request(core, leg, request_of(kind), asked).await?;
+        let page = exchange::request(core, leg, request, asked).await?;
         let page = fail_on_error(page)?;
         bytes += page.bytes().len();
         // Before anything of it is copied.
@@ -88,13 +89,15 @@ fn too_much(kind: CapabilityKind, what: String) -> SessionError {
     SessionError::Protocol(format!("its list of {kind}s has no end in sight ({what})"))
 }
 
-fn request_of(kind: CapabilityKind) -> &'static str {
-    match kind {
+/// The request that lists a kind; none for methods, which no list holds.
+fn request_of(kind: CapabilityKind) -> Option<&'static str> {
+    Some(match kind {
         CapabilityKind::Tool => method::TOOLS_LIST,
         CapabilityKind::Resource => method::RESOURCES_LIST,
         CapabilityKind::Template => method::RESOURCES_TEMPLATES_LIST,
         CapabilityKind::Prompt => method::PROMPTS_LIST,
-    }
+        CapabilityKind::Method => return None,
+    })
 }
 
 /// Adds a page's definitions to `list`; gives the cursor of the next page.

@@ -12,6 +12,9 @@ pub trait Owner: Send + Sync {
     /// one this gateway does not know.
     fn notified(&self, frame: Frame);
 
+    /// A form or an address to visit was declined for want of somebody who could answer, and why.
+    fn declined(&self, _why: &str) {}
+
     /// The connection is over.
     fn ended(&self, reason: &str);
 }

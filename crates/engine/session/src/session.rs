@@ -179,7 +179,7 @@ impl Session {
         {
             return answer;
         }
-        exchange::request(core, Leg::first(core.timeouts), method, params).await
+        exchange::request(core, Leg::own(core.timeouts), method, params).await
     }
 
     /// Sends a notification, unless the server's revision has no such thing.

@@ -11,17 +11,19 @@ use crate::flights::Flights;
 /// Waits until call `id` has been silent, or under way, for too long.
 pub(crate) async fn overdue(flights: &Flights, id: u64, timeouts: Timeouts) -> SessionError {
     let started = Instant::now();
-    let latest = started + timeouts.max;
-    let mut next = latest.min(started + timeouts.call);
+    let max = timeouts.max();
+    let idle = timeouts.call.unwrap_or(max);
+    let latest = started + max;
+    let mut next = latest.min(started + idle);
     loop {
         sleep_until(next).await;
         if next >= latest {
-            return SessionError::TimedOut(timeouts.max);
+            return SessionError::TimedOut(max);
         }
         let last_sign = flights.last_sign(id).unwrap_or(started);
-        let silent_until = last_sign + timeouts.call;
+        let silent_until = last_sign + idle;
         if silent_until <= next {
-            return SessionError::TimedOut(timeouts.call);
+            return SessionError::TimedOut(idle);
         }
         next = latest.min(silent_until.max(next + Duration::from_millis(1)));
     }

@@ -53,7 +53,7 @@ pub(crate) async fn go_on(
     for _ in 1..MAX_ATTEMPTS {
         let Some(demanded) = demanded(&answer) else { break };
         let visits = run(core, &outbound.port, &demanded);
-        if !matches!(tokio::time::timeout(core.timeouts.max, visits).await, Ok(true)) {
+        if !matches!(tokio::time::timeout(core.timeouts.max(), visits).await, Ok(true)) {
             break;
         }
         answer = exchange::once(core, outbound, Leg::first(core.timeouts)).await?;
@@ -104,6 +104,10 @@ async fn visit(core: &Core, port: &Arc<dyn Interactor>, params: &Bytes) -> bool 
     let question = Question { server: core.server.clone(), kind: AskKind::Url, key: None, frame };
     match port.ask(question).await {
         Answer::Result(result) => scan::text(&result, "action").as_deref() == Some("accept"),
-        Answer::Failure { .. } | Answer::Unsupported => false,
+        Answer::Unsupported => {
+            core.declined(AskKind::Url, true);
+            false
+        }
+        Answer::Failure { .. } => false,
     }
 }

@@ -26,7 +26,7 @@ where
 {
     let (out, work) = writer(output);
     let writing = tokio::spawn(work);
-    let mut lines = LineReader::new(input, BodyLimits::default());
+    let mut lines = LineReader::new(input, BodyLimits::INTERNAL);
     let (link, running) = (Link::new(out), Running::default());
     while let Ok(Some(line)) = lines.next().await {
         match Frame::parse(line, &Limits::default()) {

@@ -4,11 +4,10 @@
 use std::collections::BTreeSet;
 
 use toolgate_config::Entry;
-use toolgate_model::{
-    CapabilityId, CapabilityKind, DEFAULT_TAG, Diagnostic, Origin, ServerName, Severity,
-};
+use toolgate_model::{CapabilityId, CapabilityKind, Diagnostic, Origin, ServerName, Severity};
 use toolgate_policy::{BadRule, Finding, Flaw, Policy};
 
+use super::rules_among;
 use crate::{HostError, Setup};
 
 /// What was looked at, and what was found.
@@ -30,23 +29,26 @@ pub async fn check(setup: &Setup) -> Result<Checked, HostError> {
     let (mut offered, mut listed) = (Vec::new(), BTreeSet::new());
     for entry in &plan.entries {
         let name = &entry.spec.name;
-        let Some(saved) = setup.store().catalog(name, &entry.identity()).await? else { continue };
+        let Some(saved) = setup.store().catalog(name, &entry.spec.digest()).await? else {
+            continue;
+        };
         listed.insert(name.clone());
         for kind in CapabilityKind::ALL {
             offered.extend(saved.catalog.of(kind).iter().map(|definition| {
                 let id = CapabilityId { server: name.clone(), kind, name: definition.name.clone() };
-                let tags = tags(entry, &id);
+                let tags = tags(entry, &id, &definition.raw);
                 (id, tags)
             }));
         }
     }
     let governance = &plan.settings.governance;
     let (policy, bad) = Policy::of(governance);
-    let policy = policy.knowing(plan.entries.iter().map(|entry| &entry.spec.name));
+    let policy = rules_among(&policy, &plan.entries);
     // A file that cannot be read may hold rules.
     let unread = plan.diagnostics.iter().filter(|it| it.severity == Severity::Error).cloned();
     let mut diagnostics: Vec<_> = unread.chain(bad.into_iter().map(told_bad)).collect();
     diagnostics.extend(policy.findings(&offered, &listed).iter().map(told));
+    diagnostics.extend(plan.idle_profiles());
     diagnostics.sort_by(|one, other| place(&one.origin).cmp(&place(&other.origin)));
     let unknown = plan.entries.iter().map(|entry| &entry.spec.name);
     Ok(Checked {
@@ -62,10 +64,11 @@ fn place(origin: &Origin) -> (Option<&std::path::PathBuf>, u32, u32) {
 }
 
 /// The tags of a capability, as the gate has them.
-fn tags(entry: &Entry, id: &CapabilityId) -> Vec<String> {
-    let tool = entry.spec.selection.tools.get(&*id.name);
-    let own = tool.filter(|_| id.kind == CapabilityKind::Tool).and_then(|tool| tool.tags.clone());
-    own.or_else(|| entry.spec.tags.clone()).unwrap_or_else(|| vec![DEFAULT_TAG.to_owned()])
+fn tags(entry: &Entry, id: &CapabilityId, definition: &[u8]) -> Vec<String> {
+    match id.kind {
+        CapabilityKind::Tool => entry.spec.tool_tags(&id.name, definition),
+        _ => entry.spec.server_tags(),
+    }
 }
 
 fn told_bad(bad: BadRule) -> Diagnostic {

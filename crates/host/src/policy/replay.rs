@@ -1,28 +1,29 @@
 //! Past calls under other rules: which of them would now be decided otherwise.
 //!
-//! The journal says how each call was decided and because of what; the rules say what they would
-//! decide now. What no rule decides (a block, somebody's answer) is taken over as it was, and a call
+//! The journal says how each call was decided and because of what; the rules of now say what would
+//! become of it (`Outcome`, as the gate has it). What no rule decides (a block, somebody's answer) is taken over as it was, and a call
 //! to a server that is not declared any more is left out.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use toolgate_gate::{Asker, Outcome, names_something};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Digest, Effect, Governance, Origin, Scope, ServerName, says,
+    CapabilityId, CapabilityKind, Effect, Governance, Origin, Scope, ServerName, says,
 };
 use toolgate_policy::{Asked, Facts, Policy, Reason};
 
+use super::rules_among;
 use crate::audit::{Decided, Entry, Happened};
 use crate::{HostError, Plan};
 
-/// What a reason ends with where the client approves by itself.
-const LEFT_TO_CLIENT: &str = "; its client approves by itself";
 /// What the reason of a grant begins with.
 const GRANTED: &str = "grant ";
 
 /// Past calls, one after the other.
 pub struct Replay<'a> {
     plan: &'a Plan,
+    governance: Governance,
     policy: Policy,
     /// The calls whose first decision was looked at: what follows it is an answer to it.
     seen: HashSet<(Arc<str>, u64)>,
@@ -50,12 +51,14 @@ pub enum Replayed {
 pub struct Otherwise {
     /// What was called.
     pub id: CapabilityId,
-    /// What was decided, by the rules of then.
+    /// What its caller met, by the rules of then.
     pub was: Effect,
     /// Because of what.
     pub was_because: String,
-    /// What would be decided now.
+    /// What its caller would meet now.
     pub now: Effect,
+    /// The same more exactly.
+    pub outcome: Outcome,
     /// Because of what.
     pub now_because: String,
 }
@@ -64,8 +67,8 @@ impl<'a> Replay<'a> {
     /// Decides by these rules, among the servers of this plan.
     pub fn new(plan: &'a Plan, governance: &Governance) -> Self {
         let (policy, _) = Policy::of(governance);
-        let policy = policy.knowing(plan.entries.iter().map(|entry| &entry.spec.name));
-        Self { plan, policy, seen: HashSet::new() }
+        let policy = rules_among(&policy, &plan.entries);
+        Self { plan, governance: governance.clone(), policy, seen: HashSet::new() }
     }
 
     /// Looks at one record.
@@ -87,8 +90,14 @@ impl<'a> Replay<'a> {
         let Some(was) = Past::of(decided) else { return Replayed::NoRule };
         let Some(declared) = self.plan.entry(&id.server) else { return Replayed::Gone };
         let selection = &declared.spec.selection;
-        let own = selection.tools.get(&*id.name).and_then(|tool| tool.approval);
-        let approval = own.or(selection.approval).filter(|_| id.kind == CapabilityKind::Tool);
+        let approval = match id.kind {
+            CapabilityKind::Tool => {
+                let own = selection.tools.get(&*id.name).and_then(|tool| tool.approval);
+                own.or(selection.approval)
+            }
+            CapabilityKind::Method => selection.approval,
+            _ => None,
+        };
         // A project's file cannot trust: it is the user's word, then.
         let scope = match declared.origin.scope {
             Scope::Project => Scope::User,
@@ -110,29 +119,33 @@ impl<'a> Replay<'a> {
             id: &id,
             tags: &decided.tags,
             client: &entry.client,
+            caller: &entry.caller,
             profile: &entry.profile,
             arguments,
         };
         let prepared = self.policy.prepare(&id, &decided.tags);
-        if prepared.looks_at_arguments() && !is_whole(decided) {
+        // What a method names is decided on, too, and which of that its server had then is not on
+        // record.
+        let unknown = id.kind == CapabilityKind::Method && names_something(arguments);
+        if unknown || prepared.looks_at_arguments() && !decided.is_whole() {
             return Replayed::Unclear;
         }
         let now = prepared.decide(&asked, &facts);
-        if now.effect == was.effect {
+        // Whether its client shows forms is not on record; somebody is asked either way.
+        let asker = Asker {
+            client: &entry.client,
+            person: &entry.caller,
+            shows_forms: true,
+            is_attended: true,
+        };
+        let outcome = Outcome::of(&self.governance, now.effect, now.because.is_written(), &asker);
+        if outcome.effect() == was.effect {
             return Replayed::Same;
         }
-        let (now, now_because) = (now.effect, now.because.to_string());
+        let (now, now_because) = (outcome.effect(), now.because.to_string());
         let (was, was_because) = (was.effect, decided.because.clone());
-        Replayed::Otherwise(Box::new(Otherwise { id, was, was_because, now, now_because }))
-    }
-}
-
-/// Whether the arguments are on record as they were sent: nothing was too long or hidden.
-fn is_whole(decided: &Decided) -> bool {
-    match (&decided.arguments, &decided.arguments_digest) {
-        (Some(arguments), Some(digest)) => Digest::of(arguments.as_bytes()) == *digest,
-        (arguments, None) => arguments.is_some(),
-        (None, Some(_)) => false,
+        let otherwise = Otherwise { id, was, was_because, now, outcome, now_because };
+        Replayed::Otherwise(Box::new(otherwise))
     }
 }
 
@@ -146,11 +159,10 @@ struct Past {
 impl Past {
     /// None, if no rule said anything.
     fn of(decided: &Decided) -> Option<Self> {
-        let left = decided.because.ends_with(LEFT_TO_CLIENT);
         let (reason, headless) = Reason::read(&decided.because);
         let granted = decided.because.starts_with(GRANTED);
-        // Who is asked, and whether anybody can be, is no matter of rules.
-        let effect = if left || headless { Effect::Ask } else { decided.effect };
+        // Whether somebody was there to be asked is no matter of rules.
+        let effect = if headless { Effect::Ask } else { decided.effect };
         (reason != Reason::Other || granted).then_some(Self {
             effect,
             granted,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate_model::{
-    Data, DeclaredProfile, Diagnostic, Mode, Naming, Offer, Origin, Posture, Prefix, Scope, Secret,
-    ServerName, ServerSpec, Via, WrittenRule,
+    ContextNames, Data, DeclaredProfile, Diagnostic, Mode, Naming, Offer, Origin, Posture, Prefix,
+    Scope, Secret, ServerName, ServerSpec, Timeouts, Via, WrittenRule,
 };
 
 /// The file a text came from: for origins, relative paths and what its scope may say.
@@ -60,13 +60,15 @@ pub struct Declared {
 }
 
 /// An entry that declares nothing to start: it switches a server on or off that another file
-/// declares.
+/// declares, or gives it variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amendment {
     /// Which server.
     pub name: ServerName,
-    /// Whether it is to be started.
-    pub enabled: bool,
+    /// Whether it is to be started, if it says so.
+    pub enabled: Option<bool>,
+    /// Patterns of variables that it is to be given of our own environment.
+    pub env_inherit: Vec<String>,
     /// Where the entry begins.
     pub origin: Origin,
 }
@@ -97,6 +99,8 @@ pub struct Settings {
     pub posture: Option<Said<Posture>>,
     /// How old a list of definitions may be when one of them is called.
     pub recheck: Option<Said<Duration>>,
+    /// How long things may take with servers that say nothing of it themselves.
+    pub timeouts: Timeouts,
     /// What the local context holds, and whether it is offered.
     pub context: FileContext,
     /// Values a person is asked for.
@@ -178,6 +182,8 @@ pub struct FileApprovals {
     pub wait: Option<Said<Duration>>,
     /// How long a call may still be approved, and a one-time approval used.
     pub expiry: Option<Said<Duration>>,
+    /// Whether a process that a client started may approve.
+    pub from_client_terminal: Option<Said<bool>>,
 }
 
 /// What a file says about the local context; paths are as written.
@@ -185,6 +191,8 @@ pub struct FileApprovals {
 pub struct FileContext {
     /// Whether callers are offered it.
     pub offer: Option<Said<Offer>>,
+    /// Whose names its tools and resources have.
+    pub names: Option<Said<ContextNames>>,
     /// Folders that it is kept up to date with.
     pub folders: Option<Said<Vec<PathBuf>>>,
     /// Folders whose text is the user's own word.

@@ -11,7 +11,7 @@ use crate::frame::tree::{Member, Node, Value};
 use crate::{Dialect, Syntax};
 
 /// The ends of paths that say which dialect a file is in, in lower case.
-const PLACES: [(&str, Dialect); 35] = [
+const PLACES: [(&str, Dialect); 36] = [
     ("toolgate.toml", Dialect::Toolgate),
     ("toolgate/config.toml", Dialect::Toolgate),
     (".mcp.json", Dialect::McpJson),
@@ -26,6 +26,7 @@ const PLACES: [(&str, Dialect); 35] = [
     (".llxprt/settings.json", Dialect::Llxprt),
     ("llxprt-code/settings.json", Dialect::Llxprt),
     (".agents/mcp.json", Dialect::CoreAgent),
+    (".agents/config.json", Dialect::CoreAgent),
     ("mcp_tools_config.json", Dialect::Sidekick),
     (".nyzhi/config.toml", Dialect::Nyzhi),
     ("nyzhi/config.toml", Dialect::Nyzhi),

@@ -9,6 +9,7 @@ use crate::form::{self, Form, Meaning, Place};
 use crate::frame::Writer;
 use crate::frame::tree::{Member, Value};
 use crate::losses::Losses;
+use crate::template::{Piece, Source, Variable};
 use crate::{FileRef, Grammar, Loss, Permissions, Reading, Settings, Syntax, forms};
 
 /// A way of writing servers down.
@@ -174,6 +175,20 @@ impl Dialect {
     /// What a rule means in our words that a file in this dialect says among others.
     pub fn meaning(self, effect: Effect, rule: &WrittenRule, said: &Permissions) -> Meaning {
         self.form().meaning(effect, rule, said)
+    }
+
+    /// What stands for a stored secret, as the dialect writes it; none: the dialect cannot say it.
+    pub fn secret(self, name: &str) -> Option<String> {
+        let variable = Variable { source: Source::Secret, name: name.to_owned(), default: None };
+        self.form().grammar().text(&[Piece::Variable(variable)]).ok()
+    }
+
+    /// A variable of the environment with a text that stands in for it where it is not set, as the
+    /// dialect writes it; none: the dialect cannot say it.
+    pub fn default_of(self, name: &str) -> Option<String> {
+        let default = Some("default".to_owned());
+        let variable = Variable { source: Source::Env, name: name.to_owned(), default };
+        self.form().grammar().text(&[Piece::Variable(variable)]).ok()
     }
 
     /// A new document that declares these servers and is to lie there.

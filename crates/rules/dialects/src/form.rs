@@ -44,10 +44,12 @@ pub(crate) struct Listing {
 pub(crate) enum Entry {
     /// A server.
     Server(Box<ServerSpec>),
-    /// Nothing to start: it switches another file's server on or off.
+    /// Nothing to start: it amends another file's server.
     Amendment {
-        /// On or off.
-        enabled: bool,
+        /// Switches it on or off.
+        enabled: Option<bool>,
+        /// Variables that it is to be given.
+        env_inherit: Vec<String>,
     },
 }
 
@@ -247,8 +249,8 @@ fn read_group(
                 let only_in = group.only_in.clone();
                 into.servers.push(Declared { spec: *spec, origin, only_in, blocked });
             }
-            (Some(Entry::Amendment { enabled }), true) => {
-                into.amendments.push(Amendment { name, enabled, origin });
+            (Some(Entry::Amendment { enabled, env_inherit }), true) => {
+                into.amendments.push(Amendment { name, enabled, env_inherit, origin });
             }
             _ => {}
         }

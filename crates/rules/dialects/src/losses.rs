@@ -1,6 +1,6 @@
 //! What could not be carried from one dialect to another, and why.
 
-use toolgate_model::ServerName;
+use toolgate_model::{ServerName, Timeouts};
 
 use crate::{FileApprovals, FileContext, Permissions, Settings};
 
@@ -63,6 +63,7 @@ impl Losses {
         self.unsaid("approvals", settings.approvals != FileApprovals::default());
         self.unsaid("launch.posture", settings.posture.is_some());
         self.unsaid("pins.recheck", settings.recheck.is_some());
+        self.unsaid("timeouts", settings.timeouts != Timeouts::default());
         self.unsaid("context", settings.context != FileContext::default());
         for dialect in settings.extras.keys() {
             self.add(format!("extra.{dialect}"), "it means something to that host only");

@@ -6,7 +6,7 @@
 
 mod decisions;
 
-use toolgate_model::{Approval, Data, Expose, Naming, Offer, Prefix};
+use toolgate_model::{Approval, ContextNames, Data, Expose, Naming, Offer, Prefix};
 
 use crate::Foreign;
 use crate::edit::json_text;
@@ -36,6 +36,7 @@ pub fn schema() -> String {
             ("clients", map("Clients, by the name they call themselves.", client())),
             ("approvals", approvals()),
             ("pins", pins()),
+            ("timeouts", timeouts()),
             ("context", context()),
             ("extra", extra()),
         ],
@@ -164,7 +165,7 @@ fn timeouts() -> Data {
         "How long things may take, like \"500ms\", \"30s\", \"10m\".",
         vec![
             ("start", time("From the start to the end of the handshake.")),
-            ("call", time("A call without any sign of life.")),
+            ("call", time("A call without any sign of life; no limit if nobody sets one.")),
             ("max", time("A call, whatever happens meanwhile.")),
         ],
     )
@@ -241,10 +242,12 @@ fn sampling() -> Data {
 fn context() -> Data {
     let offer = "Whether callers are offered it: if it holds something or is all there is, also if \
                  it is empty, or not at all.";
+    let names = "Whose names its tools and resources have.";
     table(
         "The local context; in your own file only.",
         vec![
             ("offer", words(offer, &Offer::ALL.map(Offer::as_str))),
+            ("names", words(names, &ContextNames::ALL.map(ContextNames::as_str))),
             ("folders", texts("Folders that `serve` keeps it up to date with.")),
             ("trusted", texts("Folders whose text is your own word.")),
         ],

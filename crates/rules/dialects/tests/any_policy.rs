@@ -12,7 +12,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use toolgate_dialects::{Dialect, FileApprovals, FileContext, Mode, Permissions, Said, Settings};
-use toolgate_model::{Condition, Data, Expected, Offer, Posture, Via, WrittenRule};
+use toolgate_model::{Condition, ContextNames, Data, Expected, Offer, Posture, Via, WrittenRule};
 
 fn said<T: std::fmt::Debug + Clone>(
     of: impl Strategy<Value = T>,
@@ -76,12 +76,21 @@ fn settings() -> impl Strategy<Value = Settings> {
     let time = || (1..600_000_u64).prop_map(Duration::from_millis);
     let clients =
         btree_map("[a-z .\"-]{1,5}", via().prop_map(|value| Said { value, at: (0, 0) }), 0..3);
-    let approvals = (said(via()), clients, said(time()), said(time()))
-        .prop_map(|(via, clients, wait, expiry)| FileApprovals { via, clients, wait, expiry });
+    let approvals = (said(via()), clients, said(time()), said(time()), said(any::<bool>()))
+        .prop_map(|(via, clients, wait, expiry, from_client_terminal)| FileApprovals {
+            via,
+            clients,
+            wait,
+            expiry,
+            from_client_terminal,
+        });
     let recheck = (0..600_000_u64).prop_map(Duration::from_millis);
     let paths = || vec("[~a-z ./\"]{1,9}".prop_map(std::path::PathBuf::from), 0..3);
-    let context = (said(select(Offer::ALL.to_vec())), said(paths()), said(paths()))
-        .prop_map(|(offer, folders, trusted)| FileContext { offer, folders, trusted });
+    let names = said(select(ContextNames::ALL.to_vec()));
+    let context =
+        (said(select(Offer::ALL.to_vec())), names, said(paths()), said(paths())).prop_map(
+            |(offer, names, folders, trusted)| FileContext { offer, names, folders, trusted },
+        );
     (permissions, approvals, said(select(Posture::ALL.to_vec())), said(recheck), context).prop_map(
         |(permissions, approvals, posture, recheck, context)| Settings {
             permissions,

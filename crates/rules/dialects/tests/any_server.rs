@@ -210,6 +210,7 @@ fn stdio() -> impl Strategy<Value = StdioSpec> {
             env,
             env_file,
             env_inherit,
+            ..StdioSpec::default()
         },
     )
 }
@@ -263,10 +264,14 @@ fn timeouts() -> impl Strategy<Value = Timeouts> {
     let time = || (1..200_000_u64).prop_map(Duration::from_millis);
     prop_oneof![
         4 => Just(usual),
-        1 => time().prop_map(move |call| Timeouts { call, max: call, ..usual }),
-        1 => time().prop_map(move |start| Timeouts { start, ..usual }),
-        1 => time().prop_map(|all| Timeouts { start: all, call: all, max: all }),
-        1 => (time(), time(), time()).prop_map(|(start, call, max)| Timeouts { start, call, max }),
+        1 => time().prop_map(Timeouts::calls),
+        1 => time().prop_map(move |start| Timeouts { start: Some(start), ..usual }),
+        1 => time().prop_map(Timeouts::all),
+        1 => (time(), time(), time()).prop_map(|(start, call, max)| Timeouts {
+            start: Some(start),
+            call: Some(call),
+            max: Some(max),
+        }),
     ]
 }
 

@@ -106,11 +106,11 @@ fn gemini_switches_by_its_lists() {
 
 #[test]
 fn opencode_changes_only_what_it_has_fields_for() {
-    let timeouts = Timeouts { call: Duration::from_secs(5), ..Timeouts::default() };
+    let timeouts = Timeouts { call: Some(Duration::from_secs(5)), ..Timeouts::default() };
     let spec = ServerSpec { timeouts, ..endpoint(&[]) };
     assert_eq!(written(Dialect::OpenCode, &spec).1, ["timeouts"]);
     assert_eq!(written(Dialect::OpenCodeV2, &spec).1, [""; 0]);
-    let timeouts = Timeouts { max: Duration::from_secs(5), ..Timeouts::default() };
+    let timeouts = Timeouts { max: Some(Duration::from_secs(5)), ..Timeouts::default() };
     let spec = ServerSpec { timeouts, ..spec };
     assert_eq!(written(Dialect::OpenCodeV2, &spec).1, ["timeouts"]);
 }
@@ -234,6 +234,7 @@ fn stdio() -> impl Strategy<Value = TransportSpec> {
                 cwd: cwd.map(Into::into),
                 env_file,
                 env_inherit,
+                ..StdioSpec::default()
             })
         },
     )
@@ -296,14 +297,11 @@ fn selection() -> impl Strategy<Value = Selection> {
 }
 
 fn timeouts() -> impl Strategy<Value = Timeouts> {
-    let usual = Timeouts::default();
-    let time = |usual| prop_oneof![Just(usual), (1..9_u64).prop_map(Duration::from_millis)];
-    (time(usual.start), time(usual.call), time(usual.max), any::<bool>()).prop_map(
-        |(start, call, max, same)| match same {
-            true => Timeouts { start: call, call, max: call },
-            false => Timeouts { start, call, max },
-        },
-    )
+    let time = || prop::option::of((1..9_u64).prop_map(Duration::from_millis));
+    (time(), time(), time(), any::<bool>()).prop_map(|(start, call, max, same)| match same {
+        true => Timeouts { start: call, call, max: call },
+        false => Timeouts { start, call, max },
+    })
 }
 
 fn spec() -> impl Strategy<Value = ServerSpec> {

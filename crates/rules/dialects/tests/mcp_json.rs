@@ -52,7 +52,7 @@ fn every_kind_of_entry_is_understood() {
     assert_eq!(files.env["A"].expose(), "${env:B}");
     assert_eq!(files.cwd.as_deref(), Some(Path::new("/project")));
     assert_eq!(reading.servers[2].origin.line, 5);
-    assert_eq!(reading.servers[4].spec.timeouts.max, Duration::from_secs(5));
+    assert_eq!(reading.servers[4].spec.timeouts.max, Some(Duration::from_secs(5)));
     assert!(!reading.servers[6].spec.enabled);
 }
 

@@ -89,7 +89,7 @@ fn the_version_of_opencode_is_told_by_where_servers_stand() {
     let times = r#"{"mcp": {"servers": {"x": {"type": "local", "command": ["c"], "timeout": {"startup": 1000, "request": 2000}}}}}"#;
     for dialect in [Dialect::OpenCode, Dialect::OpenCodeV2] {
         let read = spec(dialect, times, "x").timeouts;
-        assert_eq!([read.start, read.call].map(|it| it.as_millis()), [1000, 2000]);
+        assert_eq!([read.start, read.call].map(|it| it.unwrap().as_millis()), [1000, 2000]);
     }
 }
 

@@ -103,6 +103,7 @@ fn the_reader_asks_for_the_fields_the_schema_has() {
         ("/properties/launch".into(), format!("[launch]\n{UNKNOWN}\n")),
         ("/properties/policy".into(), format!("[policy]\n{UNKNOWN}\n")),
         ("/properties/pins".into(), format!("[pins]\n{UNKNOWN}\n")),
+        ("/properties/timeouts".into(), format!("[timeouts]\n{UNKNOWN}\n")),
         ("/properties/context".into(), format!("[context]\n{UNKNOWN}\n")),
         ("/properties/approvals".into(), format!("[approvals]\n{UNKNOWN}\n")),
         (

@@ -42,7 +42,12 @@ fn shown(reading: &Reading) -> String {
         server(&mut text, declared);
     }
     for amendment in &reading.amendments {
-        let _ = writeln!(text, "amendment {}: enabled = {}\n", amendment.name, amendment.enabled);
+        let _ = writeln!(
+            text,
+            "amendment {}: enabled = {}\n",
+            amendment.name,
+            amendment.enabled.is_none_or(|it| it)
+        );
     }
     if reading.settings != Default::default() {
         let _ = writeln!(text, "settings: {:#?}\n", reading.settings);
@@ -61,7 +66,7 @@ fn server(text: &mut String, declared: &Declared) {
     let _ = writeln!(text, "server {} ({origin})", spec.name);
     match &spec.transport {
         TransportSpec::Stdio(stdio) => {
-            let StdioSpec { command, args, cwd, env, env_file, env_inherit } = stdio;
+            let StdioSpec { command, args, cwd, env, env_file, env_inherit, files: _ } = stdio;
             let _ = writeln!(text, "  command: {command:?} {args:?}");
             pairs(text, "env", env.iter());
             line(text, "cwd", cwd.as_ref());

@@ -75,13 +75,13 @@ type = "sse"
         cwd: Some("/home/work/here".into()),
         env: [("LOG_LEVEL".to_owned(), Secret::new("info".to_owned()))].into(),
         env_inherit: vec!["AWS_*".into()],
-        env_file: None,
+        ..StdioSpec::default()
     };
     assert_eq!(stdio(&reading, 0), &expected);
     let timeouts = Timeouts {
-        start: Duration::from_secs(5),
-        call: Duration::from_millis(500),
-        max: Duration::from_secs(7200),
+        start: Some(Duration::from_secs(5)),
+        call: Some(Duration::from_millis(500)),
+        max: Some(Duration::from_secs(7200)),
     };
     assert_eq!(files.spec.timeouts, timeouts);
 
@@ -239,12 +239,17 @@ fn a_projects_file_cannot_vouch_for_its_servers() {
 }
 
 #[test]
-fn an_entry_with_enabled_alone_switches_another_files_server() {
+fn an_entry_without_command_or_url_amends_another_files_server() {
     let reading = project("[servers.a]\nenabled = false\n[servers]\nb.enabled = true\n");
     assert_eq!(reading.diagnostics, []);
     let found: Vec<_> =
         reading.amendments.iter().map(|it| (it.name.as_str(), it.enabled)).collect();
-    assert_eq!(found, [("a", false), ("b", true)]);
+    assert_eq!(found, [("a", Some(false)), ("b", Some(true))]);
+
+    let reading = user("[servers.a]\nenv_inherit = ['AWS_*']\n");
+    assert_eq!(reading.diagnostics, []);
+    let found = &reading.amendments[0];
+    assert_eq!((found.enabled, &found.env_inherit[..]), (None, &["AWS_*".to_owned()][..]));
 
     let text = "[servers.a]\nenabled = false\nargs = ['x']\n";
     let (severity, place, said) = complaint(text);

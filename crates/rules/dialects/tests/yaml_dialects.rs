@@ -70,7 +70,7 @@ fn spec() -> impl Strategy<Value = ServerSpec> {
         .prop_map(|(name, transport, enabled, description, safety, time, tools)| {
             let mut spec = ServerSpec::new(ServerName::new(&name).unwrap(), transport);
             if time > 0 {
-                spec.timeouts.start = Duration::from_secs(time);
+                spec.timeouts.start = Some(Duration::from_secs(time));
             }
             if tools {
                 spec.selection.include = vec!["read".into(), "list_*".into()];

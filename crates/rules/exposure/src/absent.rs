@@ -7,7 +7,6 @@ use toolgate_model::{CapabilityId, CapabilityKind, Selection, without_remark};
 
 use crate::judge::Judged;
 use crate::patterns::plain;
-use crate::profile::{server_tags, tool_tags};
 use crate::{Because, Offer, Row, Seen, Terms};
 
 /// A row for every tool that a server's declaration names and the server does not offer.
@@ -20,7 +19,7 @@ pub(crate) fn listed(offers: &[&Offer<'_>], findings: &mut Vec<String>) -> Vec<J
             let rule =
                 format!("servers.{server} lists tool {name:?}, which the server does not offer");
             findings.push(rule.clone());
-            let own = tool_tags(&offer.spec.selection, name).map(<[String]>::to_vec);
+            let own = offer.spec.written_tags(name).map(<[String]>::to_vec);
             let entry = offer.spec.selection.tools.get(name);
             let row = Row {
                 id: CapabilityId {
@@ -32,7 +31,7 @@ pub(crate) fn listed(offers: &[&Offer<'_>], findings: &mut Vec<String>) -> Vec<J
                 exposed: None,
                 seen: Seen::Hidden,
                 because: Because::new(rule, offer.origin),
-                tags: own.unwrap_or_else(|| server_tags(offer.spec)),
+                tags: own.unwrap_or_else(|| offer.spec.server_tags()),
                 tokens: 0,
             };
             rows.push(Judged { row, spelled_out: false, offer: place });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use toolgate_model::{CapabilityId, CapabilityKind, Definition};
 
-use crate::profile::{Said, Seeing, server_tags, tool_tags};
+use crate::profile::{Said, Seeing};
 use crate::selection::Selected;
 use crate::{Because, Offer, Row, Seen, Terms, cost};
 
@@ -73,7 +73,7 @@ impl<'a, 'b> Bench<'a, 'b> {
             terms,
             seeing,
             selected: Selected::of(spec.name.as_str(), &spec.selection),
-            tags: server_tags(spec),
+            tags: spec.server_tags(),
             everything: format!("profile {} sees everything", terms.profile),
         }
     }
@@ -87,8 +87,10 @@ impl<'a, 'b> Bench<'a, 'b> {
         let id = self.id(kind, definition);
         let selection = &self.offer.spec.selection;
         let is_tool = kind == CapabilityKind::Tool;
-        let own = if is_tool { tool_tags(selection, &id.name) } else { None };
-        let tags = own.unwrap_or(&self.tags).to_vec();
+        let tags = match is_tool {
+            true => self.offer.spec.tool_tags(&id.name, &definition.raw),
+            false => self.tags.clone(),
+        };
         let path = format!("{}/{}", id.server, id.name);
         let mut verdict = self.verdict(&id, &path, &tags);
         let mut finding = None;

@@ -138,10 +138,20 @@ impl Exposure {
     /// Hides what must not be shown now, whatever profiles say of it. Its name stays its own: it
     /// never falls to another, and whoever calls it can be told why not.
     pub fn withhold(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>) {
+        self.hide(why, false);
+    }
+
+    /// Takes what is always refused off the list. Under its name it is refused with the rule.
+    pub fn unlist(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>) {
+        self.hide(why, true);
+    }
+
+    fn hide(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>, is_named: bool) {
         let seen = self.rows.iter_mut().filter(|row| row.seen != Seen::Hidden);
         for row in seen {
             if let Some(because) = why(&row.id) {
-                (row.seen, row.exposed, row.because) = (Seen::Hidden, None, because);
+                (row.seen, row.because) = (Seen::Hidden, because);
+                row.exposed = row.exposed.take().filter(|_| is_named);
                 self.deferred.remove(&row.id);
             }
         }

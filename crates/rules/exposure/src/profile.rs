@@ -3,7 +3,7 @@
 //! In this order: what `exclude` names is hidden; what `include` names is seen; then tags decide. A
 //! profile that says nothing of tags sees what it includes, and everything if it includes nothing.
 
-use toolgate_model::{DEFAULT_TAG, Selection, ServerSpec, imports};
+use toolgate_model::imports;
 
 use crate::Terms;
 use crate::patterns::Patterns;
@@ -79,14 +79,4 @@ fn find<'a>(patterns: &Patterns<'a>, server: &str, path: &str) -> Option<&'a str
         return None;
     }
     patterns.find(path).or_else(|| patterns.find(server))
-}
-
-/// What everything of a server bears that has no tags of its own.
-pub(crate) fn server_tags(spec: &ServerSpec) -> Vec<String> {
-    spec.tags.clone().unwrap_or_else(|| vec![DEFAULT_TAG.to_owned()])
-}
-
-/// The tags of one tool, where its entry replaces those of its server.
-pub(crate) fn tool_tags<'a>(selection: &'a Selection, tool: &str) -> Option<&'a [String]> {
-    selection.tools.get(tool)?.tags.as_deref()
 }

@@ -4,7 +4,7 @@
 use toolgate_model::{DeclaredProfile, Expose, ServerSpec};
 use toolgate_naming::Style;
 
-use crate::profile::{Said, Seeing, server_tags};
+use crate::profile::{Said, Seeing};
 use crate::{OwnTools, Terms};
 
 /// Whether a profile sees something of a server that is in none of its lists, by its own name; the
@@ -20,6 +20,6 @@ pub fn sees(spec: &ServerSpec, name: &str, declared: &DeclaredProfile) -> bool {
         unusable: &|_, _| None,
     };
     let path = format!("{}/{name}", spec.name);
-    let said = Seeing::of(&terms).judge(spec.name.as_str(), &path, &server_tags(spec));
+    let said = Seeing::of(&terms).judge(spec.name.as_str(), &path, &spec.server_tags());
     !matches!(said, Said::Hides(_))
 }

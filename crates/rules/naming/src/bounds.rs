@@ -7,6 +7,11 @@ use toolgate_model::{Naming, Prefix};
 
 use crate::Style;
 
+/// Clients put the name of the gateway's entry before every name, `mcp__toolgate__` at most, and
+/// the narrowest model providers take 64 characters. One budget for all clients keeps a name the
+/// same in every client, rule and journal.
+const BEHIND_A_PREFIX: usize = 64 - "mcp__toolgate__".len();
+
 /// The characters and the length of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
@@ -25,8 +30,8 @@ impl Bounds {
         let as_written = style.prefix == Prefix::Never;
         let (marks, max, utf16) = match style.naming {
             // The narrowest among model providers, because it is not known which one reads them.
-            Naming::Toolgate if as_written => ("_-./", 64, false),
-            Naming::Toolgate => ("_-", 64, false),
+            Naming::Toolgate if as_written => ("_-./", BEHIND_A_PREFIX, false),
+            Naming::Toolgate => ("_-", BEHIND_A_PREFIX, false),
             Naming::Claude => ("_-", 128, true),
             Naming::CoreAgent => ("_", 64, false),
             Naming::Llxprt => ("_.-", 63, true),

@@ -15,7 +15,7 @@ use crate::{named, template};
 pub struct Exposed {
     names: HashMap<CapabilityId, Arc<str>>,
     /// One namespace per kind: a tool and a prompt may share a name.
-    ids: [HashMap<Arc<str>, CapabilityId>; CapabilityKind::ALL.len()],
+    ids: [HashMap<Arc<str>, CapabilityId>; CapabilityKind::COUNT],
     tags: Tags,
     quarantined: Vec<(CapabilityId, String)>,
     notes: Vec<String>,
@@ -42,7 +42,7 @@ pub enum Located<'a> {
 /// naming prefers the first; no other order does.
 pub fn expose(claims: &[Claim], servers: &[&ServerName], style: &Style) -> Exposed {
     let mut exposed = Exposed::default();
-    let mut usable: [Vec<&Claim>; CapabilityKind::ALL.len()] = Default::default();
+    let mut usable: [Vec<&Claim>; CapabilityKind::COUNT] = Default::default();
     let mut claims: Vec<_> = claims.iter().collect();
     claims.sort_by(|one, other| (&one.id, &one.alias).cmp(&(&other.id, &other.alias)));
     claims.dedup_by(|one, other| one.id == other.id);

@@ -67,11 +67,16 @@ fn servers_whose_names_run_into_their_tools_are_told_apart() {
 }
 
 #[test]
-fn a_long_name_is_cut_and_marked() {
+fn a_long_name_is_cut_and_marked_and_leaves_room_for_the_clients_prefix() {
     let ids = [tool("server", &"x".repeat(70)), tool("server", &"x".repeat(71))];
-    let exposed = exposed(&ids, Prefix::Always);
-    assert_eq!(name(&exposed, &ids[0]).len(), 64);
-    assert_ne!(name(&exposed, &ids[0]), name(&exposed, &ids[1]));
+    for prefix in Prefix::ALL {
+        let exposed = exposed(&ids, prefix);
+        let names = [0, 1].map(|at| name(&exposed, &ids[at]));
+        assert_eq!(names.each_ref().map(|name| "mcp__toolgate__".len() + name.len()), [64, 64]);
+        assert_ne!(names[0], names[1]);
+        let digest = names[0].rsplit('_').next().unwrap();
+        assert_eq!(digest.len(), 8, "the digest is whole: {names:?}");
+    }
 }
 
 #[test]

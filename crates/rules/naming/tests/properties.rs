@@ -98,7 +98,7 @@ proptest! {
             let fine = |c: char| {
                 c.is_ascii_alphanumeric() || "_-".contains(c) || (as_written && "./".contains(c))
             };
-            prop_assert!((1..=64).contains(&name.len()) && name.chars().all(fine), "{}", name);
+            prop_assert!((1..=49).contains(&name.len()) && name.chars().all(fine), "{}", name);
         }
     }
 

@@ -13,7 +13,7 @@ use std::fmt;
 
 use toolgate_model::{
     CapabilityKind, Digest, HttpSpec, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
-    consented_args, shown_url,
+    consented_args, consented_value, shown_url,
 };
 
 pub use package::{Package, npm_integrity};
@@ -38,6 +38,10 @@ pub struct LockedServer {
     pub cwd: Option<String>,
     /// The names of its variables.
     pub env: Vec<String>,
+    /// The names of those that its file of variables sets.
+    pub env_file: Vec<String>,
+    /// The digests of the project's files that are pinned, as `digest name`.
+    pub files: Vec<String>,
     /// Where it is reached, as it may be shown.
     pub url: Option<String>,
     /// The names of the headers that are sent.
@@ -83,17 +87,18 @@ pub enum LockError {
     #[error("read the lock file: {0}")]
     Syntax(String),
     /// It was written by another version.
-    #[error("use a lock file of version {0}; this program writes and reads version 1")]
+    #[error("use a lock file of version {0}; this program writes and reads version 2")]
     Version(i64),
     /// Something in it is not what must stand there.
     #[error("use the lock file: {0}")]
     Content(String),
 }
 
-/// The digest of what is started or reached, without any value that may be secret: a token may be
-/// changed, and the lock file still holds. Whatever a value takes from elsewhere counts as written.
+/// The digest of what is started or reached, without any value that is hidden where a person is to
+/// consent to it: a token may be changed, and the lock file still holds. Whatever a value takes from
+/// elsewhere counts as written.
 pub fn identity(spec: &ServerSpec) -> Digest {
-    let mut parts: Vec<String> = vec!["toolgate lock identity, version 1".into()];
+    let mut parts: Vec<String> = vec!["toolgate lock identity, version 2".into()];
     match &spec.transport {
         TransportSpec::Stdio(stdio) => process(stdio, &mut parts),
         TransportSpec::Http(http) => endpoint(http, &mut parts),
@@ -107,9 +112,29 @@ fn process(stdio: &StdioSpec, parts: &mut Vec<String>) {
     parts.extend(["stdio".into(), stdio.command.clone()]);
     group("args", consented_args(&stdio.args), parts);
     group("cwd", stdio.cwd.iter().map(path), parts);
-    group("env", stdio.env.iter().flat_map(taken), parts);
+    group("env", variables(&stdio.env), parts);
     group("env_file", stdio.env_file.iter().map(path), parts);
+    group("env_file sets", file_variables(stdio), parts);
     group("env_inherit", stdio.env_inherit.iter().cloned(), parts);
+    group("files", pinned_files(stdio), parts);
+}
+
+/// Variables as they may be shown. One that takes its value from elsewhere counts as written.
+fn variables(set: &BTreeMap<String, Secret<String>>) -> Vec<String> {
+    let shown = |(name, value): (&String, &Secret<String>)| {
+        format!("{name}={}", consented_value(name, value.expose()))
+    };
+    set.iter().map(shown).collect()
+}
+
+fn file_variables(stdio: &StdioSpec) -> Vec<String> {
+    let read = stdio.files.env_file.as_ref().and_then(|file| file.variables.as_ref());
+    read.map(variables).unwrap_or_default()
+}
+
+fn pinned_files(stdio: &StdioSpec) -> Vec<String> {
+    let pinned = stdio.files.project.iter();
+    pinned.filter_map(|file| Some(format!("{} {}", file.digest?, file.written))).collect()
 }
 
 fn endpoint(http: &HttpSpec, parts: &mut Vec<String>) {
@@ -148,6 +173,8 @@ impl LockedServer {
             args: Vec::new(),
             cwd: None,
             env: Vec::new(),
+            env_file: Vec::new(),
+            files: Vec::new(),
             url: None,
             headers: Vec::new(),
             identity: identity(spec),
@@ -163,6 +190,9 @@ impl LockedServer {
                 locked.args = consented_args(&stdio.args);
                 locked.cwd = stdio.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
                 locked.env = stdio.env.keys().cloned().collect();
+                let read = stdio.files.env_file.iter().filter_map(|file| file.variables.as_ref());
+                locked.env_file = read.flat_map(|set| set.keys().cloned()).collect();
+                locked.files = pinned_files(stdio);
                 locked.package = Package::of(&stdio.command, &stdio.args);
             }
             TransportSpec::Http(http) => {
@@ -192,7 +222,7 @@ impl LockedServer {
             CapabilityKind::Tool => Some(&self.tools),
             CapabilityKind::Template => Some(&self.templates),
             CapabilityKind::Prompt => Some(&self.prompts),
-            CapabilityKind::Resource => None,
+            CapabilityKind::Resource | CapabilityKind::Method => None,
         }
     }
 
@@ -201,7 +231,7 @@ impl LockedServer {
             CapabilityKind::Tool => Some(&mut self.tools),
             CapabilityKind::Template => Some(&mut self.templates),
             CapabilityKind::Prompt => Some(&mut self.prompts),
-            CapabilityKind::Resource => None,
+            CapabilityKind::Resource | CapabilityKind::Method => None,
         }
     }
 }
@@ -295,11 +325,13 @@ fn difference(locked: &LockedServer, now: &LockedServer) -> &'static str {
         (locked.args != now.args, "an argument"),
         (locked.cwd != now.cwd, "its working folder"),
         (locked.env != now.env, "its set of variables"),
+        (locked.env_file != now.env_file, "the set of variables of its env file"),
+        (locked.files != now.files, "a file of the project that it runs"),
         (locked.url != now.url, "its address"),
         (locked.headers != now.headers, "its set of headers"),
     ];
     let found = differs.iter().find(|(differs, _)| *differs);
-    found.map_or("how its variables are used", |(_, what)| *what)
+    found.map_or("the value of a variable", |(_, what)| *what)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub struct Asked<'a> {
     pub tags: &'a [String],
     /// The client, as it calls itself.
     pub client: &'a str,
+    /// The caller, as it was identified: `local`, or `key:NAME`.
+    pub caller: &'a str,
     /// The caller's profile.
     pub profile: &'a str,
     /// The arguments, raw; `{}` where there are none.

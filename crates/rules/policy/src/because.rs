@@ -8,6 +8,8 @@ use toolgate_model::{Approval, Effect, Mode, Origin};
 const HEADLESS: &str = "nobody can be asked: ";
 const BUILT_IN: &str = "it is built in and only reads";
 const TAINTED: &str = "content of an untrusted server was read before";
+/// What is put on record of a call whose arguments do not fit its schema: no rule decided.
+pub const MISFIT: &str = "its arguments do not fit its schema";
 const UNASKED: &str = "no rule speaks of it, and only tools are asked about";
 
 /// What becomes of a call.

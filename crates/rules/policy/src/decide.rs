@@ -117,7 +117,7 @@ fn standing<'p>(
     kind: CapabilityKind,
     facts: &Facts<'_>,
 ) -> (Step, Decision<'p>) {
-    let is_tool = kind == CapabilityKind::Tool;
+    let is_tool = is_call(kind);
     // In this mode nobody but the administrator has anybody asked.
     let asks = settings.mode != Mode::Full;
     let by = |step, effect, because| (step, Decision { effect, because });
@@ -158,6 +158,11 @@ fn standing<'p>(
     by(Step::Mode, effect, Because::Mode(settings.mode, settings.mode_at.as_ref()))
 }
 
+/// Whether it can change something: a tool, or a method of an extension. Everything else is read.
+fn is_call(kind: CapabilityKind) -> bool {
+    matches!(kind, CapabilityKind::Tool | CapabilityKind::Method)
+}
+
 /// What the declaration of the server says: in this layer too, what asks comes before what allows.
 fn server<'p>(facts: &Facts<'_>, asks: bool) -> Option<(Step, Effect, Because<'p>)> {
     let own = |origin: &&Origin| origin.scope != Scope::Project;
@@ -182,5 +187,5 @@ fn server<'p>(facts: &Facts<'_>, asks: bool) -> Option<(Step, Effect, Because<'p
 /// Where nobody is asked, only what is destructive is asked about, and only if that is configured.
 fn taint_asks(settings: &Settings, kind: CapabilityKind, facts: &Facts<'_>) -> bool {
     let floor = settings.yolo_floor && facts.destructive;
-    kind == CapabilityKind::Tool && facts.tainted && (settings.mode != Mode::Full || floor)
+    is_call(kind) && facts.tainted && (settings.mode != Mode::Full || floor)
 }

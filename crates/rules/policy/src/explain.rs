@@ -109,7 +109,7 @@ impl Policy {
         let Verdict { step, standing, decision } = self.verdict(asked, facts);
         let named = Named::new(asked.id, asked.tags);
         let arguments = Arguments::new(asked.arguments);
-        let about = self.rules().iter().filter(|rule| rule.pattern.fits(&named));
+        let about = self.rules().iter().filter(|rule| rule.is_about(&named));
         let mut said: Vec<_> = about
             .map(|rule| Said {
                 layer: rule.layer,

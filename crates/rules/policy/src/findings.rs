@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use toolgate_model::{CapabilityId, CapabilityKind, Effect, Origin, ServerName};
+use toolgate_model::{CapabilityId, Effect, Origin, ServerName};
 
 use crate::known::{Settled, settle};
-use crate::pattern::{Named, Reading};
+use crate::pattern::{Kinds, Named, Reading};
 use crate::rule::Rule;
 use crate::{Layer, Policy};
 
@@ -80,7 +80,7 @@ impl Policy {
     /// refuses.
     fn shadowed(&self, at: usize, rule: &Rule) -> Option<Flaw<'_>> {
         let place = rule.place?;
-        let covers = |other: &Rule| covers(&other.written.readings, &rule.written.readings);
+        let covers = |other: &Rule| covers(other, rule);
         let mut others = self.rules().iter().enumerate().filter(|(number, other)| {
             let first = other.place.is_some_and(|its| (its, *number) < (place, at));
             let decides = other.place == Some(place) || first_of_all(other, rule);
@@ -97,14 +97,15 @@ impl Policy {
         listed: &BTreeSet<ServerName>,
     ) -> Option<Flaw<'_>> {
         let known = self.known()?;
-        if known.is_empty() || offered.iter().any(|named| rule.pattern.fits(named)) {
+        if known.is_empty() || offered.iter().any(|named| rule.is_about(named)) {
             return None;
         }
-        let about: Vec<_> = known.iter().filter(|server| may_mean(rule, server)).collect();
+        let about: Vec<_> = known.iter().filter(|server| rule.may_mean(server, None)).collect();
         if about.is_empty() {
             return Some(Flaw::NoServer);
         }
-        about.iter().all(|server| listed.contains(*server)).then_some(Flaw::NeverMatches)
+        let is_listed = about.iter().all(|server| listed.contains(*server));
+        (is_listed && !may_mean_a_method(rule)).then_some(Flaw::NeverMatches)
     }
 }
 
@@ -115,9 +116,17 @@ fn first_of_all(other: &Rule, rule: &Rule) -> bool {
     other.effect == Effect::Deny || (same && other.effect > rule.effect)
 }
 
-/// Whether every reading of one rule is among what another means.
-fn covers(wider: &[Reading], narrower: &[Reading]) -> bool {
-    narrower.iter().all(|one| wider.iter().any(|other| is_within(one, other)))
+/// Whether every reading of one rule is among what another means. What allows means methods only
+/// where it names them.
+fn covers(wider: &Rule, narrower: &Rule) -> bool {
+    let allows = wider.effect == Effect::Allow;
+    narrower.written.readings.iter().all(|one| {
+        let mut others = wider.written.readings.iter();
+        others.any(|other| {
+            let means = !allows || !one.names_methods() || other.names_methods();
+            means && is_within(one, other)
+        })
+    })
 }
 
 /// Whether one reading means nothing that the other does not: told where it is plain, and not where
@@ -134,9 +143,7 @@ fn is_within(one: &Reading, other: &Reading) -> bool {
                 (Some(any), Some(name)) => any == name || fits(any, name),
                 (Some(_), None) => false,
             };
-            served
-                && named
-                && CapabilityKind::ALL.iter().all(|kind| !kinds.has(*kind) || all.has(*kind))
+            served && named && all.contains(*kinds)
         }
         (Reading::Tag(parts), Reading::Tag(above)) => {
             above.len() <= parts.len()
@@ -150,17 +157,12 @@ fn fits(wide: &crate::glob::Glob, narrow: &crate::glob::Glob) -> bool {
     narrow.plain().is_some_and(|text| wide.fits(text))
 }
 
-/// Whether a rule can be about a server.
-fn may_mean(rule: &Rule, server: &ServerName) -> bool {
-    let mut readings = rule.pattern.readings.iter();
-    readings.any(|reading| match reading {
-        Reading::Pair { server: wanted, .. } => wanted.fits(server.as_str()),
-        Reading::Made { server: wanted, join } => {
-            wanted.fits(server.as_str()) || wanted.fits(&join.made(server.as_str()))
+/// Whether a rule can be about a method: no list holds those, so nobody knows what there is.
+fn may_mean_a_method(rule: &Rule) -> bool {
+    rule.pattern.readings.iter().any(|reading| match reading {
+        Reading::Pair { name: Some(name), kinds: Kinds::Tools, .. } => {
+            rule.effect != Effect::Allow && name.as_str().contains('/')
         }
-        Reading::Joined { whole, join, .. } => [server.as_str(), &join.made(server.as_str())]
-            .iter()
-            .any(|name| whole.may_begin(&format!("{name}{}", join.between()))),
-        Reading::Tag(_) | Reading::Everything(_) => true,
+        reading => reading.names_methods(),
     })
 }

@@ -6,10 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use toolgate_model::CapabilityKind;
-
 use crate::glob::Glob;
-use crate::pattern::{Join, Named, Reading};
+use crate::pattern::{Join, Kinds, Named, Reading};
 use crate::rule::Rule;
 use crate::texts::{Numbers, Texts};
 
@@ -92,7 +90,7 @@ impl Index {
                 self.made.find(made, &mut found);
             }
         }
-        if !self.joined.is_empty() && named.id.kind == CapabilityKind::Tool {
+        if !self.joined.is_empty() && Kinds::Tools.has(named.id.kind) {
             let joined = [Join::Single, Join::Double].into_iter();
             joined
                 .flat_map(|join| named.joined(join))

@@ -112,7 +112,10 @@ fn bound(reading: &Reading, servers: &[&ServerName]) -> Settled {
 fn meanings(reading: &Reading, servers: &[&ServerName]) -> Vec<String> {
     let Reading::Joined { whole, join, .. } = reading else {
         let each = |server: &&ServerName| match reading {
-            Reading::Pair { name: Some(name), .. } => format!("mcp:{server}/{}", name.as_str()),
+            Reading::Pair { name: Some(name), kinds, .. } => {
+                format!("{}:{server}/{}", kinds.prefix(), name.as_str())
+            }
+            Reading::Pair { kinds, .. } => format!("{}:{server}", kinds.prefix()),
             _ => format!("mcp:{server}"),
         };
         return servers.iter().map(each).collect();
@@ -133,12 +136,11 @@ fn tool<'a>(text: &'a str, server: &str, join: Join) -> Option<&'a str> {
 /// A reading as it would be written plainly.
 fn plainly(reading: &Reading) -> String {
     match reading {
-        Reading::Pair { server, name: Some(name), .. } => {
-            format!("mcp:{}/{}", server.as_str(), name.as_str())
+        Reading::Pair { server, name: Some(name), kinds } => {
+            format!("{}:{}/{}", kinds.prefix(), server.as_str(), name.as_str())
         }
-        Reading::Pair { server, .. } | Reading::Made { server, .. } => {
-            format!("mcp:{}", server.as_str())
-        }
+        Reading::Pair { server, kinds, .. } => format!("{}:{}", kinds.prefix(), server.as_str()),
+        Reading::Made { server, .. } => format!("mcp:{}", server.as_str()),
         Reading::Joined { whole, .. } => format!("mcp:SERVER/TOOL for {}", whole.as_str()),
         Reading::Tag(_) | Reading::Everything(_) => "everything".to_owned(),
     }

@@ -23,10 +23,10 @@ mod screen;
 mod texts;
 
 pub use asked::{Asked, Facts};
-pub use because::{Because, Decision, Reason};
+pub use because::{Because, Decision, MISFIT, Reason};
 pub use decide::Step;
 pub use explain::{Declared, Explained, Layer, Said};
 pub use findings::{Finding, Flaw};
 pub use policy::Policy;
 pub use prepared::Prepared;
-pub use rule::BadRule;
+pub use rule::{BadRule, ClientNames};

@@ -38,15 +38,34 @@ pub(crate) enum Kinds {
     Tools,
     Resources,
     Prompts,
+    Methods,
 }
 
 impl Kinds {
     pub fn has(self, kind: CapabilityKind) -> bool {
         match self {
             Self::All => true,
-            Self::Tools => kind == CapabilityKind::Tool,
+            // An extension's method is called as a tool is. A rule that allows means a method only
+            // where it says so (`Rule::is_about`).
+            Self::Tools => matches!(kind, CapabilityKind::Tool | CapabilityKind::Method),
             Self::Resources => matches!(kind, CapabilityKind::Resource | CapabilityKind::Template),
             Self::Prompts => kind == CapabilityKind::Prompt,
+            Self::Methods => kind == CapabilityKind::Method,
+        }
+    }
+
+    /// Whether it has every kind that another has.
+    pub fn contains(self, other: Self) -> bool {
+        self == other || self == Self::All || (self, other) == (Self::Tools, Self::Methods)
+    }
+
+    /// What a rule about these begins with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::All | Self::Tools => "mcp",
+            Self::Resources => "resource",
+            Self::Prompts => "prompt",
+            Self::Methods => "method",
         }
     }
 }
@@ -121,13 +140,12 @@ impl<'a> Named<'a> {
     }
 }
 
-impl Pattern {
-    pub fn fits(&self, named: &Named<'_>) -> bool {
-        self.readings.iter().any(|reading| reading.fits(named))
-    }
-}
-
 impl Reading {
+    /// Whether it says that it is about methods.
+    pub fn names_methods(&self) -> bool {
+        matches!(self, Self::Pair { kinds: Kinds::Methods, .. })
+    }
+
     pub fn fits(&self, named: &Named<'_>) -> bool {
         let CapabilityId { server, kind, name } = named.id;
         match self {
@@ -155,7 +173,7 @@ impl Reading {
 }
 
 /// Whether a tag is one that the parts name, or below it. Parts are compared whole.
-fn is_below(parts: &[Glob], tag: &str) -> bool {
+pub(crate) fn is_below(parts: &[Glob], tag: &str) -> bool {
     let mut below = tag.split('.');
     parts.iter().all(|part| below.next().is_some_and(|name| part.fits(name)))
 }

@@ -14,7 +14,7 @@ use crate::index::Index;
 use crate::known::{Settled, settle};
 use crate::pattern::{Named, Pattern};
 use crate::prepared::Places;
-use crate::rule::Rule;
+use crate::rule::{ClientNames, Place, Rule};
 use crate::{Asked, BadRule, Decision, Facts, Layer, Prepared};
 
 /// All rules, ready to decide. Cheap to clone.
@@ -24,6 +24,10 @@ pub struct Policy {
     index: Arc<Index>,
     settings: Arc<Settings>,
     known: Option<Arc<BTreeSet<ServerName>>>,
+    /// Servers that no rule allows: those that a project's file declares.
+    proposed: Arc<BTreeSet<ServerName>>,
+    /// Whether any rule refuses.
+    denies: bool,
 }
 
 impl Policy {
@@ -35,7 +39,7 @@ impl Policy {
         let (mut rules, mut bad) = (Vec::new(), Vec::new());
         for set in &governance.rules {
             for (effect, written) in &set.rules {
-                let (rule, wrong) = Rule::of(set, *effect, written);
+                let (rule, wrong) = Rule::of(set, *effect, written, governance.posture);
                 rules.extend(rule);
                 bad.extend(wrong);
             }
@@ -53,7 +57,35 @@ impl Policy {
     pub fn knowing<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
         let known = Arc::new(servers.into_iter().cloned().collect());
         let rules = self.rules.iter().map(|rule| Rule::clone(rule)).collect();
-        Self::put_together(rules, Arc::clone(&self.settings), Some(known))
+        let proposed = Arc::clone(&self.proposed);
+        Self { proposed, ..Self::put_together(rules, Arc::clone(&self.settings), Some(known)) }
+    }
+
+    /// The same where these servers are declared by a project's file. A rule that allows is bound to
+    /// what the user or the administrator declares, so none is about them; one that denies or asks is
+    /// bound to the name.
+    #[must_use]
+    pub fn proposing<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
+        Self { proposed: Arc::new(servers.into_iter().cloned().collect()), ..self.clone() }
+    }
+
+    /// The rules that can be about none of these servers, by their names and all tags that something
+    /// of them may bear.
+    pub fn idle_rules(
+        &self,
+        servers: &[(&ServerName, Vec<String>)],
+    ) -> Vec<(Effect, &str, &Origin)> {
+        let means =
+            |rule: &Rule| servers.iter().any(|(server, tags)| rule.may_mean(server, Some(tags)));
+        let rules = self.rules.iter().filter(|rule| rule.place.is_some() && !means(rule));
+        rules.map(|rule| (rule.effect, &*rule.text, &rule.origin)).collect()
+    }
+
+    /// The rules that allow something of a server with these tags, as they are written.
+    pub fn allowing(&self, server: &ServerName, tags: &[String]) -> Vec<&str> {
+        let rules = self.rules.iter().filter(|rule| rule.effect == Effect::Allow);
+        let rules = rules.filter(|rule| rule.place.is_some() && rule.may_mean(server, Some(tags)));
+        rules.map(|rule| &*rule.text).collect()
     }
 
     fn put_together(
@@ -68,13 +100,53 @@ impl Policy {
             };
         }
         let index = Arc::new(Index::of(rules.iter()));
-        Self { rules: rules.into_iter().map(Arc::new).collect(), index, settings, known }
+        let denies = rules.iter().any(|rule| rule.place == Some(Place::Deny));
+        let (rules, proposed) = (rules.into_iter().map(Arc::new).collect(), Arc::default());
+        Self { rules, index, settings, known, proposed, denies }
     }
 
     /// Finds once what can matter for one capability.
     pub fn prepare(&self, id: &CapabilityId, tags: &[String]) -> Prepared {
         let named = Named::new(id, tags);
         Prepared::new(id, self.about(&named).cloned(), &self.settings)
+    }
+
+    /// The rule that refuses something whatever its arguments are: to everybody with a profile, or
+    /// to this client.
+    pub fn always_denies(
+        &self,
+        id: &CapabilityId,
+        tags: &[String],
+        profile: &str,
+        client: Option<ClientNames<'_>>,
+    ) -> Option<(&str, &Origin)> {
+        if !self.denies {
+            return None;
+        }
+        let named = Named::new(id, tags);
+        let mut rules = self.about(&named);
+        let rule = rules.find(|rule| {
+            rule.place == Some(Place::Deny)
+                && rule.when.is_empty()
+                && rule.profile.as_ref().is_none_or(|wanted| wanted.fits(profile))
+                && rule
+                    .client
+                    .as_ref()
+                    .is_none_or(|wanted| client.is_some_and(|names| wanted.fits(names)))
+        })?;
+        Some((&rule.text, &rule.origin))
+    }
+
+    /// Whether any rule refuses something.
+    pub fn denies(&self) -> bool {
+        self.denies
+    }
+
+    /// Whether a rule refuses something to some clients and not to others, whatever its arguments
+    /// are.
+    pub fn denies_by_client(&self) -> bool {
+        let refuses = |rule: &Arc<Rule>| rule.place == Some(Place::Deny) && rule.when.is_empty();
+        self.denies && self.rules.iter().any(|rule| refuses(rule) && rule.client.is_some())
     }
 
     /// Decides.
@@ -97,7 +169,9 @@ impl Policy {
     fn about(&self, named: &Named<'_>) -> impl Iterator<Item = &Arc<Rule>> {
         let numbers = self.index.find(named).into_iter();
         let rules = numbers.filter_map(|number| self.rules.get(usize::try_from(number).ok()?));
-        rules.filter(|rule| rule.pattern.fits(named))
+        let proposed = self.proposed.contains(&named.id.server);
+        rules
+            .filter(move |rule| rule.is_about(named) && !(proposed && rule.effect == Effect::Allow))
     }
 
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {

@@ -1,5 +1,5 @@
 //! Reads what a rule is about: `mcp:server/tool`, `mcp:server_tool`, `mcp__server__tool`,
-//! `tag:mcp.git`, `resource:server/uri`, `prompt:server/name`.
+//! `tag:mcp.git`, `resource:server/uri`, `prompt:server/name`, `method:server/name`.
 //!
 //! Any text is read or refused with what to write instead; none is guessed at.
 
@@ -11,8 +11,8 @@ use crate::pattern::{Join, Kinds, Pattern, Reading};
 /// The longest text of a rule, in bytes: a URI may be long.
 const MAX_BYTES: usize = 2048;
 /// What is told of a text that is none of the forms.
-const FORMS: &str = "write `mcp:SERVER/TOOL`, `mcp:SERVER`, `tag:TAG`, `resource:SERVER/URI` or \
-                     `prompt:SERVER/NAME`";
+const FORMS: &str = "write `mcp:SERVER/TOOL`, `mcp:SERVER`, `tag:TAG`, `resource:SERVER/URI`, \
+                     `prompt:SERVER/NAME` or `method:SERVER/NAME`";
 
 /// All ways to read a text.
 pub(crate) fn read(text: &str) -> Result<Pattern, String> {
@@ -30,6 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Pattern, String> {
         Some(("mcp", rest)) => joined_by_one(rest),
         Some(("resource", rest)) => pairs(rest, Kinds::Resources),
         Some(("prompt", rest)) => pairs(rest, Kinds::Prompts),
+        Some(("method", rest)) => pairs(rest, Kinds::Methods),
         Some(("tag", rest)) => tag(rest),
         _ => match text.strip_prefix("mcp__") {
             Some(rest) => joined_by_two(rest),
@@ -47,6 +48,7 @@ pub(crate) fn unread(text: &str) -> Pattern {
     let kinds = match text.split_once(':') {
         Some(("resource", _)) => Kinds::Resources,
         Some(("prompt", _)) => Kinds::Prompts,
+        Some(("method", _)) => Kinds::Methods,
         _ => Kinds::All,
     };
     Pattern { readings: vec![Reading::Everything(kinds)] }

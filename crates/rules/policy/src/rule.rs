@@ -4,12 +4,18 @@
 //! refuses or asks, a condition that cannot be read is taken to hold; and if it cannot be told what
 //! the rule is about, everything is asked about.
 
-use toolgate_model::{Data, Effect, Expected, Origin, RuleSet, Scope, WrittenRule};
+use toolgate_model::{
+    CapabilityKind, Data, Effect, Expected, Origin, Posture, RuleSet, Scope, ServerName,
+    WrittenRule,
+};
 
 use crate::condition::{Arguments, Holds, Test};
 use crate::glob::Glob;
-use crate::pattern::Pattern;
+use crate::pattern::{Named, Pattern, Reading, is_below};
 use crate::{Asked, Layer, reader};
+
+/// How a rule names a client by its key, and not by what it calls itself.
+const KEY: &str = "key:";
 
 /// A rule that cannot be understood: it is reported, and a `deny` or `ask` among them makes
 /// everything it might be about be asked.
@@ -53,9 +59,32 @@ pub(crate) struct Rule {
     pub written: Pattern,
     /// What it means.
     pub pattern: Pattern,
-    pub client: Option<Glob>,
+    pub client: Option<Client>,
     pub profile: Option<Glob>,
     pub when: Vec<Test>,
+}
+
+/// Which client a rule is for.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    pub glob: Glob,
+    /// Whether it is known by its key (`key:NAME`), and not by what it calls itself.
+    by_key: bool,
+}
+
+/// The names by which a rule can mean a client.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientNames<'a> {
+    /// What it calls itself.
+    pub client: &'a str,
+    /// Who calls: `key:NAME` for the holder of a key.
+    pub caller: &'a str,
+}
+
+impl Client {
+    pub(crate) fn fits(&self, names: ClientNames<'_>) -> bool {
+        self.glob.fits(if self.by_key { names.caller } else { names.client })
+    }
 }
 
 impl Rule {
@@ -64,6 +93,7 @@ impl Rule {
         set: &RuleSet,
         effect: Effect,
         written: &WrittenRule,
+        posture: Posture,
     ) -> (Option<Self>, Vec<BadRule>) {
         let origin = origin(set, written);
         let layer = Layer::of(set.origin.scope);
@@ -76,6 +106,11 @@ impl Rule {
             }
         };
         let client = glob("client", written.client.as_deref(), &mut wrong);
+        let by_key = written.client.as_ref().is_some_and(|name| name.starts_with(KEY));
+        if client.is_some() && !by_key && effect == Effect::Allow && posture == Posture::Governed {
+            wrong.push("believe what a client calls itself: name its key (`key:NAME`)".to_owned());
+        }
+        let client = client.map(|glob| Client { glob, by_key });
         let profile = glob("profile", written.profile.as_deref(), &mut wrong);
         let when = written.when.iter().map(|condition| {
             let (test, why) = Test::of(condition);
@@ -112,6 +147,37 @@ impl Rule {
         (Some(rule), bad)
     }
 
+    /// Whether it can be about a server. Of one about tags that depends on the tags of the server,
+    /// where they are known.
+    pub fn may_mean(&self, server: &ServerName, tags: Option<&[String]>) -> bool {
+        let mut readings = self.pattern.readings.iter();
+        readings.any(|reading| match reading {
+            Reading::Pair { server: wanted, .. } => wanted.fits(server.as_str()),
+            Reading::Made { server: wanted, join } => {
+                wanted.fits(server.as_str()) || wanted.fits(&join.made(server.as_str()))
+            }
+            Reading::Joined { whole, join, .. } => [server.as_str(), &join.made(server.as_str())]
+                .iter()
+                .any(|name| whole.may_begin(&format!("{name}{}", join.between()))),
+            Reading::Tag(parts) => {
+                tags.is_none_or(|tags| tags.iter().any(|tag| is_below(parts, tag)))
+            }
+            Reading::Everything(_) => true,
+        })
+    }
+
+    /// Whether it is about a capability.
+    ///
+    /// Who allows a tool, a tag or a whole server knows what is listed there. What methods do no list
+    /// says, so a rule that allows must name them as such.
+    pub fn is_about(&self, named: &Named<'_>) -> bool {
+        let must_name_methods =
+            self.effect == Effect::Allow && named.id.kind == CapabilityKind::Method;
+        let mut readings = self.pattern.readings.iter();
+        readings
+            .any(|reading| (!must_name_methods || reading.names_methods()) && reading.fits(named))
+    }
+
     /// Whether it holds whoever calls with whatever arguments.
     pub fn is_plain(&self) -> bool {
         self.client.is_none() && self.profile.is_none() && self.when.is_empty()
@@ -120,8 +186,9 @@ impl Rule {
     /// Whether it holds for this caller and these arguments.
     pub fn holds<'a>(&'a self, asked: &Asked<'_>, arguments: &Arguments<'a>) -> bool {
         let enough = if self.effect == Effect::Allow { Holds::Yes } else { Holds::Unclear };
-        self.client.as_ref().is_none_or(|client| client.fits(asked.client))
-            && self.profile.as_ref().is_none_or(|profile| profile.fits(asked.profile))
+        self.client.as_ref().is_none_or(|client| {
+            client.fits(ClientNames { client: asked.client, caller: asked.caller })
+        }) && self.profile.as_ref().is_none_or(|profile| profile.fits(asked.profile))
             && self.when.iter().all(|test| test.holds(arguments) >= enough)
     }
 }

@@ -59,7 +59,7 @@ impl Screen {
             let rarest = keys.min_by_key(|key| (screen.crowd(key), Reverse(key.demand.weight())));
             match (rarest, &rule.client, &rule.profile) {
                 (Some(key), ..) => screen.place(&key).add(&key.demand, rule, number),
-                (None, Some(client), _) => screen.clients.add(client, number),
+                (None, Some(client), _) => screen.clients.add(&client.glob, number),
                 (None, None, Some(profile)) => screen.profiles.add(profile, number),
                 (None, None, None) => screen.always.push(number),
             }
@@ -92,6 +92,9 @@ impl Screen {
     pub fn candidates(&self, asked: &Asked<'_>, arguments: &Arguments<'_>) -> Candidates {
         let mut found = Numbers::new();
         self.clients.find(asked.client, &mut found);
+        if asked.caller != asked.client {
+            self.clients.find(asked.caller, &mut found);
+        }
         self.profiles.find(asked.profile, &mut found);
         if !self.members.is_empty() {
             let Some(object) = arguments.object() else { return Candidates::All };
@@ -102,6 +105,7 @@ impl Screen {
             }
         }
         found.sort_unstable();
+        found.dedup();
         Candidates::Some(found)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use toolgate_model::Effect;
 
 use crate::histogram::Histogram;
-use crate::record::{DRIFT, Ended, Happened, Item};
+use crate::record::{APPROVING, DRIFT, Ended, Happened, Item};
 use crate::report::{Counts, Latency, Reason, Report, ServerReport, Slice, ToolReport};
 use crate::score::{Score, Standing, score};
 use crate::server::Server;
@@ -47,7 +47,16 @@ impl Collector {
         self.last = self.last.max(item.ms);
         match item.happened {
             Happened::Decided { effect, because } => self.decided(item, effect, because),
-            Happened::Chosen(choice) => *entry(&mut self.approvals, choice) += 1,
+            Happened::Misfit => {
+                self.count(item, &Counts { bad_arguments: 1, ..Counts::default() }, None);
+            }
+            Happened::Chosen(choice) => {
+                *entry(&mut self.approvals, choice) += 1;
+                if !APPROVING.contains(&choice) {
+                    self.count(item, &Counts { denied: 1, ..Counts::default() }, None);
+                }
+            }
+            Happened::Settled(choice) => *entry(&mut self.approvals, choice) += 1,
             Happened::Done { ended, micros } => self.done(item, ended, micros),
             Happened::Noted(kind) => {
                 *entry(&mut self.notes, kind) += 1;
@@ -79,12 +88,13 @@ impl Collector {
             Ended::Ok => &mut one.ok,
             Ended::ToolError => &mut one.tool_errors,
             Ended::Error => &mut one.errors,
+            Ended::BadArguments => &mut one.bad_arguments,
             Ended::TimedOut => &mut one.timed_out,
             Ended::Cancelled => &mut one.cancelled,
             Ended::Unknown => &mut one.unknown,
         } = 1;
         // How long a call took that nobody saw the end of is not known.
-        let took = !matches!(ended, Ended::Cancelled | Ended::Unknown);
+        let took = !matches!(ended, Ended::Cancelled | Ended::Unknown | Ended::BadArguments);
         self.count(item, &one, took.then_some(micros));
     }
 

@@ -25,8 +25,12 @@ pub enum Happened<'a> {
         /// Because of what.
         because: &'a str,
     },
-    /// Somebody was asked, and this came of it.
+    /// A call was not made, because its arguments do not fit its schema.
+    Misfit,
+    /// Somebody was asked about a call that waited, and this came of it.
     Chosen(&'a str),
+    /// Somebody decided about a call that no longer waited: it had ended before.
+    Settled(&'a str),
     /// A call that was made is over.
     Done {
         /// How.
@@ -47,6 +51,8 @@ pub enum Ended {
     ToolError,
     /// With an error.
     Error,
+    /// With an error that says its arguments were bad: the caller's mistake.
+    BadArguments,
     /// It took too long.
     TimedOut,
     /// Its caller gave it up.
@@ -54,6 +60,9 @@ pub enum Ended {
     /// Nobody knows.
     Unknown,
 }
+
+/// The choices after which a call goes on. After every other one it is refused.
+pub(crate) const APPROVING: [&str; 3] = ["once", "tool", "server"];
 
 /// The kind of a note that says a definition changed since it was approved.
 pub(crate) const DRIFT: &str = "drift";

@@ -53,18 +53,21 @@ pub struct Counts {
     pub cancelled: u64,
     /// Of which nobody knows how they ended.
     pub unknown: u64,
+    /// With arguments that do not fit, by the schema or by the server's word: the caller's mistake,
+    /// by which no server is judged.
+    pub bad_arguments: u64,
     /// Decisions to let a call through.
     pub allowed: u64,
     /// Decisions to ask somebody.
     pub asked: u64,
-    /// Decisions to refuse.
+    /// Calls that were refused: by a rule, by a person, or because nobody approved them in time.
     pub denied: u64,
 }
 
 impl Counts {
     pub(crate) fn add(&mut self, other: &Self) {
         let Self { calls, ok, tool_errors, errors, timed_out, .. } = other;
-        let Self { cancelled, unknown, allowed, asked, denied, .. } = other;
+        let Self { cancelled, unknown, bad_arguments, allowed, asked, denied, .. } = other;
         for (into, more) in [
             (&mut self.calls, calls),
             (&mut self.ok, ok),
@@ -73,6 +76,7 @@ impl Counts {
             (&mut self.timed_out, timed_out),
             (&mut self.cancelled, cancelled),
             (&mut self.unknown, unknown),
+            (&mut self.bad_arguments, bad_arguments),
             (&mut self.allowed, allowed),
             (&mut self.asked, asked),
             (&mut self.denied, denied),
@@ -81,9 +85,9 @@ impl Counts {
         }
     }
 
-    /// Calls by which a server can be judged: not those that were taken back.
+    /// Calls by which a server can be judged: not those that were taken back or badly made.
     pub(crate) fn judged(&self) -> u64 {
-        self.calls - self.cancelled
+        self.ok + self.tool_errors + self.failed()
     }
 
     /// Calls that went wrong.

@@ -46,7 +46,7 @@ pub(crate) fn texts(kind: CapabilityKind, definition: &Definition) -> Vec<(Field
     match kind {
         CapabilityKind::Tool => parameters(raw, &mut texts),
         CapabilityKind::Prompt => arguments(raw, &mut texts),
-        CapabilityKind::Resource | CapabilityKind::Template => {}
+        CapabilityKind::Resource | CapabilityKind::Template | CapabilityKind::Method => {}
     }
     texts
 }

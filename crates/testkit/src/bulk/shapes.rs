@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 
 /// The shapes there are.
-pub(super) const ALL: [&str; 5] = ["text", "blocks", "structured", "image", "pretty"];
+pub(super) const ALL: [&str; 6] = ["text", "blocks", "structured", "image", "pretty", "invisible"];
+/// What "invisible" has behind its text: nobody would see it.
+const TAGS: &str = "\u{e0041}\u{e0042}";
 
 /// A word that stands once in every text, two thirds into it.
 pub const NEEDLE: &str = "Nadel-im-Heuhaufen";
@@ -38,6 +40,10 @@ pub fn result(shape: &str, bytes: usize) -> Option<String> {
             r#"{{"content":[{{"type":"text","text":{}}}],"structuredContent":{{"ok":1.50}}}}"#,
             spelled(&text(bytes))
         ),
+        "invisible" => {
+            let text = spelled(&format!("{}{TAGS}", text(bytes)));
+            format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#)
+        }
         "pretty" => format!(
             "{{\n  \"content\": [\r\n    {{ \"type\": \"text\",\n \"text\": {} }}\n  ],\n  \
              \"structuredContent\": {{\n}},\n \"odd\": 1e400\n}}",

@@ -20,11 +20,16 @@ pub enum CapabilityKind {
     Template,
     /// A prompt that can be filled in.
     Prompt,
+    /// A request of an extension. No list names it, so it is none of [`CapabilityKind::ALL`].
+    Method,
 }
 
 impl CapabilityKind {
-    /// All kinds, in the order they are listed.
+    /// All kinds that servers list, in the order they are listed.
     pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
+
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::ALL.len() + 1;
 
     /// How MCP spells a list of them: the member that holds the definitions, and the member of a
     /// definition that names it.
@@ -34,6 +39,7 @@ impl CapabilityKind {
             Self::Resource => ("resources", "uri"),
             Self::Template => ("resourceTemplates", "uriTemplate"),
             Self::Prompt => ("prompts", "name"),
+            Self::Method => ("methods", "name"),
         }
     }
 
@@ -44,7 +50,13 @@ impl CapabilityKind {
             Self::Resource => "resource",
             Self::Template => "template",
             Self::Prompt => "prompt",
+            Self::Method => "method",
         }
+    }
+
+    /// The kind with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().chain([Self::Method]).find(|kind| kind.as_str() == word)
     }
 }
 
@@ -61,7 +73,7 @@ pub struct CapabilityId {
     pub server: ServerName,
     /// What it is.
     pub kind: CapabilityKind,
-    /// The server's own name for it: a tool or prompt name, a URI or a URI template.
+    /// The server's own name for it: a tool, prompt or method name, a URI or a URI template.
     pub name: Arc<str>,
 }
 

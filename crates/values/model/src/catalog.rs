@@ -62,16 +62,18 @@ impl Catalog {
             CapabilityKind::Resource => &self.resources,
             CapabilityKind::Template => &self.templates,
             CapabilityKind::Prompt => &self.prompts,
+            CapabilityKind::Method => &[],
         }
     }
 
-    /// The definitions of one kind, to be replaced.
-    pub fn of_mut(&mut self, kind: CapabilityKind) -> &mut Vec<Definition> {
+    /// The definitions of one kind, to be replaced; none of a kind that no list holds.
+    pub fn of_mut(&mut self, kind: CapabilityKind) -> Option<&mut Vec<Definition>> {
         match kind {
-            CapabilityKind::Tool => &mut self.tools,
-            CapabilityKind::Resource => &mut self.resources,
-            CapabilityKind::Template => &mut self.templates,
-            CapabilityKind::Prompt => &mut self.prompts,
+            CapabilityKind::Tool => Some(&mut self.tools),
+            CapabilityKind::Resource => Some(&mut self.resources),
+            CapabilityKind::Template => Some(&mut self.templates),
+            CapabilityKind::Prompt => Some(&mut self.prompts),
+            CapabilityKind::Method => None,
         }
     }
 

@@ -206,6 +206,8 @@ pub struct Approvals {
     pub wait: Duration,
     /// How long after it was asked for a call may still be approved, and a one-time approval used.
     pub expiry: Duration,
+    /// Whether a process that a client started may approve, where no passphrase is set.
+    pub from_client_terminal: bool,
 }
 
 impl Default for Approvals {
@@ -216,6 +218,7 @@ impl Default for Approvals {
             // Below the 60 s after which most clients give a call up.
             wait: Duration::from_secs(45),
             expiry: Duration::from_secs(600),
+            from_client_terminal: false,
         }
     }
 }

@@ -37,7 +37,7 @@ const BITS: u32 = 12;
 
 impl Mask {
     /// A mask for these values, as they are and as others may write them: escaped, encoded for a
-    /// URL, in base64.
+    /// URL, in hexadecimal, in base64.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         // What consists of nothing but the mark cannot be hidden by it.
         let mut values: Vec<_> =
@@ -60,21 +60,23 @@ impl Mask {
         Self { count: long.len() + short.len(), forms, short, first }
     }
 
-    /// Whether a form of some value stands in the text.
-    fn finds(&self, text: &str) -> bool {
-        let begins_here = |at: usize, four: &[u8; SHORTEST]| {
+    /// Adds every place where a form of some value stands. One walk over the text, however many
+    /// forms there are.
+    fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize)) {
+        if self.forms.is_empty() {
+            return;
+        }
+        for (at, four) in text.windows(SHORTEST).enumerate() {
+            let Some(four) = four.first_chunk() else { continue };
+            let (word, bit) = place(*four);
+            if self.first[word] & bit == 0 {
+                continue;
+            }
             let from = self.forms.partition_point(|form| form.as_bytes() < four.as_slice());
-            let rest = &text.as_bytes()[at..];
             let alike = self.forms[from..].iter().take_while(|it| it.as_bytes().starts_with(four));
-            alike.map(String::as_bytes).any(|form| rest.starts_with(form))
-        };
-        let windows = text.as_bytes().windows(SHORTEST).enumerate();
-        let mut windows = windows.filter_map(|(at, four)| Some((at, four.first_chunk()?)));
-        !self.forms.is_empty()
-            && windows.any(|(at, four)| {
-                let (word, bit) = place(*four);
-                self.first[word] & bit != 0 && begins_here(at, four)
-            })
+            let forms = alike.filter(|form| text[at..].starts_with(form.as_bytes()));
+            forms.for_each(|form| found(at, at + form.len()));
+        }
     }
 
     /// A mask for what both hide.
@@ -121,9 +123,11 @@ impl Mask {
     /// Hides what is found now; `None` if nothing is.
     fn once(&self, text: &str) -> Option<String> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        let forms = if self.finds(text) { self.forms.as_slice() } else { &[] };
-        let long = forms.iter().flat_map(|form| text.match_indices(form.as_str()));
-        found.extend(long.map(|(start, hit)| (start, start + hit.len())));
+        self.find(text.as_bytes(), |start, end| found.push((start, end)));
+        // As whoever reads it decodes it, since any of its characters may be escaped.
+        for decoded in [Decoded::percent(text), Decoded::unicode(text)].into_iter().flatten() {
+            self.find(&decoded.bytes, |start, end| found.push(decoded.source(text, start, end)));
+        }
         let short = self.short.iter().flat_map(|value| text.match_indices(value.as_str()));
         let short = short.map(|(start, hit)| (start, start + hit.len()));
         found.extend(short.filter(|(start, end)| stands_alone(text, *start, *end)));
@@ -145,6 +149,82 @@ impl Mask {
         masked.push_str(&text[shown..]);
         Some(masked)
     }
+}
+
+/// A text without one kind of escapes.
+struct Decoded {
+    bytes: Vec<u8>,
+    /// Where each byte came from, and where the text ends.
+    places: Vec<usize>,
+}
+
+impl Decoded {
+    /// With `%41` decoded; `None` if there is nothing to decode.
+    fn percent(text: &str) -> Option<Self> {
+        Self::of(text, b'%', |rest| Some((vec![number(rest, 1, 2)? as u8], 3)))
+    }
+
+    /// With `\u0041` decoded; `None` if there is nothing to decode. Half a pair stands for nothing.
+    fn unicode(text: &str) -> Option<Self> {
+        let unit = |rest: &[u8], at: usize| {
+            let marked = rest.get(at) == Some(&b'\\') && rest.get(at + 1) == Some(&b'u');
+            marked.then(|| number(rest, at + 2, 4)).flatten()
+        };
+        Self::of(text, b'\\', |rest| {
+            let (first, second) = (unit(rest, 0)?, unit(rest, 6));
+            let (c, length) = match (char::from_u32(first), second) {
+                (Some(c), _) => (c, 6),
+                (None, Some(second)) => {
+                    let pair = [first as u16, second as u16];
+                    (char::decode_utf16(pair).next()?.ok()?, 12)
+                }
+                (None, None) => return None,
+            };
+            Some((c.to_string().into_bytes(), length))
+        })
+    }
+
+    /// Replaces whatever begins with `mark` and can be decoded: what it means, and how long it is.
+    fn of(
+        text: &str,
+        mark: u8,
+        decode: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>,
+    ) -> Option<Self> {
+        let source = text.as_bytes();
+        if !source.contains(&mark) {
+            return None;
+        }
+        let mut decoded = Self { bytes: Vec::new(), places: Vec::new() };
+        let mut at = 0;
+        while let Some(byte) = source.get(at) {
+            let escape = (*byte == mark).then(|| decode(&source[at..])).flatten();
+            let (bytes, length) = escape.unwrap_or_else(|| (vec![*byte], 1));
+            decoded.places.resize(decoded.places.len() + bytes.len(), at);
+            decoded.bytes.extend(bytes);
+            at += length;
+        }
+        decoded.places.push(source.len());
+        (decoded.bytes.len() < source.len()).then_some(decoded)
+    }
+
+    /// Where in the text these bytes stand.
+    fn source(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
+        let (mut from, mut to) = (self.places[start], self.places[end]);
+        // Bytes that are no text by themselves may end amid a character.
+        while !text.is_char_boundary(from) {
+            from -= 1;
+        }
+        while !text.is_char_boundary(to) {
+            to += 1;
+        }
+        (from, to)
+    }
+}
+
+/// The number that so many hexadecimal digits say.
+fn number(text: &[u8], at: usize, digits: usize) -> Option<u32> {
+    let digits = text.get(at..at + digits)?;
+    digits.iter().try_fold(0, |number, byte| Some(number * 16 + (*byte as char).to_digit(16)?))
 }
 
 /// Where the bit of these letters is.
@@ -176,6 +256,8 @@ fn forms(value: &str) -> Vec<String> {
     let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PIECE);
     forms.extend(lines.map(str::to_owned));
     forms.extend((0..3).flat_map(|offset| in_base64(value, offset)));
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    forms.extend([hex.to_uppercase(), hex]);
     forms
 }
 
@@ -296,6 +378,32 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_found_however_many_of_its_characters_are_escaped() {
+        let value = "canary/\u{e9}\u{1f426}";
+        let mask = mask(&[value]);
+        let each = |write: &dyn Fn(u8) -> String| value.bytes().map(write).collect::<String>();
+        let units =
+            |write: &dyn Fn(u16) -> String| value.encode_utf16().map(write).collect::<String>();
+        let texts = [
+            each(&|byte| format!("{byte:02x}")),
+            each(&|byte| format!("{byte:02X}")),
+            each(&|byte| format!("%{byte:02x}")),
+            each(&|byte| format!("%{byte:02X}")),
+            units(&|unit| format!("\\u{unit:04x}")),
+            units(&|unit| format!("\\u{unit:04X}")),
+            "c%61nary/%C3%a9\u{1f426}".to_owned(),
+            "c\\u0061nary\\/\u{e9}\\ud83d\\uDC26".to_owned(),
+        ];
+        for text in texts {
+            assert_eq!(mask.apply(&format!("a {text} b")), "a *** b", "{text}");
+        }
+        // What cannot be decoded is as it is.
+        for text in ["100% \\u12 \\ud83d %zz %", "\\ud83d\\u0041 %C3\u{e9}"] {
+            assert_eq!(mask.apply(text), text);
+        }
+    }
+
+    #[test]
     fn a_value_is_found_in_basic_credentials() {
         for user in ["a", "ab", "abc", "abcd"] {
             let sent = STANDARD.encode(format!("{user}:canary-secret"));
@@ -323,6 +431,23 @@ mod tests {
             for value in values.iter().filter(|it| it.contains(|c: char| c != '*')) {
                 let long = value.len() >= SHORTEST;
                 prop_assert!(!long || !masked.contains(value.as_str()), "{value:?} in {masked:?}");
+            }
+        }
+
+        #[test]
+        fn an_escaped_value_is_gone_and_nothing_panics(
+            value in "\\PC{4,12}", before in "[%\\\\u0-9a-f\u{e9}]{0,12}", after in "[%\\\\u0-9a-f\u{e9}]{0,12}",
+        ) {
+            prop_assume!(value.contains(|c: char| c != '*'));
+            let mask = Mask::new([value.clone()]);
+            let percent: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            let units: String = value.encode_utf16().map(|it| format!("\\u{it:04X}")).collect();
+            let hex: String = value.bytes().map(|byte| format!("{byte:02X}")).collect();
+            // An escape that begins before the value takes its first characters for its own.
+            let before = before.trim_end_matches(|c: char| c.is_ascii()).to_owned();
+            for form in [percent, units, hex] {
+                let masked = mask.apply(&format!("{before}{form}{after}")).into_owned();
+                prop_assert!(!masked.contains(&form), "{form:?} in {masked:?}");
             }
         }
 

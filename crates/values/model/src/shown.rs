@@ -31,6 +31,33 @@ const ABOUT: [&str; 18] = [
     "file", "path", "command", "cmd", "helper", "type", "mode", "method", "provider", "url", "uri",
     "endpoint", "env", "var", "limit", "budget", "server", "port",
 ];
+/// How the credentials of well-known services begin.
+const TOKEN_PREFIXES: [&str; 24] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "dop_v1_",
+    "lin_api_",
+];
 /// How names begin that switch something off and take no value.
 const SWITCHES: [&str; 4] = ["no-", "disable-", "skip-", "without-"];
 
@@ -62,6 +89,54 @@ pub fn shown_args(args: &[String]) -> Vec<String> {
 /// take for code is not hidden, whatever flag it follows.
 pub fn consented_args(args: &[String]) -> Vec<String> {
     shown(args, true).into_iter().map(|shown| shown.text).collect()
+}
+
+/// The value of a variable of the environment as it is shown to whoever is to agree to it: hidden
+/// where the name says that it is a secret, or the value may be one. A loader variable decides what
+/// runs, so all of it is shown.
+pub fn consented_value(name: &str, value: &str) -> String {
+    let mut shown = Shown { is_consent: true, ..Shown::default() };
+    match value {
+        _ if crate::is_loader_variable(name) => shown.show(value),
+        _ if value.contains("${") && is_plain_setting(&without_variables(value)) => {
+            return without_defaults(value);
+        }
+        _ if is_secret_like(name) || !is_plain_setting(value) => return HIDDEN.to_owned(),
+        _ => _ = shown.arg(value, None),
+    }
+    shown.text
+}
+
+/// Whether a value cannot be a credential by its form: words, paths and small numbers. Credentials
+/// mix letters and digits.
+fn is_plain_setting(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_number = digits == value.len() && digits <= 5;
+    (is_number || digits == 0) && !looks_like_token(value)
+}
+
+/// What stands beside the variables in a value.
+fn without_variables(value: &str) -> String {
+    let mut parts = value.split("${");
+    let before = parts.next().unwrap_or_default().to_owned();
+    let after = parts.map(|part| part.split_once('}').map_or(part, |(_, after)| after));
+    after.fold(before, |text, part| text + part)
+}
+
+/// What stands in for an unset variable may be a secret.
+fn without_defaults(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(":-") else { return text.to_owned() };
+    let end = rest.rfind('}').unwrap_or(rest.len());
+    format!("{before}:-{HIDDEN}{}", &rest[end..])
+}
+
+/// Whether a text is a credential by its form: it begins as those of a known service do.
+pub fn looks_like_token(text: &str) -> bool {
+    let text = text.trim();
+    let is_long = |rest: &str| rest.len() >= 16 && !rest.contains(char::is_whitespace);
+    let is_service = TOKEN_PREFIXES.iter().any(|it| text.strip_prefix(it).is_some_and(is_long));
+    let is_jwt = text.starts_with("eyJ") && text.split('.').count() == 3 && is_long(text);
+    is_service || is_jwt || text.starts_with("-----BEGIN ") && text.contains("PRIVATE KEY")
 }
 
 /// What [`shown_args`] hides.

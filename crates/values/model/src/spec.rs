@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{
-    Auth, Data, Digest, Mask, Safety, SamplingLimits, Secret, Selection, ServerName,
-    hidden_in_args, hidden_in_url,
+    Auth, Data, Digest, Mask, Safety, SamplingLimits, Secret, Selection, ServerFiles, ServerName,
+    hidden_in_args, hidden_in_url, is_loader_variable,
 };
 
 /// A server as it was declared.
@@ -70,14 +70,39 @@ impl ServerSpec {
         }
     }
 
-    /// The identity of what is started or reached. A consent is bound to it, and what was learnt
-    /// of one command or address is not believed of another under the same name.
+    /// The identity of what is started or reached: what was learnt of one command or address is not
+    /// believed of another under the same name. A consent is bound to more, see
+    /// [`Self::consent_digest`].
     pub fn digest(&self) -> Digest {
         match &self.transport {
             TransportSpec::Stdio(stdio) => stdio.digest(),
             TransportSpec::Http(http) => http.digest(),
             TransportSpec::BuiltIn => Digest::of_parts([b"builtin", self.name.as_str().as_bytes()]),
         }
+    }
+
+    /// What a consent is bound to: the identity, every value of `env` as it is written, and the
+    /// contents of the files that are read or run. Values of variables like `${env:NAME}` are bound
+    /// by their names. The version changes with whatever counts, so that no consent given to less
+    /// stays valid.
+    pub fn consent_digest(&self) -> Digest {
+        let identity = self.digest();
+        let mut parts = vec![b"toolgate consent, version 2".as_slice(), identity.as_bytes()];
+        if let TransportSpec::Stdio(stdio) = &self.transport {
+            for (name, value) in &stdio.env {
+                parts.extend([b"env".as_slice(), name.as_bytes(), value.expose().as_bytes()]);
+            }
+            if let Some(file) = &stdio.files.env_file {
+                let content = file.digest.as_ref().map_or(b"unread".as_slice(), |it| it.as_bytes());
+                parts.extend([b"env file".as_slice(), content]);
+            }
+            for file in &stdio.files.project {
+                if let Some(digest) = &file.digest {
+                    parts.extend([b"file".as_slice(), file.written.as_bytes(), digest.as_bytes()]);
+                }
+            }
+        }
+        Digest::of_parts(parts)
     }
 }
 
@@ -147,12 +172,15 @@ pub struct StdioSpec {
     pub env_file: Option<PathBuf>,
     /// Patterns of variables taken over from our own environment.
     pub env_inherit: Vec<String>,
+    /// The files it is started with, as they were when the configuration was read; empty before.
+    pub files: ServerFiles,
 }
 
 impl StdioSpec {
-    /// Exact command, arguments, working folder and the names (not the values) of its variables. A
-    /// value that names something of the user's counts as it is written: what is taken is part of
-    /// what he agrees to.
+    /// Exact command, arguments, working folder and the names of its variables. Values do not count,
+    /// so that a token can be replaced, with two exceptions: a value that names something of the
+    /// user's counts as it is written, and a loader variable decides which code runs, so it is part
+    /// of the command.
     fn digest(&self) -> Digest {
         let cwd = self.cwd.as_ref().map(|path| path.to_string_lossy().into_owned());
         let counts = [self.args.len(), self.env.len(), self.env_inherit.len()];
@@ -167,9 +195,13 @@ impl StdioSpec {
             parts.extend([b"env file".as_slice(), env_file.as_bytes()]);
         }
         for (name, value) in &self.env {
-            if value.expose().contains("${") {
+            if value.expose().contains("${") || is_loader_variable(name) {
                 parts.extend([b"taken".as_slice(), name.as_bytes(), value.expose().as_bytes()]);
             }
+        }
+        let of_file = self.files.env_file.iter().filter_map(|file| file.variables.as_ref());
+        for (name, value) in of_file.flatten().filter(|(name, _)| is_loader_variable(name)) {
+            parts.extend([b"from file".as_slice(), name.as_bytes(), value.expose().as_bytes()]);
         }
         Digest::of_parts(parts)
     }
@@ -217,24 +249,56 @@ impl HttpSpec {
     }
 }
 
-/// How long things may take with one server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How long things may take with one server, as the configuration says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
     /// From the start to the end of the handshake.
-    pub start: Duration,
-    /// A call without any sign of life; progress begins it anew.
-    pub call: Duration,
+    pub start: Option<Duration>,
+    /// A call without any sign of life; progress begins it anew. Without it a call may be silent
+    /// for as long as it may take: clients have limits of their own, and many tools report nothing.
+    pub call: Option<Duration>,
     /// A call, whatever happens meanwhile.
-    pub max: Duration,
+    pub max: Option<Duration>,
 }
 
-impl Default for Timeouts {
-    fn default() -> Self {
+impl Timeouts {
+    const START: Duration = Duration::from_secs(30);
+    const MAX: Duration = Duration::from_secs(60 * 60);
+    /// The gateway's own requests are short, and several callers may wait for one of them.
+    const OWN_REQUEST: Duration = Duration::from_secs(60);
+
+    /// One limit for everything.
+    pub fn all(limit: Duration) -> Self {
+        Self { start: Some(limit), ..Self::calls(limit) }
+    }
+
+    /// One limit for every call, whatever happens meanwhile.
+    pub fn calls(limit: Duration) -> Self {
+        Self { start: None, call: Some(limit), max: Some(limit) }
+    }
+
+    /// The limits that are set here, and for the others those of `general`.
+    pub fn or(self, general: Self) -> Self {
         Self {
-            start: Duration::from_secs(30),
-            call: Duration::from_secs(60),
-            max: Duration::from_secs(600),
+            start: self.start.or(general.start),
+            call: self.call.or(general.call),
+            max: self.max.or(general.max),
         }
+    }
+
+    /// The limit of the handshake.
+    pub fn start(self) -> Duration {
+        self.start.unwrap_or(Self::START)
+    }
+
+    /// The limit of a call in all.
+    pub fn max(self) -> Duration {
+        self.max.unwrap_or(Self::MAX)
+    }
+
+    /// How long one of the gateway's own requests may be silent, such as that for a list.
+    pub fn own_request(self) -> Duration {
+        self.call.unwrap_or(Self::OWN_REQUEST).min(self.max())
     }
 }
 
@@ -268,7 +332,7 @@ mod tests {
         other_value.env.insert("TOKEN".into(), Secret::new("two".into()));
         assert_eq!(given, other_value.digest());
 
-        let changes: [fn(&mut StdioSpec); 7] = [
+        let changes: [fn(&mut StdioSpec); 8] = [
             |s| drop(s.env.insert("TOKEN".into(), Secret::new("${file:~/.ssh/id}".into()))),
             |s| s.command = "node".into(),
             |s| s.args.push("--x".into()),
@@ -276,12 +340,60 @@ mod tests {
             |s| drop(s.env.insert("MORE".into(), Secret::default())),
             |s| s.env_inherit.push("AWS_*".into()),
             |s| s.env_file = Some("more".into()),
+            |s| {
+                let variables = [("PYTHONPATH".to_owned(), Secret::new("lib".to_owned()))];
+                let file =
+                    crate::EnvFile { variables: Some(variables.into()), ..Default::default() };
+                s.files.env_file = Some(file);
+            },
         ];
         for change in changes {
             let mut changed = spec();
             change(&mut changed);
             assert_ne!(given, changed.digest(), "{changed:?}");
         }
+    }
+
+    #[test]
+    fn a_loader_variable_is_part_of_the_command() {
+        let with = |value: &str| {
+            let mut spec = spec();
+            spec.env.insert("PYTHONPATH".into(), Secret::new(value.into()));
+            spec.digest()
+        };
+        assert_eq!(with("lib"), with("lib"));
+        assert_ne!(with("lib"), with("other"));
+    }
+
+    #[test]
+    fn a_consent_is_bound_to_values_and_to_what_files_hold() {
+        let consent = |change: &dyn Fn(&mut StdioSpec)| {
+            let mut stdio = spec();
+            change(&mut stdio);
+            let name = ServerName::new("a").unwrap();
+            ServerSpec::new(name, TransportSpec::Stdio(stdio)).consent_digest()
+        };
+        let content = |text: &'static str| {
+            consent(&move |s| {
+                let digest = Some(Digest::of(text.as_bytes()));
+                let file = crate::EnvFile { digest, ..Default::default() };
+                s.files.env_file = Some(file);
+            })
+        };
+        let file = |digest: Option<Digest>| {
+            consent(&move |s| {
+                let (written, path) = ("server.py".to_owned(), "server.py".into());
+                s.files.project = vec![crate::ProjectFile { written, path, digest }];
+            })
+        };
+        let plain = consent(&|_| {});
+        let value = consent(&|s| drop(s.env.insert("TOKEN".into(), Secret::new("two".into()))));
+        let pinned = [file(Some(Digest::of(b"1"))), file(Some(Digest::of(b"2")))];
+        let all = [plain, value, content("A=1"), content("A=2"), pinned[0], pinned[1]];
+        let told_apart: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(told_apart.len(), all.len());
+        assert_eq!(file(None), plain, "what is not pinned does not count");
+        assert_ne!(plain, spec().digest(), "what was once consented to by less does not count");
     }
 
     #[test]

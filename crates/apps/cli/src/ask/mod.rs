@@ -19,6 +19,9 @@ pub use form::filled_in;
 /// What the terminal can be asked; whether somebody sits there is decided when it is.
 pub const CAPABILITIES: &[u8] = br#"{"elicitation":{"form":{},"url":{}}}"#;
 
+/// What the gateway itself says in log messages.
+const GATEWAY_EVENTS: [&str; 2] = ["session-ready", "level-changed"];
+
 /// The person behind a call, if there is one.
 pub struct Person {
     server: String,
@@ -51,10 +54,17 @@ impl Person {
         };
         let data: Value =
             serde_json::from_slice(message.data.unwrap_or(b"null")).unwrap_or_default();
+        // What the gateway says of the session is nothing that the server said.
+        let is_gateways = message.logger.as_deref() == Some("toolgate")
+            && data["event"].as_str().is_some_and(|event| GATEWAY_EVENTS.contains(&event));
+        let speaker = if is_gateways { "toolgate" } else { &self.server };
+        if is_gateways && !self.verbose {
+            return;
+        }
         let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
         let level = message.level.map_or("log", |level| level.as_str());
         let _apart = self.spinner.hide();
-        out::note(&format!("{}: {level}: {}", self.server, visible(&text)));
+        out::note(&format!("{speaker}: {level}: {}", visible(&text)));
     }
 }
 

@@ -37,6 +37,38 @@ pub struct Installed {
     /// Folders that were created for it, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<PathBuf>,
+    /// What was moved out of it behind the gateway.
+    #[serde(default, skip_serializing_if = "Moved::is_empty")]
+    pub moved: Moved,
+}
+
+/// Servers that left a client's file for one of ours.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// The file that has them now.
+    pub into: PathBuf,
+    /// All of them.
+    pub names: Vec<String>,
+    /// Those that were written into that file; it had the rest already.
+    pub written: Vec<String>,
+    /// What was put into the secret store for them.
+    pub secrets: Vec<String>,
+}
+
+impl Moved {
+    fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Adds what an earlier run moved.
+    pub fn join(&mut self, earlier: Self) {
+        if !earlier.is_empty() {
+            self.into = earlier.into;
+        }
+        self.names.extend(earlier.names);
+        self.written.extend(earlier.written);
+        self.secrets.extend(earlier.secrets);
+    }
 }
 
 /// All that was installed from one home.
@@ -60,6 +92,12 @@ impl Register {
     /// Whether a client has an entry in any file.
     pub fn has_client(&self, client: &str) -> bool {
         self.entries.iter().any(|entry| entry.client == client)
+    }
+
+    /// Whether a server of this name left another client's file than this one.
+    pub fn is_moved_elsewhere(&self, file: &Path, name: &str) -> bool {
+        let others = self.entries.iter().filter(|entry| entry.file != file);
+        others.into_iter().any(|entry| entry.moved.names.iter().any(|it| it == name))
     }
 
     /// The addresses clients were told.

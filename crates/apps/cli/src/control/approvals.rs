@@ -34,8 +34,6 @@ pub enum Approving {
         id: String,
         /// How.
         choice: Choice,
-        /// Who decides.
-        by: String,
     },
     /// What is granted?
     Grants,
@@ -66,7 +64,10 @@ pub struct Pending {
     pub tool: String,
     /// The arguments, whole and raw.
     pub arguments: Box<RawValue>,
-    /// Their digest.
+    /// What is said beside them and would reach the server; left out if that is nothing.
+    #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
+    pub other_params: Option<Box<RawValue>>,
+    /// The digest of both.
     pub digest: String,
     /// Until when it can be approved.
     pub expires: String,
@@ -87,11 +88,14 @@ pub struct Shown {
     pub server: String,
     /// The server's own name for what is called.
     pub tool: String,
-    /// What that is: `tool`, `resource`, `prompt`.
+    /// What that is: `tool`, `resource`, `prompt`, `method`.
     pub kind: String,
     /// The arguments, whole and raw.
     pub arguments: Box<RawValue>,
-    /// Their digest.
+    /// What is said beside them and would reach the server; left out if that is nothing.
+    #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
+    pub other_params: Option<Box<RawValue>>,
+    /// The digest of both.
     pub digest: String,
     /// Why it is asked about.
     pub because: String,
@@ -107,8 +111,9 @@ pub struct Shown {
 
 impl From<Shown> for Pending {
     fn from(shown: Shown) -> Self {
-        let Shown { id, caller, client, server, tool, arguments, digest, expires, .. } = shown;
-        Self { id, caller, client, server, tool, arguments, digest, expires }
+        let Shown { id, caller, client, server, tool, arguments, other_params, .. } = shown;
+        let Shown { digest, expires, .. } = shown;
+        Self { id, caller, client, server, tool, arguments, other_params, digest, expires }
     }
 }
 
@@ -161,23 +166,23 @@ pub struct Outcome {
 }
 
 impl Approving {
-    /// The answer, as JSON.
-    pub async fn answer(&self, broker: &Broker) -> Result<Box<RawValue>, Failure> {
+    /// The answer, as JSON; `by` whom something is changed.
+    pub async fn answer(&self, broker: &Broker, by: &str) -> Result<Box<RawValue>, Failure> {
         match self {
             Self::List => raw(&waiting(broker).await?),
             Self::News { since, wait_ms } => {
                 raw(&news(broker, *since, Duration::from_millis(*wait_ms)).await?)
             }
-            Self::Settle { id, choice, by } => raw(&settle(broker, id, *choice, by).await?),
+            Self::Settle { id, choice } => raw(&settle(broker, id, *choice, by).await?),
             Self::Grants => {
                 let grants = broker.grants().await.map_err(failed)?;
                 raw(&grants.iter().map(Given::from).collect::<Vec<_>>())
             }
-            Self::Revoke { id } => raw(&revoke(broker, &Which::Id(id.clone())).await?),
+            Self::Revoke { id } => raw(&revoke(broker, &Which::Id(id.clone()), by).await?),
             Self::RevokeServer { server } => {
                 let server =
                     ServerName::new(server).map_err(|error| Failure::usage(error.to_string()))?;
-                raw(&revoke(broker, &Which::Server(server)).await?)
+                raw(&revoke(broker, &Which::Server(server), by).await?)
             }
         }
     }
@@ -213,8 +218,8 @@ async fn settle(broker: &Broker, id: &str, choice: Choice, by: &str) -> Result<O
     Err(no_call("decide about", id, &why))
 }
 
-async fn revoke(broker: &Broker, which: &Which) -> Result<u64, Failure> {
-    broker.revoke(which).await.map_err(failed)
+async fn revoke(broker: &Broker, which: &Which, by: &str) -> Result<u64, Failure> {
+    broker.revoke(which, by).await.map_err(failed)
 }
 
 /// There is no such call, and why.
@@ -230,8 +235,10 @@ fn failed(error: ApprovalError) -> Failure {
 impl Shown {
     fn of(call: &PendingCall) -> Result<Self, Failure> {
         let bound = &call.bound;
-        let arguments = serde_json::from_slice(&call.arguments)
-            .map_err(|error| Failure::failed(format!("read the arguments: {error}")))?;
+        let unread = |error| Failure::failed(format!("read the arguments: {error}"));
+        let arguments = serde_json::from_slice(&call.arguments).map_err(unread)?;
+        let others = Some(&call.other_params).filter(|others| !others.is_empty());
+        let others = others.map(|others| serde_json::from_slice(others));
         Ok(Self {
             id: call.id.clone(),
             caller: bound.caller.clone(),
@@ -240,6 +247,7 @@ impl Shown {
             tool: bound.tool.name.to_string(),
             kind: bound.tool.kind.to_string(),
             arguments,
+            other_params: others.transpose().map_err(unread)?,
             digest: call.arguments_digest.to_string(),
             because: call.because.clone(),
             asked: rfc3339_of(call.asked_at),

@@ -75,7 +75,7 @@ impl Decided {
     fn decisions(&self, server: &str) -> Option<Step> {
         let own = self.outlook.iter().filter(|it| it.id.server.as_str() == server);
         let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-        own.for_each(|it| *counts.entry(it.effect).or_default() += 1);
+        own.for_each(|it| *counts.entry(it.outcome.effect()).or_default() += 1);
         let all: usize = counts.values().sum();
         let told = counts.iter().map(|(effect, count)| format!("{count} {effect}"));
         let told: Vec<_> = told.collect();

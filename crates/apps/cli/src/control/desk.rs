@@ -8,13 +8,16 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use toolgate_host::approvals::Broker;
-use toolgate_host::{Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions};
+use toolgate_host::{
+    Applied, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions, json,
+};
 use toolgate_model::ContextSettings;
 
 use super::{
     Compiling, Exposed, Finding, Finds, Inventory, Overview, Owner, Question, Told, checkup, pins,
 };
 use crate::exit::Failure;
+use crate::operator::{Asker, Identified, Operators, Rules};
 use crate::stock::Stock;
 
 /// Answers questions about one host.
@@ -28,6 +31,7 @@ pub struct Desk {
     stock: Stock,
     /// What the files say of the local context.
     context: watch::Sender<ContextSettings>,
+    operators: Operators,
 }
 
 /// What came of reading the files again.
@@ -58,10 +62,23 @@ impl Desk {
         options: SetupOptions,
         endpoint: Option<String>,
         stock: Stock,
+        operators: Operators,
     ) -> Self {
         let findings = RwLock::new(findings(&setup).into());
         let context = watch::Sender::new(setup.plan().settings.context.clone());
-        Self { host, options, setup: setup.into(), findings, endpoint, stock, context }
+        let setup = setup.into();
+        Self { host, options, setup, findings, endpoint, stock, context, operators }
+    }
+
+    /// Who may change something here.
+    pub fn operators(&self) -> &Operators {
+        &self.operators
+    }
+
+    /// Identifies an operator, or says why it is none.
+    pub async fn identify(&self, asker: &Asker) -> Result<Identified, Failure> {
+        let rules = Rules::from(self.setup.lock().await.plan());
+        self.operators.identify(rules, asker).await
     }
 
     /// The local context.
@@ -85,8 +102,8 @@ impl Desk {
     }
 
     /// Every file whose change may mean something.
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.options.files()
+    pub async fn files(&self) -> Vec<PathBuf> {
+        self.setup.lock().await.files()
     }
 
     /// Reads the files again and takes over what they say now. One at a time: who comes later
@@ -141,9 +158,32 @@ impl Desk {
         *self.findings.write().unwrap_or_else(PoisonError::into_inner) = findings.into();
     }
 
-    /// Answers, as JSON.
-    pub async fn answer(&self, question: &Question) -> Result<Box<RawValue>, Failure> {
+    /// Answers, as JSON. What changes something is for operators only.
+    pub async fn answer(
+        &self,
+        question: &Question,
+        asker: &Asker,
+    ) -> Result<Box<RawValue>, Failure> {
+        let by = match question {
+            Question::SetPassphrase { new } => {
+                let rules = Rules::from(self.setup.lock().await.plan());
+                let identified = self.operators.set_passphrase(rules, asker, new.clone()).await?;
+                self.note("passphrase", identified);
+                return raw(&self.operators.has_passphrase());
+            }
+            question if question.is_for_operators() => {
+                let identified = self.identify(asker).await?;
+                if let Question::Authorize { change } = question {
+                    self.note(change, identified);
+                }
+                identified.by()
+            }
+            _ => String::new(),
+        };
         match question {
+            Question::MayChange | Question::Authorize { .. } | Question::SetPassphrase { .. } => {
+                raw(&true)
+            }
             Question::Owner => raw(&self.owner()),
             Question::Servers { wait_ms } => {
                 let wait = Duration::from_millis(*wait_ms);
@@ -190,17 +230,36 @@ impl Desk {
                 raw(&checkup::of(&self.host, &servers, &self.findings()).await)
             }
             Question::Standings => raw(&self.host.standings()),
-            Question::Approvals { asked } => asked.answer(self.broker()?).await,
+            Question::Approvals { asked } => asked.answer(self.broker()?, &by).await,
+            Question::Untaint { caller } => {
+                let cleared = self.host.gate().clear_taint(caller.as_deref());
+                let detail = serde_json::json!({ "callers": cleared, "by": by }).to_string();
+                self.host.gate().note("taint-cleared", None, &detail);
+                raw(&cleared)
+            }
             Question::Explain(supposed) => {
                 let told = Told::of(&self.host, supposed)?;
                 raw(&told.ok_or_else(|| self.no(&supposed.server))?)
             }
             Question::Pins { asked } => {
                 let setup = self.setup.lock().await.clone();
-                pins::answer(&self.host, &setup, asked).await
+                pins::answer(&self.host, &setup, asked, &by).await
+            }
+            Question::Keys { asked } => {
+                let gate = self.host.gate();
+                let keys = gate.keys();
+                let keys =
+                    keys.ok_or_else(|| Failure::failed("find keys: this host keeps none"))?;
+                asked.answer(keys, |kind, detail| gate.note(kind, None, detail)).await
             }
             Question::Reconsider { server } => raw(&self.reconsider(server).await?),
         }
+    }
+
+    /// Puts on record what an operator does elsewhere.
+    fn note(&self, change: &str, identified: Identified) {
+        let detail = json!({ "change": change, "by": identified.by() }).to_string();
+        self.host.gate().note("operator", None, &detail);
     }
 
     fn broker(&self) -> Result<&Broker, Failure> {
@@ -222,6 +281,7 @@ impl Desk {
             endpoint: self.endpoint.clone(),
             config: self.options.config.clone(),
             project: self.options.project_dir.clone(),
+            passphrase: self.operators.has_passphrase(),
         }
     }
 

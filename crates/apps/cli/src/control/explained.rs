@@ -4,15 +4,12 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::policy::{Explanation, Hypothesis, Voice};
 use toolgate_host::{CapabilityId, CapabilityKind, Host, HostError, ServerName};
 
-/// Who answers to `local`: everybody on this machine who shows no credential.
-const LOCAL: &str = "local";
-
 /// A call that nobody makes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Supposed {
     /// Whose it would be.
     pub server: String,
-    /// `tool`, `resource` or `prompt`.
+    /// `tool`, `resource`, `prompt` or `method`.
     pub kind: String,
     /// The server's own name for it, or its URI.
     pub name: String,
@@ -33,8 +30,10 @@ pub struct Told {
     pub kind: String,
     /// The server's own name for it.
     pub name: String,
-    /// `allow`, `ask` or `deny`.
+    /// What its caller would meet: `allow`, `ask` or `deny`.
     pub effect: String,
+    /// The same more exactly: `allowed`, `client-approves`, `form`, `operator` or `refused`.
+    pub outcome: String,
     /// Because of what.
     pub because: String,
     /// The step that decided.
@@ -71,14 +70,11 @@ pub struct Spoken {
 impl Told {
     /// `None` if there is no such server.
     pub(super) fn of(host: &Host, supposed: &Supposed) -> Result<Option<Self>, HostError> {
-        let kinds = CapabilityKind::ALL.into_iter();
-        let kind = kinds.into_iter().find(|kind| kind.as_str() == supposed.kind);
-        let kind = kind.unwrap_or(CapabilityKind::Tool);
+        let kind = CapabilityKind::from_word(&supposed.kind).unwrap_or(CapabilityKind::Tool);
         let server = ServerName::new(&supposed.server)?;
         let id = CapabilityId { server, kind, name: supposed.name.as_str().into() };
         let what = Hypothesis {
             id: &id,
-            person: LOCAL,
             client: &supposed.client,
             profile: &supposed.profile,
             arguments: supposed.arguments.as_bytes(),
@@ -91,7 +87,8 @@ impl Told {
             server: id.server.to_string(),
             kind: id.kind.as_str().to_owned(),
             name: id.name.to_string(),
-            effect: it.effect.to_string(),
+            effect: it.outcome.effect().to_string(),
+            outcome: it.outcome.as_str().to_owned(),
             because: it.because,
             step: it.step.to_owned(),
             said: it.said.into_iter().map(Spoken::from).collect(),

@@ -58,8 +58,11 @@ pub struct Line {
 /// What a call would be decided as, its arguments left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// `allow`, `ask` or `deny`.
+    /// What its caller would meet: `allow`, `ask` or `deny`.
     pub effect: String,
+    /// The same more exactly: `allowed`, `client-approves`, `form`, `operator` or `refused`.
+    #[serde(default)]
+    pub outcome: String,
     /// Because of what.
     pub because: String,
     /// Who would be asked, where somebody would: `client`, `elicitation` or `operator`.
@@ -69,9 +72,10 @@ pub struct Decision {
 
 impl From<Outlook> for Decision {
     fn from(outlook: Outlook) -> Self {
-        let Outlook { effect, because, via, .. } = outlook;
-        let via = via.map(|via| via.as_str().to_owned());
-        Self { effect: effect.as_str().to_owned(), because, via }
+        let Outlook { outcome, because, .. } = outlook;
+        let via = outcome.via().map(|via| via.as_str().to_owned());
+        let effect = outcome.effect().as_str().to_owned();
+        Self { effect, outcome: outcome.as_str().to_owned(), because, via }
     }
 }
 

@@ -121,7 +121,8 @@ impl Offer {
         Self {
             name: row.id.name.to_string(),
             alias: row.alias.as_deref().map(str::to_owned),
-            exposed: row.exposed.as_deref().filter(|_| !hidden).map(str::to_owned),
+            // What rules always refuse keeps its name, so that the gate refuses it on record.
+            exposed: row.exposed.as_deref().map(str::to_owned),
             hidden: hidden.then(|| row.because.to_string()),
             definition,
         }

@@ -15,6 +15,7 @@ mod exposed;
 mod finding;
 mod finds;
 mod inventory;
+mod keys;
 mod overview;
 mod pins;
 
@@ -34,6 +35,7 @@ pub use exposed::{Decision, Exposed, Line, Sum, Totals, Unknown};
 pub use finding::Finding;
 pub use finds::{Find, Finds};
 pub use inventory::{Inventory, Offer};
+pub use keys::{KeyLine, KeyRequest};
 pub use overview::Overview;
 pub use pins::{ChangeLine, Locked, PinLine, Pinning, Pins};
 
@@ -52,9 +54,23 @@ pub enum Opening {
         /// Whether a person types at our own command line: he need not approve what he does.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         operator: bool,
+        /// The operator's passphrase, where one is set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        passphrase: Option<String>,
     },
     /// A question.
-    Ask(Question),
+    Ask(Asked),
+}
+
+/// A question, with what shows that an operator asks it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Asked {
+    /// What is asked.
+    #[serde(flatten)]
+    pub question: Question,
+    /// The operator's passphrase, where one is set and something is to be changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passphrase: Option<String>,
 }
 
 /// What can be asked.
@@ -125,6 +141,11 @@ pub enum Question {
         /// What.
         asked: Approving,
     },
+    /// Forget that callers have read untrusted content.
+    Untaint {
+        /// Whose; none: everybody's.
+        caller: Option<String>,
+    },
     /// What would be decided about a call, and why?
     Explain(Supposed),
     /// Something about pins.
@@ -132,11 +153,55 @@ pub enum Question {
         /// What.
         asked: Pinning,
     },
+    /// Something about the keys of callers.
+    Keys {
+        /// What.
+        asked: KeyRequest,
+    },
     /// A consent was given or taken back: how does this server stand now?
     Reconsider {
         /// Which.
         server: String,
     },
+    /// May whoever asks change something?
+    MayChange,
+    /// The same, and it is about to be done: put it on record.
+    Authorize {
+        /// What is about to be done.
+        change: String,
+    },
+    /// Have this operator passphrase from now on, or none.
+    SetPassphrase {
+        /// The new one.
+        new: Option<String>,
+    },
+}
+
+impl Question {
+    /// Whether it is for operators only, because it changes something or prepares to.
+    pub fn is_for_operators(&self) -> bool {
+        match self {
+            Self::Approvals { asked } => match asked {
+                Approving::List | Approving::News { .. } | Approving::Grants => false,
+                Approving::Settle { .. } => true,
+                Approving::Revoke { .. } | Approving::RevokeServer { .. } => true,
+            },
+            Self::Pins { asked } => match asked {
+                Pinning::Show { .. } | Pinning::Lock => false,
+                Pinning::Approve { .. } | Pinning::Forget { .. } => true,
+            },
+            Self::Keys { asked } => match asked {
+                KeyRequest::List => false,
+                KeyRequest::Add { .. } | KeyRequest::Revoke { .. } => true,
+            },
+            Self::Untaint { .. } | Self::Reconsider { .. } | Self::MayChange => true,
+            Self::Authorize { .. } | Self::SetPassphrase { .. } => true,
+            Self::Owner | Self::Servers { .. } | Self::Profile { .. } => false,
+            Self::Discover { .. } | Self::DiscoverAll { .. } | Self::Exposure { .. } => false,
+            Self::Search { .. } | Self::Uri { .. } | Self::Compile { .. } => false,
+            Self::Doctor { .. } | Self::Standings | Self::Explain(_) => false,
+        }
+    }
 }
 
 /// One line in answer to a question.
@@ -183,6 +248,9 @@ pub struct Owner {
     pub config: Option<PathBuf>,
     /// The project it reads.
     pub project: Option<PathBuf>,
+    /// Whether changes need the operator's passphrase.
+    #[serde(default)]
+    pub passphrase: bool,
 }
 
 #[cfg(test)]
@@ -192,16 +260,18 @@ mod tests {
     #[test]
     fn openings_are_spelled_as_the_protocol_says() {
         let spelled = |opening: &Opening| serde_json::to_string(opening).unwrap();
-        let plain = Opening::Mcp { protocol: None, profile: None, operator: false };
+        let plain =
+            Opening::Mcp { protocol: None, profile: None, operator: false, passphrase: None };
         assert_eq!(spelled(&plain), r#"{"toolgate":"mcp"}"#);
         let (profile, operator) = (Some("reader".into()), true);
-        let reader = Opening::Mcp { protocol: None, profile, operator };
+        let reader = Opening::Mcp { protocol: None, profile, operator, passphrase: None };
         let text = r#"{"toolgate":"mcp","profile":"reader","operator":true}"#;
         assert_eq!(spelled(&reader), text);
-        let ask = Opening::Ask(Question::Servers { wait_ms: 5 });
+        let question = Question::Servers { wait_ms: 5 };
+        let ask = Opening::Ask(Asked { question, passphrase: None });
         assert_eq!(spelled(&ask), r#"{"toolgate":"ask","what":"servers","wait_ms":5}"#);
         let owner: Opening = serde_json::from_str(r#"{"toolgate":"ask","what":"owner"}"#).unwrap();
-        assert!(matches!(owner, Opening::Ask(Question::Owner)));
+        assert!(matches!(owner, Opening::Ask(Asked { question: Question::Owner, .. })));
         assert!(serde_json::from_str::<Opening>(r#"{"toolgate":"ask","what":"else"}"#).is_err());
     }
 

@@ -4,13 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolgate_host::audit::rfc3339_of;
 use toolgate_host::pins::{Change, Chosen, PinRow, shown};
+use toolgate_host::review::TextFinding;
 use toolgate_host::{Host, Setup};
 
 use super::desk::raw;
 use crate::exit::Failure;
-
-/// Who approves at the command line.
-const BY: &str = "a person at the command line";
 
 /// What can be asked about definitions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,6 +65,9 @@ pub struct PinLine {
     pub pinned_at: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeLine>,
+    /// What is suspicious in its words, as `doctor` finds it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
 }
 
 /// One difference.
@@ -91,8 +92,13 @@ pub struct Locked {
     pub problems: Vec<String>,
 }
 
-/// Answers a question about definitions.
-pub async fn answer(host: &Host, setup: &Setup, asked: &Pinning) -> Result<Box<RawValue>, Failure> {
+/// Answers a question about definitions; `by` whom something is changed.
+pub async fn answer(
+    host: &Host,
+    setup: &Setup,
+    asked: &Pinning,
+    by: &str,
+) -> Result<Box<RawValue>, Failure> {
     let decisions = setup.decisions();
     match asked {
         Pinning::Show { server, name } => {
@@ -100,16 +106,19 @@ pub async fn answer(host: &Host, setup: &Setup, asked: &Pinning) -> Result<Box<R
             let chosen = Chosen { server: server.as_deref(), name: name.as_deref() };
             let rows = host.pins(&*decisions, &chosen).await?;
             let seen = shown(&rows).to_string();
-            raw(&Pins { lines: rows.into_iter().map(PinLine::from).collect(), seen, problems })
+            let suspicious = host.text_findings();
+            let line =
+                |row: PinRow| PinLine { findings: findings(&row, &suspicious), ..row.into() };
+            raw(&Pins { lines: rows.into_iter().map(line).collect(), seen, problems })
         }
         Pinning::Approve { server, name, seen } => {
             let chosen = Chosen { server: Some(server), name: name.as_deref() };
             let unread = |()| Failure::usage("approve these definitions: nothing was shown");
             let seen = seen.parse().map_err(unread)?;
-            raw(&host.approve_pins(&*decisions, &chosen, seen, BY).await?)
+            raw(&host.approve_pins(&*decisions, &chosen, seen, by).await?)
         }
         Pinning::Forget { server, name } => {
-            raw(&host.forget_pins(&*decisions, server, name.as_deref()).await?)
+            raw(&host.forget_pins(&*decisions, server, name.as_deref(), by).await?)
         }
         Pinning::Lock => {
             host.settled().await;
@@ -119,6 +128,15 @@ pub async fn answer(host: &Host, setup: &Setup, asked: &Pinning) -> Result<Box<R
             raw(&Locked { text: lock.format(), problems })
         }
     }
+}
+
+/// What is suspicious in the words of one definition, or in the instructions.
+fn findings(row: &PinRow, all: &[TextFinding]) -> Vec<String> {
+    let meant = |finding: &&TextFinding| {
+        let about = finding.capability.as_ref().map(|id| (id.kind, id.name.to_string()));
+        row.digest.is_some() && finding.server == row.server && about == row.capability
+    };
+    all.iter().filter(meant).map(ToString::to_string).collect()
 }
 
 impl From<PinRow> for PinLine {
@@ -137,6 +155,7 @@ impl From<PinRow> for PinLine {
             by: row.by,
             pinned_at: row.pinned_at.map(rfc3339_of),
             changes: row.changes.into_iter().map(ChangeLine::from).collect(),
+            findings: Vec::new(),
         }
     }
 }

@@ -2,6 +2,9 @@
 
 mod serve;
 
+use std::sync::Arc;
+
+use tokio::sync::watch;
 use toolgate_host::Home;
 use toolgate_transport::local::{Listener, Lock};
 
@@ -14,7 +17,17 @@ pub use serve::serve;
 pub struct Claim {
     /// None where no socket can be had: then nobody can attach.
     listener: Option<Listener>,
+    /// How many MCP clients are attached.
+    attached: Arc<watch::Sender<usize>>,
     _lock: Lock,
+}
+
+impl Claim {
+    /// Waits until no MCP client is attached.
+    pub async fn left_by_all(&self) {
+        // The sender is here, so it cannot be gone.
+        let _ = self.attached.subscribe().wait_for(|clients| *clients == 0).await;
+    }
 }
 
 /// Takes the home, unless somebody has it.
@@ -32,5 +45,5 @@ pub fn claim(home: &Home) -> Result<Option<Claim>, Failure> {
             "other verbs cannot attach to this gateway: failed to {error}"
         );
     });
-    Ok(Some(Claim { listener: listener.ok(), _lock: lock }))
+    Ok(Some(Claim { listener: listener.ok(), attached: Arc::default(), _lock: lock }))
 }

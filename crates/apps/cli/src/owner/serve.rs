@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use toolgate_transport::local::{Reader, Writer};
+use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
 
 use super::Claim;
-use crate::control::{Opening, Reply};
+use crate::control::{Asked, Opening, Reply};
 use crate::ending::Ending;
 use crate::exit::Failure;
+use crate::operator::Asker;
 use crate::station::Station;
 
 /// How long a connection may take to say what it wants.
@@ -26,8 +29,10 @@ pub async fn serve(claim: &Claim, station: &Arc<Station>, ending: &Ending) {
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((reader, writer)) => {
-                    connections.spawn(one(station.clone(), ending.clone(), reader, writer));
+                Ok((reader, writer, peer)) => {
+                    let attached = claim.attached.clone();
+                    let (station, ending) = (station.clone(), ending.clone());
+                    connections.spawn(one(station, ending, attached, (reader, writer), peer));
                 }
                 Err(error) => {
                     tracing::warn!(target: "toolgate::gateway", %error, "control socket");
@@ -41,7 +46,29 @@ pub async fn serve(claim: &Claim, station: &Arc<Station>, ending: &Ending) {
     while connections.join_next().await.is_some() {}
 }
 
-async fn one(station: Arc<Station>, ending: Ending, reader: Reader, mut writer: Writer) {
+/// An MCP client that is attached while this lives.
+struct Attached(Arc<watch::Sender<usize>>);
+
+impl Attached {
+    fn new(clients: Arc<watch::Sender<usize>>) -> Self {
+        clients.send_modify(|clients| *clients += 1);
+        Self(clients)
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.0.send_modify(|clients| *clients -= 1);
+    }
+}
+
+async fn one(
+    station: Arc<Station>,
+    ending: Ending,
+    attached: Arc<watch::Sender<usize>>,
+    (reader, mut writer): (Reader, Writer),
+    process: Option<PeerProcess>,
+) {
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
     let first = async { (&mut reader).take(OPENING).read_until(b'\n', &mut line).await };
@@ -49,21 +76,29 @@ async fn one(station: Arc<Station>, ending: Ending, reader: Reader, mut writer: 
         return;
     }
     let reply = match serde_json::from_slice(&line) {
-        Ok(Opening::Mcp { protocol, profile, operator }) => match revision(protocol.as_deref()) {
-            Ok(strict) => {
-                let gateway = station.gateway(strict, profile.as_deref()).operated(operator);
-                let served = gateway.serve_lines(reader, writer, ending.reached()).await;
-                if let Err(error) = served {
-                    tracing::debug!(target: "toolgate::gateway", %error, "attached client");
+        Ok(Opening::Mcp { protocol, profile, operator, passphrase }) => {
+            let asker = Asker::peer(process, passphrase);
+            let admitted = admit(&station, operator, &asker).await;
+            match admitted.and_then(|()| revision(protocol.as_deref())) {
+                Ok(strict) => {
+                    let _attached = Attached::new(attached);
+                    let gateway = station.gateway(strict, profile.as_deref()).operated(operator);
+                    let served = gateway.serve_lines(reader, writer, ending.reached()).await;
+                    if let Err(error) = served {
+                        tracing::debug!(target: "toolgate::gateway", %error, "attached client");
+                    }
+                    return;
                 }
-                return;
+                Err(failure) => Reply::from(Err(failure)),
             }
-            Err(failure) => Reply::from(Err(failure)),
-        },
-        Ok(Opening::Ask(question)) => tokio::select! {
-            outcome = station.desk().answer(&question) => Reply::from(outcome),
+        }
+        Ok(Opening::Ask(Asked { question, passphrase })) => {
+            let asker = Asker::peer(process, passphrase);
+            tokio::select! {
+            outcome = station.desk().answer(&question, &asker) => Reply::from(outcome),
             () = ending.reached() => Reply::from(Err(Failure::failed("ask a gateway that ends"))),
-        },
+            }
+        }
         Err(error) => {
             let failure = Failure::failed(format!("understand the question: {error}"));
             let hint = concat!("this gateway is toolgate ", env!("CARGO_PKG_VERSION"));
@@ -74,6 +109,19 @@ async fn one(station: Arc<Station>, ending: Ending, reader: Reader, mut writer: 
     text.push(b'\n');
     // Whoever left before the answer does not want it.
     let _ = writer.write_all(&text).await;
+}
+
+/// Whether a client may open a session: an operator's is for operators only. The process behind any
+/// other is recorded, since what it calls is not for it to approve. That is not the connector, which
+/// is ours, but whoever started it.
+async fn admit(station: &Station, operator: bool, asker: &Asker) -> Result<(), Failure> {
+    if operator {
+        return station.desk().identify(asker).await.map(|_| ());
+    }
+    if let Some(client) = asker.process.and_then(|connector| connector.starter()) {
+        station.desk().operators().clients().record(client);
+    }
+    Ok(())
 }
 
 fn revision(protocol: Option<&str>) -> Result<Option<Revision>, Failure> {

@@ -14,6 +14,7 @@ use super::Living;
 use crate::ask::CAPABILITIES;
 use crate::ending::{self, Ending, Stop};
 use crate::exit::Failure;
+use crate::operator::Asker;
 use crate::station::Station;
 
 /// How long a call may take is the gateway's decision; we wait for it.
@@ -50,7 +51,11 @@ impl Link {
         profile: &str,
         port: Arc<dyn Interactor>,
     ) -> Result<Self, Failure> {
-        let (reader, writer) = living.converse(None, Some(profile), true).await?;
+        let refused = living.refuses_operator().await;
+        if let Some(failure) = &refused {
+            tracing::info!(target: "toolgate::gateway", %failure, "this is not the operator's session");
+        }
+        let (reader, writer) = living.converse(None, Some(profile), refused.is_none()).await?;
         Self::open(reader, writer, port).await
     }
 
@@ -63,7 +68,9 @@ impl Link {
     ) -> Result<Self, Failure> {
         let (to_gateway, from_client) = duplex(PIPE);
         let (to_client, from_gateway) = duplex(PIPE);
-        let gateway = station.gateway(None, Some(profile)).operated(true);
+        // Without the passphrase, where one is needed, this is a client like any other.
+        let operated = station.desk().identify(&Asker::here(None)).await.is_ok();
+        let gateway = station.gateway(None, Some(profile)).operated(operated);
         tokio::spawn(async move {
             let never = std::future::pending();
             if let Err(error) = gateway.serve_lines(from_client, to_client, never).await {
@@ -84,7 +91,7 @@ impl Link {
             ServerName::new("toolgate").map_err(|error| Failure::failed(error.to_string()))?;
         let opening = Opening {
             server: name,
-            timeouts: Timeouts { start: Duration::from_secs(30), call: FOREVER, max: FOREVER },
+            timeouts: Timeouts::calls(FOREVER),
             capabilities: CAPABILITIES.into(),
             ambient: port.clone(),
             owner: Arc::new(Watch { stop, heard }),

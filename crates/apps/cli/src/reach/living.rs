@@ -2,16 +2,17 @@
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use toolgate_host::Home;
 use toolgate_transport::local::{Reader, Writer, connect};
 
 use crate::context::Context;
-use crate::control::{Opening, Owner, Question, Reply};
+use crate::control::{Asked, Opening, Owner, Question, Reply};
 use crate::exit::Failure;
+use crate::operator::Typed;
 
 /// How long an owner may take to say who he is.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -20,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct Living {
     socket: PathBuf,
+    typed: Arc<Typed>,
     /// Who it is.
     pub owner: Owner,
 }
@@ -28,23 +30,31 @@ impl Living {
     /// The owner this run should attach to. One that was told to read another file than we were
     /// serves other servers, and is not.
     pub async fn of(context: &Context) -> Option<Self> {
-        let living = Self::at(&context.home).await?;
+        let living = Self::at(context).await?;
         let same = context.config.is_none() || context.config == living.owner.config;
         same.then_some(living)
     }
 
     /// Whoever owns the home.
-    pub async fn at(home: &Home) -> Option<Self> {
-        let socket = home.control_socket();
-        let asked = tokio::time::timeout(PATIENCE, ask(&socket, &Question::Owner)).await;
+    pub async fn at(context: &Context) -> Option<Self> {
+        let socket = context.home.control_socket();
+        let asked = tokio::time::timeout(PATIENCE, ask(&socket, &Question::Owner, None)).await;
         let answer = asked.ok()?.ok()?;
         let owner = serde_json::from_str(answer.get()).ok()?;
-        Some(Self { socket, owner })
+        Some(Self { socket, typed: context.typed.clone(), owner })
     }
 
-    /// Asks it something.
+    /// Asks it something, with the operator's passphrase where that is needed.
     pub async fn ask(&self, question: &Question) -> Result<Box<RawValue>, Failure> {
-        ask(&self.socket, question).await
+        let needed = self.owner.passphrase && question.is_for_operators();
+        let passphrase = if needed { self.typed.passphrase()? } else { None };
+        ask(&self.socket, question, passphrase).await
+    }
+
+    /// Why this process counts as a client there and not as the operator, if it does. A passphrase
+    /// is not asked for: whoever only calls something can have it approved.
+    pub async fn refuses_operator(&self) -> Option<Failure> {
+        ask(&self.socket, &Question::MayChange, None).await.err()
     }
 
     /// Begins an MCP conversation with it, strict about the revision or not, and with a profile or
@@ -62,14 +72,18 @@ impl Living {
         }
         let (reader, mut writer) = connect(&self.socket).await.map_err(lost)?;
         let profile = profile.map(str::to_owned);
-        say(&mut writer, &Opening::Mcp { protocol, profile, operator }).await?;
+        say(&mut writer, &Opening::Mcp { protocol, profile, operator, passphrase: None }).await?;
         Ok((reader, writer))
     }
 }
 
-async fn ask(socket: &Path, question: &Question) -> Result<Box<RawValue>, Failure> {
+async fn ask(
+    socket: &Path,
+    question: &Question,
+    passphrase: Option<String>,
+) -> Result<Box<RawValue>, Failure> {
     let (reader, mut writer) = connect(socket).await.map_err(lost)?;
-    say(&mut writer, &Opening::Ask(question.clone())).await?;
+    say(&mut writer, &Opening::Ask(Asked { question: question.clone(), passphrase })).await?;
     let mut line = String::new();
     BufReader::new(reader).read_line(&mut line).await.map_err(lost)?;
     let unread = |error| Failure::failed(format!("understand the gateway: {error}"));

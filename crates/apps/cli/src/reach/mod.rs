@@ -12,6 +12,7 @@ use toolgate_host::Interactor;
 use crate::context::Context;
 use crate::control::Question;
 use crate::exit::Failure;
+use crate::operator::{Asker, Typed};
 use crate::out;
 use crate::station::{Station, Terms};
 
@@ -23,7 +24,7 @@ pub enum Reach {
     /// Another process has them.
     Attached(Living),
     /// This one has.
-    Own(Arc<Station>),
+    Own(Arc<Station>, Arc<Typed>),
 }
 
 impl Reach {
@@ -37,14 +38,19 @@ impl Reach {
         if !quiet {
             out::faults(&station.desk().findings(), context.verbose);
         }
-        Ok(Self::Own(station))
+        Ok(Self::Own(station, context.typed.clone()))
     }
 
     /// Asks a question about the servers.
     pub async fn ask<T: DeserializeOwned>(&self, question: &Question) -> Result<T, Failure> {
         let answer = match self {
             Self::Attached(living) => living.ask(question).await?,
-            Self::Own(station) => station.desk().answer(question).await?,
+            Self::Own(station, typed) => {
+                let desk = station.desk();
+                let needed = desk.operators().has_passphrase() && question.is_for_operators();
+                let passphrase = if needed { typed.passphrase()? } else { None };
+                desk.answer(question, &Asker::here(passphrase)).await?
+            }
         };
         let unread = |error| Failure::failed(format!("understand the gateway: {error}"));
         serde_json::from_str(answer.get()).map_err(unread)
@@ -54,13 +60,13 @@ impl Reach {
     pub async fn link(&self, profile: &str, port: Arc<dyn Interactor>) -> Result<Link, Failure> {
         match self {
             Self::Attached(living) => Link::to(living, profile, port).await,
-            Self::Own(station) => Link::within(station, profile, port).await,
+            Self::Own(station, _) => Link::within(station, profile, port).await,
         }
     }
 
     /// Leaves: servers of our own are ended.
     pub async fn close(&self) {
-        if let Self::Own(station) = self {
+        if let Self::Own(station, _) = self {
             station.close().await;
         }
     }

@@ -100,7 +100,7 @@ pub async fn run(context: &Context, options: &Add) -> Result<Exit, Failure> {
     spec.selection.exclude = trimmed(&options.exclude_tools);
     if let Some(limit) = options.timeout {
         // Other programs have one limit for reaching a server and for each call.
-        spec.timeouts = Timeouts { start: limit, call: limit, max: limit };
+        spec.timeouts = Timeouts::all(limit);
     }
     let argv: Vec<_> = std::env::args().collect();
     for option in words::taken_from_the_command(&argv, &options.words) {

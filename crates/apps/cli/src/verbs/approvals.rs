@@ -3,7 +3,7 @@
 //! The gateway that owns the home is asked if it lives, so that a call which waits goes on at once;
 //! where none does, what waits in the home is decided all the same. Nothing is called from here.
 
-mod reach;
+pub(super) mod reach;
 mod shown;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,11 +12,10 @@ use toolgate_host::approvals::Choice;
 use crate::context::Context;
 use crate::control::{Approving, Given, News, Outcome, Pending, Shown, no_call};
 use crate::exit::{Exit, Failure};
+use crate::operator::typed_passphrase;
 use crate::out::{self, Table, visible};
 use reach::Desk;
 
-/// Who decides here, as it is put on record.
-const OPERATOR: &str = "operator";
 /// How long one question for news waits.
 const NEWS_MS: u64 = 30_000;
 
@@ -70,6 +69,21 @@ enum What {
     /// Show what was granted and holds
     #[command(after_help = "Example: toolgate approvals grants --json")]
     Grants,
+    /// Forget that a caller has read untrusted content, before the hour is over
+    #[command(after_help = "Examples:\n  toolgate approvals untaint\n  \
+        toolgate approvals untaint key:ci")]
+    Untaint {
+        /// Whose, as CALLER in `approvals list` says it; everybody's if left out
+        caller: Option<String>,
+    },
+    /// Set the operator's passphrase, which every approval then needs
+    #[command(after_help = "Examples:\n  toolgate approvals passphrase\n  \
+        toolgate approvals passphrase --remove")]
+    Passphrase {
+        /// Have none any more
+        #[arg(long)]
+        remove: bool,
+    },
     /// Show calls as they begin to wait, until interrupted; with --json a line each
     #[command(after_help = "Example: toolgate approvals watch")]
     Watch,
@@ -114,6 +128,8 @@ async fn done(context: &Context, desk: &Desk, options: &Approvals) -> Result<Exi
             revoke(context, desk, &asked, missing).await
         }
         What::Grants => grants(context, desk).await,
+        What::Untaint { caller } => untaint(context, desk, caller.as_deref()).await,
+        What::Passphrase { remove } => passphrase(context, desk, *remove).await,
         What::Watch => watch(context, desk).await,
     }
 }
@@ -155,7 +171,7 @@ async fn show(context: &Context, desk: &Desk, id: &str) -> Result<Exit, Failure>
 }
 
 async fn settle(context: &Context, desk: &Desk, id: &str, choice: Choice) -> Result<Exit, Failure> {
-    let question = Approving::Settle { id: id.to_owned(), choice, by: OPERATOR.to_owned() };
+    let question = Approving::Settle { id: id.to_owned(), choice };
     let outcome: Outcome = desk.ask(&question).await?;
     if context.json {
         out::json(&outcome)?;
@@ -199,6 +215,51 @@ async fn grants(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
         out::data(shown::grants(&grants).as_bytes())?;
     }
     Ok(Exit::Done)
+}
+
+async fn untaint(context: &Context, desk: &Desk, caller: Option<&str>) -> Result<Exit, Failure> {
+    let cleared = desk.untaint(caller).await?;
+    if context.json {
+        out::json(&serde_json::json!({ "cleared": cleared }))?;
+    } else if cleared.is_empty() {
+        out::note("no such caller has read untrusted content within the last hour");
+    } else {
+        let cleared: Vec<_> = cleared.iter().map(|caller| visible(caller)).collect();
+        out::note(&format!("what {} has read counts no more", cleared.join(", ")));
+    }
+    Ok(Exit::Done)
+}
+
+/// The present passphrase is asked for first, where there is one; then the new one.
+async fn passphrase(context: &Context, desk: &Desk, remove: bool) -> Result<Exit, Failure> {
+    if desk.has_passphrase() {
+        context.typed.passphrase()?;
+    }
+    let new = if remove { None } else { Some(new_passphrase(context)?) };
+    desk.set_passphrase(new).await?;
+    out::note(match remove {
+        true => "there is no operator passphrase any more",
+        false => "approvals and other changes need this passphrase from now on",
+    });
+    Ok(Exit::Done)
+}
+
+/// The new one, from the terminal twice; from standard input it is the second line.
+fn new_passphrase(context: &Context) -> Result<String, Failure> {
+    let missing = || {
+        Failure::usage("set a passphrase: none was given").hint(
+            "run this at a terminal, or pipe in two lines with --passphrase-stdin: the present \
+             passphrase, or an empty line, and the new one",
+        )
+    };
+    if let Some(new) = context.typed.second_line()? {
+        return Ok(new);
+    }
+    let new = typed_passphrase("New operator passphrase: ")?.ok_or_else(missing)?;
+    match typed_passphrase("The same again: ")? {
+        Some(again) if again == new => Ok(new),
+        _ => Err(Failure::usage("set a passphrase: the two are not the same")),
+    }
 }
 
 /// Tells of every call once.

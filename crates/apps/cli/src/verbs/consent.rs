@@ -6,11 +6,13 @@ use std::io::{self, BufRead as _, Write as _};
 
 use clap::Args;
 use serde::Serialize;
+use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Entry, Scope, Setup, Standing};
 
 use crate::context::Context;
 use crate::control::Question;
 use crate::exit::{Exit, Failure};
+use crate::operator::{Asker, Operators, Rules};
 use crate::out::{self, Table, visible};
 use crate::reach::Living;
 
@@ -124,6 +126,7 @@ async fn give(
     if !yes && !agreed(name)? {
         return Err(Failure::failed(format!("start `{name}`: you did not consent")));
     }
+    authorize(context, setup, &format!("consent to {name}")).await?;
     setup.consent(name).await?;
     out::note(&format!("{name} may start now, as shown; a change of it asks again"));
     tell_owner(context, name).await;
@@ -131,6 +134,7 @@ async fn give(
 }
 
 async fn revoke(context: &Context, setup: &mut Setup, name: &str) -> Result<Exit, Failure> {
+    authorize(context, setup, &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
         return Err(Failure::failed(format!("take back the consent to `{name}`: there is none"))
             .hint("`toolgate consent` shows what has consent"));
@@ -138,6 +142,18 @@ async fn revoke(context: &Context, setup: &mut Setup, name: &str) -> Result<Exit
     out::note(&format!("{name} may no longer start"));
     tell_owner(context, name).await;
     Ok(Exit::Done)
+}
+
+/// Consents are the operator's. A living gateway knows which processes are clients of it; without
+/// one the passphrase decides.
+async fn authorize(context: &Context, setup: &Setup, change: &str) -> Result<(), Failure> {
+    if let Some(living) = Living::at(context).await {
+        return living.ask(&Question::Authorize { change: change.to_owned() }).await.map(|_| ());
+    }
+    let operators = Operators::of(&context.home, ClientProcesses::default());
+    let needed = operators.has_passphrase();
+    let asker = Asker::here(if needed { context.typed.passphrase()? } else { None });
+    operators.identify(Rules::from(setup.plan()), &asker).await.map(|_| ())
 }
 
 /// A living gateway takes the server as it stands now.

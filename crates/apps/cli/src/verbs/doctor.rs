@@ -59,7 +59,7 @@ fn shown(checkup: &Checkup) -> String {
         }
     }
     text.push_str(&last_words(&checkup.stderr));
-    text.push_str(&withheld(&checkup.withheld, &checkup.stderr));
+    text.push_str(&withheld(&checkup.server, &checkup.withheld, &checkup.stderr));
     text
 }
 
@@ -74,7 +74,7 @@ fn last_words(stderr: &str) -> String {
 }
 
 /// What a failing process may miss: first of all what it speaks of itself.
-fn withheld(names: &[String], stderr: &str) -> String {
+fn withheld(server: &str, names: &[String], stderr: &str) -> String {
     if names.is_empty() {
         return String::new();
     }
@@ -86,8 +86,9 @@ fn withheld(names: &[String], stderr: &str) -> String {
     };
     format!(
         "{spoken}  variables of this shell it is not given: {}\n    hint: name those it needs in \
-         `env` or `env_inherit` of its entry\n",
-        list(names)
+         your own config: [servers.{}] env_inherit = [\"NAME\"]\n",
+        list(names),
+        visible(server),
     )
 }
 

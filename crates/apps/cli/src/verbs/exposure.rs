@@ -172,9 +172,9 @@ fn explained(line: &Line) -> String {
 
 /// What a call would be decided as, and why.
 fn decided(decision: &Decision) -> String {
-    let Decision { effect, because, via } = decision;
+    let Decision { effect, because, via, .. } = decision;
     let asked = match via.as_deref() {
-        Some("client") => ", by the client itself",
+        Some("client") => ", approved by the client itself",
         Some("elicitation") => ", in a client that shows forms",
         Some(_) => ", of whoever runs the gateway",
         None => "",

@@ -3,8 +3,8 @@
 //! Importing is the user's own word for what is then started. What a project's file says about not
 //! being asked is no word of the user's, and stays behind.
 
-mod found;
-mod intake;
+pub(super) mod found;
+pub(super) mod intake;
 
 use std::path::PathBuf;
 
@@ -61,23 +61,23 @@ enum Into {
 
 /// What became of an import.
 #[derive(Debug, Default, Serialize)]
-struct Report {
-    file: PathBuf,
-    dry_run: bool,
-    imported: Vec<Imported>,
-    skipped: Vec<Skipped>,
-    losses: Vec<Lost>,
-    diagnostics: Vec<String>,
+pub(super) struct Report {
+    pub(super) file: PathBuf,
+    pub(super) dry_run: bool,
+    pub(super) imported: Vec<Imported>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) losses: Vec<Lost>,
+    pub(super) diagnostics: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
+    pub(super) diff: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    backup: Option<PathBuf>,
+    pub(super) backup: Option<PathBuf>,
 }
 
 /// A server that was copied.
 #[derive(Debug, Serialize)]
-struct Imported {
-    name: String,
+pub(super) struct Imported {
+    pub(super) name: String,
     from: String,
     /// Fields that hold a credential in plain text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,10 +89,13 @@ struct Imported {
 
 /// A server that was not.
 #[derive(Debug, Clone, Serialize)]
-struct Skipped {
-    name: String,
+pub(super) struct Skipped {
+    pub(super) name: String,
     from: String,
     why: String,
+    /// Whether ours say just the same already.
+    #[serde(skip)]
+    pub(super) is_ours_already: bool,
 }
 
 pub async fn run(context: &Context, options: &Import) -> Result<Exit, Failure> {
@@ -106,7 +109,7 @@ pub async fn run(context: &Context, options: &Import) -> Result<Exit, Failure> {
     }
     let target = Target::of(context, options.scope == Into::Project, &found)?;
     report.file = target.at.path.to_path_buf();
-    let found = fresh(found, &target, options, &mut report)?;
+    let found = fresh(found, &target, options.force, &mut report)?;
     let intake = Intake::of(found, options.to_secrets, &mut report);
     match options.dry_run {
         true => preview(&target, &intake, &mut report)?,
@@ -138,24 +141,24 @@ fn ask(options: &Import, found: &[Found]) -> Result<(), Failure> {
 }
 
 /// Those ours do not have yet, or have to give way to.
-fn fresh(
+pub(super) fn fresh(
     found: Vec<Found>,
     target: &Target,
-    options: &Import,
+    force: bool,
     report: &mut Report,
 ) -> Result<Vec<Found>, Failure> {
     let text = read_file(&target.at.path).map_err(|error| Failure::usage(chain(&error)))?;
     let reading = target.dialect.read(text.as_deref().unwrap_or_default(), &target.at);
     let taken = |found: &Found| reading.servers.iter().find(|it| it.spec.name == found.spec.name);
     let (kept, skipped): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|found| options.force || taken(found).is_none());
+        found.into_iter().partition(|found| force || taken(found).is_none());
     report.skipped.extend(skipped.into_iter().map(|found| {
         let same = taken(&found).is_some_and(|it| it.spec.transport == found.spec.transport);
         let why = match same {
             true => "it is declared already, in the same way",
             false => "ours declare another server of this name; --force replaces it",
         };
-        found.skipped(why)
+        Skipped { is_ours_already: same, ..found.skipped(why) }
     }));
     Ok(kept)
 }
@@ -175,7 +178,11 @@ fn changed(
     Ok((text, losses))
 }
 
-fn preview(target: &Target, intake: &Intake, report: &mut Report) -> Result<(), Failure> {
+pub(super) fn preview(
+    target: &Target,
+    intake: &Intake,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let path = target.at.path.to_path_buf();
     let before = read_file(&path).map_err(|error| Failure::usage(chain(&error)))?;
     let before = before.unwrap_or_default();
@@ -193,7 +200,7 @@ fn hidden(spec: &ServerSpec) -> ServerSpec {
     literals::replaced(spec, &mut |_| literals::Instead::Nothing)
 }
 
-async fn write(
+pub(super) async fn write(
     context: &Context,
     target: &Target,
     intake: &Intake,
@@ -224,6 +231,15 @@ fn tell(context: &Context, report: &Report, findings: &[Finding]) -> Result<(), 
         out::text(diff)?;
     }
     out::findings(findings);
+    tell_servers(report);
+    if report.imported.is_empty() && report.skipped.is_empty() {
+        out::note("no server was found that could be imported");
+    }
+    Ok(())
+}
+
+/// Says what became of every server.
+pub(super) fn tell_servers(report: &Report) {
     let file = report.file.display();
     let verb = if report.dry_run { "would import" } else { "imported" };
     for Imported { name, from, plain, moved } in &report.imported {
@@ -239,15 +255,11 @@ fn tell(context: &Context, report: &Report, findings: &[Finding]) -> Result<(), 
             ));
         }
     }
-    for Skipped { name, from, why } in &report.skipped {
+    for Skipped { name, from, why, .. } in &report.skipped {
         out::note(&format!("skipped {} of {}: {}", visible(name), visible(from), visible(why)));
     }
     tell_lost(&report.losses);
     if let Some(backup) = &report.backup {
         out::note(&format!("what {file} held before is in {}", backup.display()));
     }
-    if report.imported.is_empty() && report.skipped.is_empty() {
-        out::note("no server was found that could be imported");
-    }
-    Ok(())
 }

@@ -1,11 +1,13 @@
 //! `install`: writes Toolgate into a client's own config, as one more server of that client.
 //!
 //! The file is changed in place and a backup kept beside it; what was done is remembered, so that
-//! `uninstall` takes out exactly that.
+//! `uninstall` takes out exactly that. `--move` also moves the client's own servers into our config.
 
 pub(super) mod approve;
 pub(super) mod entry;
 mod list;
+mod moving;
+mod warm;
 
 use std::path::PathBuf;
 
@@ -16,10 +18,10 @@ use toolgate_host::config::clients::{self, Client, ClientFile, Reach};
 use toolgate_host::config::{
     Access, Dialect, Editing, FileSettings, Sources, edit_file, read_file,
 };
-use toolgate_host::{Scope, ServerSpec};
+use toolgate_host::{Scope, ServerName, ServerSpec};
 
 use crate::carry::change::Change;
-use crate::carry::installed::{self, Installed, Register};
+use crate::carry::installed::{self, Installed, Moved, Register};
 use crate::carry::report::{Lost, tell_lost};
 use crate::carry::{agreed, sources, written_in};
 use crate::context::Context;
@@ -27,15 +29,17 @@ use crate::exit::{Exit, Failure, chain};
 use crate::offered::{Offered, offered};
 use crate::out::{self, visible};
 use crate::profiles;
+use crate::verbs::import::{self, Report};
 use approve::Approver;
 use entry::Existing;
+use moving::{Direct, Move};
 
 #[derive(Debug, Args)]
 #[command(after_help = "The client's file is changed in place, and what it held before is kept \
     beside it. `toolgate uninstall` takes out what was added.\n\n\
     Examples:\n  toolgate install --list\n  toolgate install claude-code --approve client\n  \
     toolgate install cursor vscode --http --approve elicitation\n  \
-    toolgate install codex --dry-run")]
+    toolgate install cursor --approve client --move\n  toolgate install codex --dry-run")]
 pub struct Install {
     /// Into which clients
     #[arg(value_name = "CLIENT", required_unless_present = "list", value_parser = names())]
@@ -58,12 +62,22 @@ pub struct Install {
     /// Who approves calls
     #[arg(long, value_enum)]
     approve: Option<Approver>,
+    /// Move the servers of that file into your own config, so that the client reaches them through
+    /// Toolgate only
+    #[arg(long = "move")]
+    moves: bool,
+    /// Move their literal credentials into the secret store, and leave ${secret:…} in their place
+    #[arg(long, requires = "moves")]
+    to_secrets: bool,
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Write without being asked
     #[arg(long, short)]
     yes: bool,
+    /// Do not start the servers once to learn what they offer
+    #[arg(long)]
+    no_start: bool,
 }
 
 /// Whose file it is.
@@ -99,6 +113,15 @@ struct Done {
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
     losses: Vec<Lost>,
+    /// What was moved behind Toolgate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    moved: Vec<ServerName>,
+    /// What the client still reaches without it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    direct: Vec<ServerName>,
+    /// What the move changes in our file.
+    #[serde(skip)]
+    import: Option<Report>,
 }
 
 pub async fn run(context: &Context, options: &Install) -> Result<Exit, Failure> {
@@ -120,8 +143,8 @@ pub async fn run(context: &Context, options: &Install) -> Result<Exit, Failure> 
     let mut done = Vec::new();
     for job in &jobs {
         done.push(match options.dry_run {
-            true => job.preview()?,
-            false => job.write(context, options, approver)?,
+            true => job.preview(context, options)?,
+            false => job.write(context, options, approver).await?,
         });
     }
     if !options.dry_run {
@@ -130,7 +153,10 @@ pub async fn run(context: &Context, options: &Install) -> Result<Exit, Failure> 
     if context.json {
         out::json(&done)?;
     }
-    done.iter().zip(&jobs).try_for_each(|(done, job)| job.tell(context, done, options.dry_run))?;
+    done.iter().zip(&jobs).try_for_each(|(done, job)| job.tell(context, done, options))?;
+    if !options.dry_run && !options.no_start {
+        warm::learn(context).await;
+    }
     Ok(Exit::Done)
 }
 
@@ -156,6 +182,7 @@ struct Job {
     before: Option<String>,
     spec: ServerSpec,
     endpoint: Option<String>,
+    direct: Direct,
 }
 
 impl Job {
@@ -180,11 +207,32 @@ impl Job {
         let existing = Existing::of(context, dialect, text, &file.at);
         let (transport, endpoint) = entry::transport(context, options.http).await?;
         let spec = existing.spec(client, options.name.as_deref(), transport)?;
-        Ok(Self { client, file, dialect, before, spec, endpoint })
+        let direct = Direct::of(context, client)?;
+        Ok(Self { client, file, dialect, before, spec, endpoint, direct })
     }
 
-    fn after(&self) -> Result<(String, Vec<Lost>), Failure> {
-        let before = self.before.as_deref().unwrap_or_default();
+    /// What is to be moved, if that was asked for.
+    fn moving(&self, context: &Context, options: &Install) -> Result<Option<Move>, Failure> {
+        let found = self.direct.in_file(&self.file.at.path);
+        if !options.moves || found.is_empty() {
+            return Ok(None);
+        }
+        let project = options.scope == Whose::Project;
+        Move::plan(context, found, project, options.to_secrets).map(Some)
+    }
+
+    /// The file without these servers and with our entry.
+    fn after(&self, moved: &[ServerName]) -> Result<(String, Vec<Lost>), Failure> {
+        let mut before = self.before.clone().unwrap_or_default();
+        for name in moved {
+            let removed = self.dialect.remove(&before, name).map_err(|error| {
+                let (id, path) = (self.client.id, self.file.at.path.display());
+                Failure::failed(format!("move `{name}` out of {id}: {path}: failed to {error}"))
+                    .hint("leave --move away, and take it out yourself")
+            })?;
+            before = removed.unwrap_or(before);
+        }
+        let before = before.as_str();
         let set = self.dialect.set(before, &self.spec, &self.file.at);
         let written = set.map_err(|error| self.unwritable(&format!("failed to {error}")))?;
         // What cannot be read back would be no entry at all.
@@ -227,13 +275,27 @@ impl Job {
             backup: None,
             diff: None,
             losses,
+            moved: Vec::new(),
+            direct: Vec::new(),
+            import: None,
         }
     }
 
-    fn preview(&self) -> Result<Done, Failure> {
-        let (after, losses) = self.after()?;
+    fn preview(&self, context: &Context, options: &Install) -> Result<Done, Failure> {
+        let moving = self.moving(context, options)?;
+        let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
+        let (after, losses) = self.after(&moved)?;
         let diff = self.diff(after);
-        Ok(Done { changed: !diff.is_empty(), diff: Some(diff), ..self.done(losses) })
+        let import = moving.map(Move::preview).transpose()?;
+        let direct = self.left(&moved);
+        let changed = !diff.is_empty();
+        Ok(Done { changed, diff: Some(diff), moved, direct, import, ..self.done(losses) })
+    }
+
+    /// What the client still reaches itself.
+    fn left(&self, moved: &[ServerName]) -> Vec<ServerName> {
+        let left = self.direct.without(&self.file.at.path, moved);
+        left.into_iter().map(|found| found.spec.name.clone()).collect()
     }
 
     fn diff(&self, after: String) -> String {
@@ -243,14 +305,17 @@ impl Job {
         change.diff(std::slice::from_ref(&self.spec), &self.file.at)
     }
 
-    fn write(
+    async fn write(
         &self,
         context: &Context,
         options: &Install,
         approve: Option<Approver>,
     ) -> Result<Done, Failure> {
-        let (after, losses) = self.after()?;
-        let done = Done { approve, ..self.done(losses) };
+        let moving = self.moving(context, options)?;
+        let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
+        let (after, losses) = self.after(&moved)?;
+        let direct = self.left(&moved);
+        let done = Done { approve, moved, direct, ..self.done(losses) };
         if self.before.as_deref() == Some(&after) {
             return Ok(done);
         }
@@ -263,13 +328,23 @@ impl Job {
                 return Err(Failure::failed(what));
             }
         }
-        let backup = self.put(context, &after)?;
-        Ok(Done { changed: true, backup, ..done })
+        // What leaves the client's file is in ours first.
+        let (moved, import) = match moving {
+            Some(moving) => moving.write(context).await.map(|(moved, it)| (moved, Some(it)))?,
+            None => Default::default(),
+        };
+        let backup = self.put(context, &after, moved)?;
+        Ok(Done { changed: true, backup, import, ..done })
     }
 
     /// Writes the file, unless somebody else has changed it meanwhile, and remembers how to take
     /// it back.
-    fn put(&self, context: &Context, after: &str) -> Result<Option<PathBuf>, Failure> {
+    fn put(
+        &self,
+        context: &Context,
+        after: &str,
+        moved: Moved,
+    ) -> Result<Option<PathBuf>, Failure> {
         let path = &*self.file.at.path;
         let folders = installed::missing_folders(path);
         let access = match self.file.at.scope {
@@ -294,24 +369,31 @@ impl Job {
             before: before.map(installed::digest),
             after: installed::digest(after),
             folders,
+            moved,
         };
         // A second install changes the first: what was there before both is what comes back.
         let register = Register::of(&context.home);
         let earlier =
             register.entry(path).filter(|earlier| entry.before.as_ref() == Some(&earlier.after));
         if let Some(earlier) = earlier {
-            let Installed { backup, before, folders, .. } = earlier.clone();
+            let Installed { backup, before, folders, moved, .. } = earlier.clone();
             entry = Installed { backup, before, folders, ..entry };
+            entry.moved.join(moved);
         }
         installed::remember(&context.home, path, Some(entry))?;
         Ok(edited.backup)
     }
 
-    fn tell(&self, context: &Context, done: &Done, dry_run: bool) -> Result<(), Failure> {
+    fn tell(&self, context: &Context, done: &Done, options: &Install) -> Result<(), Failure> {
+        let dry_run = options.dry_run;
         let (client, file) = (self.client, done.file.display());
         let name = &done.name;
-        if let Some(diff) = done.diff.as_ref().filter(|_| !context.json) {
+        let ours = done.import.as_ref().and_then(|it| it.diff.as_ref());
+        for diff in done.diff.iter().chain(ours).filter(|_| !context.json) {
             out::text(diff)?;
+        }
+        if let Some(report) = &done.import {
+            import::tell_servers(report);
         }
         out::note(&match (done.changed, dry_run) {
             (false, _) => format!("{}: installed already, as {name} in {file}", client.id),
@@ -328,6 +410,8 @@ impl Job {
             out::note(&format!("  start {} again to use it", client.title));
         }
         tell_lost(&done.losses);
+        let direct = self.direct.without(&self.file.at.path, &done.moved);
+        moving::warn(client, &direct, options.moves);
         if let Some(remark) = entry::remark(client) {
             out::note(&format!("{} {remark}", out::cyan("note:")));
         }

@@ -20,6 +20,7 @@ pub mod exposure;
 pub mod get;
 pub mod import;
 pub mod install;
+pub mod keys;
 pub mod list;
 pub mod lock;
 pub mod man;
@@ -65,6 +66,7 @@ pub async fn run(cli: Cli) -> Result<Exit, Failure> {
         Verb::Report(options) => report::run(&context()?, options).await,
         Verb::Audit(options) => audit::run(&context()?, options).await,
         Verb::Approvals(options) => approvals::run(&context()?, options).await,
+        Verb::Keys(options) => keys::run(&context()?, options).await,
         Verb::Pins(options) => pins::run(&context()?, options).await,
         Verb::Lock(options) => lock::run(&context()?, options).await,
         Verb::Add(options) => add::run(&context()?, options).await,

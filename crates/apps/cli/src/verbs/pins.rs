@@ -39,7 +39,9 @@ enum What {
     Diff(Which),
     /// Show what changed and approve it as it is now
     #[command(after_help = "Examples:\n  toolgate pins approve filesystem\n  \
-        toolgate pins approve sample echo --yes")]
+        toolgate pins approve sample echo --yes\n\n\
+        A definition with findings is approved only by its name, by a second answer at the \
+        terminal, or with --with-findings.")]
     Approve {
         /// Whose definitions
         server: String,
@@ -48,6 +50,9 @@ enum What {
         /// Approve without being asked
         #[arg(long, short)]
         yes: bool,
+        /// Approve also what is suspicious, without its name
+        #[arg(long)]
+        with_findings: bool,
     },
     /// Forget what was approved
     #[command(after_help = "Example: toolgate pins forget filesystem")]
@@ -74,9 +79,10 @@ pub async fn run(context: &Context, options: &Pins) -> Result<Exit, Failure> {
         None => list(context, &reach, &Which::default()).await,
         Some(What::List(which)) => list(context, &reach, which).await,
         Some(What::Diff(which)) => diff(context, &reach, which).await,
-        Some(What::Approve { server, name, yes }) => {
+        Some(What::Approve { server, name, yes, with_findings }) => {
             let which = Which { server: Some(server.clone()), name: name.clone() };
-            approve(context, &reach, &which, *yes).await
+            let said = Said { yes: *yes, findings: *with_findings || name.is_some() };
+            approve(context, &reach, &which, said).await
         }
         Some(What::Forget { server, name }) => {
             forget(context, &reach, server, name.as_deref()).await
@@ -131,11 +137,20 @@ async fn diff(context: &Context, reach: &Reach, which: &Which) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
+/// What was said on the command line in advance.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    /// Approve what is shown.
+    yes: bool,
+    /// Approve it although it is suspicious.
+    findings: bool,
+}
+
 async fn approve(
     context: &Context,
     reach: &Reach,
     which: &Which,
-    yes: bool,
+    said: Said,
 ) -> Result<Exit, Failure> {
     let server = which.server.clone().unwrap_or_default();
     let mut found = found(reach, which).await?;
@@ -156,9 +171,7 @@ async fn approve(
     if !context.json {
         out::data(shown::text(&found.lines).as_bytes())?;
     }
-    if !yes && !agreed(found.lines.len())? {
-        return Err(Failure::failed(format!("approve what `{server}` offers: you did not")));
-    }
+    confirm(&server, &found.lines, said)?;
     let asked = Pinning::Approve { server, name: which.name.clone(), seen: found.seen };
     let approved: usize = reach.ask(&Question::Pins { asked }).await?;
     if context.json {
@@ -190,13 +203,38 @@ async fn forget(
     Ok(Exit::Done)
 }
 
-/// A person at a terminal says yes. A script has said so by naming what it approves.
-fn agreed(definitions: usize) -> Result<bool, Failure> {
-    if !out::can_ask() {
-        return Ok(true);
+/// A person at a terminal says yes, or a script has said so on its command line; and once more for
+/// what is suspicious.
+fn confirm(server: &str, lines: &[PinLine], said: Said) -> Result<(), Failure> {
+    let declined = || Failure::failed(format!("approve what `{server}` offers: you did not"));
+    if !said.yes {
+        if !out::can_ask() {
+            let what = format!("approve what `{server}` offers: nobody can be asked here");
+            let hint = "look at what is shown, then say so with --yes";
+            return Err(Failure::usage(what).hint(hint));
+        }
+        let question = format!("Approve {} definition(s) exactly like this?", lines.len());
+        if !agreed(&question)? {
+            return Err(declined());
+        }
     }
+    let suspicious: Vec<_> = lines.iter().filter(|line| !line.findings.is_empty()).collect();
+    let Some(first) = suspicious.first().filter(|_| !said.findings) else { return Ok(()) };
+    if !said.yes {
+        let question = format!("{} of them have findings. Approve them too?", suspicious.len());
+        return if agreed(&question)? { Ok(()) } else { Err(declined()) };
+    }
+    let named = if first.name.is_empty() { &first.kind } else { &first.name };
+    let what = format!("approve what `{server}` offers: `{}` has findings", visible(named));
+    Err(Failure::usage(what).hint(
+        "read them, then name the definition, or say --with-findings; what has none can be approved \
+         by its name",
+    ))
+}
+
+fn agreed(question: &str) -> Result<bool, Failure> {
     let mut stderr = io::stderr();
-    let asked = format!("Approve {definitions} definition(s) exactly like this? [y/N] ");
+    let asked = format!("{question} [y/N] ");
     let _ = stderr.write_all(asked.as_bytes()).and_then(|()| stderr.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);

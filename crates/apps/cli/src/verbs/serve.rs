@@ -80,7 +80,7 @@ pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
     };
     let reloading = Reloading::new(&context.options()?)?;
     let station = Station::open(context, terms).await?;
-    announce(context, &station, &endpoint);
+    announce(context, &station, address, &endpoint);
     let reloads = ending.clone().or(reloading.run(station.desk()));
     let follows = ending.clone().or(following::follow(station.desk()));
     let served = serve(&station, &claim, listener, (stop, ending));
@@ -106,7 +106,7 @@ async fn serve(
     served.map_err(|error| Failure::failed(chain(&error)))
 }
 
-/// Where to listen. Only this machine may come in: nobody is asked who he is yet.
+/// Where to listen. Only this machine may come in: keys would pass other networks in the clear.
 async fn loopback(listen: &str) -> Result<SocketAddr, Failure> {
     let example = "for example --listen 127.0.0.1:7420";
     let unknown = |why: String| Failure::usage(format!("listen on {listen}: {why}")).hint(example);
@@ -140,7 +140,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
 /// Somebody else owns the home.
 async fn taken(context: &Context) -> Failure {
     let home = context.home.state_dir().display();
-    let who = match Living::at(&context.home).await.map(|living| living.owner) {
+    let who = match Living::at(context).await.map(|living| living.owner) {
         Some(owner) => match owner.endpoint {
             Some(endpoint) => format!("process {} serves it at {endpoint}", owner.pid),
             None => format!("process {} serves it on its stdin and stdout", owner.pid),
@@ -152,7 +152,7 @@ async fn taken(context: &Context) -> Failure {
 }
 
 /// The endpoint on stdout, for scripts; the rest on stderr, for people.
-fn announce(context: &Context, station: &Station, endpoint: &str) {
+fn announce(context: &Context, station: &Station, address: SocketAddr, endpoint: &str) {
     // Nobody reading it is no reason not to serve.
     let _ = out::line(endpoint);
     let desk = station.desk();
@@ -174,6 +174,13 @@ fn announce(context: &Context, station: &Station, endpoint: &str) {
         if let ServerState::Blocked(reason) = &status.state {
             out::note(&format!("  {}: blocked: {}", status.spec.name, out::visible(reason)));
         }
+    }
+    if !toolgate_gateway::tells_who_connects(address) {
+        out::note(&format!(
+            "{} this system does not tell who connects: every user of this machine can use the \
+             gateway; `posture = \"governed\"` requires a key",
+            out::cyan("note:")
+        ));
     }
     let guarantee = desk.host().guarantee();
     if guarantee < TreeGuarantee::Namespace {

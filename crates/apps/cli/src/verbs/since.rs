@@ -31,7 +31,7 @@ impl FromStr for Since {
 }
 
 /// An age, in days too.
-fn age(text: &str) -> Option<Duration> {
+pub fn age(text: &str) -> Option<Duration> {
     match text.strip_suffix('d') {
         Some(days) => Some(Duration::from_secs(days.parse::<u64>().ok()?.checked_mul(86_400)?)),
         None => parse_duration(text).ok(),

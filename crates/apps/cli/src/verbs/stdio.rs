@@ -4,17 +4,32 @@
 use std::time::Duration;
 
 use tokio::io::{stdin, stdout};
+use tokio::time::timeout;
 use toolgate_host::pins::Lock;
+use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
 
 use super::relay;
 use crate::context::Context;
 use crate::ending;
 use crate::exit::{Exit, Failure, chain};
+use crate::owner::Claim;
 use crate::reach::Living;
 use crate::reload::Reloading;
 use crate::station::{Station, Terms};
 use crate::{following, out, owner, reload};
+
+/// How long a gateway whose client has left waits for servers that start for the first time.
+const FIRST_START: Duration = Duration::from_secs(10);
+
+/// Stays a while after the client has left: until what new servers offer is stored, so that the next
+/// run lists it at once, and for as long as other clients are attached here.
+async fn linger(station: &Station, claim: Option<&Claim>) {
+    let _ = timeout(FIRST_START, station.desk().host().first_seen()).await;
+    if let Some(claim) = claim {
+        claim.left_by_all().await;
+    }
+}
 
 pub async fn run(
     context: &Context,
@@ -37,6 +52,12 @@ pub async fn run(
         tracing::warn!(target: "toolgate::gateway", "{failure}");
         None
     });
+    // Another gateway answers for this home: it must know this client, too.
+    if claim.is_none()
+        && let Some(living) = Living::at(context).await
+    {
+        let _ = living.converse(None, None, false).await;
+    }
     let profile = context.profile.as_deref();
     let terms =
         Terms { strict, park: Some(park), serving: true, profile, lock, ..Terms::default() };
@@ -44,9 +65,14 @@ pub async fn run(
     let station = Station::open(context, terms).await?;
     out::faults(&station.desk().findings(), context.verbose);
     let (stop, ending) = ending::on_signal()?;
+    // What this client calls is not for it to approve.
+    if let Some(client) = PeerProcess::current().and_then(|own| own.starter()) {
+        station.desk().operators().clients().record(client);
+    }
     let client = async {
         let gateway = station.gateway(None, None);
         let served = gateway.serve_lines(stdin(), stdout(), ending.clone().reached()).await;
+        ending.clone().or(linger(&station, claim.as_ref())).await;
         stop.now();
         served
     };

@@ -1,19 +1,21 @@
 //! `uninstall`: takes Toolgate out of a client's own config again.
 //!
 //! A file that is still as `install` left it becomes what it was before, to the byte. From one that
-//! was changed since, only the entry is taken.
+//! was changed since, only the entry is taken. What `install --move` took out of it comes back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 use toolgate_host::config::clients::{Client, ClientFile};
-use toolgate_host::config::{Access, Editing, Sources, edit_file, read_file};
-use toolgate_host::{Scope, ServerSpec};
+use toolgate_host::config::{
+    Access, Dialect, Document, Editing, Secrets, Sources, edit_file, read_file,
+};
+use toolgate_host::{Scope, ServerName, ServerSpec};
 
 use super::install::{Whose, approve, client, entry::Existing, names};
 use crate::carry::change::Change;
-use crate::carry::installed::{self, Installed, Register};
+use crate::carry::installed::{self, Installed, Moved, Register};
 use crate::carry::{sources, written_in};
 use crate::context::Context;
 use crate::exit::{Exit, Failure, chain};
@@ -41,6 +43,9 @@ struct Done {
     file: PathBuf,
     /// Whether the file is gone, because it was not there before.
     removed: bool,
+    /// Servers that are its own again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    returned: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,9 +113,10 @@ impl Place {
         let existing = Existing::of(context, dialect, &text, &file.at);
         let Some(spec) = existing.gateway() else { return Ok(None) };
         let known = Register::of(&context.home).entry(&file.at.path).cloned();
-        let after = match known.as_ref().filter(|known| known.after == installed::digest(&text)) {
+        let unchanged = known.as_ref().filter(|known| known.after == installed::digest(&text));
+        let after = match unchanged {
             Some(Installed { before: None, .. }) => None,
-            known => Some(match known.and_then(kept) {
+            unchanged => Some(match unchanged.and_then(kept) {
                 Some(before) => before,
                 None => {
                     let removed = dialect.remove(&text, &spec.name).map_err(|error| {
@@ -118,11 +124,22 @@ impl Place {
                         Failure::failed(format!("uninstall from {id}: {path}: failed to {error}"))
                             .hint(format!("take `{}` out of it yourself", spec.name))
                     })?;
-                    removed.unwrap_or_else(|| text.clone())
+                    let text = removed.unwrap_or_else(|| text.clone());
+                    with_moved(text, known.as_ref(), dialect, &file)
                 }
             }),
         };
         Ok(Some(Self { client, file, text, spec, after, known }))
+    }
+
+    /// The servers that were moved and are the client's own again.
+    fn returned(&self) -> Vec<String> {
+        let Some((known, after)) = self.known.as_ref().zip(self.after.as_deref()) else {
+            return Vec::new();
+        };
+        let servers = written_in(&self.file, after).read(after, &self.file.at).servers;
+        let is_there = |name: &&String| servers.iter().any(|it| it.spec.name.as_str() == **name);
+        known.moved.names.iter().filter(is_there).cloned().collect()
     }
 
     fn done(&self) -> Done {
@@ -130,6 +147,7 @@ impl Place {
             client: self.client.id,
             file: self.file.at.path.to_path_buf(),
             removed: self.after.is_none(),
+            returned: self.returned(),
             backup: None,
             diff: None,
         }
@@ -173,6 +191,9 @@ impl Place {
                 }
             }
         }
+        if let Some(known) = &self.known {
+            take_back(context, path, &known.moved, &done.returned)?;
+        }
         installed::remember(&context.home, path, None)?;
         Ok(done)
     }
@@ -184,17 +205,81 @@ fn kept(known: &Installed) -> Option<String> {
     (Some(installed::digest(&text)) == known.before).then_some(text)
 }
 
+/// The text with what was moved out of it, as the backup has it.
+fn with_moved(
+    mut text: String,
+    known: Option<&Installed>,
+    dialect: Dialect,
+    file: &ClientFile,
+) -> String {
+    let Some((known, before)) = known.and_then(|known| Some((known, kept(known)?))) else {
+        return text;
+    };
+    for declared in dialect.read(&before, &file.at).servers {
+        let is_moved = declared.only_in.is_none()
+            && known.moved.names.iter().any(|name| declared.spec.name.as_str() == name);
+        if is_moved && let Ok(written) = dialect.set(&text, &declared.spec, &file.at) {
+            text = written.text;
+        }
+    }
+    text
+}
+
+/// Takes servers out of our file that are a client's own again, unless another client's went there
+/// too.
+fn take_back(
+    context: &Context,
+    file: &Path,
+    moved: &Moved,
+    returned: &[String],
+) -> Result<(), Failure> {
+    let register = Register::of(&context.home);
+    let is_free =
+        |name: &&String| returned.contains(name) && !register.is_moved_elsewhere(file, name);
+    let names = moved.written.iter().filter(is_free).filter_map(|name| ServerName::new(name).ok());
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let failed = |error| Failure::failed(chain(&error));
+    let editing = Editing { access: Access::Private, backup: true };
+    let edited = edit_file(&moved.into, editing, |text| {
+        let ours = Document::of_user(&context.home);
+        let dialect = match ours.path() == moved.into {
+            true => ours.dialect,
+            false => Dialect::of(&moved.into, text),
+        };
+        let mut text = text.to_owned();
+        for name in &names {
+            text = dialect.remove(&text, name)?.unwrap_or(text);
+        }
+        Ok(Some(text))
+    });
+    edited.map_err(failed)?;
+    let secrets = Secrets::of(&context.home);
+    let of_them = moved.secrets.iter().filter(|secret| {
+        names
+            .iter()
+            .any(|name| secret.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('.')))
+    });
+    of_them.into_iter().try_for_each(|name| secrets.remove(name).map(drop)).map_err(failed)
+}
+
 fn tell(context: &Context, done: &[Done], dry_run: bool) -> Result<(), Failure> {
     if context.json {
         out::json(&done)?;
     }
-    for Done { client, file, removed, backup, diff } in done {
+    for Done { client, file, removed, returned, backup, diff } in done {
         if let Some(diff) = diff.as_ref().filter(|_| !context.json) {
             out::text(diff)?;
         }
         let verb = if dry_run { "would take toolgate" } else { "took toolgate" };
         let how = if *removed { ", which held nothing else" } else { "" };
         out::note(&format!("{client}: {verb} out of {}{how}", file.display()));
+        for name in returned {
+            let verb = if dry_run { "would be" } else { "is" };
+            out::note(&format!("  {name} {verb} its own again"));
+        }
         if let Some(backup) = backup {
             out::note(&format!("  what it held before is in {}", backup.display()));
         }

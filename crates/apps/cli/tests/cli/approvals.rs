@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Running, calling, eventually, opening, run, witness};
+use crate::support::{Place, Running, calling, eventually, opening, run, run_outside, witness};
 
 /// Calls of `w` are asked about; a call waits this long.
 fn asking(wait: &str) -> Place {
@@ -25,7 +25,7 @@ fn client(place: &Place) -> Running {
 }
 
 fn approvals(place: &Place, words: &[&str]) -> Value {
-    let said = run(place.verb(&["approvals", "--json"]).args(words));
+    let said = run_outside(place.verb(&["approvals", "--json"]).args(words));
     assert_eq!(said.code, 0, "{said:?}");
     said.json()
 }
@@ -67,17 +67,17 @@ fn a_call_that_waits_is_shown_whole_and_goes_on_when_it_is_approved() {
     let said = run(&mut place.verb(&["approvals"]));
     assert!(said.out.contains(id) && !said.out.contains('\u{202e}'), "{said:?}");
 
-    let said = run(&mut place.verb(&["approvals", "approve", id]));
+    let said = run_outside(&mut place.verb(&["approvals", "approve", id]));
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.contains("a⟦U+202E⟧b") && said.err.contains("approved once"), "{said:?}");
     assert_eq!(text(&client.answer(3)), "1");
-    let said = run(&mut place.verb(&["approvals", "approve", id]));
+    let said = run_outside(&mut place.verb(&["approvals", "approve", id]));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("decided before (`once`, by operator)"), "{said:?}");
+    assert!(said.err.contains("decided before (`once`, by operator (terminal))"), "{said:?}");
 
     client.send(&call(4));
     let id = waiting(&place)["id"].as_str().unwrap().to_owned();
-    assert_eq!(run(&mut place.verb(&["approvals", "deny", &id])).code, 0);
+    assert_eq!(run_outside(&mut place.verb(&["approvals", "deny", &id])).code, 0);
     let denied = client.answer(4);
     assert_eq!(denied["result"]["isError"], true, "{denied}");
     assert!(text(&denied).contains("denied by operator"), "{denied}");
@@ -92,7 +92,8 @@ fn approved_when_nothing_runs_the_same_call_passes_once_after_a_restart() {
     let told = first.answer(3);
     drop(first); // killed
     let id = waiting(&place)["id"].as_str().unwrap().to_owned();
-    assert!(text(&told).contains(&format!("`toolgate approvals approve {id}`")), "{told}");
+    assert!(text(&told).contains(&format!("approval ID {id}")), "{told}");
+    assert!(!told.to_string().contains("toolgate approvals"), "a model reads this: {told}");
     let outcome = approvals(&place, &["approve", &id]);
     assert_eq!((&outcome["choice"], &outcome["call"]["tool"]), (&json!("once"), &json!("count")));
     assert_eq!(approvals(&place, &["grants"])[0]["choice"], "once");
@@ -101,8 +102,58 @@ fn approved_when_nothing_runs_the_same_call_passes_once_after_a_restart() {
     second.send(&calling(3, "w__count"));
     assert_eq!(text(&second.answer(3)), "1");
     second.send(&calling(4, "w__count"));
-    assert!(text(&second.answer(4)).contains("toolgate approvals approve"));
+    assert!(text(&second.answer(4)).contains("nobody has approved this call yet"));
     assert_eq!(approvals(&place, &["grants"]), json!([]));
+}
+
+#[test]
+fn a_report_counts_calls_that_nobody_approved_as_refused() {
+    let denied = |place: &Place| {
+        let said = run(&mut place.verb(&["report", "--json"]));
+        assert_eq!(said.code, 0, "{said:?}");
+        said.json()["totals"]["denied"].as_u64().unwrap()
+    };
+    // Nobody answers in time. What the operator says later is about a call that is over.
+    let place = asking("300ms");
+    let mut late = client(&place);
+    late.send(&calling(3, "w__count"));
+    late.answer(3);
+    late.close_stdin();
+    late.end();
+    assert_eq!(denied(&place), 1);
+    let id = waiting(&place)["id"].as_str().unwrap().to_owned();
+    approvals(&place, &["deny", &id]);
+    assert_eq!(denied(&place), 1);
+
+    let place = asking("25s");
+    let mut denying = client(&place);
+    denying.send(&calling(3, "w__count"));
+    let id = waiting(&place)["id"].as_str().unwrap().to_owned();
+    approvals(&place, &["deny", &id]);
+    denying.answer(3);
+    denying.close_stdin();
+    denying.end();
+    assert_eq!(denied(&place), 1);
+
+    // The person at the client declines its form.
+    let mut showing = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let [mut initialize, initialized] = opening();
+    initialize["params"]["capabilities"] = json!({ "elicitation": {} });
+    [initialize, initialized].iter().for_each(|message| showing.send(message));
+    showing.answer(1);
+    showing.send(&calling(3, "w__count"));
+    let form: Value = loop {
+        let message: Value = serde_json::from_str(&showing.line()).unwrap();
+        if message["method"] == "elicitation/create" {
+            break message;
+        }
+    };
+    let declined = json!({ "action": "decline" });
+    showing.send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": declined }));
+    assert_eq!(showing.answer(3)["result"]["isError"], true);
+    showing.close_stdin();
+    showing.end();
+    assert_eq!(denied(&place), 2);
 }
 
 #[test]
@@ -122,7 +173,7 @@ fn always_holds_until_it_is_taken_back() {
     assert_eq!(approvals(&place, &["revoke", grant]), json!({ "revoked": 1 }));
     client.send(&calling(6, "w__count"));
     assert_eq!(client.answer(6)["result"]["isError"], true);
-    let said = run(&mut place.verb(&["approvals", "revoke", "--server", "w"]));
+    let said = run_outside(&mut place.verb(&["approvals", "revoke", "--server", "w"]));
     assert_eq!(said.code, 1, "{said:?}");
 }
 
@@ -136,7 +187,7 @@ fn whoever_watches_hears_of_a_call_once() {
     assert_eq!((&told["server"], &told["tool"]), (&json!("w"), &json!("count")));
     assert!(told["because"].as_str().unwrap().contains("mcp:w/*"), "{told}");
     let id = told["id"].as_str().unwrap();
-    assert_eq!(run(&mut place.verb(&["approvals", "approve", id])).code, 0);
+    assert_eq!(run_outside(&mut place.verb(&["approvals", "approve", id])).code, 0);
     assert_eq!(text(&client.answer(3)), "1");
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
+use toolgate_model::Digest;
 
 use crate::support::{Place, Running, run, sample};
 
@@ -73,7 +74,7 @@ fn a_changed_journal_is_found_with_file_and_line() {
     let said = run(&mut place.verb(&["audit", "verify", "--json"]));
     let report = said.json();
     assert_eq!((said.code, &report["problems"][0]["fault"]), (1, &"edited".into()), "{report}");
-    // The proof is elsewhere: the end is cut off, and here nobody could tell.
+    // The proof is elsewhere: the end is cut off, and here nobody can prove anything.
     let kept = place.work().join("kept");
     std::fs::create_dir(&kept).unwrap();
     for entry in std::fs::read_dir(place.home().join("checkpoints")).unwrap() {
@@ -83,11 +84,61 @@ fn a_changed_journal_is_found_with_file_and_line() {
     }
     let lines: Vec<_> = text.lines().collect();
     std::fs::write(&path, lines[..lines.len() - 2].join("\n") + "\n").unwrap();
-    assert_eq!(run(&mut place.verb(&["audit", "verify"])).code, 0);
+    assert_eq!(run(&mut place.verb(&["audit", "verify"])).code, 1);
     let said = run(place.verb(&["audit", "verify", "--json", "--checkpoints"]).arg(&kept));
     assert_eq!(said.json()["problems"][0]["fault"], "truncated", "{said:?}");
     let said = run(place.verb(&["audit", "verify", "--key"]).arg(&path));
     assert_eq!(said.code, 2, "{said:?}");
+}
+
+/// The records of a chain without one call, in a chain that hangs together.
+fn without_the_call(chain: &str, text: &str) -> String {
+    let hex = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let mut prev = Digest::of(format!("toolgate/{chain}").as_bytes());
+    let (mut out, mut seq) = (String::new(), 0);
+    for line in text.lines().filter(|line| line.starts_with("{\"call\":0,")) {
+        seq += 1;
+        let (body, rest) = line.rsplit_once(",\"hash\":\"").unwrap();
+        let (time, ts) =
+            (&rest[65..rest.find(",\"prev\"").unwrap()], rest.rsplit_once(',').unwrap().1);
+        let rest = format!("{time},\"prev\":\"{}\",\"seq\":{seq},{ts}", hex(prev.as_bytes()));
+        prev = Digest::of(&[prev.as_bytes(), body.as_bytes(), rest.as_bytes()].concat());
+        out.push_str(&format!("{body},\"hash\":\"{}\"{rest}\n", hex(prev.as_bytes())));
+    }
+    out
+}
+
+#[test]
+fn a_journal_rewritten_without_its_key_is_found() {
+    let place = used();
+    let path = segments(&place).remove(0);
+    let chain = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let checkpoints = place.home().join("checkpoints").join(format!("{chain}.ckpt"));
+    let (text, notes) =
+        (std::fs::read_to_string(&path).unwrap(), std::fs::read(&checkpoints).unwrap());
+    let faults = |words: &[&str]| {
+        let said = run(&mut place.verb(&[&["audit", "verify", "--json"], words].concat()));
+        let report = said.json();
+        let problems = report["problems"].as_array().unwrap().clone();
+        let faults: Vec<_> =
+            problems.iter().map(|it| it["fault"].as_str().unwrap().to_owned()).collect();
+        (said.code, faults)
+    };
+    assert_eq!(faults(&[]), (0, vec![]));
+
+    // The call is gone, and so is what was signed: the chain itself holds.
+    std::fs::write(&path, without_the_call(&chain, &text)).unwrap();
+    std::fs::remove_file(&checkpoints).unwrap();
+    assert_eq!(faults(&[]), (1, vec!["missing-checkpoint".to_owned()]));
+    // Everything is as it was, but there is no key that proves it.
+    std::fs::write(&path, &text).unwrap();
+    std::fs::write(&checkpoints, notes).unwrap();
+    assert_eq!(faults(&[]), (0, vec![]));
+    let public = place.home().join("journal.pub");
+    let kept = place.work().join("kept.pub");
+    std::fs::rename(&public, &kept).unwrap();
+    assert_eq!(faults(&[]), (1, vec!["missing-key".to_owned()]));
+    assert_eq!(faults(&["--key", kept.to_str().unwrap()]), (0, vec![]));
 }
 
 #[test]

@@ -133,3 +133,13 @@ fn a_prompt_is_filled_in() {
     let said = run(&mut place.configured(&["prompt", "w", "greet", "who=7", "--json"]));
     assert_eq!(said.json()["messages"][0]["content"]["text"], "Greet 7");
 }
+
+#[test]
+fn a_prompt_without_a_required_argument_fails_and_names_it() {
+    let place = witnessed();
+    for words in [&["prompt", "w", "greet"][..], &["prompt", "w", "greet", "other=1", "--json"]] {
+        let said = run(&mut place.configured(words));
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{said:?}");
+        assert!(said.err.contains("`who` is required"), "{said:?}");
+    }
+}

@@ -1,8 +1,10 @@
 //! `config`, `secret`, `completions` and `man`.
 
-use serde_json::json;
+use std::path::Path;
 
-use crate::support::{Place, Running, run};
+use serde_json::{Value, json};
+
+use crate::support::{Place, Running, TOOLGATE, eventually, processes_with, run, sample};
 
 #[test]
 fn every_fault_is_told_with_its_place_and_what_to_do() {
@@ -175,4 +177,188 @@ fn a_rule_that_cannot_be_understood_is_found_by_a_check() {
     let said = run(&mut place.verb(&["config", "check"]));
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.out.contains("toolgate.toml:2:25: error: "), "{said:?}");
+}
+
+/// A place with these files of the user (`~/…`) and of the project.
+fn place_with(files: &[(&str, &str)]) -> Place {
+    let place = Place::new();
+    for (path, text) in files {
+        let path = match path.strip_prefix("~/") {
+            Some(rest) => place.home().parent().unwrap().join(rest),
+            None => place.work().join(path),
+        };
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    place
+}
+
+/// Everything `config check` tells, as severity, message and hint in one line each.
+fn findings(place: &Place) -> Vec<String> {
+    let said = run(&mut place.verb(&["config", "check", "--json"]));
+    let found = said.json()["diagnostics"].as_array().unwrap().clone();
+    let line = |it: &Value| format!("{}: {} | {}", it["severity"], it["message"], it["hint"]);
+    found.iter().map(line).collect()
+}
+
+#[test]
+fn a_check_finds_what_cannot_work_and_what_should_not_stand_there() {
+    let place = place_with(&[(
+        "~/home/config.toml",
+        "[servers.x]\nurl = \"https://\"\n\
+         [servers.\"my server\"]\ncommand = \"true\"\n\
+         [servers.y]\ncommand = \"true\"\nargs = [\"y\"]\nenv = { A = \"${env:NO_SUCH_VARIABLE}\" }\n\
+         [servers.z]\ncommand = \"true\"\nargs = [\"z\"]\n\
+         env = { GITHUB_TOKEN = \"canary\", B = \"ghp_canary0123456789canary\" }\n\
+         [profiles.p]\ntags = [\"mcp.web\"]\ninclude = [\"files/read\"]\n\
+         [policy]\nallow = [\"tag:mcp.git\"]\ndeny = [\"mcp:shell/run\", \"tag:mcp.z\"]\n",
+    )]);
+    let found = findings(&place);
+    for (part, hint) in [
+        ("names no host", ""),
+        ("has a blank in its name", "my-server"),
+        ("NO_SUCH_VARIABLE is not set", ""),
+        ("`env.GITHUB_TOKEN` holds a credential", "toolgate secret set z"),
+        ("`env.B` holds a credential", "${secret:z}"),
+        ("nothing bears the tag \\\"mcp.web\\\"", "mcp.SERVER"),
+        ("\\\"files/read\\\" is about no server", ""),
+        ("`tag:mcp.git` is about nothing", ""),
+        ("`mcp:shell/run` is about nothing", ""),
+    ] {
+        let fits = |line: &&String| line.contains(part) && line.contains(hint);
+        assert!(found.iter().any(|line| fits(&line)), "{part}: {found:#?}");
+    }
+    assert_eq!(found.len(), 9, "{found:#?}");
+    assert!(!found.concat().contains("canary"), "{found:#?}");
+}
+
+const RULES_OF_CORE_AGENT: &str = r#"{ "model": { "name": "x" }, "servers": 7, "permissions": { "deny": ["mcp:s_echo"], "allow": ["mcp:s_now"] } }"#;
+
+#[test]
+fn permissions_of_core_agent_beside_its_servers_hold_for_user_and_project() {
+    let server = sample("s");
+    for file in ["~/.agents/config.json", ".agents/config.json"] {
+        let place = place_with(&[("~/home/config.toml", &server), (file, RULES_OF_CORE_AGENT)]);
+        let said = run(&mut place.verb(&["call", "s", "echo", "text=hi"]));
+        assert_eq!(said.code, 3, "{file}: {said:?}");
+        assert!(said.err.contains("config.json"), "{file}: {said:?}");
+        let said = run(&mut place.verb(&["policy", "explain", "s", "now", "--json"]));
+        let expected = if file.starts_with('~') { "allowed" } else { "client-approves" };
+        assert_eq!(said.json()["outcome"], expected, "a project only tightens: {said:?}");
+        let found = findings(&place);
+        assert!(!found.iter().any(|line| line.contains("unknown")), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_users_entry_gives_variables_to_a_server_of_another_file() {
+    let entry = json!({ "version": 1, "servers": { "s": {
+        "transport": "stdio", "command": TOOLGATE, "args": ["sample-server"] } } });
+    let place = place_with(&[
+        ("~/.agents/mcp.json", &entry.to_string()),
+        ("~/home/config.toml", "[servers.s]\nenv_inherit = [\"OVERLAY_*\"]\n"),
+    ]);
+    let said = run(&mut place.verb(&["get", "s", "--json"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["env_inherit"], json!(["OVERLAY_*"]), "{said:?}");
+    let mark = format!("overlay-mark-{}", std::process::id());
+    let (_gateway, _) = Running::serve(place.verb(&[]).env("OVERLAY_X", &mark));
+    eventually("the server with the variable", || {
+        // The gateway has it too.
+        processes_with(&mark) >= 2
+    });
+    let project = place_with(&[
+        ("~/.agents/mcp.json", &entry.to_string()),
+        ("toolgate.toml", "[servers.s]\nenv_inherit = [\"OVERLAY_X\"]\n"),
+    ]);
+    let said = run(&mut project.verb(&["get", "s", "--json"]));
+    assert_eq!(said.json()["env_inherit"], json!([]), "{said:?}");
+}
+
+#[test]
+fn a_hint_says_only_what_its_file_can_express() {
+    let header = json!({ "Authorization": "Bearer ${env:NO_SUCH_VARIABLE}" });
+    let core_agent = json!({ "version": 1, "servers": { "a": {
+        "transport": "http", "url": "http://127.0.0.1:9/mcp", "headers": header } } });
+    let claude = json!({ "mcpServers": { "b": {
+        "command": "true", "env": { "A": "${NO_SUCH_VARIABLE}" } } } });
+    let ours = "[servers.c]\ncommand = \"true\"\nargs = [\"${env:NO_SUCH_VARIABLE}\"]\n";
+    let place = place_with(&[
+        ("~/.agents/mcp.json", &core_agent.to_string()),
+        ("~/.claude.json", &claude.to_string()),
+        ("~/home/config.toml", ours),
+    ]);
+    let reason = |name: &str| {
+        let said = run(&mut place.verb(&["get", name, "--json"]));
+        said.json()["reason"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(reason("a").contains("NO_SUCH_VARIABLE is not set"), "{}", reason("a"));
+    assert!(!reason("a").contains(":-"), "{}", reason("a"));
+    assert!(reason("b").contains("`${NO_SUCH_VARIABLE:-default}`"), "{}", reason("b"));
+    assert!(reason("c").contains("`${env:NO_SUCH_VARIABLE:-default}`"), "{}", reason("c"));
+}
+
+#[test]
+fn the_transport_that_llxprt_documents_is_no_mistake() {
+    let entry = json!({ "mcpServers": { "h": {
+        "url": "https://mcp.example.com/mcp", "transport": "streamable-http" } } });
+    let place = place_with(&[(".llxprt/settings.json", &entry.to_string())]);
+    assert_eq!(findings(&place), Vec::<String>::new());
+    let said = run(&mut place.verb(&["get", "h", "--json"]));
+    assert_eq!(said.json()["transport"], "http", "{said:?}");
+    let place = place_with(&[(".gemini/settings.json", &entry.to_string())]);
+    assert_eq!(findings(&place).len(), 1, "Gemini CLI does not read it");
+}
+
+/// The TOML of the README, with a server here in the place of the one it fetches.
+fn readme(folder: &Path) -> String {
+    let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../README.md"));
+    let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let config: String = blocks.flat_map(|block| [block, "\n"]).collect();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/changing.py");
+    let args = "args = [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]";
+    assert!(config.contains(args), "{config}");
+    let env = format!("env = {{ CHANGING = {:?} }}", folder.display().to_string());
+    config
+        .replace("command = \"npx\"", "command = \"python3\"")
+        .replace(args, &format!("args = [{script:?}]\n{env}"))
+}
+
+#[test]
+fn the_examples_of_the_readme_mean_something() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let tool = json!({ "name": "read_file", "inputSchema": { "type": "object" },
+        "annotations": { "readOnlyHint": true } });
+    std::fs::write(folder.path().join("tool.json"), tool.to_string()).unwrap();
+    let place = place_with(&[("~/home/config.toml", &readme(folder.path()))]);
+    let verb = |words: &[&str]| run(place.verb(words).env("GITHUB_TOKEN", "canary"));
+    let said = verb(&["config", "check", "--json"]);
+    assert_eq!(said.json()["diagnostics"], json!([]), "{said:?}");
+    let said = verb(&["discover", "filesystem"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let seen = || {
+        let lines = verb(&["exposure", "--as", "research", "--json"]).json();
+        let line = lines.as_array().unwrap().iter().find(|it| it["name"] == "read_file").cloned();
+        line.unwrap_or_default()
+    };
+    assert_eq!(seen()["visible"], true, "{}", seen());
+    let effect = |words: &[&str]| {
+        let said = verb(&[&["policy", "explain"], words, &["--json"]].concat());
+        said.json()["effect"].clone()
+    };
+    assert_eq!(effect(&["filesystem", "read_file"]), "allow");
+    assert_eq!(effect(&["filesystem", "delete_all"]), "deny");
+    let etc = r#"{"path":"/etc/passwd"}"#;
+    assert_eq!(effect(&["filesystem", "write_file", "--arguments", etc]), "deny");
+    let said = verb(&["policy", "check", "--json"]);
+    // This server offers one tool, so a rule about another matches nothing.
+    let told = said.json()["diagnostics"].to_string();
+    assert!(!told.contains("read_*") && !told.contains("tag:mcp"), "{told}");
+
+    // The word of a server that is not trusted gives no tag.
+    let untrusted = readme(folder.path()).replace("trust = true", "");
+    std::fs::write(place.home().join("config.toml"), untrusted).unwrap();
+    assert_eq!(seen()["visible"], false, "{}", seen());
+    let found = verb(&["config", "check"]).out;
+    assert!(found.contains("nothing bears the tag \"mcp.filesystem.read\""), "{found}");
 }

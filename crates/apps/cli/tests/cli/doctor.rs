@@ -48,6 +48,32 @@ fn a_crash_shows_its_last_words_and_what_it_was_not_given() {
     assert!(said.out.contains("processes: "), "{}", said.out);
 }
 
+/// Writes its key to standard error in forms that other programs decode, and ends.
+const TELLS: &str = r#"
+import os, sys
+key = os.environ["API_KEY"]
+of_bytes = lambda form: "".join(form % byte for byte in key.encode())
+of_text = lambda form: "".join(form % ord(char) for char in key)
+for form in ["%02x", "%02X", "%%%02x", "%%%02X"]:
+    print("key:", of_bytes(form), file=sys.stderr)
+for form in ["\\u%04x", "\\u%04X"]:
+    print("key:", of_text(form), file=sys.stderr)
+sys.exit(3)
+"#;
+
+#[test]
+fn a_secret_is_hidden_in_every_form_it_is_written_in() {
+    let place = Place::with(&format!(
+        "[servers.tells]\ncommand = \"python3\"\nargs = [\"-c\", {TELLS:?}]\n\
+         env = {{ API_KEY = \"kanarie/zz\" }}\n"
+    ));
+    let said = run(&mut place.configured(&["--debug", "doctor", "tells"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    let hidden = said.out.lines().filter(|line| line.ends_with("| key: ***")).count();
+    assert_eq!(hidden, 6, "{}", said.out);
+    assert!(!said.err.contains("6b616e61") && !said.err.contains("6B616E61"), "{}", said.err);
+}
+
 #[test]
 fn a_server_without_consent_is_not_started_to_find_out_why() {
     let place = Place::new();

@@ -129,9 +129,9 @@ fn furnished(line: &str) -> Place {
     let foreign = json!({ "mcpServers": { "github": { "command": "npx", "args": ["github"] } } });
     write(&place.work().join("entry.json"), &filesystem.to_string());
     write(&place.work().join("queries.txt"), "say something again\nadd numbers\n");
-    let case = json!({ "case": [{ "server": "git", "tool": "push", "expect": "ask" }] });
+    let case = json!({ "case": [{ "server": "git", "tool": "push", "expect": "allow" }] });
     write(&place.work().join("cases.json"), &case.to_string());
-    let case = "[[case]]\nserver = \"git\"\ntool = \"push\"\nexpect = \"ask\"\n";
+    let case = "[[case]]\nserver = \"git\"\ntool = \"push\"\nexpect = \"allow\"\n";
     write(&place.work().join("policy-cases.toml"), case);
     write(&place.work().join("next.toml"), "[policy]\nmode = \"limited\"\n");
     let is_import = line.starts_with("toolgate import");

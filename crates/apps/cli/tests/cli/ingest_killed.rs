@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, run};
+use crate::support::{Place, TOOLGATE, eventually, run};
 
 const FILES: usize = 400;
 
@@ -65,28 +66,52 @@ fn ingest(place: &Place) -> Value {
     said.json()
 }
 
+/// How much the library weighs on disk, with the log beside it.
+fn weight(place: &Place) -> u64 {
+    let file = place.home().join("context.db");
+    [file.with_extension("db-wal"), file]
+        .iter()
+        .filter_map(|it| Some(fs::metadata(it).ok()?.len()))
+        .sum()
+}
+
+/// Kills an ingest once the library weighs so much, unless it ends before.
+fn kill_at(place: &Place, bytes: u64) {
+    let mut verb = place.verb(&["context", "ingest", "in"]);
+    let mut child = verb.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    eventually("a library of this weight", || {
+        weight(place) >= bytes || child.try_wait().unwrap().is_some()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Has the system kill an ingest that writes beyond this place in a file: it cannot end before.
+fn kill_beyond(place: &Place, bytes: u64) {
+    let script = format!("ulimit -c 0; ulimit -f {}; exec \"$0\" context ingest in", bytes / 512);
+    let mut shell = place.command("sh", &["-c", &script, TOOLGATE]);
+    let status = shell.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.signal(), Some(Signal::XFSZ.as_raw()), "{status:?}");
+}
+
 #[test]
 fn whole_documents_only_and_the_next_run_completes_it() {
     let mut random = random(20_261_116);
     let place = Place::new();
     fill(&place, &mut random);
-    let begun = Instant::now();
     assert_eq!(ingest(&place)["added"], FILES);
-    let whole = begun.elapsed();
+    let whole = weight(&place);
     let undisturbed = exported(&place);
     assert_eq!(undisturbed.len(), FILES);
     let mut torn = 0;
     for round in 0..rounds() {
         fs::remove_dir_all(place.home()).unwrap();
-        // Somewhere in each part of it.
-        let part = whole / rounds() as u32;
-        let within = Duration::from_micros(random(1 + part.as_micros() as u64));
-        let after = part * round as u32 + within;
-        let mut verb = place.verb(&["context", "ingest", "in"]);
-        let mut child = verb.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(after);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        // Somewhere in each part of it; in the middle where it surely has something to lose.
+        let part = whole / rounds() as u64;
+        match round == rounds() / 2 {
+            true => kill_beyond(&place, part * round as u64),
+            false => kill_at(&place, part * round as u64 + random(1 + part)),
+        }
         let there = exported(&place);
         for (key, passages) in &there {
             assert_eq!(passages, &undisturbed[key], "{key} is not whole");

@@ -16,6 +16,10 @@ fn verb(place: &Place, words: &[&str]) -> Command {
     for name in ELSEWHERE {
         command.env_remove(name);
     }
+    // The files of these tests name programs that nobody wants started.
+    if words.first() == Some(&"install") {
+        command.arg("--no-start");
+    }
     command
 }
 
@@ -304,4 +308,133 @@ fn a_second_install_changes_what_differs_and_the_first_text_comes_back() {
     }
     assert_eq!(run(&mut verb(&place, &["uninstall", "gemini"])).code, 0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), kept_by_hand("gemini"));
+}
+
+#[test]
+fn a_client_with_servers_of_its_own_is_warned_about_them() {
+    let place = Place::new();
+    for line in &listed(&place) {
+        let (client, scope, file) = (word(line, "client"), word(line, "scope"), word(line, "file"));
+        write(Path::new(file), kept_by_hand(client));
+        let words = ["install", client, "-s", scope, "--approve", "client", "--json"];
+        let said = run(&mut verb(&place, &words));
+        assert_eq!(said.code, 0, "{client}: {said:?}");
+        // One of them is switched off, so nothing of it is listed.
+        let is_off = client == "secondbrain";
+        let direct = &said.json()[0]["direct"];
+        let wanted = if is_off { Value::Null } else { serde_json::json!(["mine"]) };
+        assert_eq!(*direct, wanted, "{client} {scope}: {said:?}");
+        let warned = said.err.contains("listed twice") && said.err.contains("bypass every rule");
+        assert_eq!(warned, !is_off, "{client} {scope}: {said:?}");
+        assert_eq!(said.err.contains(&format!("install {client} --move")), !is_off, "{said:?}");
+        run(&mut verb(&place, &["uninstall", client, "-s", scope]));
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn moved_servers_are_behind_the_gateway_only_and_come_back_to_the_byte() {
+    for line in listed(&Place::new()).iter().filter(|line| line["scope"] == "user") {
+        let place = Place::new();
+        let client = word(line, "client");
+        let line = listed(&place).into_iter().find(|it| it["client"] == client).unwrap();
+        let (path, text) = (Path::new(word(&line, "file")), kept_by_hand(client));
+        write(path, text);
+        let words = ["install", client, "--approve", "client", "--move", "--json"];
+        let said = run(&mut verb(&place, &words));
+        assert_eq!(said.code, 0, "{client}: {said:?}");
+        assert!(!said.out.contains("canary") && !said.err.contains("canary"), "{said:?}");
+        let done = &said.json()[0];
+        assert_eq!(done["moved"], serde_json::json!(["mine"]), "{client}: {said:?}");
+        assert_eq!(done["direct"], Value::Null, "{client}: {said:?}");
+        assert!(!said.err.contains("listed twice"), "{client}: {said:?}");
+        let changed = std::fs::read_to_string(path).unwrap();
+        // SecondBrain's list of allowed commands is no server.
+        let servers = changed.replace("allowed_commands: [npx]", "");
+        assert!(servers.contains("--stdio") && !servers.contains("npx"), "{client}: {changed}");
+        let config = place.home().join("config.toml");
+        let ours = std::fs::read_to_string(&config).unwrap();
+        assert!(ours.contains("[servers.mine]") && ours.contains("npx"), "{client}: {ours}");
+        let backup = PathBuf::from(word(done, "backup"));
+        assert_eq!(std::fs::read_to_string(&backup).unwrap(), text, "{client}");
+
+        let said = run(&mut verb(&place, &["uninstall", client, "--json"]));
+        assert_eq!(said.code, 0, "{client}: {said:?}");
+        assert_eq!(said.json()[0]["returned"], serde_json::json!(["mine"]), "{client}: {said:?}");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text, "{client}");
+        let ours = std::fs::read_to_string(&config).unwrap();
+        let mut entries = ours.lines().filter(|line| !line.starts_with('#'));
+        let left = entries.any(|line| line.contains("servers.mine") || line.contains("npx"));
+        assert!(!left, "{client}: {ours}");
+        assert!(!backup.exists(), "{client}: the backup holds what the file holds");
+    }
+}
+
+/// A client's file with two servers, one of which our own config has too.
+fn with_a_name_we_have(place: &Place, ours: &str) -> PathBuf {
+    std::fs::create_dir_all(place.home()).unwrap();
+    std::fs::write(place.home().join("config.toml"), ours).unwrap();
+    let path = place.work().parent().unwrap().join(".cursor/mcp.json");
+    let servers = serde_json::json!({ "mcpServers": {
+        "a": { "command": "first", "env": { "API_KEY": "canary-key" } },
+        "b": { "command": "second" },
+    } });
+    write(&path, &serde_json::to_string_pretty(&servers).unwrap());
+    path
+}
+
+const MOVE: [&str; 6] = ["install", "cursor", "--approve", "client", "--move", "--json"];
+
+#[test]
+fn a_server_whose_name_is_taken_stays_where_it_is_and_is_told_of() {
+    let place = Place::new();
+    let path = with_a_name_we_have(&place, "[servers.b]\ncommand = \"another\"\n");
+    let said = run(&mut verb(&place, &MOVE));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()[0]["moved"], serde_json::json!(["a"]), "{said:?}");
+    assert_eq!(said.json()[0]["direct"], serde_json::json!(["b"]), "{said:?}");
+    assert!(said.err.contains("ours declare another server"), "{said:?}");
+    let left = std::fs::read_to_string(&path).unwrap();
+    assert!(left.contains("second") && !left.contains("first"), "{left}");
+    let ours = std::fs::read_to_string(place.home().join("config.toml")).unwrap();
+    assert!(ours.contains("another") && ours.contains("first"), "{ours}");
+}
+
+#[test]
+fn moved_credentials_go_into_the_secret_store_and_leave_it_again() {
+    let place = Place::new();
+    let path = with_a_name_we_have(&place, "[servers.b]\ncommand = \"second\"\n");
+    let before = std::fs::read_to_string(&path).unwrap();
+    let said = run(&mut verb(&place, &[&MOVE[..], &["--to-secrets"]].concat()));
+    assert_eq!(said.json()[0]["moved"], serde_json::json!(["a", "b"]), "{said:?}");
+    let config = place.home().join("config.toml");
+    let ours = std::fs::read_to_string(&config).unwrap();
+    assert!(ours.contains("${secret:a.API_KEY}") && !ours.contains("canary"), "{ours}");
+    let secrets = || run(&mut verb(&place, &["secret", "list"])).out;
+    assert!(secrets().contains("a.API_KEY"), "{}", secrets());
+
+    // Changed since: the entry goes, and what was moved comes back.
+    let edited = std::fs::read_to_string(&path).unwrap().replacen('{', "{ \"later\": 1,", 1);
+    std::fs::write(&path, edited).unwrap();
+    let said = run(&mut verb(&place, &["uninstall", "cursor"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let before: Value = serde_json::from_str(&before).unwrap();
+    assert_eq!((&left["later"], &left["mcpServers"]), (&1.into(), &before["mcpServers"]));
+    assert!(!secrets().contains("a.API_KEY"), "{}", secrets());
+    let ours = std::fs::read_to_string(&config).unwrap();
+    assert!(!ours.contains("servers.a") && ours.contains("[servers.b]"), "b was ours: {ours}");
+}
+
+#[test]
+fn a_move_is_shown_first_and_changes_nothing() {
+    let place = Place::new();
+    let path = with_a_name_we_have(&place, "");
+    let before = std::fs::read_to_string(&path).unwrap();
+    let said = run(&mut verb(&place, &["install", "cursor", "--move", "--dry-run"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.contains("+[servers.a]") && said.out.contains("-    \"a\""), "{said:?}");
+    assert!(!said.out.contains("canary"), "{said:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
+    assert_eq!(std::fs::read_to_string(place.home().join("config.toml")).unwrap(), "");
 }

@@ -110,6 +110,56 @@ fn logs_come_by_area_and_only_on_stderr() {
     assert!(!config.err.contains('\u{1b}'), "colours without a terminal: {config:?}");
 }
 
+/// The log lines that hold these words.
+fn lines<'a>(said: &'a crate::support::Said, words: &str) -> Vec<&'a str> {
+    said.err.lines().filter(|line| line.contains(words)).collect()
+}
+
+#[test]
+fn every_phase_of_a_server_is_logged_with_its_time_in_its_area() {
+    let place = Place::with(&sample("s"));
+    let call = ["call", "s", "echo", "text=hi"];
+    let said = run(place.configured(&call).env("TOOLGATE_LOG", "*"));
+    assert_eq!((said.code, said.out.as_str()), (0, "hi\n"), "{said:?}");
+    for (area, phase) in [
+        ("toolgate::config", "resolve: done"),
+        ("toolgate::launch", "launch: process "),
+        ("toolgate::transport", "connect: connected over stdio"),
+        ("toolgate::session", "initialize: 20"),
+        ("toolgate::session", "list: 3 tool(s)"),
+        ("toolgate::session", "call: tools/call s__echo: answered"),
+        ("toolgate::session", "close: its process ended"),
+    ] {
+        let found = lines(&said, phase);
+        assert_eq!(found.len(), 1, "{phase}: {}", said.err);
+        assert!(found[0].contains(area) && found[0].contains("took="), "{}", found[0]);
+    }
+    assert!(!lines(&said, "toolgate::gate: decided").is_empty(), "{said:?}");
+    let said = run(place.configured(&call).env("TOOLGATE_LOG", "toolgate:transport,mcp:launch"));
+    let areas = |line: &&str| line.contains("transport") || line.contains("launch");
+    assert!(said.err.lines().all(|line| areas(&line)) && said.code == 0, "{said:?}");
+    assert_eq!(lines(&said, "connect: connected over stdio").len(), 1, "{said:?}");
+}
+
+#[test]
+fn a_connection_that_fails_is_logged_in_the_area_of_transports() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let place = Place::with(&format!("[servers.far]\nurl = \"http://{closed}/mcp?k=hush\"\n"));
+    let said = run(&mut place.configured(&["--debug=transport", "servers"]));
+    let began = lines(&said, "connect: begins");
+    assert!(!began.is_empty(), "{said:?}");
+    let failed = lines(&said, "connect: failed: ");
+    assert!(!failed.is_empty() && failed[0].contains("took="), "{said:?}");
+    assert!(!said.err.contains("hush"), "{said:?}");
+}
+
+#[test]
+fn tools_that_the_declaration_hides_are_not_counted_as_loaded() {
+    let place = Place::with(&format!("{}exclude = [\"now\"]\n", sample("s")));
+    let said = run(&mut place.configured(&["--debug=fleet", "servers"]));
+    assert!(said.err.contains("Loaded 2 MCP tool(s)"), "{said:?}");
+}
+
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let place = Place::with(&sample("s"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Said, run, sample};
+use crate::support::{Place, Running, Said, calling, opening, run, sample};
 
 const RULES: &str = r#"
 [policy]
@@ -52,7 +52,8 @@ fn a_call_is_explained_with_the_rule_that_decides_and_every_layer() {
     assert_eq!(effect(&place, &["s", "now"]).0, "deny");
     assert_eq!(effect(&place, &["s", "help"]).0, "ask");
     let unruled = effect(&place, &["s", "other"]);
-    assert_eq!(unruled, ("ask".into(), "mode `ask`, as no file says otherwise".into()));
+    let because = "mode `ask`, as no file says otherwise; its client approves by itself";
+    assert_eq!(unruled, ("allow".into(), because.into()));
 }
 
 #[test]
@@ -109,7 +110,8 @@ fn a_joined_name_that_two_servers_have_is_told_and_allows_nothing() {
     let place = looked_at(&format!("{servers}[policy]\nallow = [\"mcp:a_b_echo\"]\n"));
     let said = run(&mut place.configured(&["policy", "check"]));
     assert!(said.out.contains("`mcp:a/b_echo` or `mcp:a_b/echo`"), "{said:?}");
-    assert_eq!(effect(&place, &["a_b", "echo"]).0, "ask");
+    let said = explain(&place, &["a_b", "echo", "--json"]);
+    assert_eq!(said.json()["outcome"], "client-approves", "{said:?}");
 }
 
 #[test]
@@ -187,4 +189,190 @@ deny = ["mcp:s/now", "resource:s", "prompt:s"]
         assert_eq!((said.code, &*said.out), (3, ""), "{said:?}");
         assert_eq!(said.err.matches(&format!("rule `{rule}`")).count(), 1, "{said:?}");
     }
+}
+
+/// A user's file and a project's with one server, to which the user has consented.
+fn proposed(user: &str, project: &str) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home()).unwrap();
+    std::fs::write(place.home().join("config.toml"), user).unwrap();
+    std::fs::write(place.work().join("toolgate.toml"), project).unwrap();
+    let said = run(&mut place.verb(&["consent", "s", "--yes"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = run(&mut place.verb(&["discover", "s"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    place
+}
+
+/// What would be decided about a tool of it.
+fn proposed_effect(place: &Place, tool: &str) -> Value {
+    let said = run(&mut place.verb(&["policy", "explain", "s", tool, "--json"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    said.json()["effect"].clone()
+}
+
+#[test]
+fn a_projects_server_gets_nothing_from_allow_rules_by_its_name_or_its_tags() {
+    let rules = "[policy]\nallow = [\"mcp:s/echo\", \"tag:mcp.safe\"]\nask = [\"mcp:s/help\"]\n\
+                 deny = [\"mcp:s/now\"]\n[approvals]\nvia = \"operator\"\n";
+    let project = sample("s") + "tags = [\"mcp.safe\"]\n";
+    for user in [rules.to_owned(), format!("{}{rules}", sample("s"))] {
+        let place = proposed(&user, &project);
+        assert_eq!(proposed_effect(&place, "echo"), "ask");
+        assert_eq!(proposed_effect(&place, "help"), "ask");
+        assert_eq!(proposed_effect(&place, "now"), "deny", "what denies is bound to the name");
+        let said = run(&mut place.verb(&["config", "check"]));
+        assert!(said.out.contains("rules that allow do not count for it"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_users_own_server_keeps_its_allow_rules_beside_a_project() {
+    let rules = "[policy]\nallow = [\"mcp:t/echo\"]\n";
+    let place = proposed(&format!("{}env = {{ X = \"1\" }}\n{rules}", sample("t")), &sample("s"));
+    let said = run(&mut place.verb(&["policy", "explain", "t", "echo", "--json"]));
+    assert_eq!(said.json()["effect"], "allow", "{said:?}");
+}
+
+#[test]
+fn a_project_neither_opens_a_built_in_profile_nor_renames_tools() {
+    let project =
+        format!("naming = \"sidekick\"\n{}[profiles.research]\ninclude = [\"*/*\"]\n", sample("s"));
+    let place = proposed("", &project);
+    let listed = |profile: &str| {
+        let said = run(&mut place.verb(&["exposure", "--as", profile, "--json"]));
+        assert_eq!(said.code, 0, "{said:?}");
+        let lines = said.json().as_array().unwrap().clone();
+        let visible = lines.into_iter().filter(|line| line["visible"] == true);
+        visible.map(|line| line["exposed"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("research"), Vec::<Value>::new());
+    assert!(listed("default").contains(&"s__echo".into()), "{:?}", listed("default"));
+}
+
+/// A client over stdio, and the names of its tools.
+fn client(place: &Place, name: &str) -> (Running, Vec<String>) {
+    let mut client = Running::start(&mut place.configured(&["serve", "--stdio"]));
+    let [mut initialize, initialized] = opening();
+    initialize["params"]["clientInfo"]["name"] = name.into();
+    client.send(&initialize);
+    client.answer(1);
+    client.send(&initialized);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let listed = client.answer(2);
+    let tools = listed["result"]["tools"].as_array().unwrap().iter();
+    let names = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    (client, names)
+}
+
+fn outcome(place: &Place, words: &[&str]) -> Value {
+    let said = explain(place, &[words, &["--json"]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    said.json()["outcome"].clone()
+}
+
+#[test]
+fn every_command_says_what_a_caller_really_meets() {
+    let rules = "[policy]\nask = [\"mcp:s/help\"]\ndeny = [\"mcp:s/now\"]\n";
+    let place = governed(rules);
+    for (tool, effect, expected) in
+        [("echo", "allow", "client-approves"), ("help", "ask", "form"), ("now", "deny", "refused")]
+    {
+        assert_eq!(outcome(&place, &["s", tool]), expected, "{tool}");
+        let lines = run(&mut place.configured(&["exposure", "--json"])).json();
+        let lines = lines.as_array().unwrap();
+        let line = lines.iter().find(|it| it["name"] == tool && it["kind"] == "tool").unwrap();
+        let told = (&line["decision"]["effect"], &line["decision"]["outcome"]);
+        assert_eq!(told, (&json!(effect), &json!(expected)), "{tool}");
+    }
+    let said = run(&mut place.configured(&["doctor", "s", "--json"]));
+    let phases = said.json()[0]["phases"].as_array().unwrap().clone();
+    let decisions = phases.iter().find(|it| it["name"] == "decisions").unwrap();
+    let detail = decisions["detail"].as_str().unwrap();
+    assert!(detail.contains("1 ask") && detail.contains("1 deny"), "{detail}");
+    let (mut client, _) = client(&place, "test");
+    client.send(&calling(3, "s__echo"));
+    let text = client.answer(3).to_string();
+    assert!(!text.contains("dev.toolgate/decision"), "it passes, as is said: {text}");
+    let operators = governed(&format!("{rules}[approvals]\nvia = \"operator\"\n"));
+    assert_eq!(outcome(&operators, &["s", "echo"]), "operator");
+    let cases = "[[case]]\nserver = \"s\"\ntool = \"echo\"\nexpect = \"ask\"\n";
+    std::fs::write(operators.work().join("cases.toml"), cases).unwrap();
+    let said = run(&mut operators.configured(&["policy", "test", "cases.toml"]));
+    assert_eq!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn a_past_call_that_would_now_wait_is_told() {
+    let place = governed("");
+    let (mut client, _) = client(&place, "test");
+    client.send(&calling(3, "s__now"));
+    assert_ne!(client.answer(3)["result"]["isError"], true);
+    client.close_stdin();
+    client.end();
+    let said = run(&mut place.configured(&["policy", "replay", "--json"]));
+    assert_eq!((said.code, &said.json()["calls"]), (0, &1.into()), "{said:?}");
+    for (rules, outcome) in [
+        ("[policy]\nask = [\"mcp:s/now\"]\n", "form"),
+        ("[approvals]\nvia = \"operator\"\n", "operator"),
+        ("[launch]\nposture = \"governed\"\n", "operator"),
+    ] {
+        std::fs::write(place.work().join("next.toml"), rules).unwrap();
+        let said =
+            run(&mut place.configured(&["policy", "replay", "--policy", "next.toml", "--json"]));
+        assert_eq!(said.code, 1, "{rules}: {said:?}");
+        let replayed = said.json();
+        let told = &replayed["otherwise"][0];
+        let expected = (&json!("allow"), &json!("ask"), &json!(outcome));
+        assert_eq!((&told["was"], &told["now"], &told["outcome"]), expected, "{rules}");
+    }
+}
+
+#[test]
+fn what_is_always_refused_is_not_listed_and_keeps_its_name() {
+    let place = governed(
+        "[policy]\ndeny = [\"mcp:s/now\", { about = \"mcp:s/help\", client = \"blunt*\" }, \
+         { about = \"mcp:s/echo\", when = [{ at = \"/text\", glob = \"x\" }] }]\n",
+    );
+    for (name, help) in [("test", true), ("blunt-1", false)] {
+        let (mut client, names) = client(&place, name);
+        let has = |tool: &str| names.iter().any(|name| name == tool);
+        assert_eq!(
+            (has("s__echo"), has("s__now"), has("s__help")),
+            (true, false, help),
+            "{name}: {names:?}"
+        );
+        client.send(&calling(3, "s__now"));
+        let answer = client.answer(3);
+        let because = &answer["result"]["_meta"]["dev.toolgate/decision"]["because"];
+        assert!(because.as_str().unwrap().contains("mcp:s/now"), "{answer}");
+    }
+}
+
+#[test]
+fn a_method_is_explained_as_it_is_decided() {
+    let place = governed(
+        "[policy]\nallow = [\"mcp:s\", \"method:s/foo/run\"]\ndeny = [\"mcp:s/bar/**\", \
+         \"mcp:s/now\"]\n[approvals]\nvia = \"operator\"\n",
+    );
+    for (method, params, expected) in [
+        ("foo/run", "{}", "allowed"),
+        ("foo/run", r#"{"name":"now"}"#, "refused"),
+        ("foo/go", "{}", "operator"),
+        ("bar/run", r#"{"uri":"toolgate://sample/help"}"#, "refused"),
+    ] {
+        let told = outcome(&place, &["s", method, "--method", "--arguments", params]);
+        assert_eq!(told, expected, "{method} {params}");
+    }
+    let said = run(&mut place.configured(&["policy", "check", "--json"]));
+    assert_eq!((said.code, &said.json()["warnings"]), (0, &0.into()), "{said:?}");
+}
+
+#[test]
+fn a_tool_that_is_not_offered_is_not_said_to_only_read() {
+    let place = looked_at(&format!("{}approval = \"writes\"\n", sample("s")));
+    let said = explain(&place, &["s", "other", "--json"]);
+    let told = said.json();
+    let expected = (&json!("ask"), &json!(false), &json!(false));
+    assert_eq!((&told["effect"], &told["read_only"], &told["offered"]), expected, "{said:?}");
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, run, sample};
+use crate::support::{Place, Running, opening, run, sample, witness};
 
 /// A place where a few calls were made: two that went well, one that was refused.
 fn eventful() -> Place {
@@ -95,4 +95,32 @@ fn exposure_and_doctor_say_what_would_be_decided() {
     assert_eq!(pins["ok"], true, "{pins}");
     let decisions = step("decisions").unwrap();
     assert!(decisions["detail"].as_str().unwrap().contains("1 deny"), "{decisions}");
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_nobodys_refusal_and_cost_a_server_nothing() {
+    let place = Place::with("");
+    std::fs::write(place.config(), witness("w", &place.work())).unwrap();
+    let mut client = Running::start(&mut place.configured(&["serve", "--stdio"]));
+    opening().iter().for_each(|message| client.send(message));
+    client.answer(1);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    client.answer(2);
+    for (id, arguments) in
+        [(3, json!({})), (4, json!({ "count": "many" })), (5, json!({ "reject": true }))]
+    {
+        let params = json!({ "name": "w__echo", "arguments": arguments });
+        client
+            .send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        let answer = client.answer(id);
+        let failed = answer["result"]["isError"] == true || answer.get("error").is_some();
+        assert_eq!(failed, id > 3, "{answer}");
+    }
+    client.close_stdin();
+    client.end();
+    let totals = json_of(&place, &["report", "--json"])["totals"].clone();
+    assert_eq!((&totals["denied"], &totals["errors"]), (&json!(0), &json!(0)), "{totals}");
+    assert_eq!(totals["bad_arguments"], 2, "{totals}");
+    let scores = json_of(&place, &["score", "--json"]);
+    assert_eq!(scores[0]["parts"]["success"]["score"], 100, "{scores}");
 }

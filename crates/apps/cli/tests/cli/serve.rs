@@ -3,8 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
+use serde_json::json;
 
-use crate::support::{Place, Running, eventually, processes_with, run, sample, witness};
+use crate::support::{
+    Place, Running, TOOLGATE, calling, eventually, opening, processes_with, run, sample, witness,
+};
 
 #[test]
 fn the_first_run_writes_a_config_and_the_next_leaves_it_alone() {
@@ -28,6 +31,98 @@ fn the_first_run_writes_a_config_and_the_next_leaves_it_alone() {
     gateway.signal(Signal::INT);
     assert_eq!(gateway.end().0, 0);
     assert_eq!(std::fs::read_to_string(&config).unwrap(), "# mine\n");
+}
+
+#[test]
+fn the_sample_of_the_first_run_starts_where_toolgate_is_on_no_path() {
+    let place = Place::new();
+    let (gateway, _) = Running::serve(&mut place.verb(&[]));
+    drop(gateway);
+    for words in [&["enable", "sample"][..], &["call", "sample", "echo", "text=hi"]] {
+        let said = run(place.verb(words).env("PATH", "/nowhere"));
+        assert_eq!(said.code, 0, "{words:?}: {said:?}");
+    }
+}
+
+#[test]
+fn all_but_info_and_debug_lines_of_a_servers_stderr_appear_in_the_log() {
+    let place = Place::new();
+    let lines = "INFO: all is well\ncannot open database\nTraceback (most recent call last):\n  \
+                 File \"server.py\", line 3, in debug\n[debug] a detail\n";
+    std::fs::write(place.work().join("lines"), lines).unwrap();
+    let script = format!("cat {}/lines >&2; exec {TOOLGATE} sample-server", place.work().display());
+    let entry = format!("[servers.s]\ncommand = \"sh\"\nargs = [\"-c\", {script:?}]\n");
+    std::fs::write(place.config(), entry).unwrap();
+    let (gateway, _) = Running::serve(&mut place.configured(&[]));
+    let said = run(&mut place.configured(&["call", "s", "echo", "text=hi"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    gateway.signal(Signal::TERM);
+    let (_, err) = gateway.end();
+    for shown in ["cannot open database", "Traceback (most recent", "line 3, in debug"] {
+        assert!(err.contains(shown), "{shown}: {err}");
+    }
+    for hidden in ["all is well", "a detail"] {
+        assert!(!err.contains(hidden), "{hidden}: {err}");
+    }
+}
+
+#[test]
+fn an_elicitation_that_nobody_can_answer_is_told_once_per_server() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home()).unwrap();
+    let config = witness("w", &place.work()) + &witness("other", &place.home());
+    std::fs::write(place.home().join("config.toml"), config).unwrap();
+    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    opening().iter().for_each(|message| client.send(message));
+    client.answer(1);
+    let mut lists = 100..;
+    let list = json!({ "jsonrpc": "2.0", "method": "tools/list" });
+    let mut listed = |tool: &str| {
+        let (id, mut list) = (lists.next().unwrap(), list.clone());
+        list["id"] = id.into();
+        client.send(&list);
+        client.answer(id).to_string().contains(tool)
+    };
+    eventually("the tools of both servers", || listed("w__ask") && listed("other__ask"));
+    for (id, tool) in [(2, "w__ask"), (3, "w__visit"), (4, "other__ask")] {
+        client.send(&calling(id, tool));
+        let answer = client.answer(id);
+        assert!(answer.to_string().contains("decline"), "{answer}");
+    }
+    client.close_stdin();
+    let (_, err) = client.end();
+    for server in ["server=w", "server=other"] {
+        let told = err.lines().filter(|line| line.contains("declined an elicitation"));
+        assert_eq!(told.filter(|line| line.ends_with(server)).count(), 1, "{err}");
+    }
+}
+
+#[test]
+fn a_server_that_is_the_local_context_of_another_home_is_no_gateway() {
+    let elsewhere = Place::new();
+    let home = elsewhere.home();
+    let args = format!("[\"--home\", {:?}, \"context\", \"serve\"]", home.to_str().unwrap());
+    let place = Place::with(&format!("[servers.mine]\ncommand = {TOOLGATE:?}\nargs = {args}\n"));
+    let said = run(&mut place.configured(&["call", "mine", "recall", "query=hi"]));
+    assert_eq!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn the_local_context_of_a_gateway_has_the_names_the_config_says() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home()).unwrap();
+    let config = place.home().join("config.toml");
+    std::fs::write(&config, "[context]\nnames = \"secondbrain\"\n").unwrap();
+    let (_gateway, _) = Running::serve(&mut place.verb(&[]));
+    let help = |scheme: &str| {
+        let uri = format!("{scheme}://context/help");
+        run(&mut place.verb(&["read-resource", "context", &uri]))
+    };
+    let said = help("secondbrain");
+    assert!(said.code == 0 && said.out.contains("secondbrain://context/search"), "{said:?}");
+    assert_eq!(help("toolgate").code, 1);
+    std::fs::write(&config, "# as usual\n").unwrap();
+    eventually("the usual names", || help("toolgate").code == 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 """An MCP server on stdin and stdout that shows what a client does to it.
 
 It keeps a count per process, asks back, waits to be cancelled, fails, and answers with numbers
-spelled as nobody else would spell them. Files it is told to write lie in the folder WITNESS names.
+spelled as nobody else would spell them. With EXTENSION it knows the methods `foo/…`, too. Files it is told to write lie in the folder WITNESS names.
 """
 import json
 import os
@@ -63,7 +63,10 @@ FORM = {
 def call(id, params):
     global count
     name, arguments = params["name"], params.get("arguments", {})
-    if name == "count":
+    if arguments.get("reject"):
+        error = {"code": -32602, "message": "bad arguments"}
+        send(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))
+    elif name == "count":
         count += 1
         text(id, str(count))
     elif name == "ask":
@@ -92,6 +95,8 @@ def answer(message):
     if method == "initialize":
         info = {"name": "witness", "version": "1"}
         offers = {"tools": {}, "resources": {}, "prompts": {}}
+        if "EXTENSION" in os.environ:
+            offers["extensions"] = {"test.example/foo": {}}
         version = params["protocolVersion"]
         result(id, {"protocolVersion": version, "capabilities": offers, "serverInfo": info})
     elif method == "tools/list":
@@ -114,11 +119,13 @@ def answer(message):
         else:
             result(id, {"contents": [{"uri": uri, "text": "text of " + uri}]})
     elif method == "prompts/list":
-        result(id, {"prompts": [{"name": "greet", "arguments": [{"name": "who"}]}]})
+        result(id, {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]})
     elif method == "prompts/get":
         words = "Greet " + str(params.get("arguments", {}).get("who"))
         content = {"type": "text", "text": words}
         result(id, {"messages": [{"role": "user", "content": content}]})
+    elif method.startswith("foo/"):
+        result(id, {"method": method, "params": params})
     elif method == "notifications/cancelled":
         witness("cancelled")
     elif id is not None:

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::{Place, Running, calling, opening, processes_with, run, witness};
+use crate::support::{
+    Place, Running, TOOLGATE, calling, eventually, opening, processes_with, run, sample, witness,
+};
 
 fn witnessed() -> Place {
     let place = Place::with("");
@@ -17,10 +19,68 @@ fn client(place: &Place) -> Running {
         client.send(&message);
     }
     client.answer(1);
-    // The list waits for servers that are still starting.
-    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
-    assert!(client.answer(2).to_string().contains("w__count"));
+    // The list waits for no server that is still starting.
+    eventually("the list with w__count", || {
+        client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        client.answer(2).to_string().contains("w__count")
+    });
     client
+}
+
+/// A home whose server `slow` takes so many seconds to start, every time.
+fn slow(seconds: u32) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home()).unwrap();
+    let start = format!("sleep {seconds}; exec '{TOOLGATE}' sample-server");
+    let entry = format!("[servers.slow]\ncommand = \"sh\"\nargs = [\"-c\", {start:?}]\n");
+    std::fs::write(place.home().join("config.toml"), sample("quick") + &entry).unwrap();
+    place
+}
+
+/// What the first list of a new client holds.
+fn first_list(client: &mut Running) -> String {
+    for message in opening() {
+        client.send(&message);
+    }
+    client.answer(1);
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    client.answer(2).to_string()
+}
+
+#[test]
+fn a_list_waits_for_no_slow_server_and_its_tools_are_told_later() {
+    let place = slow(2);
+    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let list = first_list(&mut client);
+    assert!(!list.contains("slow__"), "it was waited for: {list}");
+    while !client.line().contains("notifications/tools/list_changed") {}
+    eventually("the list with the slow server", || {
+        client.send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" }));
+        client.answer(3).to_string().contains("slow__")
+    });
+}
+
+#[test]
+fn what_a_slow_server_offers_is_stored_though_its_client_has_left() {
+    let place = slow(4);
+    let mut hasty = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    first_list(&mut hasty);
+    hasty.close_stdin();
+    let (code, err) = hasty.end();
+    assert_eq!(code, 0, "{err}");
+    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let list = first_list(&mut client);
+    assert!(list.contains("slow__"), "the second run does not know it: {list}");
+}
+
+#[test]
+fn an_installation_learns_what_servers_offer() {
+    let place = slow(4);
+    let said = run(&mut place.verb(&["install", "cursor", "--approve", "client", "--yes"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let list = first_list(&mut client);
+    assert!(list.contains("slow__"), "the first run does not know it: {list}");
 }
 
 fn count(client: &mut Running, id: u32) -> String {

@@ -1,8 +1,9 @@
 //! A home, configs and processes for one test.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -60,7 +61,8 @@ impl Place {
         command
     }
 
-    fn command(&self, program: &str, words: &[&str]) -> Command {
+    /// Another program in this home.
+    pub fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         for variable in ["TOOLGATE_LOG", "NO_COLOR", "COLUMNS", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]
         {
@@ -107,6 +109,45 @@ impl Said {
 
 pub fn run(command: &mut Command) -> Said {
     said(command.output().unwrap())
+}
+
+/// Starts its arguments as a process that this one is no ancestor of, and waits until that is so.
+/// The end of both outputs is its end; its exit code is then in the named file.
+const OUTSIDE: &str = r#"
+sh -c '
+    parent=$1 code=$2; shift 2
+    while grep -q "^PPid:[[:space:]]*$parent\$" /proc/$$/status; do :; done
+    "$@" < "$OUTSIDE_INPUT"
+    echo $? > "$code"
+' outside $$ "$@" &
+"#;
+
+/// Runs a command to its end outside the process tree of this test, as an operator does in a
+/// separate terminal: a test that is a client cannot approve its own calls.
+pub fn run_outside(command: &mut Command) -> Said {
+    run_outside_with(command, "")
+}
+
+/// The same; the command reads `input`.
+pub fn run_outside_with(command: &mut Command, input: &str) -> Said {
+    let folder = TempDir::new().unwrap();
+    let (code, typed) = (folder.path().join("code"), folder.path().join("input"));
+    std::fs::write(&typed, input).unwrap();
+    let mut outside = Command::new("sh");
+    outside.args(["-c", OUTSIDE, "outside"]).arg(&code);
+    outside.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outside.env(name, value),
+            None => outside.env_remove(name),
+        };
+    }
+    outside.env("OUTSIDE_INPUT", &typed).stdin(Stdio::null());
+    outside.current_dir(command.get_current_dir().unwrap());
+    let output = outside.output().unwrap();
+    let code = std::fs::read_to_string(code).unwrap();
+    let status = ExitStatus::from_raw(code.trim().parse::<i32>().unwrap() << 8);
+    said(Output { status, ..output })
 }
 
 fn said(output: Output) -> Said {
@@ -209,7 +250,7 @@ pub fn calling(id: u32, tool: &str) -> Value {
 }
 
 /// Waits for a state of the machine that announces itself to nobody.
-pub fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + LIMIT;
     while !holds() {
         assert!(Instant::now() < end, "{what} did not come");

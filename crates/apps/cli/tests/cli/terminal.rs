@@ -20,6 +20,16 @@ fn a_form_is_filled_in_and_a_wrong_answer_asked_again() {
 }
 
 #[test]
+fn what_the_gateway_says_of_its_session_is_not_taken_for_the_servers_words() {
+    let place = witnessed();
+    let said = run(&mut place.typed(&[], &["call", "w", "echo", "text=hi"]));
+    assert!(said.code == 0 && said.out.contains("hi"), "{said:?}");
+    assert!(!said.out.contains("session-ready"), "{said:?}");
+    let said = run(&mut place.typed(&[], &["-v", "call", "w", "echo", "text=hi"]));
+    assert!(!said.out.contains("w: info: {\"event\""), "{said:?}");
+}
+
+#[test]
 fn a_form_can_be_declined() {
     let place = witnessed();
     let said = run(&mut place.typed(&[("(y/n)", "n")], &["call", "w", "ask"]));

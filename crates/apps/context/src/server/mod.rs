@@ -10,8 +10,8 @@ mod resources;
 
 use toolgate_host::local::LocalServer;
 
+use crate::Names;
 use crate::desk::Desk;
-use crate::names::Names;
 use crate::shelf::Shelf;
 use crate::tools::{self, Intake};
 
@@ -19,8 +19,8 @@ use crate::tools::{self, Intake};
 const NAME: &str = "toolgate-context";
 
 /// The face on the gateway: it searches and explains, and nothing of it writes.
-pub fn gateway_server(shelf: Shelf) -> LocalServer {
-    let desk = Desk { shelf, names: Names::Toolgate };
+pub fn gateway_server(shelf: Shelf, names: Names) -> LocalServer {
+    let desk = Desk { shelf, names };
     with_resources(LocalServer::new(NAME), &desk).tools([gateway::search(&desk)]).instructions(
         "The user's own documents, kept on this machine. Search them with search_local_context \
          before answering questions about his notes, projects or decisions, and cite source and \

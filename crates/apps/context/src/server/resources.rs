@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use toolgate_host::local::{Fault, Resource, Template, Values};
 
 use super::completion;
+use crate::Names;
 use crate::arguments::{query, typed_limit};
 use crate::desk::{Desk, told};
-use crate::names::Names;
 use crate::passage::{line, time};
 
 pub(super) fn help(desk: &Desk) -> Resource {

@@ -11,7 +11,8 @@ async fn an_empty_library_says_how_to_fill_it_and_is_not_made_by_looking() {
     let room = Room::empty();
     let shelf = room.shelf().command("toolgate --home /elsewhere context ingest");
     let command = "toolgate --home /elsewhere context ingest FOLDER";
-    let mut gateway = Peer::meet(&gateway_server(shelf.clone()), Model::None).await;
+    let mut gateway =
+        Peer::meet(&gateway_server(shelf.clone(), Names::Toolgate), Model::None).await;
     let (data, text) = gateway.call("search_local_context", json!({ "query": "keys" })).await;
     assert_eq!(data["passages"], json!([]));
     for said in [data["notice"].as_str().unwrap(), &text] {

@@ -120,7 +120,7 @@ impl Room {
     }
 
     pub async fn gateway_peer(&self) -> Peer {
-        self.known_to(Peer::meet(&gateway_server(self.shelf()), Model::None).await)
+        self.known_to(Peer::meet(&gateway_server(self.shelf(), Names::Toolgate), Model::None).await)
     }
 
     /// The folder stays as long as somebody uses what lies in it.

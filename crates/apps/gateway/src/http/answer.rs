@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolgate_wire::{OwnedId, WireError, build, code};
 
@@ -51,6 +51,16 @@ impl Refused {
         }
     }
 
+    /// A message there was no room for; its beginning may say whose it is.
+    pub(crate) fn unkept(reason: &str, id: Option<OwnedId>) -> Self {
+        Self {
+            status: StatusCode::INSUFFICIENT_STORAGE,
+            code: code::INTERNAL_ERROR,
+            message: format!("the message could not be kept: {reason}").into(),
+            id,
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn status(&self) -> u16 {
         self.status.as_u16()
@@ -64,6 +74,9 @@ impl Refused {
         match self.status {
             StatusCode::METHOD_NOT_ALLOWED => {
                 headers.insert(ALLOW, HeaderValue::from_static(allow));
+            }
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));

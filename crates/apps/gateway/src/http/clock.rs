@@ -3,11 +3,12 @@
 //! Slow and idle peers are found by one sweep now and then, not by a timer per request, so all a
 //! request pays is storing a number.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::Cuts;
+use crate::peer::Peer;
 
 /// Milliseconds since the server began, as of the last sweep.
 #[derive(Debug, Default)]
@@ -51,6 +52,13 @@ pub(crate) enum Phase {
 /// No write is waiting.
 const FLOWING: u64 = u64::MAX;
 
+/// How much of a head is kept; hyper refuses a longer one.
+const KEPT_HEAD: usize = 40 << 10;
+
+fn starts_with(line: &[u8], name: &[u8]) -> bool {
+    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+}
+
 /// The state of one connection, for the sweep to judge.
 #[derive(Debug)]
 pub(crate) struct Pulse {
@@ -58,13 +66,17 @@ pub(crate) struct Pulse {
     phase: AtomicU8,
     since: AtomicU64,
     stalled: AtomicU64,
+    head: Mutex<Vec<u8>>,
+    /// Who is at the other end.
+    pub(crate) peer: Arc<Peer>,
 }
 
 impl Pulse {
-    pub(crate) fn new(clock: Arc<Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<Clock>, peer: Arc<Peer>) -> Self {
         let since = AtomicU64::new(clock.now());
         let phase = AtomicU8::new(Phase::Idle as u8);
-        Self { clock, phase, since, stalled: AtomicU64::new(FLOWING) }
+        let (stalled, head) = (AtomicU64::new(FLOWING), Mutex::default());
+        Self { clock, phase, since, stalled, head, peer }
     }
 
     pub(crate) fn enter(&self, phase: Phase) {
@@ -72,11 +84,38 @@ impl Pulse {
         self.since.store(self.clock.now(), Ordering::Relaxed);
     }
 
-    /// Bytes came in.
-    pub(crate) fn heard(&self) {
+    /// These bytes came in. Those of a head are kept until its request is served.
+    pub(crate) fn heard(&self, bytes: &[u8]) {
         if self.is(Phase::Idle) {
             self.enter(Phase::Head);
         }
+        if self.is(Phase::Head) {
+            let mut head = self.head();
+            let room = KEPT_HEAD.saturating_sub(head.len()).min(bytes.len());
+            head.extend_from_slice(&bytes[..room]);
+        }
+    }
+
+    fn head(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the head that came last declares a length, or did not come whole as far as we saw: a
+    /// client that sends the next request before it has the answer to this one. What was kept of it
+    /// is forgotten.
+    pub(crate) fn take_declared_length(&self) -> bool {
+        let mut head = self.head();
+        let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
+        let begins = lines.next().is_some_and(|line| line.ends_with(b" HTTP/1.1"));
+        let mut fields = lines.take_while(|line| !line.is_empty());
+        let declared = !begins || fields.any(|field| starts_with(field, b"content-length:"));
+        head.clear();
+        declared
+    }
+
+    /// What was kept of the head is not needed.
+    pub(crate) fn forget_head(&self) {
+        self.head().clear();
     }
 
     /// A write could go on, or could not.
@@ -116,7 +155,7 @@ mod tests {
 
     fn after(millis: u64, act: impl Fn(&Pulse)) -> bool {
         let clock = Arc::new(Clock::default());
-        let pulse = Pulse::new(clock.clone());
+        let pulse = Pulse::new(clock.clone(), Arc::default());
         act(&pulse);
         clock.set(Duration::from_millis(millis));
         pulse.overdue(&Cuts::default())
@@ -124,9 +163,25 @@ mod tests {
 
     #[test]
     fn a_slow_head_is_cut_and_a_slow_answer_is_not() {
-        assert!(!after(9_000, Pulse::heard));
-        assert!(after(11_000, Pulse::heard));
+        let begin = |pulse: &Pulse| pulse.heard(b"POST");
+        assert!(!after(9_000, begin));
+        assert!(after(11_000, begin));
         assert!(!after(600_000, |pulse| pulse.enter(Phase::Serving)));
+    }
+
+    #[test]
+    fn a_declared_length_is_seen_in_heads_only_and_an_unseen_head_counts_as_one() {
+        let pulse = Pulse::new(Arc::new(Clock::default()), Arc::default());
+        let declared = |pieces: &[&str]| {
+            pulse.enter(Phase::Idle);
+            pieces.iter().for_each(|piece| pulse.heard(piece.as_bytes()));
+            pulse.take_declared_length()
+        };
+        assert!(!declared(&["POST /mcp HTTP/1.1\r\nHost: a\r\n\r\n5\r\ncontent-length: 1\r\n"]));
+        assert!(declared(&["POST /mcp HTTP/1.1\r\ncontent-LENGTH: 1\r\n\r\n"]));
+        assert!(declared(&["POST /mcp HTTP/1.1\r\nCont", "ent-Length: 1\n\n"]));
+        assert!(declared(&["a: b\r\n\r\n"]), "its beginning came with the request before");
+        assert!(declared(&[]));
     }
 
     #[test]
@@ -138,9 +193,10 @@ mod tests {
     #[test]
     fn a_begun_request_dawdles_more_than_none_and_a_served_one_not_at_all() {
         let clock = Arc::new(Clock::default());
-        let [idle, begun, served] = std::array::from_fn(|_| Pulse::new(clock.clone()));
+        let [idle, begun, served] =
+            std::array::from_fn(|_| Pulse::new(clock.clone(), Arc::default()));
         clock.set(Duration::from_secs(5));
-        begun.heard();
+        begun.heard(b"POST");
         served.enter(Phase::Serving);
         clock.set(Duration::from_secs(6));
         assert!(begun.dawdling() > idle.dawdling());

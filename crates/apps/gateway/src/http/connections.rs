@@ -13,11 +13,17 @@ use tokio::task::JoinHandle;
 
 use super::clock::Pulse;
 use crate::Cuts;
+use crate::peer::Peer;
+use crate::shares::Bounds;
+
+/// Up to this part of all connections nobody counts whose they are.
+const FEW: usize = 16;
 
 /// The open connections of a server.
 pub(crate) struct Connections {
     slots: Arc<Semaphore>,
     open: Mutex<HashMap<tokio::task::Id, Open>>,
+    bounds: Bounds,
 }
 
 struct Open {
@@ -27,31 +33,37 @@ struct Open {
 
 impl Connections {
     pub(crate) fn new(most: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(most)), open: Mutex::default() }
+        let slots = Arc::new(Semaphore::new(most));
+        Self { slots, open: Mutex::default(), bounds: Bounds::of(most, 4) }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a peer may have one more connection. One that has had its share must give up one that
+    /// dawdles. As long as there are few, nobody counts.
+    pub(crate) fn admit(&self, peer: &Peer) -> bool {
+        let mut open = self.open();
+        if open.len() < self.bounds.most / FEW {
+            return true;
+        }
+        let (end, mut all, mut own) = (peer.end(), 0, 0);
+        for living in open.values().filter(|open| !open.task.is_finished()) {
+            all += 1;
+            own += usize::from(living.pulse.peer.end() == end);
+        }
+        self.bounds.is_within_share(end, all, own)
+            || shed(&mut open, |open| open.pulse.peer.end() == end)
+    }
+
     /// Makes room for one more connection. In a full house the one that dawdles most gives way; if
     /// all are being served, it is waited until one ends.
     pub(crate) async fn slot(&self) -> Option<OwnedSemaphorePermit> {
         if self.slots.available_permits() == 0 {
-            self.shed();
+            shed(&mut self.open(), |_| true);
         }
         self.slots.clone().acquire_owned().await.ok()
-    }
-
-    fn shed(&self) {
-        let mut open = self.open();
-        let living = open.iter().filter(|(_, open)| !open.task.is_finished());
-        let dawdling = living.filter_map(|(id, open)| Some((open.pulse.dawdling()?, *id)));
-        let most = dawdling.max_by_key(|(dawdling, _)| *dawdling);
-        if let Some(cut) = most.and_then(|(_, id)| open.remove(&id)) {
-            tracing::debug!(target: "toolgate::gateway", "cut a connection to make room");
-            cut.task.abort();
-        }
     }
 
     /// Keeps an eye on a connection.
@@ -78,6 +90,17 @@ impl Connections {
             let _ = (&mut connection.0).await;
         }
     }
+}
+
+/// Cuts the connection among these that dawdles most; `false` if none does.
+fn shed(open: &mut HashMap<tokio::task::Id, Open>, among: impl Fn(&Open) -> bool) -> bool {
+    let living = open.iter().filter(|(_, open)| !open.task.is_finished() && among(open));
+    let dawdling = living.filter_map(|(id, open)| Some((open.pulse.dawdling()?, *id)));
+    let most = dawdling.max_by_key(|(dawdling, _)| *dawdling);
+    let Some(cut) = most.and_then(|(_, id)| open.remove(&id)) else { return false };
+    tracing::debug!(target: "toolgate::gateway", "cut a connection to make room");
+    cut.task.abort();
+    true
 }
 
 /// A connection that is cut if nobody waits for its end any more.
@@ -114,8 +137,8 @@ impl AsyncRead for Watched {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.pulse.heard();
+        if let Some(bytes @ [_, ..]) = buffer.filled().get(before..) {
+            self.pulse.heard(bytes);
         }
         read
     }

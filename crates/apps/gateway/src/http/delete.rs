@@ -3,9 +3,11 @@
 use http::{HeaderMap, Response, StatusCode};
 
 use super::answer::{Refused, bare};
-use super::headers::{Comer, Place, SESSION_ID, known_version};
+use super::clock::Pulse;
+use super::headers::{SESSION_ID, known_version};
 use super::payload::Payload;
 use super::server::{Server, missing_session, unknown_session};
+use crate::principal::Place;
 
 impl Server {
     /// Ends the session, and everything of it.
@@ -13,10 +15,11 @@ impl Server {
         &self,
         headers: &HeaderMap,
         place: Place,
+        pulse: &Pulse,
     ) -> Result<Response<Payload>, Refused> {
         known_version(headers)?;
         let id = headers.get(SESSION_ID).ok_or_else(missing_session)?;
-        if self.sessions.end(id, &Comer::of(headers, place)) {
+        if self.sessions.end(id, &self.comer(headers, place, pulse)?) {
             Ok(bare(StatusCode::NO_CONTENT))
         } else {
             Err(unknown_session())

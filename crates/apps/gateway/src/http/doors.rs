@@ -2,17 +2,21 @@
 //!
 //! A page in the user's browser can send requests to the loopback, under any name its owner's DNS
 //! resolves to us. It cannot lie about Host and Origin, so these are checked before anything else,
-//! by exact comparison with what is allowed. Nothing is guessed from a suffix or a prefix.
+//! by exact comparison with what is allowed. Nothing is guessed from a suffix or a prefix. Browsers
+//! send no Origin with an image or a script; there `Sec-Fetch-Site` says that a page asks.
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, HeaderName, Request, StatusCode};
 
 use super::answer::Refused;
 use super::headers::only;
 
 /// The names that always mean this machine.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What a browser says of the page that asks: `same-origin`, `same-site`, `cross-site` or `none`.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What is allowed.
 #[derive(Debug)]
@@ -70,7 +74,7 @@ impl Doors {
 
     fn origin(&self, headers: &HeaderMap) -> Result<(), Refused> {
         if !headers.contains_key(ORIGIN) {
-            return Ok(());
+            return unasked_by_pages(headers);
         }
         let allowed = only(headers, &ORIGIN).is_some_and(|origin| {
             let origin = origin.as_bytes();
@@ -86,6 +90,16 @@ impl Doors {
 
     fn knows(&self, host: &[u8]) -> bool {
         self.hosts.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(host))
+    }
+}
+
+/// Refuses what a page of another origin asks for without saying which. Another port of this machine
+/// is the same site and another origin, so only our own pages and the address bar are left.
+fn unasked_by_pages(headers: &HeaderMap) -> Result<(), Refused> {
+    let own = |site: &[u8]| [&b"same-origin"[..], b"none"].contains(&site);
+    match headers.get_all(FETCH_SITE).iter().all(|site| own(site.as_bytes())) {
+        true => Ok(()),
+        false => Err(Refused::new(StatusCode::FORBIDDEN, "pages of other origins are not served")),
     }
 }
 

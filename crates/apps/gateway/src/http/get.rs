@@ -7,10 +7,11 @@ use http::{HeaderMap, Response, StatusCode};
 use super::answer::{Refused, bare, events};
 use super::clock::Pulse;
 use super::eventlog::{Resumed, STANDALONE};
-use super::headers::{Accept, Comer, LAST_EVENT_ID, Place, known_version};
+use super::headers::{Accept, LAST_EVENT_ID, known_version};
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::stream::{Events, Pace};
+use crate::principal::Place;
 
 /// How many connections may read one stream.
 const MAX_READERS: usize = 16;
@@ -25,7 +26,7 @@ impl Server {
     ) -> Result<Response<Payload>, Refused> {
         Accept::of(headers)?.needs_events()?;
         known_version(headers)?;
-        let comer = Comer::of(headers, place);
+        let comer = self.comer(headers, place, pulse)?;
         let client = self.session_of(headers, &comer)?.ok_or_else(missing_session)?;
         let reader = match headers.get(LAST_EVENT_ID) {
             None => client.log.attach(STANDALONE, None),
@@ -43,12 +44,13 @@ impl Server {
             let error = "too many connections read this stream";
             return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
         }
+        let share = self.stream_share(&comer)?;
         let (options, revision) = (&self.hub.options, client.session.revision());
         let pace = if reader.is_standalone() {
             Pace::standing(options, revision)
         } else {
             Pace::of_request(options, revision)
         };
-        Ok(events(Events::new(reader, pace, pulse.clone())))
+        Ok(events(Events::new(reader, pace, pulse.clone()).counted(share)))
     }
 }

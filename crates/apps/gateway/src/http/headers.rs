@@ -1,15 +1,12 @@
 //! What the headers of a request ask and say.
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use toolgate_model::Digest;
 use toolgate_wire::{Era, Revision};
 
 use super::answer::Refused;
 use crate::modern::Label;
 use crate::session::Carriage;
-
-pub(crate) use crate::principal::{Comer, Place, Principal};
 
 /// The session a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -35,6 +32,11 @@ pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     values.next().is_none().then_some(first)
+}
+
+/// Whether a header was sent more than once.
+pub(crate) fn named_twice(headers: &HeaderMap, name: &HeaderName) -> bool {
+    headers.get_all(name).iter().nth(1).is_some()
 }
 
 /// What the headers say of the revision of a message.
@@ -106,23 +108,6 @@ impl Accept {
         match self {
             Self::Both | Self::Events => Carriage::Streaming,
             Self::Json => Carriage::AnswerOnly,
-        }
-    }
-}
-
-impl Comer {
-    /// Whoever comes to a place with these headers.
-    pub(crate) fn of(headers: &HeaderMap, place: Place) -> Self {
-        Self { principal: Principal::of(headers), place }
-    }
-}
-
-impl Principal {
-    /// Whoever stands behind a request with these headers.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
-        match headers.get(AUTHORIZATION) {
-            None => Self::Local,
-            Some(credential) => Self::Holder(Digest::of_parts([credential.as_bytes()])),
         }
     }
 }

@@ -15,13 +15,14 @@ use toolgate_wire::{Frame, method};
 
 use super::answer::{Refused, events, faulty, status, telling};
 use super::clock::Pulse;
-use super::headers::{Accept, Comer};
+use super::headers::Accept;
 use super::mirror;
 use super::payload::Payload;
 use super::post::{First, first};
 use super::server::Server;
 use super::stream::{self, Events, Feed, Pace};
 use crate::modern::{Envelope, Exchange, Fault, Visit};
+use crate::principal::Comer;
 use crate::session::{Step, Written};
 
 /// A modern request as it came.
@@ -69,9 +70,10 @@ impl Server {
         let Visited { frame, envelope, accept, comer } = visited;
         let modern = &self.hub.modern;
         mirror::standard(headers, &frame)?;
+        let peer = comer.peer.clone();
         let visitor = modern.visitor(comer, &envelope, &frame)?;
         mirror::arguments(headers, &frame, self.hub.upstreams(), &visitor)?;
-        Ok(modern.request(frame, Visit { visitor, envelope, carriage: accept.carriage() }))
+        Ok(modern.request(frame, Visit { visitor, envelope, carriage: accept.carriage(), peer }))
     }
 
     fn live(

@@ -4,7 +4,8 @@
 //! answer that comes first is a plain JSON body, awaited in the connection's own task. Only if
 //! something must be said before it, or it takes long, does the response become an event stream,
 //! and the exchange moves to a task that fills the stream whether or not somebody reads. A client
-//! that hangs up has not cancelled: its call goes on.
+//! that hangs up before there is a stream cannot come back for the answer: its call is cancelled.
+//! One that leaves its stream has some time to come back ([`Options::resume`](crate::Options)).
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,22 +16,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 use toolgate_transport::refill::Refill;
 use toolgate_wire::{Frame, Kind, Message, method};
 
 use super::answer::{Refused, bare, events, faulty, json, with_status};
-use super::body;
 use super::clock::{Phase, Pulse};
 use super::eventlog::EventLog;
-use super::headers::{Accept, Comer, Place, SESSION_ID, json_body, known_version, label};
+use super::headers::{Accept, SESSION_ID, json_body, known_version, label};
 use super::modern::Visited;
 use super::payload::Payload;
 use super::server::{Server, missing_session};
 use super::sessions::{HttpSession, NoRoom};
 use super::stream::{Events, Pace};
 use crate::modern::Speech;
+use crate::principal::{Comer, Place};
 use crate::session::{Exchange, Opening, Outlet, Reply, Step};
 
 /// How a message came, and how it is answered.
@@ -51,10 +51,10 @@ impl Server {
         let (head, body) = request.into_parts();
         json_body(&head.headers)?;
         let accept = Accept::of(&head.headers)?;
-        let comer = Comer::of(&head.headers, place);
+        let comer = self.comer(&head.headers, place, pulse)?;
         let options = &self.hub.options;
         pulse.enter(Phase::Body);
-        let bytes = body::read(body, options.body, options.cuts.body).await?;
+        let bytes = self.read_body(body, &comer).await?;
         pulse.enter(Phase::Serving);
         let message = self.hub.modern.read(bytes, &self.hub.limits());
         let message = message.map_err(|error| Refused::unreadable(&error))?;
@@ -81,7 +81,7 @@ impl Server {
         known_version(headers)?;
         let Some(client) = self.session_of(headers, &way.comer)? else {
             return match message {
-                Message::One(frame) if opens(&frame) => self.open(&frame, way),
+                Message::One(frame) if opens(&frame) => self.open(&frame, way).await,
                 _ => Err(missing_session()),
             };
         };
@@ -94,9 +94,10 @@ impl Server {
     }
 
     /// Opens a session.
-    fn open(&self, request: &Frame, way: Way<'_>) -> Result<Response<Payload>, Refused> {
+    async fn open(&self, request: &Frame, way: Way<'_>) -> Result<Response<Payload>, Refused> {
         let Way { comer, accept, pulse } = way;
-        let key = self.sessions.place().map_err(|reason| no_room(&reason))?;
+        self.hub.await_start().await;
+        let key = self.sessions.place(&comer.peer_id()).map_err(|reason| no_room(&reason))?;
         let log = Arc::new(EventLog::new());
         let (session, reply) = match self.hub.open(request, &comer, log.clone()) {
             Opening::Session(session, reply) => (session, reply),
@@ -117,21 +118,20 @@ impl Server {
     async fn answer(
         &self,
         client: &HttpSession,
-        exchange: Exchange,
+        mut exchange: Exchange,
         accept: Accept,
         pulse: &Arc<Pulse>,
     ) -> Response<Payload> {
         if accept == Accept::Events {
             return self.stream(client, exchange, None, pulse);
         }
-        let mut attended = Attended { exchange, log: &client.log };
         let patience = self.hub.options.sse_after;
-        let said = match first(accept, patience, |task| attended.exchange.poll_step(task)).await {
+        let said = match first(accept, patience, |task| exchange.poll_step(task)).await {
             First::Step(Step::Outcome(reply)) => return json(reply),
             First::Step(Step::Said(message)) => Some(message),
             First::Late => None,
         };
-        self.stream(client, attended.release(), said, pulse)
+        self.stream(client, exchange, said, pulse)
     }
 
     /// Answers with a stream that begins with what was already said.
@@ -147,9 +147,16 @@ impl Server {
             stream.send(message);
         }
         let reader = client.log.attach(stream.stream, None);
+        let abandoned = client.log.abandoned(stream.stream, self.hub.options.resume);
         tokio::spawn(async move {
-            let reply = exchange.finish(&stream).await;
-            stream.answer(reply);
+            tokio::select! {
+                biased;
+                reply = exchange.finish(&stream) => stream.answer(reply),
+                // Dropping the exchange cancels the call.
+                () = abandoned => {
+                    tracing::debug!(target: "toolgate::gateway", "a client did not come back");
+                }
+            }
         });
         let pace = Pace::of_request(&self.hub.options, client.session.revision());
         events(Events::new(reader, pace, pulse.clone()))
@@ -215,36 +222,6 @@ pub(crate) async fn first(
         }
     })
     .await
-}
-
-/// An exchange whose client waits for a plain answer. The connection drops it if the client hangs
-/// up; the exchange then goes on elsewhere. That costs nothing while nobody hangs up.
-struct Attended<'a> {
-    exchange: Exchange,
-    log: &'a Arc<EventLog>,
-}
-
-impl Attended<'_> {
-    fn release(mut self) -> Exchange {
-        std::mem::replace(&mut self.exchange, Exchange::Over)
-    }
-}
-
-impl Drop for Attended<'_> {
-    fn drop(&mut self) {
-        if self.exchange.is_over() {
-            return;
-        }
-        let exchange = std::mem::replace(&mut self.exchange, Exchange::Over);
-        let log = self.log.clone();
-        // Without a runtime everything ends anyway.
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move {
-                // No stream was opened, so nobody can come back for the answer.
-                exchange.finish(log.as_ref()).await;
-            });
-        }
-    }
 }
 
 /// The stream of one request. It is finished when this goes.

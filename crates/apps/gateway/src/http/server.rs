@@ -1,17 +1,20 @@
 //! The server: accepts connections, routes their requests, and ends in good order.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::header::TRANSFER_ENCODING;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -21,11 +24,14 @@ use super::answer::{Refused, document, with_status};
 use super::clock::{Clock, Phase, Pulse};
 use super::connections::{Connections, Watched};
 use super::doors::Doors;
-use super::headers::{Comer, Place, Principal, SESSION_ID, label};
+use super::headers::{SESSION_ID, label, named_twice};
+use super::identity::Owner;
 use super::old;
 use super::payload::Payload;
 use super::sessions::{HttpSession, Sessions};
 use crate::gateway::Hub;
+use crate::principal::{Comer, Place, Principal};
+use crate::shares::{Bounds, Share, Shares};
 use crate::upstreams::{Client, Refusal};
 use crate::{Cuts, GatewayError};
 
@@ -36,8 +42,15 @@ const MAX_HEADERS: usize = 100;
 const MAX_HEAD: usize = 32 << 10;
 /// How long the last bytes of answers may take when the server ends.
 const LAST_BYTES: Duration = Duration::from_secs(1);
+/// What a client is told that has too many connections.
+const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
+    Content-Length: 0\r\nConnection: close\r\n\r\n";
 /// How often it is looked whether requests are still in flight when the server ends.
 const SETTLING: Duration = Duration::from_millis(10);
+
+/// How much may be on its way to us at once, in MiB: two bodies of the largest size of one client, and
+/// eight in all.
+const UPLOADS: Bounds = Bounds { most: 512, per_peer: 128 };
 
 /// One listening address.
 pub(crate) struct Server {
@@ -47,8 +60,13 @@ pub(crate) struct Server {
     /// What is shown at a place that names no profile.
     showing: Place,
     doors: Doors,
+    pub(crate) owner: Owner,
     clock: Arc<Clock>,
     connections: Connections,
+    /// Streams that stand as long as their clients like.
+    streams: Arc<Shares>,
+    /// Bodies that are being received, in MiB.
+    pub(crate) uploads: Arc<Shares>,
     draining: AtomicBool,
 }
 
@@ -59,8 +77,8 @@ pub(crate) async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError> {
-    let port = listener.local_addr().map_err(GatewayError::Listen)?.port();
-    let server = Arc::new(Server::new(hub, showing, port));
+    let address = listener.local_addr().map_err(GatewayError::Listen)?;
+    let server = Arc::new(Server::new(hub, showing, address));
     let (closing, closed) = watch::channel(false);
     tokio::select! {
         () = server.accept(&listener, &closed) => {}
@@ -73,7 +91,7 @@ pub(crate) async fn serve(
 }
 
 impl Server {
-    fn new(hub: Arc<Hub>, showing: Place, port: u16) -> Self {
+    fn new(hub: Arc<Hub>, showing: Place, address: SocketAddr) -> Self {
         let options = &hub.options;
         let clock = Arc::new(Clock::default());
         Self {
@@ -85,8 +103,12 @@ impl Server {
             ),
             old: old::Clients::new(clock.clone(), options.sessions, options.cuts.idle),
             showing,
-            doors: Doors::new(port, &options.hosts, &options.origins),
+            owner: Owner::at(address),
+            doors: Doors::new(address.port(), &options.hosts, &options.origins),
             connections: Connections::new(options.connections),
+            // A quarter of all connections is left for requests.
+            streams: Shares::new(Bounds::of(options.connections.div_ceil(4) * 3, 6)),
+            uploads: Shares::new(UPLOADS),
             clock,
             draining: AtomicBool::new(false),
             hub,
@@ -105,8 +127,13 @@ impl Server {
                     continue;
                 }
             };
+            let peer = Arc::new(self.owner.look_at(&stream));
+            if !self.connections.admit(&peer) {
+                tokio::spawn(turn_away(stream));
+                continue;
+            }
             let Some(slot) = self.connections.slot().await else { return };
-            let pulse = Arc::new(Pulse::new(self.clock.clone()));
+            let pulse = Arc::new(Pulse::new(self.clock.clone(), peer));
             let served = self.clone().connection(stream, pulse.clone(), closed.clone(), slot);
             self.connections.watch(tokio::spawn(served), pulse);
         }
@@ -121,8 +148,10 @@ impl Server {
             ticks.tick().await;
             self.clock.set(began.elapsed());
             self.connections.sweep(&self.hub.options.cuts);
-            self.sessions.sweep();
-            self.old.sweep();
+            let is_barred = |principal: &Principal| self.is_barred(principal);
+            self.sessions.sweep(is_barred);
+            self.old.sweep(is_barred);
+            self.hub.modern.depart(is_barred);
         }
     }
 
@@ -135,6 +164,11 @@ impl Server {
     ) {
         // Small answers must not wait for more to come.
         let _ = stream.set_nodelay(true);
+        // Once for each connection, and before its first request: what it asks for may have to be
+        // approved, and not by the process that asked.
+        if let (Ok(ours), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
+            self.hub.options.clients.record_connection(ours, peer).await;
+        }
         let io = TokioIo::new(Watched::new(stream, pulse.clone()));
         let service = service_fn(|request| self.clone().respond(request, pulse.clone()));
         let connection = http1::Builder::new()
@@ -171,7 +205,9 @@ impl Server {
 
     /// The doors first, then path and method.
     async fn route(&self, request: Request<Incoming>, pulse: &Arc<Pulse>) -> Response<Payload> {
-        if let Err(refused) = self.doors.admit(&request) {
+        let admitted =
+            one_framing(request.headers(), pulse).and_then(|()| self.doors.admit(&request));
+        if let Err(refused) = admitted {
             return refused.into_response("");
         }
         let (entrance, profile) = entrance(request.uri().path());
@@ -205,13 +241,17 @@ impl Server {
         pulse: &Arc<Pulse>,
     ) -> Response<Payload> {
         let response = match *request.method() {
+            _ if named_twice(request.headers(), &SESSION_ID) => Err(Refused::new(
+                StatusCode::BAD_REQUEST,
+                "the request names two sessions; send one Mcp-Session-Id",
+            )),
             Method::POST => self.post(request, place, pulse).await,
             // Revisions without sessions have neither of the others.
             _ if self.without_sessions(request.headers()) => {
                 return wrong_method().into_response("POST");
             }
             Method::GET => self.get(request.headers(), place, pulse),
-            Method::DELETE => self.delete(request.headers(), place),
+            Method::DELETE => self.delete(request.headers(), place, pulse),
             _ => Err(wrong_method()),
         };
         response.unwrap_or_else(|refused| refused.into_response("GET, POST, DELETE"))
@@ -250,6 +290,14 @@ impl Server {
         found.map(Some).ok_or_else(unknown_session)
     }
 
+    /// The right to one more stream that stands as long as its client likes.
+    pub(crate) fn stream_share(&self, comer: &Comer) -> Result<Share, Refused> {
+        self.streams.take(comer.peer_id()).ok_or_else(|| {
+            let error = "too many event streams are open; close those that are not read";
+            Refused::new(StatusCode::TOO_MANY_REQUESTS, error)
+        })
+    }
+
     /// How many requests are in flight, of clients of all kinds.
     fn in_flight(&self) -> usize {
         self.sessions.in_flight() + self.old.in_flight() + self.hub.modern.in_flight()
@@ -273,6 +321,15 @@ impl Server {
     }
 }
 
+/// Tells a client that has too many connections to close some.
+async fn turn_away(mut stream: TcpStream) {
+    let told = async {
+        stream.write_all(TURNED_AWAY).await?;
+        stream.shutdown().await
+    };
+    let _ = timeout(LAST_BYTES, told).await;
+}
+
 /// A path without the profile it names at its end, and that profile. Names of profiles need no
 /// decoding.
 fn entrance(path: &str) -> (&str, Option<&str>) {
@@ -283,6 +340,22 @@ fn entrance(path: &str) -> (&str, Option<&str>) {
         }
     }
     (path, None)
+}
+
+/// Refuses a body whose length is said in two ways: whoever stands between us and the client may
+/// believe the other one. hyper hides the length of such a request, so the head is looked at.
+fn one_framing(headers: &HeaderMap, pulse: &Pulse) -> Result<(), Refused> {
+    if !headers.contains_key(TRANSFER_ENCODING) {
+        pulse.forget_head();
+        return Ok(());
+    }
+    match pulse.take_declared_length() {
+        false => Ok(()),
+        true => Err(Refused::new(
+            StatusCode::BAD_REQUEST,
+            "the body is framed twice; send Content-Length or Transfer-Encoding",
+        )),
+    }
 }
 
 /// How often the sweep looks: often enough for the shortest wait, but not more than needed.

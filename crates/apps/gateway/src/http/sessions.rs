@@ -13,8 +13,10 @@ use http::HeaderValue;
 
 use super::clock::Clock;
 use super::eventlog::EventLog;
-use super::headers::Comer;
+use crate::peer::PeerId;
+use crate::principal::{Comer, Principal};
 use crate::session::{Registry, Session};
+use crate::shares::Bounds;
 
 /// The id of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,12 +63,15 @@ pub(crate) struct HttpSession {
     pub(crate) session: Arc<Session>,
     pub(crate) log: Arc<EventLog>,
     comer: Comer,
+    /// Who opened it: for whom it is counted.
+    peer: PeerId,
     touched: AtomicU64,
 }
 
 impl HttpSession {
     pub(crate) fn new(session: Arc<Session>, log: Arc<EventLog>, comer: Comer) -> Self {
-        Self { session, log, comer, touched: AtomicU64::new(0) }
+        let peer = comer.peer_id();
+        Self { session, log, comer, peer, touched: AtomicU64::new(0) }
     }
 
     /// Whether somebody waits for something in it.
@@ -82,8 +87,8 @@ impl HttpSession {
 /// Why no session can be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoRoom {
-    /// There are too many, and all are in use.
-    #[error("find an idle one among the open sessions")]
+    /// There are too many, of this client or in all, and none of them may end for it.
+    #[error("find an idle one among the sessions of this client")]
     Full,
     /// The system has no random numbers for an id.
     #[error("mint an id: {0}")]
@@ -95,7 +100,7 @@ pub(crate) struct Sessions {
     open: papaya::HashMap<Key, Arc<HttpSession>>,
     registry: Arc<Registry>,
     clock: Arc<Clock>,
-    most: usize,
+    bounds: Bounds,
     ttl: Duration,
 }
 
@@ -107,7 +112,7 @@ impl Sessions {
         ttl: Duration,
     ) -> Self {
         let open = papaya::HashMap::new();
-        Self { open, registry, clock, most, ttl }
+        Self { open, registry, clock, bounds: Bounds::of(most, 4), ttl }
     }
 
     /// The session a request names, if it is the caller's, and was begun at this place.
@@ -120,12 +125,18 @@ impl Sessions {
         Some(session)
     }
 
-    /// Makes room for one more session, and mints its id.
-    pub(crate) fn place(&self) -> Result<Key, NoRoom> {
-        if self.open.len() >= self.most && !self.evict() {
-            return Err(NoRoom::Full);
+    /// Makes room for one more session of a peer, and mints its id. A client makes room for itself,
+    /// and nobody for it but those who are gone.
+    pub(crate) fn place(&self, peer: &PeerId) -> Result<Key, NoRoom> {
+        let own = self.open.pin().values().filter(|session| session.peer == *peer).count();
+        let may_evict_others = own < self.bounds.per_peer;
+        let has_room = self.bounds.admit(peer, self.open.len(), own)
+            || self.evict(|session| session.peer == *peer)
+            || (may_evict_others && self.evict(|session| session.peer.is_gone()));
+        match has_room {
+            true => Key::mint().map_err(NoRoom::Random),
+            false => Err(NoRoom::Full),
         }
-        Key::mint().map_err(NoRoom::Random)
     }
 
     /// Enters a session that has begun.
@@ -142,12 +153,13 @@ impl Sessions {
         found.is_some_and(|key| self.remove(&key))
     }
 
-    /// Ends what nobody has used for too long.
-    pub(crate) fn sweep(&self) {
+    /// Ends what nobody has used for too long, and what is of those who may not be served any more.
+    pub(crate) fn sweep(&self, is_barred: impl Fn(&Principal) -> bool) {
         let mut expired = Vec::new();
         for (key, session) in &self.open.pin() {
             session.log.sweep(&self.clock);
-            expired.extend(self.expired(session).then_some(*key));
+            let ends = is_barred(&session.comer.principal) || self.expired(session);
+            expired.extend(ends.then_some(*key));
         }
         for key in expired {
             self.remove(&key);
@@ -163,11 +175,11 @@ impl Sessions {
         self.clock.past(session.touched.load(Ordering::Relaxed), self.ttl)
     }
 
-    /// Ends the session that has been idle longest, if one is idle.
-    fn evict(&self) -> bool {
+    /// Ends the session among these that has been idle longest, if one is idle.
+    fn evict(&self, among: impl Fn(&HttpSession) -> bool) -> bool {
         let idle = {
             let open = self.open.pin();
-            let idle = open.iter().filter(|(_, session)| !session.busy());
+            let idle = open.iter().filter(|(_, session)| !session.busy() && among(session));
             idle.min_by_key(|(_, session)| session.touched.load(Ordering::Relaxed))
                 .map(|(key, _)| *key)
         };

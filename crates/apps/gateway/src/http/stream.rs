@@ -13,6 +13,7 @@ use toolgate_wire::Revision;
 
 use super::clock::{Phase, Pulse};
 use crate::Options;
+use crate::shares::Share;
 
 /// Where the events of a stream come from.
 pub(crate) trait Feed: Send {
@@ -77,6 +78,7 @@ pub(crate) struct Events {
     /// Fires when something must be done though no event came.
     timer: Pin<Box<Sleep>>,
     pulse: Arc<Pulse>,
+    _share: Option<Share>,
 }
 
 impl Events {
@@ -96,7 +98,14 @@ impl Events {
             last_event: now,
             timer: Box::pin(sleep_until(due(pace, now, now))),
             pulse,
+            _share: None,
         }
+    }
+
+    /// The same, counted for its client as long as it is open.
+    pub(crate) fn counted(mut self, share: Share) -> Self {
+        self._share = Some(share);
+        self
     }
 
     /// The next bytes of the stream.

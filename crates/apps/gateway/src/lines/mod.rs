@@ -1,7 +1,8 @@
 //! A client that sends one message per line: stdio, or a connection of the control socket.
 //!
-//! Requests run side by side, each in a task; answers go out as they come. When the input ends the
-//! requests in flight may finish: a script that pipes its requests in gets its answers.
+//! Requests run side by side, each in a task; answers go out as they come. The end of the input is
+//! how such a client leaves: its calls are cancelled at once. Lists are there in a moment and still
+//! go out.
 
 mod open;
 
@@ -20,9 +21,10 @@ use toolgate_wire::{Fault, Frame, Kind, Message, OwnedId, WireError, build, code
 use crate::GatewayError;
 use crate::gateway::Hub;
 use crate::modern::{self, Envelope, Label, Speech, Visit};
+use crate::peer::Peer;
 use crate::principal::{Comer, Place, Principal};
-use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session, Written};
-use open::Open;
+use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session, Written, listed};
+use open::{Begun, Open};
 
 /// How long a client may take to read the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -53,6 +55,7 @@ struct Client {
     session: Option<Arc<Session>>,
     running: JoinSet<()>,
     principal: Principal,
+    peer: Arc<Peer>,
     place: Place,
     /// Its requests without a session.
     open: Arc<Open>,
@@ -79,17 +82,22 @@ where
     let mut writing = tokio::spawn(writing);
     let drain = hub.options.drain;
     let mut reader = LineReader::new(reader, hub.options.body);
+    let principal = Principal::connection(operated);
     let mut client = Client {
         hub,
         sender: Arc::new(sender),
         session: None,
         running: JoinSet::new(),
-        principal: Principal::connection(operated),
+        peer: Peer::of_lines(principal.lines().unwrap_or_default()),
+        principal,
         place,
         open: Arc::default(),
     };
     let ended = tokio::select! {
-        ended = client.read(&mut reader) => ended,
+        ended = client.read(&mut reader) => {
+            client.cancel_calls();
+            ended
+        }
         () = shutdown => Ok(()),
         // The client closed what it reads from: nothing can be answered.
         _ = &mut writing => {
@@ -111,7 +119,7 @@ impl Client {
     ) -> Result<(), TransportError> {
         loop {
             match reader.next().await {
-                Ok(Some(line)) => self.receive(line),
+                Ok(Some(line)) => self.receive(line).await,
                 Ok(None) => return Ok(()),
                 Err(TransportError::Oversize { limit, head }) => {
                     let message = format!("{}: more than {limit} bytes", Fault::TooLarge);
@@ -127,7 +135,7 @@ impl Client {
         }
     }
 
-    fn receive(&mut self, line: Bytes) {
+    async fn receive(&mut self, line: Bytes) {
         let message = match Message::parse(line, &self.hub.limits()) {
             Ok(message) => message,
             Err(error) => return self.answer(Reply::unreadable(&error)),
@@ -137,15 +145,15 @@ impl Client {
             (Ok(_), Message::One(frame)) if self.cancels(&frame) => {}
             (Ok(Speech::Request(envelope)), Message::One(frame)) => self.modern(frame, envelope),
             (Ok(Speech::Notice), _) => {}
-            (Ok(_), Message::One(frame)) => self.one(frame),
+            (Ok(_), Message::One(frame)) => self.one(frame).await,
             (Ok(_), Message::Batch(messages)) => self.batch(messages),
         }
     }
 
     /// Takes a message of the session, or one that opens it.
-    fn one(&mut self, frame: Frame) {
+    async fn one(&mut self, frame: Frame) {
         match &self.session {
-            _ if frame.kind() == Kind::Request => self.request(frame),
+            _ if frame.kind() == Kind::Request => self.request(frame).await,
             Some(session) => session.take(frame),
             None => {}
         }
@@ -158,18 +166,21 @@ impl Client {
         if let Some(reason) = self.open.refuses(&id) {
             return self.answer(Reply::failure(&id, code::INVALID_REQUEST, reason));
         }
+        let peer = self.peer.clone();
+        let method = request.method().unwrap_or_default();
+        let own = listed(&method).is_some() || method == method::SUBSCRIPTIONS_LISTEN;
         let comer = self.comer();
         let visitor = match modern.visitor(comer, &envelope, &request) {
             Ok(visitor) => visitor,
             Err(fault) => return self.answer(fault.into_reply()),
         };
-        let visit = Visit { visitor, envelope, carriage: Carriage::Streaming };
+        let visit = Visit { visitor, envelope, carriage: Carriage::Streaming, peer };
         let exchange = match modern.request(request, visit) {
             modern::Exchange::Answered(reply) => return self.answer(reply),
             exchange => exchange,
         };
         let lines = Lines(Arc::downgrade(&self.sender));
-        self.open.run(id, &mut self.running, exchange, lines);
+        self.open.run(Begun { id, own, exchange }, &mut self.running, lines);
     }
 
     /// Whether a message cancels a request without session. Such a request gets no answer then.
@@ -178,18 +189,22 @@ impl Client {
             && frame.request_ref().is_some_and(|id| self.open.cancel(id))
     }
 
-    fn request(&mut self, request: Frame) {
+    async fn request(&mut self, request: Frame) {
         match &self.session {
             Some(session) => {
                 let exchange = session.request(request, Carriage::Streaming);
                 self.run(exchange);
             }
-            None if request.is(method::INITIALIZE) => self.open(&request),
+            None if request.is(method::INITIALIZE) => self.open(&request).await,
             None => self.early(&request),
         }
     }
 
-    fn open(&mut self, request: &Frame) {
+    async fn open(&mut self, request: &Frame) {
+        // An operator's command reads no instructions; it names one server and has waited for that.
+        if !matches!(self.principal, Principal::Operator(_)) {
+            self.hub.await_start().await;
+        }
         let outlet = Arc::new(Lines(Arc::downgrade(&self.sender)));
         match self.hub.open(request, &self.comer(), outlet) {
             Opening::Session(session, reply) => {
@@ -246,7 +261,8 @@ impl Client {
     }
 
     fn comer(&self) -> Comer {
-        Comer { principal: self.principal, place: self.place.clone() }
+        let (principal, place) = (self.principal.clone(), self.place.clone());
+        Comer { principal, place, peer: self.peer.clone() }
     }
 
     fn answer(&self, reply: Reply) {
@@ -257,12 +273,20 @@ impl Client {
         };
     }
 
+    /// Cancels what the client asked of servers. Its answers say so.
+    fn cancel_calls(&self) {
+        if let Some(session) = &self.session {
+            session.peer().flights.end();
+        }
+        self.open.cancel_calls();
+    }
+
     /// Waits until nothing is in flight. No line is read any more, so no question is answered.
     async fn settle(&mut self) {
         if let Some(session) = &self.session {
             session.peer().asks.end();
         }
-        let own = self.principal;
+        let own = self.principal.clone();
         self.hub.modern.dismiss(|principal| *principal == own);
         while self.running.join_next().await.is_some() {}
     }

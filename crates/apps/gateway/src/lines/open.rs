@@ -15,10 +15,24 @@ const MAX_OPEN: usize = 1024;
 
 /// The open requests of one client.
 #[derive(Default)]
-pub(super) struct Open(Mutex<HashMap<OwnedId, AbortHandle>>);
+pub(super) struct Open(Mutex<HashMap<OwnedId, Task>>);
+
+/// The task that answers a request.
+struct Task {
+    handle: AbortHandle,
+    own: bool,
+}
+
+/// A request that has begun.
+pub(super) struct Begun {
+    pub(super) id: OwnedId,
+    /// Whether the gateway answers it by itself: a list, or news of changes.
+    pub(super) own: bool,
+    pub(super) exchange: Exchange,
+}
 
 impl Open {
-    fn table(&self) -> MutexGuard<'_, HashMap<OwnedId, AbortHandle>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<OwnedId, Task>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -34,26 +48,30 @@ impl Open {
     /// Runs a request until it is answered or cancelled.
     pub(super) fn run(
         self: &Arc<Self>,
-        id: OwnedId,
+        Begun { id, own, exchange }: Begun,
         tasks: &mut JoinSet<()>,
-        exchange: Exchange,
         lines: Lines,
     ) {
-        let (open, own) = (self.clone(), id.clone());
+        let (open, answered) = (self.clone(), id.clone());
         // It cannot end before it is entered.
         let mut table = self.table();
-        let task = tasks.spawn(async move {
+        let handle = tasks.spawn(async move {
             let reply = exchange.finish(&lines).await;
             // A client that has its answer may use the id again.
-            open.table().remove(&own);
+            open.table().remove(&answered);
             lines.answer(reply);
         });
-        table.insert(id, task);
+        table.insert(id, Task { handle, own });
     }
 
     /// Ends a request without an answer; says whether there was one.
     pub(super) fn cancel(&self, id: Id<'_>) -> bool {
         let cancelled = self.table().remove(&id.to_owned());
-        cancelled.inspect(AbortHandle::abort).is_some()
+        cancelled.inspect(|task| task.handle.abort()).is_some()
+    }
+
+    /// Ends every request that a server answers, without an answer.
+    pub(super) fn cancel_calls(&self) {
+        self.table().values().filter(|task| !task.own).for_each(|task| task.handle.abort());
     }
 }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
 use toolgate_model::ServerName;
 use toolgate_wire::{Frame, Span, Splice, meta, scan, string};
 
-use crate::upstreams::{Answer, AskKind, Question};
+use crate::upstreams::{Answer, Question};
 
 /// Answers of a client by the keys it was asked under.
 pub(crate) type Answers = HashMap<String, Bytes>;
@@ -124,17 +125,21 @@ fn suggested(question: &Frame) -> Option<String> {
     scan::text(meta, meta::INPUT_KEY).map(Cow::into_owned)
 }
 
-/// A question as it stands in a result: without id, and without what this revision dropped.
+/// The elicitation ids that were created here.
+static ELICITATIONS: AtomicU64 = AtomicU64::new(1);
+
+/// A question as it stands in a result: without the id of a request. An address to visit has an
+/// `elicitationId`, though 2026-07-28 dropped it: released clients demand one, and others ignore it.
 fn request(question: &Question) -> Bytes {
     let method = question.frame.method().unwrap_or_default();
     let head = format!("{{\"method\":{}", string::encode(&method));
     let Some(params) = question.frame.params() else { return format!("{head}}}").into() };
-    let dropped = question.kind == AskKind::Url && scan::member(params, "elicitationId").is_some();
-    let slim = dropped.then(|| {
-        Splice::new(params).delete_member(Span::new(0, params.len()), "elicitationId").finish()
+    let named = question.lacks_elicitation_id().then(|| {
+        let id = format!("\"toolgate-{}\"", ELICITATIONS.fetch_add(1, Ordering::Relaxed));
+        Splice::new(params).set_member(Span::new(0, params.len()), "elicitationId", id).finish()
     });
-    let params = match &slim {
-        Some(Ok(slim)) => slim,
+    let params = match &named {
+        Some(Ok(named)) => named,
         _ => params,
     };
     [head.as_bytes(), b",\"params\":", params, b"}"].concat().into()
@@ -146,13 +151,18 @@ mod tests {
     use toolgate_wire::{Limits, build};
 
     use super::*;
+    use crate::upstreams::AskKind;
 
     fn question(key: Option<&str>, params: Value) -> Question {
+        asked_by(AskKind::Form, key, params)
+    }
+
+    fn asked_by(kind: AskKind, key: Option<&str>, params: Value) -> Question {
         let params = params.to_string();
         let bytes = build::request("1", "elicitation/create", Some(params.as_bytes()));
         Question {
             server: ServerName::new("s").unwrap(),
-            kind: AskKind::Url,
+            kind,
             key: key.map(str::to_owned),
             frame: Frame::parse(bytes, &Limits::default()).unwrap(),
         }
@@ -167,7 +177,7 @@ mod tests {
         let mut asking = Asking::default();
         let _open = [
             asking.add(question(Some("name"), json!({"a": 1})), Due::Soon),
-            asking.add(question(None, json!({"elicitationId": "x", "url": "u"})), Due::Soon),
+            asking.add(question(None, json!({"b": 2})), Due::Soon),
             asking.add(question(Some("name"), json!({})), Due::Soon),
             asking.add(question(None, json!({"_meta": {"dev.toolgate/inputKey": "k"}})), Due::Soon),
         ];
@@ -176,12 +186,28 @@ mod tests {
             asked(&mut asking),
             json!({
                 "name": expected(json!({"a": 1})),
-                "q1": expected(json!({"url": "u"})),
+                "q1": expected(json!({"b": 2})),
                 "q2": expected(json!({})),
                 "k": expected(json!({"_meta": {"dev.toolgate/inputKey": "k"}})),
             })
         );
         assert_eq!(asking.due(), None, "they are asked once");
+    }
+
+    #[test]
+    fn an_address_to_visit_keeps_its_elicitation_id_or_gets_one() {
+        let mut asking = Asking::default();
+        let visit = |key, params| asked_by(AskKind::Url, Some(key), params);
+        let _open = [
+            asking.add(visit("own", json!({"elicitationId": "x", "url": "u"})), Due::Soon),
+            asking.add(visit("none", json!({"url": "u"})), Due::Soon),
+            asking.add(visit("another", json!({"url": "u"})), Due::Soon),
+        ];
+        let asked = asked(&mut asking);
+        let id = |key: &str| asked[key]["params"]["elicitationId"].clone();
+        assert_eq!(id("own"), "x");
+        assert!(id("none").as_str().is_some_and(|id| !id.is_empty()), "{asked}");
+        assert_ne!(id("none"), id("another"));
     }
 
     #[test]

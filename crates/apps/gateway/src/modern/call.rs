@@ -17,7 +17,8 @@ use toolgate_wire::{Frame, OwnedId, line, method};
 use super::asking::{Answers, Asking, Due};
 use super::backlog::Backlog;
 use super::lacking::Lacking;
-use super::{Envelope, Visitor};
+use super::{Visit, Visitor};
+use crate::peer::{Peer, PeerId};
 use crate::session::{Abilities, Carriage};
 use crate::upstreams::{Answer, AskKind, Interactor, Question, Scope};
 
@@ -28,20 +29,18 @@ pub(crate) struct Round {
     level: Option<LogLevel>,
     carriage: Carriage,
     abilities: Abilities,
+    /// The other end of the connection it came on.
+    peer: Arc<Peer>,
 }
 
 impl Round {
-    pub(crate) fn new(
-        request: &Frame,
-        envelope: &Envelope,
-        visitor: &Visitor,
-        carriage: Carriage,
-    ) -> Self {
+    pub(crate) fn new(request: &Frame, visit: &Visit) -> Self {
         Self {
             token: request.progress_token().map(|token| token.to_owned()),
-            level: envelope.level,
-            carriage,
-            abilities: visitor.abilities,
+            level: visit.envelope.level,
+            carriage: visit.carriage,
+            abilities: visit.visitor.abilities,
+            peer: visit.peer.clone(),
         }
     }
 
@@ -113,6 +112,12 @@ impl Call {
     /// Whose call it is.
     pub(crate) fn visitor(&self) -> &Arc<Visitor> {
         &self.visitor
+    }
+
+    /// As whom it is counted.
+    pub(crate) fn peer_id(&self) -> PeerId {
+        let peer = self.state().round.peer.clone();
+        self.visitor.principal.at(&peer)
     }
 
     /// Has the task woken when something is said or asked.

@@ -11,6 +11,7 @@ use super::retry::{self, Retry};
 use super::running::{Flight, Running, Work};
 use super::visitors::TurnedAway;
 use super::{Envelope, Exchange, Fault, Modern, Visitor, canonical, discover};
+use crate::peer::Peer;
 use crate::principal::Comer;
 use crate::session::{Carriage, Reply, has_cursor, listed};
 
@@ -19,6 +20,8 @@ pub(crate) struct Visit {
     pub(crate) visitor: Arc<Visitor>,
     pub(crate) envelope: Envelope,
     pub(crate) carriage: Carriage,
+    /// The other end of the connection it came on.
+    pub(crate) peer: Arc<Peer>,
 }
 
 impl Modern {
@@ -54,7 +57,7 @@ impl Modern {
                 let result = discover::result(self.upstreams.as_ref(), &visit.visitor.caller);
                 Exchange::Answered(Reply::result(&id, &result))
             }
-            method::SUBSCRIPTIONS_LISTEN => self.listen(&request, id, visit.visitor),
+            method::SUBSCRIPTIONS_LISTEN => self.listen(&request, id, visit),
             // What this revision has no more, whatever the servers behind us still know.
             method::INITIALIZE
             | method::PING
@@ -81,14 +84,14 @@ impl Modern {
         };
         let (asked, visitor) = (canonical::digest(&request), &visit.visitor);
         let waiting = match &retry.state {
-            Some(state) => self.parking.claim(state, &visitor.principal, &asked).map(Some),
+            Some(state) => self.parking.claim(state, visitor, &asked).map(Some),
             None => Ok(self.parking.alike(visitor.caller.id, &asked)),
         };
         let answers = retry.answers;
         match waiting {
             Err(lost) => refused(&lost.to_string()),
             Ok(Some(running)) => {
-                let round = Round::new(&request, &visit.envelope, visitor, visit.carriage);
+                let round = Round::new(&request, &visit);
                 let back = (answers, Flight::begin(&self.flights));
                 self.exchange(running.resume(id, round, back))
             }
@@ -102,9 +105,9 @@ impl Modern {
 
     /// Hands a request to the gate. `given` are answers to what may be asked; none if nothing may.
     fn pass(&self, request: Frame, id: OwnedId, visit: Visit, given: Option<Answers>) -> Exchange {
-        let Visit { visitor, envelope, carriage } = visit;
-        let caller = visitor.caller.clone();
-        let round = Round::new(&request, &envelope, &visitor, carriage);
+        let caller = visit.visitor.caller.clone();
+        let round = Round::new(&request, &visit);
+        let visitor = visit.visitor;
         let may_ask = given.is_some();
         let call = Arc::new(Call::new(visitor, may_ask, round, given.unwrap_or_default()));
         let pass = self.upstreams.clone().pass(request.clone(), caller, call.clone());
@@ -115,10 +118,9 @@ impl Modern {
         if has_cursor(&request) {
             return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, "unknown cursor"));
         }
-        let Visit { visitor, envelope, carriage } = visit;
-        let list = self.upstreams.clone().list(kind, visitor.caller.clone());
-        let round = Round::new(&request, &envelope, &visitor, carriage);
-        let call = Arc::new(Call::new(visitor, false, round, Answers::new()));
+        let list = self.upstreams.clone().list(kind, visit.visitor.caller.clone());
+        let round = Round::new(&request, &visit);
+        let call = Arc::new(Call::new(visit.visitor, false, round, Answers::new()));
         self.run(request, id, call, Work::List(list))
     }
 

@@ -55,6 +55,7 @@ impl Filter {
             CapabilityKind::Tool => self.tools,
             CapabilityKind::Prompt => self.prompts,
             CapabilityKind::Resource | CapabilityKind::Template => self.resources,
+            CapabilityKind::Method => false,
         }
     }
 

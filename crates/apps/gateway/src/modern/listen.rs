@@ -4,7 +4,6 @@
 //! hear of, then it hears of it. It ends when the client closes it, or with a last result when the
 //! gateway does.
 
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::future::BoxFuture;
@@ -13,7 +12,7 @@ use toolgate_wire::{Frame, OwnedId, build, code, method};
 use super::filter::Filter;
 use super::listeners::{Entered, Listener};
 use super::subscriptions::Held;
-use super::{Exchange, Modern, Visitor};
+use super::{Exchange, Modern, Visit};
 use crate::session::{Reply, Step};
 
 /// An open listen.
@@ -26,22 +25,22 @@ pub(crate) struct Listening {
 
 impl Modern {
     /// Begins to answer a listen request.
-    pub(super) fn listen(&self, request: &Frame, id: OwnedId, visitor: Arc<Visitor>) -> Exchange {
+    pub(super) fn listen(&self, request: &Frame, id: OwnedId, visit: Visit) -> Exchange {
         let filter = match Filter::of(request.params().unwrap_or_default()) {
             Ok(filter) => filter,
             Err(reason) => {
                 return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, reason));
             }
         };
-        let caller = &visitor.caller;
+        let caller = &visit.visitor.caller;
         let mut filter = filter.within(&self.upstreams.capabilities(caller), &caller.capabilities);
         filter.tasks.retain(|task| self.upstreams.watch_task(caller, task));
-        let listener = Listener::new(id.clone(), (&*visitor).into(), filter.clone());
+        let listener = Listener::new(id.clone(), (&visit).into(), filter.clone());
         let Some(entered) = self.listeners.enter(listener) else {
             let error = "too many listens are open";
             return Exchange::Answered(Reply::failure(&id, code::INVALID_REQUEST, error));
         };
-        let mut held = Held::new(self.upstreams.clone(), visitor);
+        let mut held = Held::new(self.upstreams.clone(), visit.visitor);
         let uris = filter.uris.clone();
         let opening = Box::pin(async move {
             for uri in uris {

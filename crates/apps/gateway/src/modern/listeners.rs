@@ -8,14 +8,16 @@ use bytes::Bytes;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{Frame, OwnedId, build, line, meta, method, scan, string};
 
-use super::Visitor;
+use super::Visit;
 use super::filter::Filter;
+use crate::peer::PeerId;
 use crate::principal::Principal;
 use crate::session::list_changed_method;
+use crate::shares::Bounds;
 use crate::upstreams::{CallerId, GateEvent};
 
-/// How many listens one principal may have open.
-const PER_PRINCIPAL: usize = 64;
+/// How many listens one peer may have open, and all.
+const BOUNDS: Bounds = Bounds { most: 1024, per_peer: 64 };
 /// How many messages may wait for a client that reads slowly, beside one for each resource.
 const WAITING: usize = 256;
 
@@ -34,13 +36,16 @@ struct Table {
 /// Who listens.
 pub(crate) struct Hearer {
     principal: Principal,
+    peer: PeerId,
     caller: CallerId,
     profile: Arc<str>,
 }
 
-impl From<&Visitor> for Hearer {
-    fn from(Visitor { principal, caller, .. }: &Visitor) -> Self {
-        Self { principal: *principal, caller: caller.id, profile: caller.profile.clone() }
+impl From<&Visit> for Hearer {
+    fn from(Visit { visitor, peer, .. }: &Visit) -> Self {
+        let (principal, caller) = (visitor.principal.clone(), &visitor.caller);
+        let peer = principal.at(peer);
+        Self { principal, peer, caller: caller.id, profile: caller.profile.clone() }
     }
 }
 
@@ -89,12 +94,12 @@ impl Listeners {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a listen; none if its principal has too many.
+    /// Enters a listen; none if its peer has too many, or all have.
     pub(crate) fn enter(self: &Arc<Self>, listener: Listener) -> Option<Entered> {
         let mut table = self.table();
-        let own =
-            table.open.values().filter(|open| open.hearer.principal == listener.hearer.principal);
-        if own.count() >= PER_PRINCIPAL {
+        let peer = &listener.hearer.peer;
+        let own = table.open.values().filter(|open| open.hearer.peer == *peer).count();
+        if !BOUNDS.admit(peer, table.open.len(), own) {
             return None;
         }
         table.last += 1;
@@ -285,7 +290,8 @@ mod tests {
     fn listener(filter: &str) -> Listener {
         let filter = Filter::of(filter.as_bytes()).unwrap();
         let (principal, caller) = (Principal::Local, CallerId::fresh());
-        let hearer = Hearer { principal, caller, profile: "reader".into() };
+        let peer = principal.at(&crate::peer::Peer::default());
+        let hearer = Hearer { principal, peer, caller, profile: "reader".into() };
         Listener::new(OwnedId::from(7), hearer, filter)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The call runs on meanwhile, read by its keeper, so that its server is not blocked. The client
 //! gets a sealed state and brings it back with its answers. The state names the call and is bound
-//! to whoever got it, to what was asked for and to a time; it works once. A call nobody comes back
+//! to the principal who got it, its profile, what was asked for and a time; it works once, on
+//! whichever connection it comes. A call nobody comes back
 //! for is dropped when its time is over, which cancels it at the server; it is never run again.
 
 use std::collections::HashMap;
@@ -20,17 +21,18 @@ use super::canonical;
 use super::running::Running;
 use super::seal::Seal;
 use super::visitors::Visitor;
+use crate::peer::PeerId;
 use crate::principal::Principal;
 use crate::session::Reply;
+use crate::shares::Bounds;
 use crate::upstreams::CallerId;
 
-/// How many calls may be parked, of one caller, of one principal, on one server and in all. A
+/// How many calls may be parked, of one caller, of one peer, on one server and in all. A
 /// parked call keeps its places at the gate: half of a caller's, and a quarter of a server's, stay
 /// free for calls that do not wait for anybody.
 const PER_CALLER: usize = 16;
-const PER_PRINCIPAL: usize = 32;
 const PER_SERVER: usize = 48;
-const IN_ALL: usize = 256;
+const BOUNDS: Bounds = Bounds { most: 256, per_peer: 32 };
 
 /// Why a state leads to no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -67,11 +69,10 @@ struct Table {
 }
 
 impl Table {
-    fn has_room(&self, visitor: &Visitor, server: Option<&ServerName>) -> bool {
+    fn has_room(&self, visitor: &Visitor, peer: &PeerId, server: Option<&ServerName>) -> bool {
         let count =
             |of: &dyn Fn(&Parked) -> bool| self.parked.values().filter(|parked| of(parked)).count();
-        self.parked.len() < IN_ALL
-            && count(&|parked| parked.principal == visitor.principal) < PER_PRINCIPAL
+        BOUNDS.admit(peer, self.parked.len(), count(&|parked| parked.peer == *peer))
             && count(&|parked| parked.caller == visitor.caller.id) < PER_CALLER
             && count(&|parked| parked.server.as_ref() == server) < PER_SERVER
     }
@@ -80,6 +81,7 @@ impl Table {
 /// One parked call.
 struct Parked {
     principal: Principal,
+    peer: PeerId,
     caller: CallerId,
     server: Option<ServerName>,
     request: Digest,
@@ -102,16 +104,17 @@ impl Parking {
     /// Parks a call and says what its client is asked; gives it back if there is no room.
     pub(crate) fn park(self: &Arc<Self>, mut running: Box<Running>) -> Result<Reply, Box<Running>> {
         let visitor = running.call.visitor().clone();
-        let (principal, server) = (visitor.principal, running.call.asker());
+        let (principal, server) = (visitor.principal.clone(), running.call.asker());
+        let peer = running.call.peer_id();
         let request = canonical::digest(&running.request);
         let mut table = self.table();
-        if !table.has_room(&visitor, server.as_ref()) {
+        if !table.has_room(&visitor, &peer, server.as_ref()) {
             tracing::warn!(target: "toolgate::gateway", "too many calls wait for their clients");
             return Err(running);
         }
         let number = table.last + 1;
         let until = Instant::now() + self.time;
-        let Some(state) = self.state(number, until, &principal, &request) else {
+        let Some(state) = self.state(number, until, &visitor, &request) else {
             return Err(running);
         };
         table.last = number;
@@ -121,7 +124,8 @@ impl Parking {
         let keeper = tokio::spawn(keep(Arc::downgrade(self), number, place.clone(), until));
         let keeper = keeper.abort_handle();
         let caller = visitor.caller.id;
-        table.parked.insert(number, Parked { principal, caller, server, request, place, keeper });
+        let parked = Parked { principal, peer, caller, server, request, place, keeper };
+        table.parked.insert(number, parked);
         Ok(reply)
     }
 
@@ -130,11 +134,11 @@ impl Parking {
         &self,
         number: u64,
         until: Instant,
-        principal: &Principal,
+        visitor: &Visitor,
         request: &Digest,
     ) -> Option<String> {
         let until = until.duration_since(self.began).as_millis();
-        let holder = bearer(principal);
+        let holder = bearer(visitor);
         self.seal.as_ref()?.seal(&format!("{number} {until} {holder} {request}"))
     }
 
@@ -142,7 +146,7 @@ impl Parking {
     pub(crate) fn claim(
         &self,
         state: &str,
-        principal: &Principal,
+        visitor: &Visitor,
         request: &Digest,
     ) -> Result<Box<Running>, Lost> {
         let state = self.seal.as_ref().and_then(|seal| seal.open(state)).ok_or(Lost::Foreign)?;
@@ -150,7 +154,7 @@ impl Parking {
         let mut next = || parts.next().ok_or(Lost::Foreign);
         let number: u64 = next()?.parse().map_err(|_| Lost::Foreign)?;
         let until: u128 = next()?.parse().map_err(|_| Lost::Foreign)?;
-        if next()? != bearer(principal).to_string() {
+        if next()? != bearer(visitor).to_string() {
             return Err(Lost::NotYours);
         }
         if self.began.elapsed().as_millis() >= until {
@@ -217,8 +221,8 @@ async fn keep(parking: Weak<Parking>, number: u64, place: Arc<Place>, until: Ins
 }
 
 /// Who got a state. It says nothing of a credential.
-fn bearer(principal: &Principal) -> Digest {
-    Digest::of_parts([format!("{principal:?}").as_bytes()])
+fn bearer(visitor: &Visitor) -> Digest {
+    Digest::of_parts([visitor.principal.name().as_bytes(), visitor.caller.profile.as_bytes()])
 }
 
 /// The result that asks the client.

@@ -17,20 +17,24 @@ use toolgate_wire::{Frame, scan};
 
 use super::subscriptions::Subscriptions;
 use super::{Envelope, SUPPORTED};
+use crate::peer::PeerId;
 use crate::principal::{Comer, Principal};
 use crate::session::Abilities;
+use crate::shares::Bounds;
 use crate::upstreams::{
     Answer, AskKind, Caller, CallerId, Client, Interactor, Question, Refusal, Scope, Upstreams,
 };
 
-/// How many visitors one principal may be: each is a client program with its abilities.
-const PER_PRINCIPAL: usize = 64;
+/// How many visitors one peer may be: each is a client program with its abilities.
+const PER_PEER: usize = 64;
 /// In how many looks an idle visitor's time passes.
 const LOOKS: u32 = 8;
 
 /// A caller without a session.
 pub(crate) struct Visitor {
     pub(crate) principal: Principal,
+    /// Who came first as this visitor: for whom it is counted.
+    peer: PeerId,
     pub(crate) caller: Arc<Caller>,
     pub(crate) abilities: Abilities,
     /// What is configured to answer `roots/list`, whatever the client would say.
@@ -108,16 +112,20 @@ impl Visitors {
             capabilities: Bytes::copy_from_slice(&identity.capabilities),
             client: Bytes::copy_from_slice(&identity.client),
         };
+        let peer = identity.comer.peer_id();
         let mut known = self.known();
-        let principal = identity.comer.principal;
-        let is_own = |other: &Identity| other.comer.principal == principal;
-        let own = known.keys().filter(|other| is_own(other)).count();
-        let evicted = match (own >= PER_PRINCIPAL, known.len() >= self.most) {
-            (true, _) => Some(evict(&mut known, is_own)?),
-            (false, true) => Some(evict(&mut known, |_| true)?),
-            (false, false) => None,
+        let is_own = |visitor: &Visitor| visitor.peer == peer;
+        let own = known.values().filter(|visitor| is_own(visitor)).count();
+        let bounds = Bounds { most: self.most, per_peer: PER_PEER };
+        let evicted = match bounds.admit(&peer, known.len(), own) {
+            true => None,
+            // A client makes room for itself, and nobody for it but those who are gone.
+            false => Some(evict(&mut known, is_own).or_else(|| match own < PER_PEER {
+                true => evict(&mut known, |visitor| visitor.peer.is_gone()),
+                false => None,
+            })?),
         };
-        let welcome = |identity: &Identity| self.welcome(identity, client, profile);
+        let welcome = |identity: &Identity| self.welcome(identity, client, profile, peer.clone());
         let visitor = known.entry(identity).or_insert_with_key(welcome);
         let visitor = visitor.clone();
         drop(known);
@@ -125,7 +133,13 @@ impl Visitors {
         Some(visitor)
     }
 
-    fn welcome(&self, identity: &Identity, client: Client, profile: Arc<str>) -> Arc<Visitor> {
+    fn welcome(
+        &self,
+        identity: &Identity,
+        client: Client,
+        profile: Arc<str>,
+        peer: PeerId,
+    ) -> Arc<Visitor> {
         let id = CallerId::fresh();
         let roots = self.upstreams.roots();
         let ambient = Arc::new(Ambient { scope: id.scope(), roots: roots.clone() });
@@ -133,10 +147,9 @@ impl Visitors {
             target: "toolgate::gateway",
             client = %client.name, version = %client.version, %profile, "a visitor"
         );
-        let principal = identity.comer.principal;
+        let principal = identity.comer.principal.clone();
         let capabilities = identity.capabilities.clone();
         Arc::new(Visitor {
-            principal,
             abilities: Abilities::of(&capabilities),
             caller: Arc::new(
                 Caller::new(id, client, SUPPORTED, capabilities, ambient)
@@ -144,6 +157,8 @@ impl Visitors {
                     .known_as(principal.person())
                     .seeing(profile),
             ),
+            principal,
+            peer,
             roots,
             subscriptions: Subscriptions::default(),
             upstreams: self.upstreams.clone(),
@@ -187,13 +202,14 @@ fn busy(visitor: &Arc<Visitor>) -> bool {
 }
 
 /// Takes out whoever has been idle longest among these, if one is idle.
+#[expect(clippy::mutable_key_type, reason = "equality and hash leave the peer out")]
 fn evict(
     known: &mut HashMap<Identity, Arc<Visitor>>,
-    among: impl Fn(&Identity) -> bool,
+    among: impl Fn(&Visitor) -> bool,
 ) -> Option<(Identity, Arc<Visitor>)> {
-    let idle = known.iter().filter(|(identity, visitor)| among(identity) && !busy(visitor));
-    let longest = idle.min_by_key(|(_, visitor)| visitor.touched.load(Ordering::Relaxed));
-    let longest = longest.map(|(_, visitor)| visitor.caller.id)?;
+    let idle = known.values().filter(|visitor| !busy(visitor) && among(visitor));
+    let longest = idle.min_by_key(|visitor| visitor.touched.load(Ordering::Relaxed));
+    let longest = longest.map(|visitor| visitor.caller.id)?;
     known.extract_if(|_, visitor| visitor.caller.id == longest).next()
 }
 

@@ -13,7 +13,7 @@ use toolgate_wire::view::RpcError;
 use toolgate_wire::{Edit, Frame, Id, build, code, line, method};
 
 use super::Outlet;
-use crate::upstreams::{Answer, AskKind, Question};
+use crate::upstreams::{Answer, Question};
 
 /// What our ids begin with.
 const PREFIX: &str = "toolgate-";
@@ -97,12 +97,12 @@ impl Drop for Open<'_> {
     }
 }
 
-/// A question as a client of a session gets it. Where a server asks through a result, the address
-/// a user is to visit has no name of its own; clients of 2025-11-25 need one.
+/// A question as a client of a session gets it. An address to visit has an id in 2025-11-25, and
+/// clients demand it; where the server gave none, as in 2026-07-28, it gets that of the question.
 fn worded(question: &Question, number: u64) -> Edit<'_> {
     let edit = question.frame.edit().replace_id(spelled(number));
     match question.frame.params_span() {
-        Some(params) if question.kind == AskKind::Url && question.key.is_some() => {
+        Some(params) if question.lacks_elicitation_id() => {
             edit.set_member(params, "elicitationId", spelled(number))
         }
         _ => edit,

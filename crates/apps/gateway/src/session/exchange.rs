@@ -80,11 +80,6 @@ impl Exchange {
         step
     }
 
-    /// Whether the outcome was taken.
-    pub(crate) fn is_over(&self) -> bool {
-        matches!(self, Self::Over)
-    }
-
     /// Goes on to the end, with everything said sent to `outlet`.
     pub(crate) async fn finish(mut self, outlet: &dyn Outlet) -> Reply {
         loop {
@@ -102,7 +97,9 @@ impl Running {
     }
 
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        let end = self.call.watch(context);
+        // A list is there in a moment: whoever piped the request in still gets it.
+        let is_list = matches!(self.work, Work::List(_));
+        let end = self.call.watch(context).filter(|end| !is_list || *end == End::Cancelled);
         if self.outcome.is_none() {
             self.outcome = match end {
                 Some(end) => Some(self.given_up(end)),
@@ -140,7 +137,7 @@ impl Running {
 
     fn given_up(&mut self, end: End) -> Reply {
         // Replacing the work drops what it waited for, and with it the call upstream.
-        self.work = Work::List(Box::pin(std::future::pending()));
+        self.work = Work::Pass(Box::pin(std::future::pending()));
         match end {
             End::Cancelled => {
                 Reply::failure(self.call.id(), code::REQUEST_CANCELLED, "request cancelled")

@@ -38,7 +38,8 @@ pub(crate) fn list_changed(kind: CapabilityKind) -> Bytes {
 /// The notification that says so.
 pub(crate) fn list_changed_method(kind: CapabilityKind) -> &'static str {
     match kind {
-        CapabilityKind::Tool => method::TOOLS_LIST_CHANGED,
+        // No list holds methods; what a server can do has changed.
+        CapabilityKind::Tool | CapabilityKind::Method => method::TOOLS_LIST_CHANGED,
         CapabilityKind::Prompt => method::PROMPTS_LIST_CHANGED,
         CapabilityKind::Resource | CapabilityKind::Template => method::RESOURCES_LIST_CHANGED,
     }

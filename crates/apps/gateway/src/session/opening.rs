@@ -21,7 +21,7 @@ pub(crate) enum Opening {
 }
 
 /// What is asked of a session beside what its client says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms<'a> {
     /// Speak this revision and refuse every other.
     pub(crate) strict: Option<Revision>,

@@ -99,13 +99,17 @@ async fn requests_run_side_by_side_with_everything_said_meanwhile() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_input_lets_requests_in_flight_finish() {
+async fn the_end_of_the_input_cancels_calls_and_lets_lists_finish() {
     let mut client = Piped::open("2025-11-25", json!({})).await;
     client.send(call(1, "wait")).await;
     client.script.begun.notified().await;
+    client.send(request(2, "prompts/list")).await;
     client.input.as_mut().unwrap().shutdown().await.unwrap();
-    client.script.go.add_permits(1);
-    assert_eq!(client.next().await["result"]["waited"], true);
+    client.script.dropped.notified().await;
+    let answers = [client.next().await, client.next().await];
+    let of = |id: u32| answers.iter().find(|answer| answer["id"] == id).unwrap();
+    assert_eq!(of(1)["error"]["code"], -32000, "{answers:?}");
+    assert_eq!(of(2)["result"], json!({"prompts": []}), "{answers:?}");
     client.serving.await.unwrap().unwrap();
     assert_eq!(client.script.released.lock().unwrap().len(), 1);
 }

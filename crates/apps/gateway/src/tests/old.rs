@@ -132,10 +132,11 @@ async fn a_page_of_another_origin_is_refused() {
 #[tokio::test]
 async fn a_session_is_found_by_whoever_opened_it_and_nobody_else() {
     let stage = Stage::plain().await;
-    let holder = stage.http.with("authorization", "Bearer one");
+    let (own, other) = (stage.script.key("one").await, stage.script.key("two").await);
+    let holder = stage.http.with("authorization", &own);
     let client = Old::open(&holder, "2024-11-05", json!({})).await;
     let message = request(1, "ping").to_string();
-    for other in [stage.http.clone(), stage.http.with("authorization", "Bearer two")] {
+    for other in [stage.http.clone(), stage.http.with("authorization", &other)] {
         assert_eq!(other.send("POST", &client.place, message.clone()).await.status(), 404);
     }
     for place in ["/messages", "/messages?session=", &format!("/messages?session={:032x}", 7)] {

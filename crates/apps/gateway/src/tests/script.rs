@@ -1,11 +1,13 @@
 //! A gate that does what the name of the called tool says.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::{Notify, Semaphore, broadcast};
 use toolgate_host::ServerName;
+use toolgate_host::keys::Keyring;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::LogLevel;
@@ -38,6 +40,9 @@ pub(super) struct Script {
     pub(super) subscribed: Notify,
     /// What is configured to answer `roots/list`.
     pub(super) roots: Mutex<Option<Bytes>>,
+    keys: OnceLock<Arc<Keyring>>,
+    /// Whether the posture is one that requires keys.
+    pub(super) requires_key: AtomicBool,
 }
 
 /// The profiles there are. A client that calls itself by the name of one is configured to have it.
@@ -79,8 +84,19 @@ impl Script {
             subscriptions: Mutex::default(),
             subscribed: Notify::new(),
             roots: Mutex::default(),
+            keys: OnceLock::new(),
+            requires_key: AtomicBool::new(false),
             tools: Bytes::from(format!(r#"{{"tools":[{}]}}"#, "0,".repeat(50_000) + "0")),
         })
+    }
+
+    /// A new key for a caller, as the value of `Authorization`.
+    pub(super) async fn key(&self, name: &str) -> String {
+        if self.keys.get().is_none() {
+            let _ = self.keys.set(toolgate_host::keys::in_memory().await.unwrap());
+        }
+        let (_, secret) = self.keys.get().unwrap().add(name, None).await.unwrap().unwrap();
+        format!("Bearer {secret}")
     }
 
     pub(super) fn emit(&self, event: GateEvent) {
@@ -235,6 +251,10 @@ impl Upstreams for Script {
         })
     }
 
+    fn await_start(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     fn capabilities(&self, _: &Caller) -> Bytes {
         Bytes::from_static(
             br#"{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},
@@ -272,6 +292,14 @@ impl Upstreams for Script {
     fn release(&self, caller: CallerId) {
         self.released.lock().unwrap().push(caller);
         self.release.notify_one();
+    }
+
+    fn keys(&self) -> Option<&Arc<Keyring>> {
+        self.keys.get()
+    }
+
+    fn requires_key(&self) -> bool {
+        self.requires_key.load(Ordering::Relaxed)
     }
 
     fn events(&self) -> broadcast::Receiver<GateEvent> {

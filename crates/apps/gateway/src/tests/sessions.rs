@@ -1,11 +1,13 @@
 //! Sessions: that they cannot be fixed, guessed or crossed, and how they end.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::Stage;
 use super::client::{call, initialize, request};
+use crate::upstreams::Upstreams as _;
 use crate::{Cuts, Options};
 
 #[tokio::test]
@@ -27,14 +29,58 @@ async fn only_sessions_we_minted_are_known() {
 #[tokio::test]
 async fn a_session_is_for_whoever_opened_it() {
     let stage = Stage::plain().await;
-    let ada = stage.http.with("authorization", "Bearer ada").session().await;
+    let (own, other) = (stage.script.key("ada").await, stage.script.key("eve").await);
+    let ada = stage.http.with("authorization", &own).session().await;
     assert_eq!(ada.post(request(1, "ping")).await.status(), 200);
-    for thief in [ada.with("authorization", "Bearer eve"), ada.with("authorization", "")] {
+    for thief in [ada.with("authorization", &other), ada.with("authorization", "")] {
         assert_eq!(thief.post(request(1, "ping")).await.status(), 404);
         assert_eq!(thief.get().await.status(), 404);
         assert_eq!(thief.delete().await.status(), 404);
     }
     assert_eq!(ada.delete().await.status(), 204);
+}
+
+#[tokio::test]
+async fn only_a_key_of_ours_is_an_identity() {
+    let stage = Stage::plain().await;
+    let local = stage.http.session().await;
+    for nobody in ["Bearer me", "Basic bWU6bWU=", "tgk_me"] {
+        let same = local.with("authorization", nobody);
+        assert_eq!(same.post(request(1, "ping")).await.status(), 200, "{nobody}");
+    }
+    let key = stage.script.key("ada").await;
+    let changed = format!("{key}0");
+    for refused in [&changed, "Bearer tgk_", "bearer tgk_me"] {
+        let reply = local.with("authorization", refused).post(request(1, "ping")).await;
+        assert_eq!(reply.status(), 401, "{refused}");
+        assert_eq!(reply.header("www-authenticate").as_deref(), Some("Bearer"));
+        let body = reply.json().await;
+        assert_eq!(body["error"]["message"], "the key is unknown or was revoked", "{refused}");
+    }
+    let twice = local.with("authorization", &key).and("authorization", &key);
+    assert_eq!(twice.post(request(1, "ping")).await.status(), 400);
+    let ada = stage.http.with("authorization", &key).session().await;
+    assert_eq!(ada.post(request(1, "ping")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn whoever_may_not_be_served_any_more_loses_what_is_open() {
+    let stage = Stage::plain().await;
+    let key = stage.script.key("ada").await;
+    let (ada, local) =
+        (stage.http.with("authorization", &key).session().await, stage.http.session().await);
+    let (mut ada_stream, mut local_stream) = (ada.get().await.events(), local.get().await.events());
+    let keys = stage.script.keys().unwrap();
+    assert!(keys.revoke("ada").await.unwrap());
+    assert_eq!(ada.post(request(1, "ping")).await.status(), 401);
+    while ada_stream.next().await.is_some() {}
+    assert_eq!(local.post(request(1, "ping")).await.status(), 200);
+    stage.script.requires_key.store(true, Ordering::Relaxed);
+    assert_eq!(local.post(request(1, "ping")).await.status(), 401);
+    assert_eq!(stage.http.post(initialize("2025-11-25", json!({}))).await.status(), 401);
+    while local_stream.next().await.is_some() {}
+    let key = stage.script.key("ada").await;
+    stage.http.with("authorization", &key).session().await;
 }
 
 #[tokio::test]

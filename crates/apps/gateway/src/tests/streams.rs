@@ -137,7 +137,7 @@ async fn a_question_that_is_taken_back_is_cancelled_at_the_client() {
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_has_not_cancelled() {
+async fn a_client_that_hangs_up_before_there_is_a_stream_has_cancelled() {
     let stage = Stage::plain().await;
     let session = stage.http.session().await;
     let plain = tokio::spawn({
@@ -147,8 +147,7 @@ async fn a_client_that_hangs_up_has_not_cancelled() {
     stage.script.begun.notified().await;
     plain.abort();
     assert!(plain.await.is_err());
-    stage.script.go.add_permits(1);
-    stage.script.finished.notified().await;
+    stage.script.dropped.notified().await;
     assert_eq!(session.post(call(1, "echo")).await.status(), 200, "its id is free again");
 }
 
@@ -187,6 +186,18 @@ async fn an_answer_nobody_read_waits_for_the_client() {
     stage.script.finished.notified().await;
     let messages = session.with("last-event-id", &primer).get().await.events().rest().await;
     assert_eq!(messages[0]["result"]["waited"], true);
+}
+
+#[tokio::test]
+async fn a_stream_that_nobody_comes_back_to_ends_its_call() {
+    let stage = Stage::new(Options { resume: Duration::from_millis(50), ..hasty() }).await;
+    let session = stage.http.session().await;
+    let mut events = session.post(call(1, "wait")).await.events();
+    let primer = events.next().await.unwrap().id.unwrap();
+    drop(events);
+    stage.script.dropped.notified().await;
+    let resumed = session.with("last-event-id", &primer).get().await;
+    assert_eq!(resumed.status(), 204, "there is nothing to come back for");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What several files say of the local context: the user's and the system's count, a project's not.
 
-use toolgate_model::{ContextSettings, Diagnostic, Offer, Scope};
+use toolgate_model::{ContextNames, ContextSettings, Diagnostic, Offer, Scope};
 
 use crate::world::{USER, World, entry};
 
@@ -10,11 +10,15 @@ const PROJECT: &str = "toolgate.toml";
 #[test]
 fn the_nearest_of_the_users_and_the_systems_words_counts() {
     let world = World::new();
-    world.file(SYSTEM, "[context]\noffer = 'never'\nfolders = ['/srv/docs']\n");
+    world.file(
+        SYSTEM,
+        "[context]\noffer = 'never'\nnames = 'secondbrain'\nfolders = ['/srv/docs']\n",
+    );
     world.file(USER, "[context]\noffer = 'always'\ntrusted = ['~/notes', 'own/../mine']\n");
     let plan = world.plan();
     let user = world.user_dir();
     let expected = ContextSettings {
+        names: ContextNames::SecondBrain,
         offer: Offer::Always,
         folders: vec!["/srv/docs".into()],
         trusted: vec![user.join("notes"), user.join("toolgate/mine")],

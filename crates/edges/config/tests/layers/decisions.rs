@@ -208,8 +208,14 @@ fn decided(plan: &Plan, server: &str, tool: &str) -> Effect {
         name: tool.into(),
     };
     let tags = ["mcp".to_owned()];
-    let asked =
-        Asked { id: &id, tags: &tags, client: "client", profile: "default", arguments: b"{}" };
+    let asked = Asked {
+        id: &id,
+        tags: &tags,
+        client: "client",
+        caller: "local",
+        profile: "default",
+        arguments: b"{}",
+    };
     policy.decide(&asked, &Facts { can_ask: true, ..Facts::default() }).effect
 }
 

@@ -63,6 +63,8 @@ fn of_every_two_files_the_nearer_wins() {
 fn every_known_file_is_read_and_wins_over_those_after_it() {
     let world = World::new();
     let mut files = known_files(&world.sources());
+    // It holds no servers.
+    files.retain(|file| !file.path.ends_with(".agents/config.json"));
     assert!(files.len() > 45, "{}", files.len());
     for file in &files {
         let path = file.path.to_str().unwrap().to_owned();

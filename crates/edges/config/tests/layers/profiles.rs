@@ -50,12 +50,27 @@ fn a_projects_file_adds_profiles_and_changes_none_of_the_users() {
 }
 
 #[test]
-fn what_is_built_in_may_be_said_otherwise_by_any_file() {
-    let plan = world(&[(PROJECT, "[profiles.research]\ntags = ['mcp.web']\n")]);
+fn what_is_built_in_may_be_said_otherwise_by_the_user_and_not_by_a_project() {
+    let text = "[profiles.research]\ntags = ['mcp.web']\n";
+    let plan = world(&[(USER, text)]);
     let research = plan.settings.profiles.get("research").unwrap();
     assert_eq!(research.profile.tags, Some(vec!["mcp.web".to_owned()]));
-    assert_eq!(research.origin.scope, Scope::Project);
     assert_eq!(plan.diagnostics, []);
+
+    let plan = world(&[(PROJECT, text)]);
+    let research = plan.settings.profiles.get("research").unwrap();
+    assert_eq!((research.profile.tags, research.origin.scope), (Some(vec![]), Scope::BuiltIn));
+    let told = told(&plan);
+    assert!(told.len() == 1 && told[0].2.contains("is built in"), "{told:#?}");
+}
+
+#[test]
+fn a_project_gives_no_client_another_profile_where_the_user_says_what_everybody_sees() {
+    let project = "[profiles.wide]\ninclude = ['*/*']\n[clients]\nb = { profile = 'wide' }\n";
+    let plan = world(&[(PROJECT, project), (USER, "[profiles.default]\ntags = ['mcp.safe']\n")]);
+    assert!(plan.settings.profiles.clients.is_empty());
+    let told = told(&plan);
+    assert!(told.len() == 1 && told[0].2.contains("client \"b\""), "{told:#?}");
 }
 
 #[test]
@@ -101,4 +116,16 @@ fn naming_comes_from_the_nearest_file_that_says_it() {
     let plan = world(&files);
     assert_eq!(plan.settings.naming, Naming::Codex);
     assert_eq!(world(&files[..1]).settings.naming, Naming::Toolgate);
+}
+
+#[test]
+fn a_projects_naming_does_not_rename_the_users_tools() {
+    let plan = world(&[
+        (PROJECT, "naming = 'sidekick'\nprefix = 'never'\n"),
+        (USER, "naming = 'codex'\n"),
+    ]);
+    assert_eq!(plan.settings.naming, Naming::Codex);
+    assert_eq!(plan.settings.prefix, toolgate_config::Prefix::default());
+    let told = told(&plan);
+    assert!(told.len() == 2 && told.iter().all(|it| it.2.contains("would rename")), "{told:#?}");
 }

@@ -165,7 +165,7 @@ fn everything_that_may_be_a_credential_is_masked() {
         USER,
         "[servers.a]\ncommand = 'x'\n\
          args = ['--token', 'literal-1', 'https://u:literal-2@h/?k=literal-3', '${env:V}']\n\
-         env = { K = 'literal-4', DB = 'pg://u:literal-5@h/db' }\n\
+         env = { API_KEY = 'literal-4', DB = 'pg://u:literal-5@h/db' }\n\
          [servers.b]\nurl = 'https://h/mcp?k=literal-6'\n\
          headers = { Authorization = 'Bearer literal-7', X = '${env:V}' }\n",
     );
@@ -262,10 +262,10 @@ fn a_project_says_what_of_the_users_it_would_take_and_to_whom() {
     }
     assert!(!shown.contains("canary"), "{shown}");
 
-    // Whoever agreed to a plain value did not agree to a secret in its place.
+    // Whoever agreed to one value did not agree to another, nor to a secret in its place.
     let agreed = entry(&plan, "p").identity();
-    world.file("toolgate.toml", &text("debug"));
-    assert_eq!(entry(&world.plan(), "p").identity(), agreed);
-    world.file("toolgate.toml", &text("${secret:other}"));
-    assert_ne!(entry(&world.plan(), "p").identity(), agreed);
+    for other in ["debug", "${secret:other}"] {
+        world.file("toolgate.toml", &text(other));
+        assert_ne!(entry(&world.plan(), "p").identity(), agreed, "{other}");
+    }
 }

@@ -60,6 +60,9 @@ fn first_child_lives() -> io::Result<()> {
 fn guard(in_namespace: bool) -> io::Result<()> {
     sys::close_inherited()?;
     let _ = rustix::thread::set_name(c"toolgate-guard");
+    // A server that shares our process numbers can stop us. When the gateway ends we go on, and see
+    // that the leash has ended. The signal does nothing to whoever was not stopped.
+    rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
     match begin(in_namespace) {
         Ok(Begun::Guard { reaper, reports }) => watch(reaper, reports),
         Ok(Begun::Reaper { request, reports }) => reaper::run(request, reports, in_namespace),

@@ -17,6 +17,7 @@ use rustix::process::{
 
 use super::message::{Report, Request, Step};
 use super::namespace;
+use crate::sys;
 
 pub(super) fn run(request: Request, mut reports: PipeWriter, in_namespace: bool) -> io::Result<()> {
     die_with_the_guard(&reports)?;
@@ -70,7 +71,8 @@ fn die_with_the_guard(reports: &PipeWriter) -> io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn start(request: Request) -> io::Result<Pid> {
     let [stdin, stdout, stderr] = request.pipes;
-    let server = Command::new(request.program)
+    let mut command = Command::new(request.program);
+    command
         .arg0(request.arg0)
         .args(request.args)
         .env_clear()
@@ -80,9 +82,10 @@ fn start(request: Request) -> io::Result<Pid> {
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr))
         // A group of its own: servers that signal "my group" on their way out must not hit us.
-        .process_group(0)
-        .spawn()?;
-    Ok(Pid::from_child(&server))
+        .process_group(0);
+    // Outside a namespace it could end the guard, and us with it: then it ends, too.
+    sys::end_with(getpid(), &mut command);
+    Ok(Pid::from_child(&command.spawn()?))
 }
 
 fn reap_until_ended(server: Pid) -> io::Result<i32> {

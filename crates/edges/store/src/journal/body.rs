@@ -90,6 +90,7 @@ fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
         definition,
         arguments_digest,
         arguments,
+        other_params,
         read_only,
         tags,
     } = event
@@ -118,9 +119,21 @@ fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(effect.as_str().as_bytes());
     out.extend_from_slice(b"\",\"method\":");
     redact.name(method, out);
+    match *other_params {
+        b"" => {}
+        others if others.len() <= MOST => {
+            out.extend_from_slice(b",\"otherParams\":");
+            redact.value(others, out);
+        }
+        others => {
+            out.extend_from_slice(b",\"otherParamsOversize\":");
+            redact.oversize(others, None, out);
+        }
+    }
     if !is_kept && !arguments.is_empty() {
         out.extend_from_slice(b",\"oversize\":");
-        redact.oversize(arguments, *arguments_digest, out);
+        let digest = arguments_digest.filter(|_| other_params.is_empty());
+        redact.oversize(arguments, digest, out);
     }
     out.extend_from_slice(if *read_only { b",\"readOnly\":true" } else { b",\"readOnly\":false" });
     out.extend_from_slice(b",\"tags\":[");

@@ -91,6 +91,10 @@ fn hashed(parts: &[&[u8]]) -> Hash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) seq: u64,
+    /// Microseconds since the chain began.
+    pub(super) mono: u64,
+    /// Milliseconds since 1970; 0 if that cannot be read.
+    pub(super) ms: u64,
     pub(super) prev: Hash,
     /// The hash it states.
     pub(super) hash: Hash,
@@ -102,16 +106,18 @@ pub(super) struct Link {
 /// behind: what stands there is ours, whatever the body holds.
 pub(super) fn link(line: &[u8]) -> Option<Link> {
     let before = line.strip_suffix(b"\"}")?;
-    let before = before.get(..before.len().checked_sub(24)?)?.strip_suffix(b",\"ts\":\"")?;
+    let (before, ts) = before.split_at(before.len().checked_sub(24)?);
+    let ms = std::str::from_utf8(ts).ok().and_then(time::parse_rfc3339).unwrap_or_default();
+    let before = before.strip_suffix(b",\"ts\":\"")?;
     let (before, seq) = number(before)?;
     let (before, prev) = hash(before.strip_suffix(b"\",\"seq\":")?)?;
-    let (before, _) = number(before.strip_suffix(b",\"prev\":\"")?)?;
+    let (before, mono) = number(before.strip_suffix(b",\"prev\":\"")?)?;
     let before = before.strip_suffix(b",\"mono\":")?;
     let rest = line.get(before.len()..)?;
     let (before, stated) = hash(before.strip_suffix(b"\"")?)?;
     let body = before.strip_suffix(HASH)?;
     let holds = hashed(&[&prev, body, rest]) == stated;
-    Some(Link { seq, prev, hash: stated, holds })
+    Some(Link { seq, mono, ms, prev, hash: stated, holds })
 }
 
 /// The number a text ends with, and what stands before it.
@@ -156,7 +162,8 @@ mod tests {
         head.push(b"{\"call\":0,\"event\":{}", When { ms: 5, mono: 7 }, &mut line);
         assert_eq!(line.pop(), Some(b'\n'));
         let read = link(&line).unwrap();
-        assert_eq!(read, Link { seq: 1, prev: first.hash, hash: head.hash, holds: true });
+        let (prev, hash) = (first.hash, head.hash);
+        assert_eq!(read, Link { seq: 1, mono: 7, ms: 5, prev, hash, holds: true });
         for at in 0..line.len() {
             for change in [1, 0x20, 0x80] {
                 let mut changed = line.clone();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_model::{CapabilityKind, Digest, Effect};
 
-use super::{Outcome, time};
+use super::{Outcome, params_digest, time};
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,16 +106,36 @@ pub struct Decided {
     pub method: String,
     /// The digest of the definition.
     pub definition: Option<Digest>,
-    /// The digest of the arguments as they were sent.
+    /// The digest of the arguments and of what stood beside them, as they were sent.
     pub arguments_digest: Option<Digest>,
     /// The arguments, redacted: JSON. None if they were too long, or there were none.
     pub arguments: Option<String>,
     /// What is left of arguments that were too long.
     pub oversize: Option<Oversize>,
+    /// What stood beside the arguments and reached the server, redacted: JSON. None if that was too
+    /// long, or there was nothing.
+    pub other_params: Option<String>,
+    /// What is left of it where it was too long.
+    pub other_params_oversize: Option<Box<Oversize>>,
     /// Whether it only reads.
     pub read_only: bool,
     /// The tags of it.
     pub tags: Vec<String>,
+}
+
+impl Decided {
+    /// Whether arguments and what stood beside them are on record as they were sent: nothing was too
+    /// long or hidden.
+    pub fn is_whole(&self) -> bool {
+        let others = self.other_params.as_deref().unwrap_or_default();
+        match (&self.arguments, &self.arguments_digest) {
+            (Some(arguments), Some(digest)) => {
+                params_digest(arguments.as_bytes(), others.as_bytes()) == *digest
+            }
+            (arguments, None) => arguments.is_some() && self.other_params_oversize.is_none(),
+            (None, Some(_)) => false,
+        }
+    }
 }
 
 /// What is left of something too long to be kept.
@@ -180,8 +200,7 @@ impl Entry {
 }
 
 fn kind(word: &str) -> Result<CapabilityKind, String> {
-    let found = CapabilityKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    found.ok_or_else(|| format!("`{word}` is no kind of capability"))
+    CapabilityKind::from_word(word).ok_or_else(|| format!("`{word}` is no kind of capability"))
 }
 
 fn event(raw: &RawValue) -> Result<Happened, String> {
@@ -233,6 +252,8 @@ fn decided(read: DecidedLine<'_>) -> Result<Happened, String> {
         arguments_digest: digest(read.arguments_digest)?,
         arguments: read.arguments.map(|raw| raw.get().to_owned()),
         oversize: read.oversize,
+        other_params: read.other_params.map(|raw| raw.get().to_owned()),
+        other_params_oversize: read.other_params_oversize,
         read_only: read.read_only,
         tags: read.tags,
     }))
@@ -294,6 +315,10 @@ struct DecidedLine<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(default)]
     oversize: Option<Oversize>,
+    #[serde(borrow, default)]
+    other_params: Option<&'a RawValue>,
+    #[serde(default)]
+    other_params_oversize: Option<Box<Oversize>>,
     read_only: bool,
     tags: Vec<String>,
 }

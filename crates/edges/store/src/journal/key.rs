@@ -67,6 +67,11 @@ impl Signer {
         (name == NAME && stated == hex(id)).then_some(Self { pair, id })
     }
 
+    /// What proves its signatures.
+    pub(super) fn prover(&self) -> PublicKey {
+        PublicKey { key: self.pair.public_key().as_ref().to_vec(), id: self.id }
+    }
+
     /// The public key.
     fn public(&self) -> String {
         let key = [&[KIND], self.pair.public_key().as_ref()].concat();

@@ -42,7 +42,7 @@ pub use follow::Follower;
 pub use key::PublicKey;
 pub use layout::Places;
 pub use read::{Entries, read, read_since};
-pub use record::{Event, Outcome, Record};
+pub use record::{Event, Outcome, Record, params_digest};
 pub use time::{parse_rfc3339, rfc3339, rfc3339_of};
 pub use verify::{Fault, Problem, Report, verify};
 

@@ -33,10 +33,14 @@ pub enum Event<'a> {
         method: &'a str,
         /// The digest of the definition, where there is one.
         definition: Option<&'a Digest>,
-        /// The digest of the arguments as they are sent.
+        /// The digest of the arguments and of what stands beside them, by
+        /// [`params_digest`](crate::journal::params_digest).
         arguments_digest: Option<&'a Digest>,
         /// The arguments, raw: redacted when they are written.
         arguments: &'a [u8],
+        /// The members of `params` beside them that reach the server, as an object; empty if there
+        /// are none.
+        other_params: &'a [u8],
         /// Whether it only reads.
         read_only: bool,
         /// The tags of it: what a replay needs.
@@ -100,5 +104,13 @@ impl Outcome {
             Self::Cancelled => "cancelled",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+/// The digest of a call's arguments as they are sent, and of what stands beside them in `params`.
+pub fn params_digest(arguments: &[u8], other_params: &[u8]) -> Digest {
+    match other_params {
+        b"" => Digest::of(arguments),
+        others => Digest::of_parts([b"params".as_slice(), arguments, others]),
     }
 }

@@ -1,9 +1,10 @@
 //! The proof that nobody changed the journal, or the exact places where somebody did.
 //!
 //! The chain itself shows a record that was edited, removed, moved or put in. Whoever writes the
-//! rest of a chain anew, or cuts its end off, is found by a checkpoint that says otherwise, if that
-//! one is kept where he cannot change it. Records behind the last checkpoint are chained and no
-//! more than that: the report counts them. Nothing is repaired here.
+//! rest of a chain anew must take away the checkpoints that say otherwise, and cannot sign others
+//! without the key: records that nobody signed are a fault. There are two exceptions, and both are
+//! told: a process that writes signs every few seconds, and one that was ended leaves as much
+//! unsigned until the next one begins. Nothing is repaired here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,10 +14,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::chain::{self, Hash, Head};
-use super::checkpoint;
+use super::checkpoint::{self, Tail};
 use super::key::PublicKey;
 use super::layout::{self, Chain, LOCK};
 use super::read::LONGEST;
+use super::time;
 use crate::StoreError;
 
 /// What kind of change was found.
@@ -41,6 +43,12 @@ pub enum Fault {
     MissingChain,
     /// A checkpoint does not prove anything.
     BadCheckpoint,
+    /// Records stand behind the last checkpoint, and their process did not leave them so.
+    Unsigned,
+    /// A chain has no checkpoint at all.
+    MissingCheckpoint,
+    /// There is no key, so that nothing is proven.
+    MissingKey,
     /// A file cannot be read.
     Unreadable,
 }
@@ -88,7 +96,7 @@ impl Report {
 }
 
 /// Looks at every record below `folder`, against the checkpoints in another folder. Without a key
-/// their signatures are not looked at. `told` hears how many records were seen, now and then.
+/// nothing is proven, and that is a fault. `told` hears how many records were seen, now and then.
 pub fn verify(
     folder: &Path,
     checkpoints: &Path,
@@ -101,7 +109,9 @@ pub fn verify(
     for chain in layout::chains(folder)? {
         known.insert(chain.id.to_string());
         report.chains += 1;
-        let mut look = Look { report: &mut report, chain: &chain, told };
+        // Asked first: what ends meanwhile was being written when it was looked at.
+        let written = chain.is_being_written();
+        let mut look = Look { report: &mut report, chain: &chain, written, told };
         let marks = look.checkpoints(signed.get(&*chain.id).map(PathBuf::as_path), key);
         look.chain(marks)?;
     }
@@ -115,8 +125,15 @@ pub fn verify(
             detail: "there are checkpoints of this chain, and the chain is gone".into(),
         });
     }
-    if key.is_none() && !signed.is_empty() {
-        report.notices.push("no key was given: the signatures were not looked at".into());
+    if key.is_none() && (report.records > 0 || !signed.is_empty()) {
+        report.problems.push(Problem {
+            chain: String::new(),
+            fault: Fault::MissingKey,
+            file: checkpoints.to_owned(),
+            line: 0,
+            seq: None,
+            detail: "there is no public key, so that no signature was looked at".into(),
+        });
     }
     Ok(report)
 }
@@ -126,12 +143,16 @@ pub fn verify(
 struct Marks {
     hashes: BTreeMap<u64, (Hash, u64)>,
     path: PathBuf,
+    /// How many records the last of them speaks of.
+    signed: u64,
 }
 
 /// A look at one chain.
 struct Look<'r> {
     report: &'r mut Report,
     chain: &'r Chain,
+    /// Whether its writer lives.
+    written: bool,
     told: &'r mut dyn FnMut(u64),
 }
 
@@ -143,6 +164,8 @@ struct At {
     head: Head,
     /// Whether the records so far hang together.
     whole: bool,
+    /// The records behind the last checkpoint.
+    tail: Tail,
 }
 
 impl Look<'_> {
@@ -161,19 +184,16 @@ impl Look<'_> {
         let Some(path) = path else { return Marks::default() };
         let mut marks = Marks { path: path.to_owned(), ..Marks::default() };
         let head = Head::of(&self.chain.id);
-        let mut at = At { file: path.to_owned(), line: 0, head, whole: true };
-        let text = match fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => text,
-            Ok(Err(_)) => {
-                self.problem(&at, Fault::BadCheckpoint, None, "it is no text");
-                return marks;
-            }
+        let mut at =
+            At { file: path.to_owned(), line: 0, head, whole: true, tail: Tail::default() };
+        let written = match fs::read(path) {
+            Ok(written) => written,
             Err(error) => {
                 self.problem(&at, Fault::Unreadable, None, error.to_string());
                 return marks;
             }
         };
-        let (read, flaws) = checkpoint::parse(&text, &self.chain.id, key);
+        let (read, flaws, _) = checkpoint::parse(&written, &self.chain.id, key);
         for flaw in flaws {
             at.line = flaw.line;
             match flaw.torn {
@@ -182,17 +202,28 @@ impl Look<'_> {
             }
         }
         self.report.checkpoints += read.len() as u64;
-        let numbered = read.into_iter().zip(0..);
-        marks.hashes = numbered.map(|(mark, n)| (mark.size, (mark.hash, 1 + 6 * n))).collect();
+        let mut before = 0;
+        for mark in read {
+            if mark.recovered {
+                let (from, to) = (before + 1, mark.size);
+                self.notice(&format!(
+                    "records {from} to {to} were signed by the process that came after it, which \
+                     cannot know whether they are what was written"
+                ));
+            }
+            before = mark.size;
+            marks.hashes.insert(mark.size, (mark.hash, mark.line));
+        }
+        marks.signed = marks.hashes.last_key_value().map_or(0, |(size, _)| *size);
         marks
     }
 
     /// Follows the chain from its beginning.
     fn chain(&mut self, mut marks: Marks) -> Result<(), StoreError> {
-        let signed = marks.hashes.last_key_value().map_or(0, |(size, _)| *size);
+        let signed = marks.signed;
         let head = Head::of(&self.chain.id);
         let folder = self.chain.folder.clone();
-        let mut at = At { file: folder, line: 0, head, whole: true };
+        let mut at = At { file: folder, line: 0, head, whole: true, tail: Tail::default() };
         let segments = self.chain.segments()?;
         let mut closed = false;
         for (index, (number, path)) in segments.iter().enumerate() {
@@ -210,16 +241,28 @@ impl Look<'_> {
             let at = At { file: marks.path.clone(), line: *line, ..at };
             self.problem(&at, Fault::Truncated, Some(*size), detail);
         }
-        self.report.unsigned += at.head.seq.saturating_sub(signed);
-        if signed == 0 && at.head.seq > 0 {
-            self.notice("it has no checkpoint: only the chain itself was looked at");
-        }
-        if !closed && !self.chain.is_being_written() {
-            let behind = at.head.seq.saturating_sub(signed);
+        let behind = at.head.seq.saturating_sub(signed);
+        self.report.unsigned += behind;
+        if !closed && !self.written {
             self.notice(&format!(
                 "it was not closed: its process was ended, or its end was cut off ({behind} records \
                  stand behind the last checkpoint)"
             ));
+        }
+        // Whoever was ended left its lock, and nobody has looked after it since.
+        let left = || !closed && self.chain.folder.join(LOCK).exists() && at.tail.is_a_crash();
+        let expected = if self.written { at.tail.is_new(time::now()) } else { left() };
+        if behind > 0 && !expected {
+            let (fault, what) = match signed {
+                0 => (Fault::MissingCheckpoint, "it has no checkpoint"),
+                _ => (Fault::Unsigned, "its last checkpoint is missing"),
+            };
+            let (first, last) = (signed + 1, at.head.seq);
+            let detail = format!(
+                "{what}: nobody signed records {first} to {last}, so that they may have been \
+                 written anew"
+            );
+            self.problem(&at, fault, Some(first), detail);
         }
         Ok(())
     }
@@ -275,7 +318,7 @@ impl Look<'_> {
 
     fn torn(&mut self, at: &At, bytes: usize, is_last: bool) {
         // Whoever writes is in the middle of it.
-        if is_last && self.chain.is_being_written() {
+        if is_last && self.written {
             return;
         }
         let detail = format!(
@@ -312,6 +355,9 @@ impl Look<'_> {
         }
         at.whole = link.holds;
         at.head = Head { seq: link.seq, hash: link.hash };
+        if link.seq > marks.signed {
+            at.tail.push(&link);
+        }
         if let Some((hash, _)) = marks.hashes.remove(&link.seq)
             && hash != link.hash
         {

@@ -133,7 +133,7 @@ impl Writer {
     /// Looks after chains whose process is gone, and says what was found.
     fn repair(&self, tape: &Option<Tape>) {
         let own = tape.as_ref().map(Tape::id).unwrap_or_default();
-        for Repair { chain, segment, bytes, failed } in recover::all(&self.places.folder, own) {
+        for Repair { chain, segment, bytes, signed, failed } in recover::all(&self.places, own) {
             let mut detail = b"{\"bytes\":".to_vec();
             json::whole(bytes, &mut detail);
             detail.extend_from_slice(b",\"chain\":");
@@ -144,6 +144,8 @@ impl Writer {
             }
             detail.extend_from_slice(b",\"segment\":");
             json::string(&segment, &mut detail);
+            detail.extend_from_slice(b",\"signed\":");
+            json::whole(signed, &mut detail);
             detail.push(b'}');
             let kind = if failed.is_some() { "journal-damaged" } else { "journal-repaired" };
             self.note(kind, &detail);

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
 
-use toolgate_store::journal::{Fault, Report, read};
+use toolgate_store::journal::{Fault, Report, read, verify};
 
 use super::{checked, counted, random, segment, written};
 
@@ -131,6 +131,79 @@ async fn a_checkpoint_that_was_changed_is_found() {
     }
     fs::remove_file(&path).unwrap();
     let report = checked(&places);
-    assert!(report.notices.iter().any(|it| it.contains("no checkpoint")), "{report:?}");
+    assert_eq!(faults(&report), [Fault::MissingCheckpoint], "{report:?}");
     assert_eq!(report.unsigned, report.records);
+}
+
+/// Lines of a chain, written anew so that they hang together: with other numbers, hashes and times.
+fn rechained<'a>(chain: &str, lines: impl IntoIterator<Item = &'a str>, stretch: u64) -> String {
+    let hex = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let sha = |parts: &[&[u8]]| ring::digest::digest(&ring::digest::SHA256, &parts.concat());
+    let (mut prev, mut out) = (sha(&[format!("toolgate/{chain}").as_bytes()]), String::new());
+    for (line, seq) in lines.into_iter().zip(1_u64..) {
+        let (body, rest) = line.rsplit_once(",\"hash\":\"").unwrap();
+        let ts = &rest[rest.rfind("\"ts\":").unwrap()..];
+        let (mono, before) = (seq * stretch, hex(prev.as_ref()));
+        let rest = format!(",\"mono\":{mono},\"prev\":\"{before}\",\"seq\":{seq},{ts}");
+        prev = sha(&[prev.as_ref(), body.as_bytes(), rest.as_bytes()]);
+        out.push_str(&format!("{body},\"hash\":\"{}\"{rest}\n", hex(prev.as_ref())));
+    }
+    out
+}
+
+/// The end of a journal written anew, without its last call and without the checkpoints that know of
+/// it; the beginning is as it was signed.
+fn rewritten(places: &toolgate_store::journal::Places, closed: bool, stretch: u64) {
+    let path = segment(places);
+    let chain = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    let (calls, end) = lines.split_at(lines.len() - 1);
+    let kept = &calls[..calls.len() - 2];
+    let end = if closed { end } else { &[] };
+    fs::write(&path, rechained(&chain, kept.iter().chain(end).copied(), stretch)).unwrap();
+    let checkpoints = fs::read_dir(&places.checkpoints).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(checkpoints).unwrap();
+}
+
+#[tokio::test]
+async fn an_end_written_anew_without_the_key_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = written(folder.path(), 2000).await;
+    let path = fs::read_dir(&places.checkpoints).unwrap().next().unwrap().unwrap().path();
+    let notes = fs::read_to_string(&path).unwrap();
+    // All but the last checkpoint, which alone knows the last records.
+    let lines: Vec<_> = notes.split_inclusive('\n').collect();
+    assert!(lines.len() >= 12, "there are several checkpoints: {}", lines.len() / 6);
+    fs::write(&path, lines[..lines.len() - 6].concat()).unwrap();
+    assert_eq!(faults(&checked(&places)), [Fault::Unsigned]);
+    // Without any, and with another end.
+    rewritten(&places, true, 1);
+    assert_eq!(faults(&checked(&places)), [Fault::MissingCheckpoint]);
+    // Nor is it signed afterwards by whoever writes next.
+    super::killed::next(folder.path());
+    assert_eq!(faults(&checked(&places)), [Fault::MissingCheckpoint]);
+    fs::remove_file(&places.public).unwrap();
+    let unproven = verify(&places.folder, &places.checkpoints, None, &mut |_| {}).unwrap();
+    assert!(faults(&unproven).contains(&Fault::MissingKey), "{unproven:?}");
+}
+
+#[tokio::test]
+async fn an_end_that_no_crash_leaves_is_not_signed_afterwards() {
+    // Four seconds between two records: nothing stays unsigned for so long.
+    for (stretch, is_a_crash) in [(1, true), (4_000_000, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let places = written(folder.path(), 40).await;
+        rewritten(&places, false, stretch);
+        fs::write(segment(&places).with_file_name("lock"), "").unwrap();
+        let report = checked(&places);
+        assert_eq!(report.holds(), is_a_crash, "{report:?}");
+        assert!(report.notices.iter().any(|it| it.contains("not closed")), "{report:?}");
+        super::killed::next(folder.path());
+        let report = checked(&places);
+        assert_eq!(report.holds(), is_a_crash, "{report:?}");
+        // Who signed it afterwards is told for good.
+        let late = report.notices.iter().any(|it| it.contains("signed by the process that came"));
+        assert_eq!(late, is_a_crash, "{report:?}");
+    }
 }

@@ -35,6 +35,7 @@ fn intent(about: &CapabilityId, call: u64, read_only: bool) -> Record<'_> {
             definition: None,
             arguments_digest: None,
             arguments: br#"{"path":"/srv/a.txt","depth":2}"#,
+            other_params: b"",
             read_only,
             tags: &[],
         },

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toolgate_store::Journal;
-use toolgate_store::journal::{Happened, read, read_since};
+use toolgate_store::journal::{Happened, read, read_since, rfc3339};
 
 use super::{checked, intent, outcome, tool};
 
@@ -20,9 +20,14 @@ async fn chains_are_read_in_the_order_of_time() {
         let last = journal.append(&outcome(&about, call)).unwrap();
         journal.durable(last).await.unwrap();
     }
+    // The clock of the system may stand still or go back meanwhile; that of the test does not. Two
+    // calls in two chains share each moment.
+    let at = |call: u64| MORNING + call / 2;
+    restamp(&folder.path().join("journal"), at);
     let entries: Vec<_> =
         read(&folder.path().join("journal")).unwrap().map(Result::unwrap).collect();
     assert!(entries.is_sorted_by_key(|entry| entry.ms));
+    assert!(entries.iter().all(|entry| entry.ms == at(entry.call)), "{entries:?}");
     assert!(
         entries.iter().all(|entry| entry.is_written()),
         "calls of the living are not concluded"
@@ -39,11 +44,47 @@ async fn chains_are_read_in_the_order_of_time() {
     let later = entries[entries.len() / 2].ms;
     let since = read_since(&folder.path().join("journal"), later).unwrap().map(Result::unwrap);
     assert!(since.eq(entries.iter().filter(|entry| entry.ms >= later).cloned()));
+}
+
+#[tokio::test]
+async fn chains_that_grow_side_by_side_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let journals: Vec<_> = (0..3).map(|_| Journal::new(folder.path().join("journal"))).collect();
+    for call in 1..=30 {
+        let journal = &journals[call as usize % 3];
+        let last = journal.append(&intent(&tool(), call, true)).unwrap();
+        journal.durable(last).await.unwrap();
+        journal.append(&outcome(&tool(), call)).unwrap();
+    }
     for journal in &journals {
         journal.close().await.unwrap();
     }
     let report = checked(journals[0].places());
     assert!(report.holds() && report.chains == 3, "{report:?}");
+}
+
+/// A moment in 2026, in milliseconds since 1970.
+const MORNING: u64 = 1_794_823_373_000;
+
+/// Gives the records of every chain other times, by the number of their call, and the chains names
+/// that say when they then began. Nobody can prove them any more.
+fn restamp(journal: &Path, at: impl Fn(u64) -> u64) {
+    for segment in
+        walk(journal).iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
+    {
+        let text = fs::read_to_string(segment).unwrap();
+        let stamped = text.lines().map(|line| {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let (old, call) =
+                (record["ts"].as_str().unwrap(), record["call"].as_u64().unwrap_or(0));
+            line.replacen(old, &rfc3339(at(call)), 1) + "\n"
+        });
+        fs::write(segment, stamped.collect::<String>()).unwrap();
+        let chain = segment.parent().unwrap();
+        let (_, random) = chain.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
+        let began: String = rfc3339(at(0)).chars().filter(char::is_ascii_alphanumeric).collect();
+        fs::rename(chain, chain.with_file_name(format!("{began}-{random}"))).unwrap();
+    }
 }
 
 #[tokio::test]

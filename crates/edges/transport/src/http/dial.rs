@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -48,10 +48,24 @@ type Dialing<'a> = Pin<Box<dyn Future<Output = Result<Sender, TransportError>> +
 /// Opens one connection and hands its work to a task.
 pub(super) fn connect(target: &Target) -> Dialing<'_> {
     Box::pin(async {
-        match tokio::time::timeout(CONNECT, open(target)).await {
+        let began = Instant::now();
+        let opened = match tokio::time::timeout(CONNECT, open(target)).await {
             Ok(result) => result,
             Err(_) => Err(target.failed(io::ErrorKind::TimedOut.into())),
+        };
+        let (took, tls) = (began.elapsed(), target.tls);
+        // The host may hold what must not be logged, and nobody here knows the mask.
+        match &opened {
+            Ok(_) => {
+                tracing::debug!(target: "toolgate::transport", ?took, tls, "connection opened")
+            }
+            Err(TransportError::Connect { source, .. }) => {
+                let error = source.kind();
+                tracing::debug!(target: "toolgate::transport", ?took, tls, %error, "no connection");
+            }
+            Err(_) => tracing::debug!(target: "toolgate::transport", ?took, tls, "no connection"),
         }
+        opened
     })
 }
 

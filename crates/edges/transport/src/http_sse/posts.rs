@@ -71,7 +71,7 @@ impl Posts {
     }
 
     async fn run(self: Arc<Self>, input: DuplexStream, reports: mpsc::Sender<Report>) {
-        let mut lines = LineReader::new(input, BodyLimits::default());
+        let mut lines = LineReader::new(input, BodyLimits::INTERNAL);
         let mut slow = JoinSet::new();
         loop {
             let line = match lines.next().await {

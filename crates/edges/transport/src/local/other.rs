@@ -8,6 +8,7 @@ use tokio::io::{Empty, Sink};
 
 use super::{Lock, failed};
 use crate::TransportError;
+use crate::peer::PeerProcess;
 
 /// The reading side of a connection.
 pub type Reader = Empty;
@@ -25,7 +26,7 @@ impl Listener {
     }
 
     /// Nobody has a listener to ask.
-    pub async fn accept(&self) -> Result<(Reader, Writer), TransportError> {
+    pub async fn accept(&self) -> Result<(Reader, Writer, Option<PeerProcess>), TransportError> {
         match self.0 {}
     }
 }

@@ -10,6 +10,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::{Lock, failed};
 use crate::TransportError;
+use crate::peer::PeerProcess;
 
 /// The reading side of a connection.
 pub type Reader = OwnedReadHalf;
@@ -38,12 +39,15 @@ impl Listener {
     }
 
     /// The next connection. Between binding and closing the file to others somebody might have
-    /// slipped in, so each peer is asked who he is.
-    pub async fn accept(&self) -> Result<(Reader, Writer), TransportError> {
+    /// slipped in, so each peer is asked who it is. `None` where nobody can tell its process.
+    pub async fn accept(&self) -> Result<(Reader, Writer, Option<PeerProcess>), TransportError> {
         loop {
             let (stream, _) = self.listener.accept().await?;
-            if stream.peer_cred()?.uid() == self.owner {
-                return Ok(stream.into_split());
+            let credentials = stream.peer_cred()?;
+            if credentials.uid() == self.owner {
+                let peer = PeerProcess::of_credentials(&credentials);
+                let (reader, writer) = stream.into_split();
+                return Ok((reader, writer, peer));
             }
             tracing::warn!(
                 target: "toolgate::transport", socket = %self.path.display(),
@@ -89,7 +93,8 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = Listener::bind(&path, &held(folder.path())).unwrap();
         let (mut reader, mut writer) = connect(&path).await.unwrap();
-        let (mut heard, mut said) = listener.accept().await.unwrap();
+        let (mut heard, mut said, peer) = listener.accept().await.unwrap();
+        assert_eq!(peer, PeerProcess::current());
         writer.write_all(b"question").await.unwrap();
         drop(writer);
         let mut question = String::new();

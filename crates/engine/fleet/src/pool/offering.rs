@@ -34,12 +34,10 @@ impl Pool {
 
     pub(super) async fn publish(&self, catalog: Catalog) -> Arc<Known> {
         let server = self.server().clone();
-        tracing::info!(
-            target: "toolgate::fleet", %server,
-            "Loaded {} MCP tool(s)", catalog.tools.len()
-        );
         let known = Known::of(Arc::new(catalog), self.known()).await;
         let known = Arc::new(known);
+        let tools = known.shown_tools(&self.declared.load().spec.selection);
+        tracing::info!(target: "toolgate::fleet", %server, "Loaded {tools} MCP tool(s)");
         // Before it is shown: what callers have seen is there after a restart too.
         if !self.gauge.is_leaving() {
             self.shared.memory.save(&self.member.spec, &known.catalog).await;
@@ -60,7 +58,7 @@ impl Pool {
 
     /// Brings up a connection of its own and closes it again, to see how that goes.
     pub(crate) async fn examine(&self) -> Report {
-        let mut log = Log::default();
+        let mut log = Log::new(self.server());
         if self.member.standing != ServerState::NotStarted {
             log.not_allowed(&self.member.standing);
             return log.report;

@@ -29,8 +29,9 @@ impl Renewal {
     fn note(&self, kinds: &[CapabilityKind], begun: Instant) {
         let mut read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
         for kind in kinds {
-            let at = &mut read_at[*kind as usize];
-            *at = (*at).max(Some(begun));
+            if let Some(at) = read_at.get_mut(*kind as usize) {
+                *at = (*at).max(Some(begun));
+            }
         }
     }
 
@@ -40,7 +41,8 @@ impl Renewal {
     }
 
     fn read_at(&self, kind: CapabilityKind) -> Option<Instant> {
-        self.read_at.lock().unwrap_or_else(PoisonError::into_inner)[kind as usize]
+        let read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        read_at.get(kind as usize).copied().flatten()
     }
 }
 
@@ -112,7 +114,7 @@ impl Pool {
         wanted: Instant,
         max_age: Duration,
     ) -> Result<Arc<Known>, FleetError> {
-        let limit = self.timeouts().call;
+        let limit = self.timeouts().own_request();
         let reading = async {
             let live = self.live().await?;
             let _one = self.renewal.reading.lock().await;

@@ -133,3 +133,29 @@ async fn a_built_in_server_is_kept_as_long_as_it_is_the_same() {
     fleet.settled(|_| true).await;
     assert_eq!((one.connections(), two.connections()), (1, 1));
 }
+
+#[tokio::test]
+async fn what_was_read_before_servers_are_declared_anew_reaches_none_of_the_new_ones() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(DRAIN));
+    fleet.apply(vec![named("it", holding(&hold, "1"))]).await;
+    let (everybody, before) = (fleet.everybody(), fleet.snapshot(|| fleet.epoch()));
+    assert!(fleet.visit_as_of(before, &name(), &everybody).unwrap().is_some());
+
+    // What is stored together with servers is there before anybody can read either of them.
+    let reader = fleet.clone();
+    let mut reading = None;
+    let also = || {
+        let reader = std::thread::spawn(move || reader.snapshot(|| reader.names().len()));
+        reading = Some(reader);
+        true
+    };
+    let two = vec![named("it", holding(&hold, "2")), named("more", holding(&hold, "1"))];
+    fleet.apply_with(two, also).await;
+    assert_eq!(reading.unwrap().join().unwrap(), 2, "all of it, or nothing");
+
+    assert!(fleet.visit_as_of(before, &name(), &everybody).unwrap().is_none());
+    let now = fleet.snapshot(|| fleet.epoch());
+    assert!(fleet.visit_as_of(now, &name(), &everybody).unwrap().is_some());
+    fleet.close().await;
+}

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(3600);
 
 async fn fleet(server: &Silent) -> Fleet {
     let fleet = forgetful();
-    let timeouts = Timeouts { call: Duration::from_millis(700), ..Timeouts::default() };
+    let timeouts = Timeouts { call: Some(Duration::from_millis(700)), ..Timeouts::default() };
     let spec = ServerSpec { timeouts, ..spec(TransportSpec::BuiltIn) };
     let built_in = Some(Arc::new(server.clone()) as Arc<dyn toolgate_fleet::BuiltIn>);
     fleet.enlist_idle(toolgate_fleet::Member { built_in, ..member(spec) }).await;

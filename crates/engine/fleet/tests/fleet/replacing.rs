@@ -133,7 +133,7 @@ async fn a_dismissed_server_ends_after_its_calls() {
 async fn the_drain_limit_ends_calls_that_take_too_long() {
     let (_folder, hold) = hold();
     let limit = Duration::from_millis(300);
-    let short = Timeouts { max: limit, ..Timeouts::default() };
+    let short = Timeouts { max: Some(limit), ..Timeouts::default() };
     for (drain, timeouts) in [(limit, Timeouts::default()), (DRAIN, short)] {
         let fleet = Arc::new(draining(drain));
         let long = Timeouts { max: timeouts.max, ..Timeouts::default() };

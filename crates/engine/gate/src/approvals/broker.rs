@@ -138,11 +138,11 @@ impl Broker {
     }
 
     /// Takes grants back, and says how many. From then on they cover nothing.
-    pub async fn revoke(&self, which: &Which) -> Result<u64, StoreError> {
+    pub async fn revoke(&self, which: &Which, by: &str) -> Result<u64, StoreError> {
         let revoked = self.store.revoke_grants(which).await?;
         self.refresh().await;
         if let Some(journal) = self.journal.get().filter(|_| revoked > 0) {
-            record::revoked(journal, which, revoked).await;
+            record::revoked(journal, which, revoked, by).await;
         }
         Ok(revoked)
     }

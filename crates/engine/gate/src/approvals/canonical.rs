@@ -9,14 +9,22 @@
 use toolgate_model::Digest;
 use toolgate_wire::{scan, string};
 
-/// The digest of a call's arguments, raw. Arguments that are left out are `{}`.
-pub fn arguments_digest(arguments: &[u8]) -> Digest {
-    let mut canonical = Vec::with_capacity(arguments.len());
-    match arguments.trim_ascii() {
-        b"" => canonical.extend_from_slice(b"{}"),
-        arguments => write(arguments, &mut canonical),
+/// The digest of a call's arguments and of what stands beside them in `params`, raw. Arguments that
+/// are left out are `{}`; empty where nothing stands beside them.
+pub fn params_digest(arguments: &[u8], others: &[u8]) -> Digest {
+    let canonical = |value: &[u8]| {
+        let mut canonical = Vec::with_capacity(value.len());
+        match value.trim_ascii() {
+            b"" => canonical.extend_from_slice(b"{}"),
+            value => write(value, &mut canonical),
+        }
+        canonical
+    };
+    let arguments = canonical(arguments);
+    match others {
+        b"" => Digest::of_parts([b"arguments".as_slice(), &arguments]),
+        others => Digest::of_parts([b"params".as_slice(), &arguments, &canonical(others)]),
     }
-    Digest::of_parts([b"arguments".as_slice(), &canonical])
 }
 
 /// The wire bounds the depth, and has refused repeated keys.
@@ -62,6 +70,20 @@ fn list<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn arguments_digest(arguments: &[u8]) -> Digest {
+        params_digest(arguments, b"")
+    }
+
+    #[test]
+    fn what_stands_beside_the_arguments_counts() {
+        let of =
+            |arguments: &str, others: &str| params_digest(arguments.as_bytes(), others.as_bytes());
+        assert_eq!(of("{}", r#"{"a":1, "b":2}"#), of("{}", r#"{"b":2,"a":1}"#));
+        assert_ne!(of("{}", r#"{"a":1}"#), of("{}", r#"{"a":2}"#));
+        assert_ne!(of("{}", r#"{"a":1}"#), of("{}", ""));
+        assert_ne!(of(r#"{"a":1}"#, r#"{"b":1}"#), of(r#"{"a":1,"b":1}"#, ""));
+    }
 
     #[test]
     fn the_same_object_written_anew_has_the_same_digest() {

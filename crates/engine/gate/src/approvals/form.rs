@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_model::visible;
+use toolgate_model::{CapabilityKind, visible};
 use toolgate_session::{Answer, AskKind, Interactor, Question};
 use toolgate_store::{Choice, PendingCall};
 use toolgate_wire::{Frame, Limits, build, method, scan, string};
@@ -74,15 +74,21 @@ pub(super) fn question(call: &PendingCall, key: String) -> Option<Question> {
 /// Everything there is to know about a call, in words.
 fn message(call: &PendingCall) -> String {
     let bound = &call.bound;
+    let (what, title) = match bound.tool.kind {
+        CapabilityKind::Tool => ("tool call", "Tool"),
+        CapabilityKind::Prompt => ("prompt", "Prompt"),
+        CapabilityKind::Method => ("request of an extension", "Method"),
+        CapabilityKind::Resource | CapabilityKind::Template => ("resource", "Resource"),
+    };
     format!(
-        "A tool call waits for your decision.\n\nServer: {}\nTool: {}\nClient: {} (caller {})\n\
+        "A {what} waits for your decision.\n\nServer: {}\n{title}: {}\nClient: {} (caller {})\n\
          Why you are asked: {}\n\nArguments, complete:\n{}",
         visible(bound.tool.server.as_str()),
         visible(&bound.tool.name),
         visible(&bound.client),
         visible(&bound.caller),
         visible(&call.because),
-        shown::arguments(&call.arguments),
+        shown::params(&call.arguments, &call.other_params),
     )
 }
 

@@ -24,7 +24,7 @@ mod waiting;
 
 pub use approver::{Approver, Registered};
 pub use broker::Broker;
-pub use canonical::arguments_digest;
+pub use canonical::params_digest;
 pub use obtain::{Ask, Obtained};
-pub use shown::arguments as shown_arguments;
+pub use shown::params as shown_params;
 pub use standing::{BoundRef, Granted};

@@ -28,7 +28,10 @@ pub struct Ask<'a> {
     pub bound: Bound,
     /// Its arguments, whole and raw, as they would be sent.
     pub arguments: Bytes,
-    /// Their digest, by [`arguments_digest`](super::arguments_digest).
+    /// The members of `params` beside them that would reach the server, as an object, raw; empty if
+    /// there are none.
+    pub other_params: Bytes,
+    /// The digest of both, by [`params_digest`](super::params_digest).
     pub arguments_digest: Digest,
     /// Why somebody is asked.
     pub because: String,
@@ -242,6 +245,7 @@ fn pending(ask: &Ask<'_>) -> Result<PendingCall, StoreError> {
         id: fresh_key()?,
         bound: ask.bound.clone(),
         arguments: ask.arguments.clone(),
+        other_params: ask.other_params.clone(),
         arguments_digest: ask.arguments_digest,
         because: ask.because.clone(),
         asked_at,

@@ -21,13 +21,13 @@ pub(super) async fn settled(journal: &Journal, settled: &Settled, by: &str) {
 }
 
 /// Puts on record that grants were taken back.
-pub(super) async fn revoked(journal: &Journal, which: &Which, count: u64) {
+pub(super) async fn revoked(journal: &Journal, which: &Which, count: u64, by: &str) {
     let (what, about) = match which {
         Which::Id(id) => (format!("\"grant\":{}", string::encode(id)), None),
         Which::Server(server) => (format!("\"server\":{}", string::encode(server.as_str())), None),
         Which::Tool(tool) => ("\"tool\":true".to_owned(), Some(tool)),
     };
-    let detail = format!("{{{what},\"count\":{count}}}");
+    let detail = format!("{{{what},\"count\":{count},\"by\":{}}}", string::encode(by));
     let event = Event::Noted { kind: "revoked", detail: &detail };
     let record = Record { event, call: 0, caller: "", client: "", profile: "", about };
     written(append(journal, &record).await);

@@ -7,12 +7,22 @@
 use toolgate_model::visible;
 use toolgate_wire::{scan, string};
 
-/// A call's arguments, raw, in full. Arguments that are left out are `{}`.
-pub fn arguments(arguments: &[u8]) -> String {
+/// Raw JSON, in full. Arguments that are left out are `{}`.
+fn whole(arguments: &[u8]) -> String {
     let mut out = String::new();
     match arguments.trim_ascii() {
         b"" => out.push_str("{}"),
         arguments => write(arguments, 0, &mut out),
+    }
+    out
+}
+
+/// A call's arguments and whatever it says beside them, raw, in full.
+pub fn params(arguments: &[u8], others: &[u8]) -> String {
+    let mut out = whole(arguments);
+    if !others.is_empty() {
+        out.push_str("\n\nBeside the arguments, complete:\n");
+        out.push_str(&whole(others));
     }
     out
 }
@@ -80,12 +90,12 @@ mod tests {
         let raw = "{\"path\":\"\\u0072\\u006d\\n\",\"n\":[1.50,{}],\"x\\u202e\":\"a\u{200b}b\"}";
         let expected = "{\n  \"path\": \"rm\\n\",\n  \"n\": [\n    1.50,\n    {}\n  ],\n  \
                         \"x⟦U+202E⟧\": \"a⟦U+200B⟧b\"\n}";
-        assert_eq!(arguments(raw.as_bytes()), expected);
-        assert_eq!(arguments(b""), "{}");
+        assert_eq!(whole(raw.as_bytes()), expected);
+        assert_eq!(whole(b""), "{}");
     }
 
     #[test]
     fn half_a_surrogate_is_shown_as_it_is_spelled() {
-        assert_eq!(arguments(br#"["\ud800"]"#), "[\n  \"\\ud800\"\n]");
+        assert_eq!(whole(br#"["\ud800"]"#), "[\n  \"\\ud800\"\n]");
     }
 }

@@ -8,6 +8,7 @@
 //! A refused question is the server's loss, not the call's: it hears why, and may go on without.
 
 mod address;
+mod declined;
 mod elicitation;
 mod sampling;
 
@@ -25,6 +26,8 @@ use toolgate_wire::{Frame, code};
 
 use crate::{Gate, text};
 
+use declined::Declined;
+
 pub(crate) use address::vetted;
 pub(crate) use sampling::Samplings;
 
@@ -32,7 +35,7 @@ pub(crate) use sampling::Samplings;
 const MOST: u32 = 32;
 
 /// A caller's port, as a server may use it during one request.
-struct Asks {
+pub(crate) struct Asks {
     port: Arc<dyn Interactor>,
     limits: Option<SamplingLimits>,
     samplings: Arc<Samplings>,
@@ -41,6 +44,8 @@ struct Asks {
     nested: bool,
     asked: AtomicU32,
     declared: OnceLock<Bytes>,
+    /// What the caller's client does not support.
+    pub(crate) declined: Declined,
 }
 
 /// A question on its way, with what must be given back once it is answered.
@@ -48,12 +53,13 @@ type Admitted = (Question, Option<sampling::UnderWay>);
 
 impl Gate {
     /// The port that a server gets for a request of the one behind `port`.
-    pub(crate) fn guarded(&self, pool: &Pool, port: Arc<dyn Interactor>) -> Arc<dyn Interactor> {
+    pub(crate) fn guarded(&self, pool: &Pool, port: Arc<dyn Interactor>) -> Arc<Asks> {
         let samplings = self.samplings.clone();
         let decisions = self.books.get().map(|books| books.decisions.clone());
         let nested = samplings.is_answering(port.scope());
         let (limits, asked, declared) = (pool.sampling(), AtomicU32::new(0), OnceLock::new());
-        Arc::new(Asks { port, limits, samplings, decisions, nested, asked, declared })
+        let declined = Declined::default();
+        Arc::new(Asks { port, limits, samplings, decisions, nested, asked, declared, declined })
     }
 }
 
@@ -68,6 +74,7 @@ pub(crate) fn outside(port: Arc<dyn Interactor>) -> Arc<dyn Interactor> {
         nested: false,
         asked,
         declared,
+        declined: Declined::default(),
     }))
 }
 
@@ -100,6 +107,7 @@ impl Asks {
 
     async fn put_all(&self, questions: Vec<Question>) -> Vec<Answer> {
         let mut answers: Vec<Option<Answer>> = Vec::with_capacity(questions.len());
+        let kinds: Vec<_> = questions.iter().map(|question| question.kind).collect();
         let (mut put, mut under_way) = (Vec::new(), Vec::new());
         for question in questions {
             answers.push(match self.admit(question).await {
@@ -117,7 +125,10 @@ impl Asks {
         }
         .into_iter();
         let answered = |answer: Option<Answer>| answer.or_else(|| given.next());
-        answers.into_iter().map(answered).map(|it| it.unwrap_or(Answer::Unsupported)).collect()
+        let answers = answers.into_iter().map(answered);
+        let answers: Vec<_> = answers.map(|it| it.unwrap_or(Answer::Unsupported)).collect();
+        kinds.into_iter().zip(&answers).for_each(|(kind, answer)| self.declined.note(kind, answer));
+        answers
     }
 }
 
@@ -134,7 +145,12 @@ impl Interactor for Asks {
         Box::pin(async move {
             match self.admit(question).await {
                 // What is held goes back when it is answered, or nobody waits any more.
-                Ok((question, _under_way)) => self.port.ask(question).await,
+                Ok((question, _under_way)) => {
+                    let kind = question.kind;
+                    let answer = self.port.ask(question).await;
+                    self.declined.note(kind, &answer);
+                    answer
+                }
                 Err(answer) => answer,
             }
         })

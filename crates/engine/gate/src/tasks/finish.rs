@@ -108,6 +108,9 @@ impl Wait<'_> {
         let answers = self.upstream.port.ask_all(questions).await;
         let mut responses = Vec::new();
         for ((key, ..), (kind, answer)) in asked.iter().zip(kinds.into_iter().zip(answers)) {
+            if answer == Answer::Unsupported && kind != AskKind::Sampling {
+                self.upstream.pool.declined("the client of the task cannot be asked");
+            }
             let Some(result) = accepted(kind, answer) else {
                 return self.give_up("the caller offers no sampling").await.map(Some);
             };

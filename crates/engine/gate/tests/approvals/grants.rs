@@ -73,13 +73,13 @@ async fn what_is_taken_back_holds_no_longer() {
     for which in [Which::Server(ServerName::new("git").unwrap()), Which::Tool(tool("git", "push"))]
     {
         let broker = granted(Choice::Tool).await;
-        assert_eq!(broker.revoke(&which).await.unwrap(), 1);
+        assert_eq!(broker.revoke(&which, "a test").await.unwrap(), 1);
         assert_eq!(broker.granted(&bound(), None), None);
-        assert_eq!(broker.revoke(&which).await.unwrap(), 0);
+        assert_eq!(broker.revoke(&which, "a test").await.unwrap(), 0);
     }
     let broker = granted(Choice::Tool).await;
     let id = broker.granted(&bound(), None).unwrap().id.to_string();
-    assert_eq!(broker.revoke(&Which::Id(id)).await.unwrap(), 1);
+    assert_eq!(broker.revoke(&Which::Id(id), "a test").await.unwrap(), 1);
     assert_eq!(broker.granted(&bound(), None), None);
 }
 

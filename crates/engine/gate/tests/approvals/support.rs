@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use toolgate_gate::approvals::{Ask, Broker, Obtained, arguments_digest};
+use toolgate_gate::approvals::{Ask, Broker, Obtained, params_digest};
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName, Via};
 use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
 use toolgate_store::{Bound, PendingCall, SqliteState};
@@ -127,13 +127,14 @@ impl Call {
     }
 
     pub fn digest(&self) -> Digest {
-        arguments_digest(&self.arguments)
+        params_digest(&self.arguments, b"")
     }
 
     pub async fn obtain(&self, broker: &Broker) -> Obtained {
         let ask = Ask {
             bound: self.bound.clone(),
             arguments: self.arguments.clone(),
+            other_params: Bytes::new(),
             arguments_digest: self.digest(),
             because: "rule `mcp:git/*` in config.toml:3".into(),
             via: self.via,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
 use toolgate_gate::{Gate, GateEvent, Manner};
-use toolgate_model::{CapabilityKind, Expose, Prefix, Profile, ServerSpec};
+use toolgate_model::{CapabilityKind, Expose, Prefix, Profile, ServerSpec, ToolSpec};
 use toolgate_naming::Style;
 use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
@@ -16,7 +16,7 @@ use crate::fleet::{
     tools, turns_beside, with_definitions,
 };
 
-const OWN: [&str; 2] = ["tool_search", "call_tool"];
+const OWN: [&str; 3] = ["tool_search", "call_tool", "call_read_only_tool"];
 
 fn searching(expose: Expose) -> Manner {
     Manner { expose, ..Manner::default() }
@@ -61,8 +61,8 @@ async fn what_is_found_is_given_whole_and_joins_the_finders_list_alone() {
         panic!("{event:?}")
     };
     assert_eq!(*caller, Some(me.id));
-    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], "s__forecast"]);
-    assert_eq!(&listed(&gate, CapabilityKind::Tool, &me).await[2], definition);
+    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], OWN[2], "s__forecast"]);
+    assert_eq!(&listed(&gate, CapabilityKind::Tool, &me).await[3], definition);
     assert_eq!(tools(&gate, &other).await, OWN);
     // Found once more, it is where it was.
     call(&gate, &me, "tool_search", json!({ "query": "weather tomorrow", "limit": 1 })).await;
@@ -120,7 +120,7 @@ async fn what_is_wrong_with_a_search_or_a_call_is_told_to_the_model() {
         ("call_tool", json!({ "name": 7 }), "`name`"),
         ("call_tool", json!({ "name": "s__forecast", "arguments": "{}" }), "`arguments`"),
         ("call_tool", json!({ "name": "nosuch" }), "tool_search"),
-        ("call_tool", json!({ "name": "call_tool" }), "itself"),
+        ("call_tool", json!({ "name": "call_tool" }), "cannot be called this way"),
     ] {
         let result = call(&gate, &me, tool, given).await;
         assert_eq!(result["isError"], true);
@@ -156,12 +156,38 @@ async fn few_tools_are_listed_and_many_are_summed_up() {
     let (many, _fleet) =
         gate(&[("s", &with_definitions(json!(all)))], searching(Expose::Auto)).await;
     let list = listed(&many, CapabilityKind::Tool, &caller()).await;
-    assert_eq!(list.len(), 2);
+    assert_eq!(list.len(), OWN.len());
     let description = list[0]["description"].as_str().unwrap();
     assert!(description.contains("\n\ns:\n- s__t0: Does this.\n"), "{description}");
     let searched = gate(&[("s", &weather())], searching(Expose::Search)).await;
     let list = listed(&searched.0, CapabilityKind::Tool, &caller()).await;
     assert!(!list[0]["description"].as_str().unwrap().contains("s__forecast"));
+}
+
+#[tokio::test]
+async fn call_read_only_tool_says_that_it_only_reads_and_calls_nothing_else() {
+    let server = weather();
+    let (gate, fleet) = empty(searching(Expose::Search));
+    let mut tools = spec("s");
+    let read = ToolSpec { tags: Some(vec!["read-only".into()]), ..ToolSpec::default() };
+    tools.selection.tools.insert("forecast".into(), read);
+    fleet.enlist(member(tools, &server)).await;
+    fleet.settled(|_| true).await;
+    let me = caller();
+    let own = listed(&gate, CapabilityKind::Tool, &me).await;
+    let hints: Vec<_> = own.iter().map(|tool| &tool["annotations"]["readOnlyHint"]).collect();
+    assert_eq!(hints, [true, false, true], "{own:?}");
+
+    let read = json!({ "name": "s__forecast", "arguments": { "city": "Bern" } });
+    let answer = call(&gate, &me, "call_read_only_tool", read).await;
+    assert_ne!(answer["isError"], true, "{answer}");
+    assert_eq!(server.count("tools/call"), 1);
+    for unknown in ["s__send_mail", "s__resize_image"] {
+        let answer = call(&gate, &me, "call_read_only_tool", json!({ "name": unknown })).await;
+        assert_eq!(answer["isError"], true, "{answer}");
+        assert!(text(&answer).contains("use call_tool"), "{answer}");
+    }
+    assert_eq!(server.count("tools/call"), 1, "nothing else was called");
 }
 
 #[tokio::test]
@@ -222,7 +248,7 @@ async fn over_its_budget_a_profile_lists_what_fits() {
     let manner = Manner { profiles: profiles([("tight", tight)]), ..Manner::default() };
     let (gate, _fleet) = gate(&[("s", &server)], manner).await;
     let me = seeing("tight", Revision::LATEST_LEGACY);
-    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], "s__short"]);
+    assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], OWN[2], "s__short"]);
     pass(&gate, &me, "tools/call", json!({ "name": "s__long" })).await.unwrap();
     assert_eq!(tools(&gate, &caller()).await.len(), 2);
 }

@@ -1,6 +1,7 @@
 //! A gate, servers made of a function, and a caller.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -124,8 +125,17 @@ impl BuiltIn for Played {
             while let Ok(Some(line)) = lines.next_line().await {
                 let message: Value = serde_json::from_str(&line).unwrap();
                 server.seen.lock().unwrap().push(message.clone());
-                if let Some(answer) = server.respond(&message) {
-                    let _ = send.send(answer);
+                let Some(answer) = server.respond(&message) else { continue };
+                // A result may say after how many seconds it is given.
+                match answer["result"]["after"].as_u64() {
+                    None => drop(send.send(answer)),
+                    Some(seconds) => {
+                        let send = send.clone();
+                        tokio::spawn(async move {
+                            tokio::time::sleep(Duration::from_secs(seconds)).await;
+                            let _ = send.send(answer);
+                        });
+                    }
                 }
             }
         });

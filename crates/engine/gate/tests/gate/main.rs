@@ -16,6 +16,7 @@ mod ownership;
 mod profiles;
 mod results;
 mod selection;
+mod silence;
 mod skills;
 mod start;
 mod tasks;

@@ -161,7 +161,8 @@ pub(crate) async fn subscribe(core: &Core, offer: &Offer, uri: &str) -> Result<(
     }
     let listener = &core.listener;
     let generation = listener.want(|wanted| wanted.uris.insert(uri.to_owned()));
-    let decided = tokio::time::timeout(core.timeouts.call, listener.decided(generation)).await;
+    let limit = core.timeouts.own_request();
+    let decided = tokio::time::timeout(limit, listener.decided(generation)).await;
     let heard = match decided {
         Ok(heard) if heard.honoured.uris.contains(uri) => return Ok(()),
         heard => heard,
@@ -171,7 +172,7 @@ pub(crate) async fn subscribe(core: &Core, offer: &Offer, uri: &str) -> Result<(
         wanted.uris.remove(uri);
         false
     });
-    let heard = heard.map_err(|_| SessionError::TimedOut(core.timeouts.call))?;
+    let heard = heard.map_err(|_| SessionError::TimedOut(limit))?;
     let why = heard.failure.unwrap_or_else(|| "the server does not report on it".into());
     Err(refused(format!("subscribe to `{uri}`: {why}")))
 }

@@ -42,7 +42,7 @@ enum Verdict {
 /// Finds out what the server speaks, and opens the connection accordingly.
 pub(crate) async fn open(core: &Arc<Core>, opening: &Opening) -> Result<Welcome, SessionError> {
     if opening.era == Some(Era::Legacy) {
-        return handshake::shake(core, &opening.capabilities, core.timeouts.start).await;
+        return handshake::shake(core, &opening.capabilities, core.timeouts.start()).await;
     }
     let known = opening.era.is_some();
     for _ in 0..2 {
@@ -63,7 +63,7 @@ pub(crate) async fn open(core: &Arc<Core>, opening: &Opening) -> Result<Welcome,
                 let changed = "it no longer answers like the modern server it was";
                 return Err(SessionError::Protocol(changed.into()));
             }
-            Verdict::Legacy => return shake(core, opening, core.timeouts.start).await,
+            Verdict::Legacy => return shake(core, opening, core.timeouts.start()).await,
             Verdict::Again => {}
         }
     }
@@ -79,7 +79,7 @@ async fn shake(
     let welcome = handshake::shake(core, &opening.capabilities, patience).await;
     match (&core.link, welcome) {
         // A new connection would be waited for as long again.
-        (_, Err(SessionError::TimedOut(_))) => Err(SessionError::TimedOut(core.timeouts.start)),
+        (_, Err(SessionError::TimedOut(_))) => Err(SessionError::TimedOut(core.timeouts.start())),
         // What a process was asked before may be what it fails for.
         (Link::Line(_), Err(error)) => Err(reopen(Era::Legacy, error)),
         (_, welcome) => welcome,
@@ -97,8 +97,7 @@ fn reopen(era: Era, error: SessionError) -> SessionError {
 /// Asks on a pipe.
 async fn ask(core: &Arc<Core>) -> Result<Frame, SessionError> {
     let params = [b"{\"_meta\":", &envelope::meta(&core.ambient.capabilities(), None)[..], b"}"];
-    let start = core.timeouts.start;
-    let timeouts = Timeouts { start, call: start, max: start };
+    let timeouts = Timeouts::all(core.timeouts.start());
     let leg = Leg { cancels: false, ..Leg::first(timeouts) };
     exchange::request(core, leg, method::SERVER_DISCOVER, Some(&params.concat())).await
 }
@@ -118,7 +117,7 @@ async fn listen(core: &Arc<Core>, opening: &Opening) -> Result<Heard, SessionErr
         Ok(Err(SessionError::TimedOut(_))) | Err(_) => {}
         Ok(Err(error)) => return Err(reopen(Era::Legacy, error)),
     }
-    let left = core.timeouts.start.saturating_sub(SILENCE);
+    let left = core.timeouts.start().saturating_sub(SILENCE);
     let mut greeting = pin!(shake(core, opening, left));
     let (greeted, is_modern) = tokio::select! {
         biased;
@@ -151,7 +150,7 @@ async fn post_probe(core: &Arc<Core>, link: &HttpLink) -> Result<Verdict, Sessio
     let id = core.next_id();
     let capabilities = core.ambient.capabilities();
     let body = envelope::request(&id.to_string(), method::SERVER_DISCOVER, "", &capabilities);
-    let start = core.timeouts.start;
+    let start = core.timeouts.start();
     let answer = async {
         let reply = link.send(link.probing(), body).await?;
         match is_evidence(reply.status) {

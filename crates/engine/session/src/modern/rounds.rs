@@ -152,10 +152,10 @@ async fn fulfil(
     }
     let asked: Vec<_> =
         questions.iter().map(|one| (one.kind, one.key.clone().unwrap_or_default())).collect();
-    let max = core.timeouts.max;
+    let max = core.timeouts.max();
     let answers = tokio::time::timeout(max, outbound.port.ask_all(questions)).await;
     let answers = answers.map_err(|_| SessionError::TimedOut(max))?;
-    match responses(&asked, answers) {
+    match responses(core, &asked, answers) {
         Some(responses) => Ok(Outcome::Again(Round { responses: Some(responses), state })),
         None => refusal(core, request, method::SAMPLING_CREATE_MESSAGE),
     }
@@ -181,17 +181,16 @@ fn questions(core: &Core, requests: &[u8]) -> Result<Result<Vec<Question>, Strin
 }
 
 /// `inputResponses`; `None` if something was asked that cannot be declined.
-fn responses(asked: &[(AskKind, String)], answers: Vec<Answer>) -> Option<Bytes> {
+fn responses(core: &Core, asked: &[(AskKind, String)], answers: Vec<Answer>) -> Option<Bytes> {
     let mut object = Vec::from(*b"{");
     let mut answers = answers.into_iter();
     for (kind, key) in asked {
-        let result = match answers.next() {
-            Some(Answer::Result(result)) => result,
-            _ => match Answer::declined(*kind) {
-                Answer::Result(result) => result,
-                Answer::Failure { .. } | Answer::Unsupported => return None,
-            },
+        let answer = match answers.next() {
+            Some(answer @ Answer::Result(_)) => answer,
+            Some(Answer::Failure { .. }) => Answer::declined(*kind),
+            Some(Answer::Unsupported) | None => core.declined(*kind, true),
         };
+        let Answer::Result(result) = answer else { return None };
         let comma: &[u8] = if object.len() > 1 { b"," } else { b"" };
         for part in [comma, string::encode(key).as_bytes(), b":", &result] {
             object.extend_from_slice(part);

@@ -95,9 +95,9 @@ impl Owner for Notebook {
 
 /// Short enough for tests on a paused clock.
 pub const TIMEOUTS: Timeouts = Timeouts {
-    start: Duration::from_secs(5),
-    call: Duration::from_secs(10),
-    max: Duration::from_secs(60),
+    start: Some(Duration::from_secs(5)),
+    call: Some(Duration::from_secs(10)),
+    max: Some(Duration::from_secs(60)),
 };
 
 /// A session with a server that has just let it in.

@@ -114,7 +114,7 @@ fn timeouts(fields: &mut Fields<'_, '_, '_>) -> Timeouts {
         fields.warn("timeout", "is taken as 30 seconds", "Cline takes no less: give 30 or more");
         time = LEAST_TIMEOUT;
     }
-    Timeouts { start: time, call: time, max: time }
+    Timeouts::all(time)
 }
 
 /// The tools that are called without asking.

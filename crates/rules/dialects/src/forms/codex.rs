@@ -246,19 +246,13 @@ fn not_a_variable(entry: &mut Fields<'_, '_, '_>, node: &Node, key: &str) {
 }
 
 fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
-    let mut timeouts = Timeouts::default();
     let millis = entry.time("startup_timeout_ms", Unit::Millis);
     let seconds = entry.time("startup_timeout_sec", Unit::Seconds);
     if seconds.is_some() {
         server::unused(entry, "startup_timeout_sec", &["startup_timeout_ms"]);
     }
-    if let Some(start) = seconds.or(millis) {
-        timeouts.start = start;
-    }
-    if let Some(limit) = entry.time("tool_timeout_sec", Unit::Seconds) {
-        (timeouts.call, timeouts.max) = (limit, limit);
-    }
-    timeouts
+    let calls = entry.time("tool_timeout_sec", Unit::Seconds);
+    Timeouts { start: seconds.or(millis), call: calls, max: calls }
 }
 
 /// Reads when somebody is asked before single tools are called.

@@ -83,7 +83,7 @@ impl Form for Continue {
             _ => Vec::new(),
         };
         let mut spec = ServerSpec::new(name, transport?);
-        spec.timeouts.start = start.unwrap_or(spec.timeouts.start);
+        spec.timeouts.start = start;
         kept.extend(kept_options.map(|options| (OPTIONS.to_owned(), options)));
         if !kept.is_empty() {
             spec.extras.insert(ID.to_owned(), Secret::new(Data::Table(kept)));

@@ -1,4 +1,5 @@
-//! core-agent's `.agents/mcp.json`, version 1.
+//! core-agent's `.agents/mcp.json`, version 1, and the `permissions` of `.agents/config.json` beside
+//! it. Whatever else stands in the second file is the host's own.
 //!
 //! Every entry names its transport and nothing of the other one. Variables are expanded in the
 //! values of `env` and `headers` only; everywhere else a text means itself.
@@ -9,7 +10,7 @@ use toolgate_model::{
 };
 
 use super::rest;
-use crate::form::{Entry, Form, Meaning, Place};
+use crate::form::{Entry, Form, Group, Meaning, Place};
 use crate::frame::rules::{self, Unread};
 use crate::frame::server::{self, Keys};
 use crate::frame::tree::{Node, Value};
@@ -62,7 +63,17 @@ impl Form for CoreAgent {
         true
     }
 
+    fn groups<'t>(&self, top: &mut Fields<'t, '_, '_>) -> Vec<Group<'t>> {
+        let servers = if is_config(top) { None } else { top.servers(self.place()) };
+        servers.map(|servers| Group { servers, only_in: None }).into_iter().collect()
+    }
+
     fn settings(&self, top: &mut Fields<'_, '_, '_>) -> Settings {
+        if is_config(top) {
+            let permissions = top.within("permissions", permissions).unwrap_or_default();
+            top.all_known();
+            return Settings { permissions, ..Settings::default() };
+        }
         if top.integer("version").is_some_and(|version| version != VERSION) {
             top.warn("version", "is not known: the file is read as version 1", "write 1");
         }
@@ -121,6 +132,11 @@ impl Form for CoreAgent {
     fn meaning(&self, effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
         meaning(effect, &rule.about)
     }
+}
+
+/// Whether it is the file with the host's settings, and not the one with servers.
+fn is_config(top: &mut Fields<'_, '_, '_>) -> bool {
+    top.report().file().path.file_name().is_some_and(|name| name == "config.json")
 }
 
 /// Rules stay as they are written: they name tools as core-agent does.

@@ -136,7 +136,7 @@ impl Form for Gemini {
     }
 
     fn read(&self, name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<Entry> {
-        let mut transport = transport(entry);
+        let mut transport = transport(entry, self.id == Self::LLXPRT.id);
         match &mut transport {
             Some(TransportSpec::Http(http)) => *http.auth = auth(entry),
             Some(_) => server::unused(entry, "command", &HTTP_ONLY),
@@ -146,8 +146,7 @@ impl Form for Gemini {
         let trust = entry.flag("trust").unwrap_or(false);
         let description = entry.text("description").map(str::to_owned);
         let limit = entry.time("timeout", Unit::Millis);
-        let timeouts = limit.map(|limit| Timeouts { start: limit, call: limit, max: limit });
-        let timeouts = timeouts.unwrap_or_default();
+        let timeouts = limit.map(Timeouts::all).unwrap_or_default();
         let extras = entry.kept(&KEPT).map(|kept| (self.id.to_owned(), kept));
         let mut spec = ServerSpec::new(name, transport?);
         spec.extras.extend(extras);
@@ -177,7 +176,7 @@ impl Form for Gemini {
 
 /// Reads what to start, or where to connect. The older `httpUrl` is an endpoint too, and speaks
 /// Streamable HTTP.
-fn transport(entry: &mut Fields<'_, '_, '_>) -> Option<TransportSpec> {
+fn transport(entry: &mut Fields<'_, '_, '_>, documents_transport: bool) -> Option<TransportSpec> {
     if entry.node("tcp").is_some() {
         entry.warn("tcp", "has no effect: web sockets are not spoken", "give its HTTP endpoint");
     }
@@ -192,8 +191,9 @@ fn transport(entry: &mut Fields<'_, '_, '_>) -> Option<TransportSpec> {
             older.map(|transport| streamable(entry, transport))
         }
     };
-    if entry.node("transport").is_some() {
-        entry.warn("transport", "is not read by these hosts", "call it `type`");
+    // LLxprt documents it, Gemini CLI does not read it.
+    if !documents_transport && entry.node("transport").is_some() {
+        entry.warn("transport", "is not read by this host", "call it `type`");
     }
     found
 }

@@ -140,7 +140,7 @@ impl Form for Goose {
         spec.description = description.map(str::to_owned);
         spec.extras.extend(extras.map(|kept| (ID.to_owned(), kept)));
         if let Some(time) = timeout {
-            spec.timeouts = Timeouts { start: time, call: time, max: time };
+            spec.timeouts = Timeouts::all(time);
         }
         Some(ServerSpec { enabled, ..spec }.into())
     }

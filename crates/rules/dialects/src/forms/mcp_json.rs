@@ -223,14 +223,13 @@ fn metadata_url(fields: &mut Fields<'_, '_, '_>, key: &'static str) -> Option<St
 
 /// `timeout` is a wall clock per call, in milliseconds.
 fn timeouts(fields: &mut Fields<'_, '_, '_>) -> Timeouts {
-    let usual = Timeouts::default();
     match fields.time("timeout", Unit::Millis) {
         Some(limit) if limit < LEAST_TIMEOUT => {
             fields.warn("timeout", "is ignored", "give 1000 or more milliseconds");
-            usual
+            Timeouts::default()
         }
-        Some(limit) => Timeouts { call: limit, max: limit, ..usual },
-        None => usual,
+        Some(limit) => Timeouts::calls(limit),
+        None => Timeouts::default(),
     }
 }
 

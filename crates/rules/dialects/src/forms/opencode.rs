@@ -96,18 +96,22 @@ impl Form for OpenCode {
             writer.flag("enabled", false);
         }
         let Timeouts { start, call, .. } = rest.timeouts;
-        if start == call && rest.timeouts == of_silence(start, call) {
-            writer.millis("timeout", call);
+        if let Some(limit) = call
+            && start == call
+            && rest.timeouts == of_silence(start, call)
+        {
+            writer.millis("timeout", limit);
             rest.timeouts = Timeouts::default();
         }
         rest::finish(&rest, "opencode", writer);
     }
 }
 
-/// Limits of the start and of a call without any sign of life.
-pub(super) fn of_silence(start: Duration, call: Duration) -> Timeouts {
-    let usual = Timeouts::default();
-    Timeouts { start, call, max: usual.max.max(call) }
+/// Limits of the start and of a call without any sign of life, which may be longer than a call
+/// takes by default.
+pub(super) fn of_silence(start: Option<Duration>, call: Option<Duration>) -> Timeouts {
+    let max = call.filter(|call| *call > Timeouts::default().max());
+    Timeouts { start, call, max }
 }
 
 /// Where a server of a document stands or belongs, whichever version the document is of; `None` if
@@ -168,7 +172,9 @@ pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<E
     let is_remote = entry.choice("type", &[("local", false), ("remote", true)]);
     let found = ["command", "url"].map(|key| entry.node(key));
     match (found, enabled.or(disabled.map(|it| !it))) {
-        ([None, None], Some(enabled)) => return Some(Entry::Amendment { enabled }),
+        ([None, None], Some(enabled)) => {
+            return Some(Entry::Amendment { enabled: Some(enabled), env_inherit: Vec::new() });
+        }
         _ if is_remote.is_none() && entry.node("type").is_none() => {
             entry.warn("type", "is missing", "opencode needs \"local\" or \"remote\" there");
         }
@@ -237,7 +243,6 @@ fn remote(entry: &mut Fields<'_, '_, '_>) -> Option<TransportSpec> {
 }
 
 fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
-    let usual = Timeouts::default();
     let (start, call) = match entry.node("timeout") {
         Some(Node { value: Value::Table(_), .. }) => {
             let read = |inner: &mut Fields<'_, '_, '_>| {
@@ -251,7 +256,7 @@ fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
             (limit, limit)
         }
     };
-    of_silence(start.unwrap_or(usual.start), call.unwrap_or(usual.call))
+    of_silence(start, call)
 }
 
 /// `tools` may hide a server's tools from all agents and show them to some again, so what it says

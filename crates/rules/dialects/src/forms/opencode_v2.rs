@@ -69,10 +69,8 @@ impl Form for OpenCodeV2 {
 fn write_timeouts(timeouts: &mut Timeouts, writer: &mut Writer<'_>) {
     let (usual, said) = (Timeouts::default(), *timeouts);
     let mut fields = Vec::new();
-    for (key, time, usual) in
-        [("startup", said.start, usual.start), ("request", said.call, usual.call)]
-    {
-        if time != usual {
+    for (key, time) in [("startup", said.start), ("request", said.call)] {
+        if let Some(time) = time {
             let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
             fields.push((key.to_owned(), Data::Integer(millis)));
         }

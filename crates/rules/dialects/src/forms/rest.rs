@@ -54,20 +54,16 @@ pub(crate) fn fixed_kind(kind: &mut HttpKind, fixed: HttpKind, writer: &mut Writ
 
 /// The time to write for a dialect with one `timeout`, if it can say what was said.
 pub(crate) fn timeout(times: &mut Timeouts, covers: Covers, least: Duration) -> Option<Duration> {
-    let usual = Timeouts::default();
+    let none = Timeouts::default();
     let Timeouts { start, call, max } = *times;
     let (time, sayable, rest) = match covers {
-        Covers::Calls => {
-            let differs = (call, max) != (usual.call, usual.max);
-            (call, differs && call == max, Timeouts { start, ..usual })
-        }
-        Covers::Start => (start, start != usual.start, Timeouts { start: usual.start, ..*times }),
-        Covers::All => (call, start == call && call == max, usual),
+        Covers::Calls => (call, call == max, Timeouts { start, ..none }),
+        Covers::Start => (start, true, Timeouts { start: None, ..*times }),
+        Covers::All => (call, start == call && call == max, none),
     };
-    (sayable && time >= least).then(|| {
-        *times = rest;
-        time
-    })
+    let time = time.filter(|time| sayable && *time >= least)?;
+    *times = rest;
+    Some(time)
 }
 
 /// A text that must mean itself here: variables in it are a loss.
@@ -188,21 +184,21 @@ mod tests {
     #[test]
     fn one_number_says_only_what_it_covers() {
         let usual = Timeouts::default();
-        let mut calls = Timeouts { call: SECOND, max: SECOND, ..usual };
+        let mut calls = Timeouts::calls(SECOND);
         assert_eq!(timeout(&mut calls.clone(), Covers::All, SECOND), None);
         assert_eq!(timeout(&mut calls.clone(), Covers::Calls, SECOND * 2), None);
         assert_eq!(timeout(&mut calls, Covers::Calls, SECOND), Some(SECOND));
         assert_eq!(calls, usual);
 
-        let mut uneven = Timeouts { call: SECOND, ..usual };
+        let mut uneven = Timeouts { call: Some(SECOND), ..usual };
         for covers in [Covers::Calls, Covers::Start, Covers::All] {
             assert_eq!(timeout(&mut uneven, covers, SECOND), None, "{covers:?}");
         }
         assert_eq!(timeout(&mut usual.clone(), Covers::Calls, SECOND), None);
 
-        let mut start = Timeouts { start: SECOND, call: SECOND, max: SECOND };
+        let mut start = Timeouts::all(SECOND);
         assert_eq!(timeout(&mut start.clone(), Covers::All, SECOND), Some(SECOND));
         assert_eq!(timeout(&mut start, Covers::Start, SECOND), Some(SECOND));
-        assert_eq!(start, Timeouts { start: usual.start, call: SECOND, max: SECOND });
+        assert_eq!(start, Timeouts::calls(SECOND));
     }
 }

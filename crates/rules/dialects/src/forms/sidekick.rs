@@ -107,9 +107,8 @@ fn server_config(fields: &mut Fields<'_, '_, '_>) -> (StdioSpec, Timeouts) {
         Some(_) => {}
         None => fields.fail("has no `command`", "list the program and its arguments"),
     }
-    let usual = Timeouts::default();
-    let start = fields.time("timeout", Unit::Seconds).unwrap_or(usual.start);
-    (stdio, Timeouts { start, ..usual })
+    let start = fields.time("timeout", Unit::Seconds);
+    (stdio, Timeouts { start, ..Timeouts::default() })
 }
 
 fn selection(entry: &mut Fields<'_, '_, '_>) -> Selection {

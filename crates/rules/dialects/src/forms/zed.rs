@@ -72,7 +72,8 @@ impl Form for Zed {
             None => entry.ignored(&["oauth"]),
         }
         let enabled = entry.flag("enabled").unwrap_or(true);
-        let timeouts = entry.time("timeout", Unit::Seconds).map(of_call).unwrap_or_default();
+        let timeouts =
+            entry.time("timeout", Unit::Seconds).map(Timeouts::calls).unwrap_or_default();
         let extras = entry.kept(&KEPT).map(|kept| (ID.to_owned(), kept));
         let mut spec = ServerSpec::new(name, transport?);
         spec.extras.extend(extras);
@@ -87,7 +88,7 @@ impl Form for Zed {
     ) -> Option<(String, String)> {
         let has_own = entry.iter().any(|member| member.key == "timeout");
         match top.time(USUAL_TIMEOUT, Unit::Seconds) {
-            Some(limit) if !has_own => spec.timeouts = of_call(limit),
+            Some(limit) if !has_own => spec.timeouts = Timeouts::calls(limit),
             _ => {}
         }
         None
@@ -140,10 +141,6 @@ impl Form for Zed {
     fn meaning(&self, _effect: Effect, rule: &WrittenRule, _said: &Permissions) -> Meaning {
         permissions::meaning(&rule.about)
     }
-}
-
-fn of_call(limit: Duration) -> Timeouts {
-    Timeouts { call: limit, max: limit, ..Timeouts::default() }
 }
 
 /// An entry that only configures a server which an extension brings along.

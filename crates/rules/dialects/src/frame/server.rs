@@ -167,6 +167,7 @@ pub(crate) fn stdio(fields: &mut Fields<'_, '_, '_>, command: String, keys: &Key
         env_file: env_file.map(|path| anchored(file, &path)),
         cwd: working_folder(file, cwd.as_deref()),
         env_inherit: Vec::new(),
+        ..StdioSpec::default()
     }
 }
 

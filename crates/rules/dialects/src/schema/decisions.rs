@@ -57,12 +57,15 @@ pub(super) fn approvals() -> Data {
     let via = |about: &str| words(about, &Via::ALL.map(Via::as_str));
     let client =
         table("How calls of one client are approved.", vec![("via", via("Who approves."))]);
+    let terminal = "Whether somebody may approve from a terminal that a client started, such as the \
+                    one inside an editor.";
     table(
         "How calls are approved that are asked about; in your own file only.",
         vec![
             ("via", via("Who approves, where nothing is said of the client.")),
             ("wait", time("How long a call waits for an approval.")),
             ("expiry", time("How long it may still be approved, and a single approval used.")),
+            ("from_client_terminal", flag(terminal)),
             ("clients", map("Clients, by the name they call themselves.", client)),
         ],
     )

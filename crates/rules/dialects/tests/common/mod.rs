@@ -98,12 +98,14 @@ pub fn said(settings: &Settings) -> Settings {
     }
     mode.iter_mut().for_each(|it| it.at = (0, 0));
     taint.iter_mut().chain(yolo_floor).for_each(|it| it.at = (0, 0));
-    let FileApprovals { via, clients, wait, expiry } = &mut said.approvals;
+    let FileApprovals { via, clients, wait, expiry, from_client_terminal } = &mut said.approvals;
+    from_client_terminal.iter_mut().for_each(|it| it.at = (0, 0));
     via.iter_mut().chain(clients.values_mut()).for_each(|it| it.at = (0, 0));
     wait.iter_mut().chain(expiry).chain(&mut said.recheck).for_each(|it| it.at = (0, 0));
     said.posture.iter_mut().for_each(|it| it.at = (0, 0));
-    let FileContext { offer, folders, trusted } = &mut said.context;
+    let FileContext { offer, names, folders, trusted } = &mut said.context;
     offer.iter_mut().for_each(|it| it.at = (0, 0));
+    names.iter_mut().for_each(|it| it.at = (0, 0));
     folders.iter_mut().chain(trusted).for_each(|it| it.at = (0, 0));
     said
 }

@@ -36,7 +36,7 @@ fn tags_are_imported_by_whole_parts_for_everything_of_a_server() {
     let not = "profile research imports mcp.file, mcp.git (profiles.toml:3)";
     assert_eq!(why(&seen, "files", "read"), hidden(&format!("tags mcp.filesystem: {not}")));
     assert_eq!(why(&seen, "files", "tidy"), hidden(&format!("tags mcp.filesystem: {not}")));
-    assert_eq!(why(&seen, "plain", "ping"), hidden(&format!("tags mcp: {not}")));
+    assert_eq!(why(&seen, "plain", "ping"), hidden(&format!("tags mcp, mcp.plain: {not}")));
     assert_eq!(
         why(&seen, "git", "log"),
         listed("profile research imports mcp.git (profiles.toml:3)")
@@ -87,7 +87,7 @@ fn a_profile_with_a_list_sees_that_and_one_that_says_nothing_sees_all() {
         why(&seen, "git", "log"),
         listed(r#"include "git/log" of profile research (profiles.toml:3)"#)
     );
-    let rule = "tags mcp: profile research imports nothing (profiles.toml:3)";
+    let rule = "tags mcp, mcp.plain: profile research imports nothing (profiles.toml:3)";
     assert_eq!(why(&seen, "plain", "ping"), hidden(rule));
     let told = r#"profile research includes "git/lgo", which server git does not offer"#;
     assert_eq!(seen.findings, [told], "of a server that is not here nothing is said");

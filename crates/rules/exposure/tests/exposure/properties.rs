@@ -70,7 +70,8 @@ fn is_seen(server: &Server, tool: &str, profile: &Profile) -> bool {
     let path = format!("{name}/{tool}");
     let fits =
         |patterns: &[String]| patterns.iter().any(|it| matches(it, &path) || matches(it, name));
-    let server_tags = server.spec.tags.clone().unwrap_or_else(|| vec!["mcp".to_owned()]);
+    let derived = vec!["mcp".to_owned(), format!("mcp.{}", server.spec.name)];
+    let server_tags = server.spec.tags.clone().unwrap_or(derived);
     let tags = selection.tools.get(tool).and_then(|it| it.tags.clone()).unwrap_or(server_tags);
     let imported = match &profile.tags {
         Some(imported) => imported.iter().any(|it| tags.iter().any(|tag| imports(it, tag))),

@@ -42,7 +42,8 @@ impl Server {
 
     pub fn with(mut self, kind: CapabilityKind, names: &[&str]) -> Self {
         let catalog = Arc::make_mut(&mut self.catalog);
-        *catalog.of_mut(kind) = names.iter().map(|name| definition(name, "One.")).collect();
+        let definitions = names.iter().map(|name| definition(name, "One."));
+        *catalog.of_mut(kind).unwrap() = definitions.collect();
         self
     }
 

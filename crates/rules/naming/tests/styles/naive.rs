@@ -65,7 +65,7 @@ fn js(text: &str, marks: &str) -> String {
 
 fn as_written(name: &str) -> String {
     let wide = plain(name, "_-./");
-    if wide == name && name.len() <= 64 { wide } else { plain(name, "_-") }
+    if wide == name && name.len() <= 49 { wide } else { plain(name, "_-") }
 }
 
 /// A tool's name without its server's, as ours has it where it stands alone.
@@ -83,7 +83,7 @@ fn toolgate(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
     };
     let alone = |tool: &Tool<'_>| {
         let same = tools.iter().filter(|other| bare(other) == bare(tool)).count();
-        same == 1 && !style.reserved.contains(&bare(tool).as_str()) && bare(tool).len() <= 64
+        same == 1 && !style.reserved.contains(&bare(tool).as_str()) && bare(tool).len() <= 49
     };
     let name = |tool: &Tool<'_>| match style.prefix {
         Prefix::Always => prefixed(tool),

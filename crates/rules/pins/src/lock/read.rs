@@ -12,7 +12,7 @@ pub(super) fn lock(text: &str) -> Result<Lock, LockError> {
     let document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| LockError::Syntax(error.to_string()))?;
     match document.get("version").and_then(Item::as_integer) {
-        Some(1) => {}
+        Some(2) => {}
         Some(other) => return Err(LockError::Version(other)),
         None => return Err(LockError::Content("it does not say its version".into())),
     }
@@ -40,6 +40,8 @@ fn server(name: &str, item: &Item) -> Result<LockedServer, LockError> {
         "args",
         "cwd",
         "env",
+        "env_file",
+        "files",
         "url",
         "headers",
         "identity",
@@ -57,6 +59,8 @@ fn server(name: &str, item: &Item) -> Result<LockedServer, LockError> {
         args: here.texts("args")?,
         cwd: here.text("cwd")?,
         env: here.texts("env")?,
+        env_file: here.texts("env_file")?,
+        files: here.texts("files")?,
         url: here.text("url")?,
         headers: here.texts("headers")?,
         identity: here.digest("identity")?,

@@ -61,9 +61,9 @@ fn a_lock_is_read_as_it_was_written_and_holds_no_secret() {
 fn a_lock_that_says_something_else_is_refused() {
     let good = lock().format();
     let wrong = [
-        ("version = 1", "version = 2"),
-        ("version = 1", ""),
-        ("version = 1", "version = 1\nmore = 2"),
+        ("version = 2", "version = 1"),
+        ("version = 2", ""),
+        ("version = 2", "version = 2\nmore = 2"),
         ("transport = \"stdio\"", "transport = \"stdio\"\nmore = 2"),
         ("transport = \"stdio\"", "transport = 3"),
         ("args = [", "args = [1, "),
@@ -89,7 +89,7 @@ fn an_identity_is_that_of_what_runs_and_no_secret_counts() {
         stdio.env.insert("API_TOKEN".into(), Secret::new("other".into()));
     }
     assert_eq!(identity(&base), identity(&rotated));
-    let changes: [fn(&mut StdioSpec); 8] = [
+    let changes: [fn(&mut StdioSpec); 10] = [
         |s| s.command = "node".into(),
         |s| s.args[1] = "x@1.0.1".into(),
         |s| s.args.push("--more".into()),
@@ -98,6 +98,12 @@ fn an_identity_is_that_of_what_runs_and_no_secret_counts() {
         |s| drop(s.env.insert("NODE_OPTIONS".into(), Secret::new("x".into()))),
         |s| drop(s.env.insert("FROM".into(), Secret::new("${file:~/.ssh/id}".into()))),
         |s| s.env_inherit.push("AWS_*".into()),
+        |s| drop(s.env.insert("LEVEL".into(), Secret::new("debug".into()))),
+        |s| {
+            let set = [("LEVEL".to_owned(), Secret::new("debug".to_owned()))].into();
+            s.files.env_file =
+                Some(toolgate_model::EnvFile { variables: Some(set), ..Default::default() });
+        },
     ];
     for (index, change) in changes.into_iter().enumerate() {
         let mut other = base.clone();

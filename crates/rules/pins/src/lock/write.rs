@@ -10,7 +10,7 @@ use super::{Lock, LockedServer};
 const HEADER: &str = "\
 # What servers are started or reached, and what they offer, as somebody approved it.
 # Written by `toolgate lock`, held by `toolgate serve --frozen`. Commit it; do not edit it.
-version = 1
+version = 2
 ";
 
 pub(super) fn lock(lock: &Lock) -> String {
@@ -37,6 +37,12 @@ fn table(out: &mut String, name: &str, server: &LockedServer) {
     }
     if !server.env.is_empty() {
         line("env", list(&server.env));
+    }
+    if !server.env_file.is_empty() {
+        line("env_file", list(&server.env_file));
+    }
+    if !server.files.is_empty() {
+        line("files", list(&server.files));
     }
     if let Some(url) = &server.url {
         line("url", quoted(url));

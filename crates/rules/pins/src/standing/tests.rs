@@ -33,7 +33,7 @@ fn what_was_never_seen_is_new_to_one_person_and_unapproved_where_somebody_govern
 fn what_is_pinned_holds_for_one_identity_and_one_digest() {
     let (server, identity, digest) = (server(), Digest::of(b"id"), Digest::of(b"def"));
     let mut pins = Pins::default();
-    pins.insert(&server, identity, TOOL, digest);
+    pins.insert(&server, identity, TOOL, digest, 10);
     for posture in Posture::ALL {
         let now = |identity, digest, capability| {
             standing(&pins, None, posture, &subject(&server, identity, digest, capability))
@@ -62,7 +62,7 @@ fn resources_stand_and_fall_with_their_server() {
     let mut pins = Pins::default();
     assert_eq!(standing(&pins, None, Posture::Personal, &resource), Standing::Pinned);
     assert_eq!(standing(&pins, None, Posture::Governed, &resource), Standing::Unapproved);
-    pins.insert(&server, identity, None, crate::instructions_digest(""));
+    pins.insert(&server, identity, None, crate::instructions_digest(""), 0);
     assert_eq!(standing(&pins, None, Posture::Governed, &resource), Standing::Pinned);
 }
 
@@ -71,7 +71,7 @@ fn a_lock_only_tightens() {
     let (server, identity, digest) = (server(), Digest::of(b"id"), Digest::of(b"def"));
     let here = subject(&server, &identity, &digest, TOOL);
     let mut pins = Pins::default();
-    pins.insert(&server, identity, TOOL, digest);
+    pins.insert(&server, identity, TOOL, digest, 10);
     let mut lock = Lock::default();
     let judged = |pins: &Pins, lock: &Lock| standing(pins, Some(lock), Posture::Governed, &here);
     assert_eq!(judged(&pins, &lock), Standing::NotLocked);
@@ -89,12 +89,43 @@ fn a_lock_only_tightens() {
 }
 
 #[test]
-fn a_refusal_says_what_to_type() {
+fn a_refusal_names_what_is_meant_and_no_command() {
     let (server, identity, digest) = (server(), Digest::of(b"id"), Digest::of(b"def"));
     let odd = Some((CapabilityKind::Tool, "it's odd"));
     let changed = Standing::Changed { was: digest };
     let said = changed.refusal(&subject(&server, &identity, &digest, odd)).unwrap();
-    assert!(said.contains(r"`toolgate pins approve git 'it'\''s odd'`"), "{said}");
+    assert!(said.contains(r#"the tool "it's odd" of `git`"#), "{said}");
+    assert!(!said.contains("toolgate"), "{said}");
     assert!(said.contains("changed since it was approved"));
     assert_eq!(Standing::Pinned.refusal(&subject(&server, &identity, &digest, odd)), None);
+}
+
+#[test]
+fn a_server_that_goes_on_renaming_is_pinned_to_a_limit_and_leaves_room_for_others() {
+    let digest = crate::digest(CapabilityKind::Tool, b"{}");
+    let mut pins = Pins::default();
+    let mut pinned = |server: &str, bytes: u64| {
+        let (server, identity) = (ServerName::new(server).unwrap(), digest);
+        let mut count = 0;
+        for number in 0..5000 {
+            let name = format!("tool-{number}");
+            let capability = Some((CapabilityKind::Tool, name.as_str()));
+            let (identity_of, digest_of) = (&identity, &digest);
+            let subject =
+                Subject { server: &server, identity: identity_of, capability, digest: digest_of };
+            match standing(&pins, None, Posture::Personal, &subject) {
+                Standing::New => pins.insert(&server, identity, capability, digest, bytes),
+                Standing::TooMany => break,
+                other => panic!("{other:?}"),
+            }
+            count += 1;
+        }
+        count
+    };
+    assert_eq!(pinned("restless", 100), 4096);
+    assert_eq!(pinned("large", 512 << 10), 32);
+    for number in 0..20 {
+        pinned(&format!("more-{number}"), 100);
+    }
+    assert_eq!(pinned("late", 100), 256, "something is left for each");
 }

@@ -111,7 +111,7 @@ impl Call {
 
     pub fn asked(&self) -> Asked<'_> {
         let Self { id, tags, client, profile, arguments, .. } = self;
-        Asked { id, tags, client, profile, arguments: arguments.as_bytes() }
+        Asked { id, tags, client, caller: "local", profile, arguments: arguments.as_bytes() }
     }
 
     pub fn facts(&self) -> Facts<'_> {

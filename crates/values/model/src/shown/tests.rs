@@ -80,6 +80,26 @@ fn what_somebody_agrees_to_hides_nothing_that_could_be_run() {
 }
 
 #[test]
+fn a_value_is_shown_unless_it_is_a_secret() {
+    for (name, value, shown) in [
+        ("LEVEL", "debug", "debug"),
+        ("PYTHONPATH", "./lib", "./lib"),
+        ("API_TOKEN", "canary", "***"),
+        ("X", "ghp_0123456789abcdef0123", "***"),
+        ("DB", "pg://u:canary@h/db", "pg://***@h/db"),
+        ("AUTH", "Bearer ${env:T}", "Bearer ${env:T}"),
+        ("AUTH", "${env:T:-canary}", "${env:T:-***}"),
+        ("API_TOKEN", "; evil", "***"),
+        ("PLAIN", "k4n4ry", "***"),
+        ("PORT", "8080", "8080"),
+        ("RAW", "$${T}k4n4ry", "***"),
+        ("LD_PRELOAD", "./k4n4ry.so", "./k4n4ry.so"),
+    ] {
+        assert_eq!(consented_value(name, value), shown, "{name}");
+    }
+}
+
+#[test]
 fn urls_lose_userinfo_and_query_values() {
     assert_eq!(
         shown_url("https://me:canary@example.com/a?key=canary&b#canary"),

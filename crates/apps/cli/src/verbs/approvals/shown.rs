@@ -1,6 +1,6 @@
 //! Calls and grants for people: whole, with every character either plain to see or spelled out.
 
-use toolgate_host::approvals::{Choice, shown_arguments};
+use toolgate_host::approvals::{Choice, shown_params};
 
 use crate::control::{Given, Outcome, Shown};
 use crate::exit::Failure;
@@ -24,7 +24,8 @@ pub fn text(call: &Shown) -> String {
     let line = |(what, said): (&str, &String)| format!("{what:<11}{}\n", visible(said));
     let mut text: String = lines.into_iter().map(line).collect();
     text.push_str("arguments\n");
-    text.push_str(&shown_arguments(call.arguments.get().as_bytes()));
+    let others = call.other_params.as_ref().map(|others| others.get()).unwrap_or_default();
+    text.push_str(&shown_params(call.arguments.get().as_bytes(), others.as_bytes()));
     text.push('\n');
     text
 }

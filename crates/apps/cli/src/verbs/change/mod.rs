@@ -19,7 +19,7 @@ use toolgate_model::Severity;
 use crate::carry::change::Change;
 use crate::carry::literals::{Instead, replaced};
 use crate::carry::report::{Lost, tell_lost};
-use crate::context::Context;
+use crate::context::{Context, own_program};
 use crate::control::Question;
 use crate::exit::{Exit, Failure, chain};
 use crate::out;
@@ -152,7 +152,7 @@ fn text_of(context: &Context, file: &Document) -> Result<String, Failure> {
     let text = file.text().map_err(unwritable)?;
     let is_users = file.path() == context.home.config_file();
     Ok(match is_users && !file.path().exists() {
-        true => toolgate_host::config::EXAMPLE.to_owned(),
+        true => toolgate_host::config::example(&own_program()?),
         false => text,
     })
 }

@@ -48,15 +48,16 @@ impl Line {
 
 pub fn run(context: &Context) -> Result<Exit, Failure> {
     let plan = context.options()?.read_files()?;
-    let count = |severity| plan.diagnostics.iter().filter(|it| it.severity == severity).count();
+    let found = plan.check();
+    let count = |severity| found.iter().filter(|it| it.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let servers = plan.entries.len();
     if context.json {
-        let diagnostics = plan.diagnostics.iter().map(Line::of).collect();
+        let diagnostics = found.iter().map(Line::of).collect();
         out::json(&Report { servers, errors, warnings, diagnostics })?;
     } else {
         let coloured = io::stdout().is_terminal() && !out::colour_is_declined();
-        for found in &plan.diagnostics {
+        for found in &found {
             out::line(&shown(found, coloured))?;
         }
     }

@@ -20,26 +20,26 @@ use crate::exit::{Exit, Failure, chain};
     { \"command\": \"toolgate\", \"args\": [\"context\", \"serve\"] }\n\n\
     Example: toolgate context serve --names secondbrain")]
 pub struct Serve {
-    /// Whose names tools and resources have
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
-    names: Whose,
+    /// Whose names tools and resources have; without it, as the config says (`context.names`)
+    #[arg(long, value_name = "WHOSE", value_enum)]
+    names: Option<Whose>,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Whose {
     /// ask, recall, …; toolgate://context/…
-    #[default]
     Toolgate,
     /// sb_ask, sb_recall, …; secondbrain://context/…
     Secondbrain,
 }
 
 pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
-    let names = match options.names {
-        Whose::Toolgate => Names::Toolgate,
-        Whose::Secondbrain => Names::SecondBrain,
-    };
     let setup = setup(context).await?;
+    let names = match options.names {
+        Some(Whose::Toolgate) => Names::Toolgate,
+        Some(Whose::Secondbrain) => Names::SecondBrain,
+        None => setup.plan().settings.context.names,
+    };
     let server = tools_server(context.shelf(), names, intake(&setup));
     let host = Host::builder().setup(setup).context_alone(server).start().await?;
     // It is there at once, and a client's first list is to have it.

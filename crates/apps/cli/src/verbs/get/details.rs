@@ -73,7 +73,8 @@ impl Loser {
 #[derive(Debug, Serialize)]
 struct Times {
     start_ms: u128,
-    call_ms: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_ms: Option<u128>,
     max_ms: u128,
 }
 
@@ -163,6 +164,7 @@ impl Details {
         };
         let flag = |flag: bool| if flag { "yes".to_owned() } else { String::new() };
         let Times { start_ms, call_ms, max_ms } = &self.timeouts;
+        let silent = call_ms.map(|time| format!("a silent call {time} ms, ")).unwrap_or_default();
         let auth: Vec<_> = self.auth.iter().map(|(key, value)| format!("{key} {value}")).collect();
         vec![
             ("description", self.description.clone().unwrap_or_default()),
@@ -177,7 +179,7 @@ impl Details {
             ("inherits", self.env_inherit.join(", ")),
             ("headers", self.headers.join(", ")),
             ("login", auth.join(", ")),
-            ("timeouts", format!("start {start_ms} ms, call {call_ms} ms, at most {max_ms} ms")),
+            ("timeouts", format!("start {start_ms} ms, {silent}a call {max_ms} ms")),
             ("pool", if self.pool == "shared" { String::new() } else { self.pool.to_owned() }),
             ("tags", self.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
             ("tools", self.tools.text()),
@@ -203,8 +205,11 @@ fn standing(entry: &Entry) -> (&'static str, Option<String>) {
 impl Times {
     fn of(timeouts: Timeouts) -> Self {
         let ms = |time: Duration| time.as_millis();
-        let Timeouts { start, call, max } = timeouts;
-        Self { start_ms: ms(start), call_ms: ms(call), max_ms: ms(max) }
+        Self {
+            start_ms: ms(timeouts.start()),
+            call_ms: timeouts.call.map(ms),
+            max_ms: ms(timeouts.max()),
+        }
     }
 }
 

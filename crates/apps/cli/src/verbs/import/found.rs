@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, Client, ClientFile};
 use toolgate_host::config::{
-    Dialect, FileApprovals, FileContext, FileRef, FileSettings, Permissions, read_file,
+    Dialect, FileApprovals, FileContext, FileRef, FileSettings, Permissions, Sources, read_file,
 };
 use toolgate_host::{Diagnostic, Scope, ServerSpec, Severity, TransportSpec};
-use toolgate_model::{shown_args, shown_url};
+use toolgate_model::{Timeouts, shown_args, shown_url};
 
 use super::Skipped;
 use crate::carry::report::Lost;
@@ -28,6 +28,10 @@ pub struct Found {
     pub scope: Scope,
     /// Why its own host would not start it.
     pub blocked: Option<String>,
+    /// The file.
+    pub file: PathBuf,
+    /// Whether its host uses it in every project.
+    pub everywhere: bool,
 }
 
 impl Found {
@@ -51,7 +55,12 @@ impl Found {
 
     /// It is not taken.
     pub fn skipped(&self, why: &str) -> Skipped {
-        Skipped { name: self.name().to_owned(), from: self.from.clone(), why: why.to_owned() }
+        Skipped {
+            name: self.name().to_owned(),
+            from: self.from.clone(),
+            why: why.to_owned(),
+            is_ours_already: false,
+        }
     }
 }
 
@@ -68,17 +77,31 @@ pub struct Search {
 }
 
 impl Search {
-    /// Looks where it was told to, or everywhere.
-    pub fn run(context: &Context, from: Option<&str>) -> Result<Self, Failure> {
+    /// What one client's files declare, apart from ourselves.
+    pub fn of_client(context: &Context, client: &Client) -> Result<Vec<Found>, Failure> {
         let sources = sources(context)?;
-        let mut search = Self {
+        let mut search = Self::new(&sources);
+        for file in clients::known(&sources).iter().filter(|file| client.has(file)) {
+            search.known(file);
+        }
+        Ok(search.found)
+    }
+
+    fn new(sources: &Sources) -> Self {
+        Self {
             found: Vec::new(),
             skipped: Vec::new(),
             findings: Vec::new(),
             beside: Vec::new(),
             here: sources.project_dir.clone().unwrap_or_default(),
             endpoints: sources.own_endpoints.clone(),
-        };
+        }
+    }
+
+    /// Looks where it was told to, or everywhere.
+    pub fn run(context: &Context, from: Option<&str>) -> Result<Self, Failure> {
+        let sources = sources(context)?;
+        let mut search = Self::new(&sources);
         let known = clients::known(&sources);
         match from.map(|from| (from, clients::named(from))) {
             None => known.iter().for_each(|file| search.known(file)),
@@ -142,8 +165,9 @@ impl Search {
         for declared in reading.servers {
             let (from, scope) = (from.to_owned(), file.scope);
             let meant = declared.only_in.as_deref().is_none_or(|it| self.here.starts_with(it));
-            let blocked = declared.blocked;
-            let found = Found { spec: declared.spec, from, scope, blocked };
+            let (blocked, everywhere) = (declared.blocked, declared.only_in.is_none());
+            let file = file.path.to_path_buf();
+            let found = Found { spec: declared.spec, from, scope, blocked, file, everywhere };
             let is_us = clients::is_gateway(&found.spec, &self.endpoints);
             match (is_us, meant) {
                 (true, _) => self.skipped.push(found.skipped("it is a toolgate")),
@@ -219,6 +243,7 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         approvals,
         posture,
         recheck,
+        timeouts,
         context,
         inputs,
         extras,
@@ -234,6 +259,7 @@ fn said_for_all(settings: &FileSettings) -> Vec<String> {
         ("approvals", *approvals != FileApprovals::default()),
         ("launch.posture", posture.is_some()),
         ("pins.recheck", recheck.is_some()),
+        ("timeouts", *timeouts != Timeouts::default()),
         ("context", *context != FileContext::default()),
         ("inputs", !inputs.is_empty()),
     ];

@@ -111,6 +111,11 @@ impl Intake {
         }
     }
 
+    /// The names under which credentials go into the secret store.
+    pub fn secret_names(&self) -> Vec<String> {
+        self.secrets.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Puts credentials into the secret store: before the file names them.
     pub fn keep_secrets(&self, context: &Context) -> Result<(), Failure> {
         let store = Secrets::of(&context.home);
@@ -154,7 +159,7 @@ pub async fn settle(
         let Some(entry) = setup.plan().entry(&spec.name) else { continue };
         let is_written = entry.origin.file.as_deref() == Some(&target.at.path);
         let waits = entry.standing == Standing::NeedsConsent;
-        let means_the_same = is_written || entry.identity() == spec.digest();
+        let means_the_same = is_written || entry.spec.digest() == spec.digest();
         if !is_written {
             let origin = visible(&entry.origin.to_string());
             out::note(&format!("{}: the entry of {origin} is nearer and wins", spec.name));

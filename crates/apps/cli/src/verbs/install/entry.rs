@@ -7,7 +7,7 @@ use toolgate_host::config::{Dialect, FileRef, template};
 use toolgate_host::{HttpSpec, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
 use crate::carry::installed::Register;
-use crate::context::Context;
+use crate::context::{Context, own_program};
 use crate::exit::Failure;
 use crate::reach::Living;
 
@@ -78,7 +78,7 @@ pub async fn transport(
     http: bool,
 ) -> Result<(TransportSpec, Option<String>), Failure> {
     if http {
-        let living = Living::at(&context.home).await;
+        let living = Living::at(context).await;
         let endpoint = living.and_then(|living| living.owner.endpoint);
         let mut url = endpoint.unwrap_or_else(|| ENDPOINT.to_owned());
         if let Some(profile) = &context.profile {
@@ -109,8 +109,7 @@ pub async fn transport(
 
 /// This program: by its name where that finds it, else by its path.
 fn program() -> Result<String, Failure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| Failure::failed(format!("find this program: {error}")))?;
+    let exe = own_program()?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let path = std::env::var_os("PATH").unwrap_or_default();
     let file = format!("toolgate{}", std::env::consts::EXE_SUFFIX);

@@ -16,6 +16,9 @@ pub fn text(lines: &[PinLine]) -> String {
         };
         let _ = writeln!(out, "{what}: {}", how(line, state));
         line.changes.iter().for_each(|change| one(&mut out, change));
+        for finding in &line.findings {
+            let _ = writeln!(out, "  finding: {}", visible(finding));
+        }
     }
     out
 }
@@ -65,10 +68,12 @@ mod tests {
             by: Some("first listing".into()),
             pinned_at: Some("2026-01-02T03:04:05.000Z".into()),
             changes: vec![change],
+            findings: vec!["instructs: git/push at description: orders\u{202e}".into()],
         };
         let expected = "git tool push: changed since it was approved (first listing, \
              2026-01-02T03:04:05.000Z)\n  error: `description` was changed [description-changed] \
-             /description\n    - one\n    + two\n    + three⟦U+202E⟧\n";
+             /description\n    - one\n    + two\n    + three⟦U+202E⟧\n  finding: instructs: git/push at description: \
+             orders⟦U+202E⟧\n";
         assert_eq!(text(&[line]), expected);
     }
 }

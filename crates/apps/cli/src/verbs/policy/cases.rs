@@ -17,7 +17,7 @@ use crate::station::Terms;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A case, in TOML or JSON:\n  [[case]]\n  server = \"git\"\n  tool = \"push\"      \
-    # or resource = \"URI\", or prompt = \"NAME\"\n  expect = \"deny\"    # or \"ask\", or \"allow\"\n  \
+    # or resource = \"URI\", prompt = \"NAME\", method = \"NAME\"\n  expect = \"deny\"    # or \"ask\", or \"allow\"\n  \
     arguments = { force = true }\n  client = \"claude-code\"\n  profile = \"default\"\n  \
     because = \"mcp:git/push\"    # part of the reason\n\n\
     Examples:\n  toolgate policy test policy-cases.toml\n  toolgate policy test cases.json --json"
@@ -41,6 +41,7 @@ struct Case {
     tool: Option<String>,
     resource: Option<String>,
     prompt: Option<String>,
+    method: Option<String>,
     #[serde(default)]
     arguments: Map<String, Value>,
     client: Option<String>,
@@ -159,14 +160,16 @@ fn read(file: &Path) -> Result<Cases, Failure> {
 }
 
 fn supposed(context: &Context, number: usize, case: &Case) -> Result<Supposed, Failure> {
-    let (kind, name) = match (&case.tool, &case.resource, &case.prompt) {
-        (Some(name), None, None) => ("tool", name),
-        (None, Some(name), None) => ("resource", name),
-        (None, None, Some(name)) => ("prompt", name),
-        _ => {
-            return Err(Failure::usage(format!("understand case {number}"))
-                .hint("it names one of `tool`, `resource` and `prompt`"));
-        }
+    let named = [
+        ("tool", &case.tool),
+        ("resource", &case.resource),
+        ("prompt", &case.prompt),
+        ("method", &case.method),
+    ];
+    let mut named = named.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)));
+    let (Some((kind, name)), None) = (named.next(), named.next()) else {
+        return Err(Failure::usage(format!("understand case {number}"))
+            .hint("it names one of `tool`, `resource`, `prompt` and `method`"));
     };
     let profile = case.profile.as_deref().unwrap_or_else(|| context.seeing());
     Ok(Supposed {

@@ -17,7 +17,7 @@ pub(super) const SOME_CLIENT: &str = "some-client";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing is called. Who would be asked depends on the client: `approvals.via`.\n\n\
+    after_help = "Nothing is called. Who would be asked is told for a client that shows forms.\n\n\
     Examples:\n  toolgate policy explain git push\n  \
     toolgate policy explain filesystem write_file --arguments '{\"path\":\"/etc/hosts\"}'\n  \
     toolgate policy explain git push --client claude-code --json"
@@ -35,19 +35,23 @@ pub struct Explain {
     #[arg(long, value_name = "NAME", default_value = SOME_CLIENT)]
     client: String,
     /// Explain a resource, by its URI, instead of a tool
-    #[arg(long, conflicts_with = "prompt")]
+    #[arg(long, group = "kind")]
     resource: bool,
     /// Explain a prompt instead of a tool
-    #[arg(long)]
+    #[arg(long, group = "kind")]
     prompt: bool,
+    /// Explain a method of an extension instead of a tool; --arguments are its params
+    #[arg(long, group = "kind")]
+    method: bool,
 }
 
 pub async fn run(context: &Context, options: &Explain) -> Result<Exit, Failure> {
     let words = [options.arguments.clone()];
     let arguments = crate::arguments::read(&words, &json!({}), io::stdin().lock())?;
-    let kind = match (options.resource, options.prompt) {
-        (true, _) => "resource",
-        (_, true) => "prompt",
+    let kind = match options {
+        Explain { resource: true, .. } => "resource",
+        Explain { prompt: true, .. } => "prompt",
+        Explain { method: true, .. } => "method",
         _ => "tool",
     };
     let supposed = Supposed {
@@ -75,11 +79,12 @@ pub(super) async fn ask(reach: &Reach, supposed: &Supposed) -> Result<Told, Fail
 }
 
 fn shown(told: &Told) -> String {
-    let Told { server, kind, name, effect, because, step, .. } = told;
+    let Told { server, kind, name, effect, outcome, because, step, .. } = told;
     let mut text = format!(
-        "{}/{} ({kind}): {effect}\n  because  {}\n  step     {step}\n",
+        "{}/{} ({kind}): {effect}\n  outcome  {}\n  because  {}\n  step     {step}\n",
         visible(server),
         visible(name),
+        in_words(outcome),
         visible(because),
     );
     text += &format!("  tags     {}\n", visible(&told.tags.join(", ")));
@@ -101,6 +106,17 @@ fn shown(told: &Told) -> String {
         }
     }
     text
+}
+
+fn in_words(outcome: &str) -> &str {
+    match outcome {
+        "allowed" => "it passes",
+        "client-approves" => "it passes: the client asks its user by itself",
+        "form" => "the client shows its user a form",
+        "operator" => "it waits for an operator: `toolgate approvals`",
+        "refused" => "it is refused",
+        other => other,
+    }
 }
 
 fn spoken(said: &crate::control::Spoken) -> String {

@@ -119,6 +119,6 @@ fn shape((time, client, it): &Found) -> Value {
     json!({
         "time": time, "client": client, "server": it.id.server, "kind": it.id.kind,
         "name": &*it.id.name, "was": it.was, "was_because": it.was_because, "now": it.now,
-        "now_because": it.now_because,
+        "now_because": it.now_because, "outcome": it.outcome.as_str(),
     })
 }

@@ -1,7 +1,7 @@
 //! The events of one session: what was sent and what waits to be, stream by stream.
 //!
 //! A stream is its log; connections only read from it ([`Reader`]). So a client that loses
-//! its connection finds everything where it was, and a call goes on whether anybody reads or not.
+//! its connection finds everything where it was, and a call goes on for a while without a reader.
 //! Stream 0 carries what belongs to no request; every request that is answered by a stream has one
 //! of its own. An event's id is `<stream>-<number>`.
 //!
@@ -13,11 +13,14 @@ mod reader;
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 
@@ -74,6 +77,8 @@ pub(super) struct Stream {
     done: Option<u64>,
     /// Who reads, newest last; only the newest is given events.
     pub(super) readers: Vec<Attached>,
+    /// Whether everybody who read has left.
+    pub(super) left: watch::Sender<bool>,
 }
 
 /// A connection that reads a stream.
@@ -176,9 +181,29 @@ impl EventLog {
             cursor = after.unwrap_or(stream.delivered).min(stream.last);
             stream.readers.iter_mut().for_each(|older| older.superseded = true);
             stream.readers.push(Attached { key, waker: None, superseded: false });
+            stream.left.send_replace(false);
         }
         drop(streams);
         Reader::new(self.clone(), stream, key, cursor)
+    }
+
+    /// Waits until everybody who read a stream has left, and nobody came back for so long.
+    pub(crate) fn abandoned(
+        &self,
+        stream: u64,
+        resume: Duration,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let left = self.streams().get(stream).map(|stream| stream.left.subscribe());
+        async move {
+            // A stream that is gone was answered, or its session is over.
+            let Some(mut left) = left else { return pending().await };
+            while left.wait_for(|left| *left).await.is_ok() {
+                if timeout(resume, left.wait_for(|left| !*left)).await.is_err() {
+                    return;
+                }
+            }
+            pending().await
+        }
     }
 
     /// Reads on behind the event a client saw last.

@@ -78,6 +78,9 @@ impl Drop for Reader {
         let mut streams = self.log.streams();
         let Some(stream) = streams.get(self.stream) else { return };
         stream.readers.retain(|reader| reader.key != self.key);
+        if stream.readers.is_empty() {
+            stream.left.send_replace(true);
+        }
         // Whoever read before is the newest again.
         let heir = stream.readers.last_mut().and_then(|reader| reader.waker.take());
         drop(streams);

@@ -7,13 +7,16 @@ use toolgate_wire::{Frame, Kind, Message, WireError, build, code, method};
 use super::outbox::Outbox;
 use crate::gateway::Hub;
 use crate::http::clock::{Phase, Pulse};
-use crate::http::headers::Comer;
+use crate::peer::PeerId;
+use crate::principal::Comer;
 use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
 
 /// A client and its session, if it has one yet.
 pub(super) struct Client {
     hub: Arc<Hub>,
     pub(super) comer: Comer,
+    /// For whom it is counted.
+    pub(super) peer: PeerId,
     pub(super) outbox: Arc<Outbox>,
     /// When the stream was opened.
     pub(super) since: u64,
@@ -35,7 +38,7 @@ impl Client {
     pub(super) fn new(hub: Arc<Hub>, comer: Comer, since: u64, pulse: Arc<Pulse>) -> Self {
         pulse.enter(Phase::Silent);
         let (outbox, standing) = (Arc::default(), Mutex::new(Standing::New));
-        Self { hub, comer, outbox, since, pulse, standing }
+        Self { hub, peer: comer.peer_id(), comer, outbox, since, pulse, standing }
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {

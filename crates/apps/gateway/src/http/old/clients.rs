@@ -14,15 +14,17 @@ use super::MESSAGES;
 use super::client::Client;
 use crate::gateway::Hub;
 use crate::http::clock::{Clock, Pulse};
-use crate::http::headers::{Comer, Principal};
 use crate::http::sessions::{Key, NoRoom};
 use crate::http::stream::Feed;
+use crate::peer::PeerId;
+use crate::principal::{Comer, Principal};
+use crate::shares::Bounds;
 
 /// The clients of one server.
 pub(crate) struct Clients {
     open: papaya::HashMap<Key, Arc<Client>>,
     clock: Arc<Clock>,
-    most: usize,
+    bounds: Bounds,
     /// How long one may say nothing.
     silence: Duration,
 }
@@ -36,7 +38,7 @@ pub(crate) struct Presence {
 
 impl Clients {
     pub(crate) fn new(clock: Arc<Clock>, most: usize, silence: Duration) -> Arc<Self> {
-        Arc::new(Self { open: papaya::HashMap::new(), clock, most, silence })
+        Arc::new(Self { open: papaya::HashMap::new(), clock, bounds: Bounds::of(most, 4), silence })
     }
 
     /// Enters a client that has just come, and tells it where to post.
@@ -46,7 +48,9 @@ impl Clients {
         comer: Comer,
         pulse: Arc<Pulse>,
     ) -> Result<Presence, NoRoom> {
-        if self.open.len() >= self.most && !self.evict() {
+        let peer = comer.peer_id();
+        let own = self.open.pin().values().filter(|client| client.peer == peer).count();
+        if !self.bounds.admit(&peer, self.open.len(), own) && !self.evict(&peer) {
             return Err(NoRoom::Full);
         }
         let key = Key::mint().map_err(NoRoom::Random)?;
@@ -58,25 +62,26 @@ impl Clients {
     }
 
     /// The client a message names as its own.
-    pub(super) fn find(&self, id: &str, principal: Principal) -> Option<Arc<Client>> {
+    pub(super) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Client>> {
         let client = self.open.pin().get(&Key::parse(id.as_bytes())?).cloned()?;
-        (client.comer.principal == principal).then_some(client)
+        (client.comer.principal == *principal).then_some(client)
     }
 
-    /// Ends those who came and said nothing for too long.
-    pub(crate) fn sweep(&self) {
+    /// Ends those who came and said nothing for too long, and those who may not be served any more.
+    pub(crate) fn sweep(&self, is_barred: impl Fn(&Principal) -> bool) {
         let open = self.open.pin();
         for client in open.values() {
-            if client.is_new() && self.clock.past(client.since, self.silence) {
+            let late = client.is_new() && self.clock.past(client.since, self.silence);
+            if late || is_barred(&client.comer.principal) {
                 client.end();
             }
         }
     }
 
-    /// Ends the oldest of those who have said nothing.
-    fn evict(&self) -> bool {
+    /// Ends the oldest of a peer's clients that have said nothing.
+    fn evict(&self, peer: &PeerId) -> bool {
         let open = self.open.pin();
-        let silent = open.iter().filter(|(_, client)| client.is_new());
+        let silent = open.iter().filter(|(_, client)| client.is_new() && client.peer == *peer);
         let Some((key, client)) = silent.min_by_key(|(_, client)| client.since) else {
             return false;
         };

@@ -16,14 +16,14 @@ use hyper::body::Incoming;
 use toolgate_wire::{Message, Revision};
 
 use super::answer::{Refused, bare, events, faulty, json, with_status};
-use super::body;
 use super::clock::{Phase, Pulse};
-use super::headers::{Accept, Comer, Place, Principal, json_body, label};
+use super::headers::{Accept, json_body, label};
 use super::payload::Payload;
 use super::post::no_room;
 use super::server::{Server, unknown_session, wrong_method};
 use super::stream::{Events, Pace};
 use crate::modern::{Fault, Label, Speech};
+use crate::principal::Place;
 
 pub(crate) use clients::Clients;
 
@@ -59,11 +59,12 @@ impl Server {
         pulse: &Arc<Pulse>,
     ) -> Result<Response<Payload>, Refused> {
         Accept::of(headers)?.needs_events()?;
-        let comer = Comer::of(headers, place);
+        let comer = self.comer(headers, place, pulse)?;
+        let share = self.stream_share(&comer)?;
         let opened = self.old.open(self.hub.clone(), comer, pulse.clone());
         let presence = opened.map_err(|reason| no_room(&reason))?;
         let pace = Pace::unbroken(&self.hub.options);
-        Ok(events(Events::new(presence, pace, pulse.clone())))
+        Ok(events(Events::new(presence, pace, pulse.clone()).counted(share)))
     }
 
     /// Takes a message. Its answer goes onto the stream.
@@ -75,17 +76,18 @@ impl Server {
         json_body(request.headers())?;
         let (head, body) = request.into_parts();
         let id = head.uri.query().and_then(session).ok_or_else(unknown_session)?;
-        let principal = Principal::of(&head.headers);
-        let client = self.old.find(id, principal).ok_or_else(unknown_session)?;
+        let comer = self.comer(&head.headers, None, pulse)?;
+        let client = self.old.find(id, &comer.principal).ok_or_else(unknown_session)?;
         let options = &self.hub.options;
         pulse.enter(Phase::Body);
-        let bytes = body::read(body, options.body, options.cuts.body).await?;
+        let bytes = self.read_body(body, &comer).await?;
         pulse.enter(Phase::Serving);
         let message = Message::parse(bytes, &self.hub.limits())
             .map_err(|error| Refused::unreadable(&error))?;
         if let Err(fault) = of_a_session(&message, label(&head.headers), options.strict) {
             return Ok(faulty(fault));
         }
+        self.hub.await_start().await;
         match client.receive(message) {
             Ok(true) => Ok(bare(StatusCode::ACCEPTED)),
             Ok(false) => Err(unknown_session()),

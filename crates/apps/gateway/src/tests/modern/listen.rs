@@ -63,7 +63,7 @@ async fn tasks_are_told_to_the_caller_whose_they_are() {
     let mut call = super::call(1, "echo");
     call["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = extension;
     stage.http.result(&call).await;
-    let other = stage.http.with("authorization", "Bearer other");
+    let other = stage.http.with("authorization", &stage.script.key("other").await);
     other.result(&super::call(2, "echo")).await;
     let callers = stage.script.callers.lock().unwrap().clone();
     let status = |caller: usize, task: &str| GateEvent::TaskStatus {
@@ -141,6 +141,6 @@ async fn listens_are_counted_and_need_a_stream() {
         open.push(opened(&stage, &message).await);
     }
     assert_eq!(stage.http.refusal(&message).await, (200, -32600));
-    let other = stage.http.with("authorization", "Bearer other");
+    let other = stage.http.with("authorization", &stage.script.key("other").await);
     assert_eq!(other.say(&message).await.status(), 200, "others have their own");
 }

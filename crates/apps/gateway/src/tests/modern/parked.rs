@@ -158,9 +158,12 @@ async fn a_state_leads_to_its_call_once_and_for_its_caller_only() {
     let mut renamed = good.clone();
     renamed["params"]["name"] = "echo".into();
     assert!(reason(&stage, &renamed).await.contains("another request"));
-    let other = stage.http.with("authorization", "Bearer other");
+    let other = stage.http.with("authorization", &stage.script.key("other").await);
     let refused = other.say(&good).await.json().await;
     assert!(refused["error"]["message"].as_str().unwrap().contains("another caller"));
+    let refused = stage.http.at("/mcp/reader").say(&good).await.json().await;
+    let told = refused["error"]["message"].as_str().unwrap();
+    assert!(told.contains("another caller"), "the same principal with another profile: {told}");
     for malformed in [json!(null), json!([]), json!({"q1": 7}), json!("x")] {
         let mut other = good.clone();
         other["params"]["inputResponses"] = malformed;
@@ -265,7 +268,7 @@ async fn no_more_calls_are_parked_than_there_is_room() {
         let reply = stage.http.result(&named(full)).await;
         assert_eq!(reply["answers"], json!(["unsupported"]), "the call goes on without");
     }
-    let other = stage.http.with("authorization", "Bearer other");
+    let other = stage.http.with("authorization", &stage.script.key("other").await);
     for _ in 0..16 {
         let first = other.result(&named("one")).await;
         assert_eq!(first["resultType"], "input_required", "others have their own room");

@@ -30,6 +30,7 @@ fn decided<'a>(about: &'a CapabilityId, arguments: &'a [u8], call: u64) -> Recor
             definition: None,
             arguments_digest: None,
             arguments,
+            other_params: b"",
             read_only: true,
             tags: &[],
         },

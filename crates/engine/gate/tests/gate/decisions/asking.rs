@@ -59,7 +59,8 @@ async fn a_call_nobody_approves_says_how_and_passes_once_when_it_is_repeated() {
     let (told, text) = (decision(&answer), answer["content"][0]["text"].as_str().unwrap());
     assert_eq!(told["effect"], "ask");
     let id = told["id"].as_str().unwrap();
-    assert!(text.contains(&format!("`toolgate approvals approve {id}`")), "{text}");
+    assert!(text.contains(&format!("approval ID {id}")), "{text}");
+    assert!(!text.contains("`toolgate"), "no command for a model: {text}");
     world.gate.approvals().unwrap().settle(id, Choice::Once, "a test").await.unwrap().unwrap();
     decision(&world.call(&me, "s__t", json!({ "a": 2 })).await);
     decision(&world.call(&with_client("d"), "s__t", json!({ "a": 1 })).await);
@@ -103,7 +104,7 @@ async fn a_rule_written_while_somebody_was_asked_holds() {
 }
 
 #[tokio::test]
-async fn in_the_governed_posture_a_client_is_asked_only_if_it_is_listed() {
+async fn in_the_governed_posture_a_client_is_asked_only_if_its_key_is_listed() {
     let mut said = governed(rules([(Effect::Ask, "mcp:s/t")]));
     said.approvals.wait = Duration::from_millis(30);
     said.approvals.via = Some(toolgate_model::Via::Elicitation);
@@ -114,6 +115,12 @@ async fn in_the_governed_posture_a_client_is_asked_only_if_it_is_listed() {
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (0, 0));
     said.approvals.clients.insert("form".into(), toolgate_model::Via::Elicitation);
     world.gate.govern(&said);
+    assert_eq!(decision(&world.call(&me, "s__t", json!({})).await)["effect"], "ask");
+    assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (0, 0), "it is only a name");
+    said.approvals.clients.insert("key:form".into(), toolgate_model::Via::Elicitation);
+    world.gate.govern(&said);
+    let (me, person) = with_forms(chooses("once"), || {});
+    let me = known_as("key:form", me);
     world.call(&me, "s__t", json!({ "again": 1 })).await;
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (1, 1));
 }
@@ -128,4 +135,51 @@ async fn a_caller_who_gives_up_takes_his_question_with_him() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(broker.list().await.unwrap().is_empty());
     assert_eq!(world.calls(), 0);
+}
+
+#[tokio::test]
+async fn whoever_approves_one_request_lets_no_other_pass() {
+    let mut said = rules([(Effect::Ask, "mcp:s")]);
+    said.approvals.wait = Duration::from_millis(50);
+    let (world, _) = World::new(json!([tool("t")]), said).await;
+    let me = with_client("c");
+    let call = |extra: Value| json!({ "name": "s__t", "arguments": { "a": 1 }, "extra": extra });
+    let noted = |meta: Value| json!({ "name": "s__t", "arguments": {}, "_meta": { "x/y": meta } });
+    for (method, approved, other) in [
+        ("foo/run", json!({ "n": 1 }), json!({ "n": 2 })),
+        ("foo/run", json!({ "n": 1, "uri": "x://r" }), json!({ "n": 1, "uri": "x://q" })),
+        ("tools/call", call(json!(1)), call(json!(2))),
+        ("tools/call", noted(json!(1)), noted(json!(2))),
+        ("resources/read", json!({ "uri": "x://r", "n": 1 }), json!({ "uri": "x://r", "n": 2 })),
+    ] {
+        let reached = world.server.count(method);
+        let _ = world.pass(&me, method, approved.clone()).await;
+        let broker = world.gate.approvals().unwrap();
+        let waiting = broker.list().await.unwrap();
+        let id = waiting.last().unwrap().id.clone();
+        broker.settle(&id, Choice::Once, "a test").await.unwrap().unwrap();
+        let _ = world.pass(&me, method, other.clone()).await;
+        assert_eq!(world.server.count(method), reached, "{method} {other}");
+        world.pass(&me, method, approved.clone()).await.unwrap();
+        assert_eq!(world.server.count(method), reached + 1, "{method} {approved}");
+    }
+}
+
+#[tokio::test]
+async fn a_method_is_not_sent_if_what_it_names_changed_while_somebody_was_asked() {
+    let (world, wares) =
+        World::new(json!([tool("t")]), rules([(Effect::Ask, "mcp:s/foo/*")])).await;
+    let (server, gate) = (world.server.clone(), world.gate.clone());
+    let (me, person) = with_forms(chooses("once"), move || {
+        wares.change(|wares| wares["tools"][0]["description"] = "does another thing".into());
+        server.notify("notifications/tools/list_changed", json!({}));
+    });
+    let refused = world.pass(&me, "foo/run", json!({ "name": "t" })).await.unwrap_err();
+    assert!(refused.message.contains("changed while"), "{refused}");
+    let (me, _) = with_forms(chooses("once"), move || {
+        gate.govern(&rules([(Effect::Ask, "mcp:s/foo/*"), (Effect::Deny, "resource:s/x://*")]));
+    });
+    let refused = world.pass(&me, "foo/run", json!({ "uri": "x://r" })).await.unwrap_err();
+    assert!(refused.message.contains("resource:s/x://*"), "{refused}");
+    assert_eq!((world.server.count("foo/run"), person.asked.lock().unwrap().len()), (0, 1));
 }

@@ -51,7 +51,8 @@ fn tool(name: &str) -> Value {
 fn selling(tools: Value) -> (Played, Wares) {
     let wares = Arc::new(Mutex::new(json!({ "tools": tools })));
     let shown = wares.clone();
-    let capabilities = json!({ "tools": { "listChanged": true }, "resources": {}, "prompts": {} });
+    let capabilities = json!({ "tools": { "listChanged": true }, "resources": {}, "prompts": {},
+        "extensions": { "a.b/foo": {} } });
     let server = Played::new(capabilities, move |method, params| match method {
         "tools/list" => shown.lock().unwrap().clone(),
         "resources/list" => json!({ "resources": [{ "uri": "x://r", "name": "r" }] }),
@@ -212,5 +213,11 @@ fn with_client(name: &str) -> Me {
     let port = Arc::new(crate::fleet::Nobody::of(id));
     let none = RawBytes::from_static(b"{}");
     let caller = Caller::new(id, client, Revision::LATEST_LEGACY, none, port.clone());
+    Me { caller: Arc::new(caller), port }
+}
+
+/// The same, as whoever approvals know by this name.
+fn known_as(person: &str, Me { caller, port }: Me) -> Me {
+    let caller = Arc::into_inner(caller).unwrap().known_as(person);
     Me { caller: Arc::new(caller), port }
 }

@@ -98,9 +98,19 @@ async fn after_untrusted_content_what_carries_data_out_is_asked_about() {
     // Its own answer was content of an untrusted server, too.
     decision(&world.call(&me, "s__send", json!({})).await);
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (1, 1));
-    let (other, _) = with_forms(chooses("deny"), || {});
+    let (again, person) = with_forms(chooses("deny"), || {});
+    decision(&world.call(&again, "s__send", json!({})).await);
+    assert_eq!(
+        (world.calls(), person.asked.lock().unwrap().len()),
+        (1, 1),
+        "in a new session, too"
+    );
+    let other = known_as("key:other", with_client("c"));
     world.call(&other, "s__send", json!({})).await;
-    assert_eq!(world.calls(), 2, "another caller has read nothing");
+    assert_eq!(world.calls(), 2, "another principal has read nothing");
+    assert_eq!(world.gate.clear_taint(Some("local")), ["local"]);
+    world.call(&again, "s__send", json!({})).await;
+    assert_eq!(world.calls(), 3, "the operator has said so");
 
     let trusted = ServerSpec { trust: true, ..out() };
     let (world, _) = World::with(trusted, tools, said()).await;
@@ -122,4 +132,28 @@ async fn arguments_that_do_not_fit_are_refused_before_anybody_is_asked() {
     assert_eq!(answer["isError"], true);
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (0, 0));
     assert_eq!(world.journal().await, ["noted pinned", "deny tools/call"]);
+}
+
+#[tokio::test]
+async fn governed_believes_keys_and_not_what_a_client_calls_itself() {
+    let listed = |name: &str| {
+        let mut said = governed(rules([(Effect::Ask, "mcp:s/t")]));
+        said.approvals.clients.insert(name.into(), toolgate_model::Via::Client);
+        said.approvals.wait = std::time::Duration::from_millis(10);
+        said
+    };
+    for (listed_as, client, person, passes) in [
+        ("editor", "editor", "local", false),
+        ("editor", "editor", "key:editor", false),
+        ("key:ci", "key:ci", "local", false),
+        ("key:ci", "editor", "key:ci", true),
+        ("key:ci", "editor", "key:other", false),
+    ] {
+        let (world, _) = World::new(json!([tool("t")]), listed(listed_as)).await;
+        super::pins::approve_all(&world).await;
+        let me = known_as(person, with_client(client));
+        let answer = world.call(&me, "s__t", json!({})).await;
+        let row = format!("{listed_as} is listed; {client} of {person}: {answer}");
+        assert_eq!(world.calls() == 1, passes, "{row}");
+    }
 }

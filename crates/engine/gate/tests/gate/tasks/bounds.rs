@@ -5,12 +5,12 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use toolgate_gate::Manner;
-use toolgate_model::{PoolScope, Prefix, Profile};
+use toolgate_model::{PoolScope, Prefix, Profile, Timeouts};
 use toolgate_wire::{Era, Revision};
 
 use super::client::{Client, End};
-use super::gate_before;
 use super::worker::Worker;
+use super::{gate_before, gate_within};
 use crate::fleet::{empty, enlist, profiles};
 
 async fn until(reached: impl Fn() -> bool) {
@@ -21,7 +21,8 @@ async fn until(reached: impl Fn() -> bool) {
 
 #[tokio::test(start_paused = true)]
 async fn the_outcome_is_waited_for_longer_than_a_server_may_be_silent() {
-    let (gate, _fleet, worker) = gate_before(Era::Legacy).await;
+    let silent = Timeouts { call: Some(Duration::from_secs(60)), ..Timeouts::default() };
+    let (gate, _fleet, worker) = gate_within(Era::Legacy, silent).await;
     let client = Client::session();
     let id = client.begin(&gate, "idle").await;
     let answer = async {

@@ -12,17 +12,22 @@ use std::sync::Arc;
 
 use toolgate_fleet::Fleet;
 use toolgate_gate::Gate;
-use toolgate_model::{PoolScope, Prefix};
+use toolgate_model::{Prefix, ServerSpec, Timeouts};
 use toolgate_wire::Era;
 
-use crate::fleet::{empty, enlist};
+use crate::fleet::{empty, member, spec};
 use worker::Worker;
 
 /// A gate before one server of an era.
 pub async fn gate_before(era: Era) -> (Arc<Gate>, Arc<Fleet>, Worker) {
+    gate_within(era, Timeouts::default()).await
+}
+
+/// The same with limits of that server.
+pub async fn gate_within(era: Era, timeouts: Timeouts) -> (Arc<Gate>, Arc<Fleet>, Worker) {
     let worker = Worker::new(era, "task");
     let (gate, fleet) = empty(Prefix::default());
-    enlist(&fleet, "w", &worker, PoolScope::Shared).await;
+    fleet.enlist(member(ServerSpec { timeouts, ..spec("w") }, &worker)).await;
     fleet.settled(|_| true).await;
     (gate, fleet, worker)
 }

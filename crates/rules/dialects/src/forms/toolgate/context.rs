@@ -1,6 +1,6 @@
 //! What our own file says of the local context: `[context]`.
 
-use toolgate_model::{Data, Offer};
+use toolgate_model::{ContextNames, Data, Offer};
 
 use crate::frame::Fields;
 use crate::{FileContext, Said};
@@ -8,8 +8,10 @@ use crate::{FileContext, Said};
 pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> FileContext {
     let read = top.within("context", |inner| {
         let offer = inner.choice("offer", &Offer::ALL.map(|it| (it.as_str(), it)));
+        let names = inner.choice("names", &ContextNames::ALL.map(|it| (it.as_str(), it)));
         FileContext {
             offer: inner.said("offer", offer),
+            names: inner.said("names", names),
             folders: paths(inner, "folders"),
             trusted: paths(inner, "trusted"),
         }
@@ -26,10 +28,13 @@ fn paths(
 }
 
 pub(super) fn write(context: &FileContext) -> Vec<(String, Data)> {
-    let FileContext { offer, folders, trusted } = context;
+    let FileContext { offer, names, folders, trusted } = context;
     let mut fields = Vec::new();
     if let Some(offer) = offer {
         fields.push(("offer".to_owned(), Data::text(offer.value.as_str())));
+    }
+    if let Some(names) = names {
+        fields.push(("names".to_owned(), Data::text(names.value.as_str())));
     }
     for (key, said) in [("folders", folders), ("trusted", trusted)] {
         if let Some(paths) = said {

@@ -18,6 +18,8 @@ use crate::frame::tree::Value;
 const KEYS: Keys = Keys { env_file: Some("env_file"), ..Keys::COMMON };
 const POOLS: [(&str, PoolScope); 2] =
     [("shared", PoolScope::Shared), ("per-caller", PoolScope::PerCaller)];
+/// What an entry may say of a server of another file.
+const AMENDS: [&str; 2] = ["enabled", "env_inherit"];
 /// Fields that are carried, and enforced by a later version.
 const NOT_YET: [&str; 4] = ["required", "allowed_commands", "manifest", "client_consent"];
 
@@ -47,23 +49,24 @@ pub(super) fn read(name: ServerName, entry: &mut Fields<'_, '_, '_>) -> Option<E
     Some(ServerSpec { trust, compile, sampling, required, safety, extras, ..spec }.into())
 }
 
-/// An entry that says neither what to start nor where to connect, but `enabled`: it can say nothing
-/// else, because the rest stands with the server itself.
+/// An entry that says neither what to start nor where to connect, but `enabled` or `env_inherit`: it
+/// can say nothing else, because the rest stands with the server itself.
 fn switch(entry: &mut Fields<'_, '_, '_>) -> Option<Option<Entry>> {
     let declares = entry.node("command").is_some() || entry.node("url").is_some();
-    if declares || entry.node("enabled").is_none() {
+    if declares || AMENDS.iter().all(|key| entry.node(key).is_none()) {
         return None;
     }
     let enabled = entry.flag("enabled");
-    for member in entry.members().iter().filter(|member| member.key != "enabled") {
+    let env_inherit = inherited(entry).unwrap_or_default();
+    for member in entry.members().iter().filter(|member| !AMENDS.contains(&member.key.as_str())) {
         let problem = format!(
-            "has neither `command` nor `url`: it switches a server of another file, and cannot say `{}`",
+            "has neither `command` nor `url`: it amends a server of another file, and cannot say `{}`",
             member.key
         );
         entry.fault(member.at, &problem, "remove it, or add `command` or `url`");
     }
     entry.all_known();
-    Some(enabled.map(|enabled| Entry::Amendment { enabled }))
+    Some(Some(Entry::Amendment { enabled, env_inherit }))
 }
 
 /// What only a process has.
@@ -107,7 +110,7 @@ fn endpoint(entry: &mut Fields<'_, '_, '_>, transport: Option<&mut TransportSpec
     }
 }
 
-fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
+pub(super) fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
     let mut timeouts = Timeouts::default();
     entry.within("timeouts", |inner| {
         let slots = [
@@ -116,9 +119,7 @@ fn timeouts(entry: &mut Fields<'_, '_, '_>) -> Timeouts {
             ("max", &mut timeouts.max),
         ];
         for (key, slot) in slots {
-            if let Some(read) = policy::time(inner, key) {
-                *slot = read;
-            }
+            *slot = policy::time(inner, key);
         }
     });
     timeouts

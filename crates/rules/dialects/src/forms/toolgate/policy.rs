@@ -152,6 +152,8 @@ pub(super) fn approvals(top: &mut Fields<'_, '_, '_>) -> FileApprovals {
         said.wait = inner.said("wait", wait);
         let expiry = time(inner, "expiry");
         said.expiry = inner.said("expiry", expiry);
+        let from_client_terminal = inner.flag("from_client_terminal");
+        said.from_client_terminal = inner.said("from_client_terminal", from_client_terminal);
         inner.within("clients", |clients| {
             let what = |client: &str| format!("approvals of client {client:?}");
             clients.each_table(what, "{ via = \"client\" }", |name, client| {
@@ -247,7 +249,7 @@ fn written(rule: &WrittenRule, losses: &mut Losses) -> Option<Data> {
 }
 
 fn asked(approvals: &FileApprovals) -> Vec<(String, Data)> {
-    let FileApprovals { via, clients, wait, expiry } = approvals;
+    let FileApprovals { via, clients, wait, expiry, from_client_terminal } = approvals;
     let word = |via: Said<Via>| Data::text(via.value.as_str());
     let time = |time: Said<Duration>| Data::Text(spelled(time.value));
     let clients: Vec<_> = clients
@@ -259,6 +261,7 @@ fn asked(approvals: &FileApprovals) -> Vec<(String, Data)> {
         field("via", via.map(word)),
         field("wait", wait.map(time)),
         field("expiry", expiry.map(time)),
+        field("from_client_terminal", from_client_terminal.map(|it| Data::Flag(it.value))),
         field("clients", clients),
     ];
     fields.into_iter().flatten().collect()

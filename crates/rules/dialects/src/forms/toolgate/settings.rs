@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolgate_model::Data;
 
 use super::write::sayable;
-use super::{context, entry, policy, profiles};
+use super::{context, entry, policy, profiles, write};
 use crate::frame::Fields;
 use crate::frame::tree::Value;
 use crate::losses::Losses;
@@ -21,10 +21,11 @@ pub(super) fn read(top: &mut Fields<'_, '_, '_>) -> Settings {
     let profiles::Found { profiles, unread } = profiles::read(top);
     let clients = profiles::clients(top);
     let approvals = policy::approvals(top);
+    let timeouts = entry::timeouts(top);
     let context = context::read(top);
     let extras = entry::extras(top);
     let seen = Settings { naming, prefix, profiles, unread, clients, ..Settings::default() };
-    let decided = Settings { permissions, approvals, posture, recheck, ..seen };
+    let decided = Settings { permissions, approvals, posture, recheck, timeouts, ..seen };
     Settings { roots, foreign, context, inputs, extras, ..decided }
 }
 
@@ -69,6 +70,7 @@ pub(super) fn write(
         approvals: _,
         posture: _,
         recheck: _,
+        timeouts,
         context,
         inputs,
         extras,
@@ -85,6 +87,10 @@ pub(super) fn write(
         written.push((&["inputs"], Data::List(inputs.iter().map(input).collect())));
     }
     written.extend(policy::write(settings, losses));
+    let limits = write::limits(timeouts);
+    if !limits.is_empty() {
+        written.push((&["timeouts"], Data::Table(limits)));
+    }
     let said = context::write(context);
     if !said.is_empty() {
         written.push((&["context"], Data::Table(said)));

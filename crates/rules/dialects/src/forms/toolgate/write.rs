@@ -70,7 +70,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut Writer<'_>) {
 }
 
 fn process(stdio: &StdioSpec, writer: &mut Writer<'_>) {
-    let StdioSpec { command, args, cwd, env: _, env_file, env_inherit } = stdio;
+    let StdioSpec { command, args, cwd, env: _, env_file, env_inherit, files: _ } = stdio;
     writer.template("command", command);
     writer.templates("args", args);
     writer.cwd(Some("cwd"), cwd.as_deref());
@@ -105,14 +105,18 @@ fn vouched(key: &str, vouched: bool, writer: &mut Writer<'_>) {
 }
 
 fn times(timeouts: &Timeouts, writer: &mut Writer<'_>) {
-    let (usual, Timeouts { start, call, max }) = (Timeouts::default(), timeouts);
-    let times =
-        [("start", start, usual.start), ("call", call, usual.call), ("max", max, usual.max)];
-    writer.within("timeouts", |inner| {
-        for (key, time, usual) in times {
-            inner.plain(key, (*time != usual).then(|| spelled(*time)).as_deref());
-        }
-    });
+    let limits = limits(timeouts);
+    if !limits.is_empty() {
+        writer.data("timeouts", Data::Table(limits));
+    }
+}
+
+/// The limits that are set.
+pub(super) fn limits(timeouts: &Timeouts) -> Vec<(String, Data)> {
+    let Timeouts { start, call, max } = *timeouts;
+    let limits = [("start", start), ("call", call), ("max", max)];
+    let set = |(key, time): (&str, Option<_>)| Some((key.to_owned(), Data::Text(spelled(time?))));
+    limits.into_iter().filter_map(set).collect()
 }
 
 /// A length of time in the largest unit that says it exactly.

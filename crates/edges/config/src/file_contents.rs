@@ -1,0 +1,105 @@
+//! The files a process is started with: read when the configuration is, so that a consent can be
+//! bound to what they hold, and again when the process is started.
+//!
+//! Before a consent only plain files are read, up to a limit, and nothing of them is used. A path
+//! that takes its text from another file or from a secret is left alone.
+
+use std::path::{Path, PathBuf};
+
+use toolgate_dialects::template::{self, Source, Variable};
+use toolgate_model::{
+    Digest, EnvFile, Posture, ProjectFile, Scope, Secret, ServerFiles, StdioSpec, TransportSpec,
+    is_loader_variable,
+};
+
+use crate::{Entry, Environment, env_file, files};
+
+/// Larger files are not pinned.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Notes in an entry what the files it is started with hold now. In the governed posture files of
+/// the project are pinned.
+pub(crate) fn read(entry: &mut Entry, environment: &Environment, posture: Posture) {
+    let environment = entry.environment(environment);
+    let is_proposed = entry.origin.scope == Scope::Project;
+    let project = entry.around.project.clone().filter(|_| is_proposed);
+    let TransportSpec::Stdio(stdio) = &mut entry.spec.transport else { return };
+    let env_file = stdio.env_file.as_deref();
+    let env_file = env_file.and_then(|path| read_env_file(path, &environment, is_proposed));
+    let named = project.map(|project| Named { project, environment: &environment, posture });
+    let mut files = ServerFiles { env_file, project: Vec::new() };
+    if let Some(named) = named {
+        files.project = named.all(stdio, files.env_file.as_ref());
+    }
+    stdio.files = files;
+}
+
+fn read_env_file(path: &Path, environment: &Environment, is_proposed: bool) -> Option<EnvFile> {
+    let path = match path.to_str() {
+        Some(text) => PathBuf::from(expand(text, environment, is_proposed)?),
+        None => path.to_owned(),
+    };
+    let text = environment.file(&path).ok();
+    let digest = text.as_ref().map(|text| Digest::of(text.as_bytes()));
+    let variables = text
+        .and_then(|text| env_file::parse(&text).ok())
+        .map(|set| set.into_iter().map(|(name, value)| (name, Secret::new(value))).collect());
+    Some(EnvFile { path, digest, variables })
+}
+
+/// A text with its variables expanded. What a project proposes reads no file and no secret.
+fn expand(text: &str, environment: &Environment, is_proposed: bool) -> Option<String> {
+    let look_up = |variable: &Variable| match variable.source {
+        Source::File | Source::Secret if is_proposed => None,
+        _ => environment.look_up(variable).ok().flatten(),
+    };
+    template::expand(text, &look_up).ok()
+}
+
+/// Finds what of a project a process is started with.
+struct Named<'e> {
+    project: PathBuf,
+    environment: &'e Environment,
+    posture: Posture,
+}
+
+impl Named<'_> {
+    fn all(&self, stdio: &StdioSpec, env_file: Option<&EnvFile>) -> Vec<ProjectFile> {
+        let folder = stdio.cwd.as_deref().and_then(Path::to_str);
+        let folder = folder.and_then(|cwd| expand(cwd, self.environment, true)).map(PathBuf::from);
+        let folder = folder.unwrap_or_else(|| self.project.clone());
+        let Ok(project) = self.project.canonicalize() else { return Vec::new() };
+        let mut found: Vec<ProjectFile> = Vec::new();
+        let mut look = |text: &str, is_folder_meant: bool| {
+            let Some(written) = expand(text, self.environment, true) else { return };
+            // `--config=server.json`
+            let value = written.split_once('=').map(|(_, value)| value);
+            for part in [Some(written.as_str()), value].into_iter().flatten() {
+                let Ok(path) = folder.join(part).canonicalize() else { continue };
+                let counts = path.is_file() || is_folder_meant && path.is_dir();
+                if counts && path.starts_with(&project) && !found.iter().any(|it| it.path == path) {
+                    let digest = self.digest(&path);
+                    found.push(ProjectFile { written: text.to_owned(), path, digest });
+                }
+            }
+        };
+        // A command without a separator is looked up on `PATH`, never in the folder.
+        if stdio.command.contains(['/', '\\']) || stdio.command.contains("${") {
+            look(&stdio.command, false);
+        }
+        stdio.args.iter().for_each(|arg| look(arg, false));
+        let of_file = env_file.and_then(|file| file.variables.as_ref()).into_iter().flatten();
+        for (_, value) in stdio.env.iter().chain(of_file).filter(|(it, _)| is_loader_variable(it)) {
+            // Lists of folders, and options with files in them.
+            let parts = value.expose().split([':', ';', ' ', '=']).filter(|part| !part.is_empty());
+            parts.for_each(|part| look(part, true));
+        }
+        found
+    }
+
+    fn digest(&self, path: &Path) -> Option<Digest> {
+        let governed = self.posture == Posture::Governed;
+        let bytes = governed.then(|| files::read_bytes(path, MAX_BYTES).ok()).flatten()?;
+        Some(Digest::of(&bytes))
+    }
+}

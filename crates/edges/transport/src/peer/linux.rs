@@ -1,0 +1,106 @@
+//! Linux: what `/proc` says of processes.
+
+use std::fs;
+
+use super::PeerProcess;
+
+pub(super) use super::diag::socket;
+
+/// One process as `/proc` shows it.
+pub(super) struct Entry {
+    pub(super) process: PeerProcess,
+    parent: u32,
+}
+
+pub(super) fn read(pid: u32) -> Option<Entry> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let (parent, started) = parse_stat(&stat)?;
+    let uid = parse_uid(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?)?;
+    Some(Entry { process: PeerProcess { pid, uid, started }, parent })
+}
+
+pub(super) fn program(pid: u32) -> Option<String> {
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim().to_owned())
+}
+
+/// The parent of a process: `Some(None)` at the top of what we may see, `None` if the process ended.
+pub(super) fn parent(process: &PeerProcess) -> Option<Option<PeerProcess>> {
+    // A parent may end while we look; the process then has another one.
+    const TRIES: usize = 8;
+    let of = |process: &PeerProcess| {
+        read(process.pid).filter(|entry| entry.process == *process).map(|entry| entry.parent)
+    };
+    let mut pid = of(process)?;
+    for _ in 0..TRIES {
+        if pid == 0 {
+            return Some(None);
+        }
+        let parent = PeerProcess::with_pid(pid);
+        let now = of(process)?;
+        if now == pid {
+            return Some(parent);
+        }
+        pid = now;
+    }
+    None
+}
+
+/// What a process reads from, if it is a pipe or a socket.
+pub(super) fn piped_input(pid: u32) -> Option<String> {
+    let target = fs::read_link(format!("/proc/{pid}/fd/0")).ok()?;
+    let target = target.to_str()?;
+    let piped = target.starts_with("pipe:[") || target.starts_with("socket:[");
+    piped.then(|| target.to_owned())
+}
+
+pub(super) fn holders(uid: u32, inode: u32, known: &[PeerProcess]) -> Vec<PeerProcess> {
+    let link = format!("socket:[{inode}]");
+    let known = known.iter().filter(|process| holds(process.pid, &link) && process.is_alive());
+    let known: Vec<_> = known.copied().collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let holding = pids.filter(|pid| holds(*pid, &link));
+    holding.filter_map(PeerProcess::with_pid).filter(|process| process.uid == uid).collect()
+}
+
+/// Whether a process has this open. Descriptors of other users' processes cannot be read.
+fn holds(pid: u32, link: &str) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors
+        .filter_map(|descriptor| fs::read_link(descriptor.path()).ok())
+        .any(|target| target.as_os_str() == link)
+}
+
+/// The parent and the start time. The fields follow the last `)`: a process chooses its own name,
+/// and may put anything in it.
+fn parse_stat(stat: &[u8]) -> Option<(u32, u64)> {
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
+    let mut fields = fields.split_ascii_whitespace();
+    let parent = fields.nth(1)?.parse().ok()?;
+    Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+fn parse_uid(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_cannot_lie_about_its_parent_or_age_through_its_name() {
+        let fields = "S 7 12 12 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4242 1 1";
+        for name in ["sh", "x) S 1 1 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 (y", "\n"] {
+            let stat = format!("12 ({name}) {fields}");
+            assert_eq!(parse_stat(stat.as_bytes()), Some((7, 4242)), "{name}");
+        }
+        assert_eq!(parse_stat(b""), None);
+    }
+}
