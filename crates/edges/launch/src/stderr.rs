@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use toolgate_model::Mask;
+use toolgate_model::{Mask, TokenBucket};
 use tracing::{debug, info, warn};
 
 use crate::severity::{self, Severity};
@@ -200,9 +200,7 @@ fn visible(line: &[u8]) -> String {
 
 /// So many lines a second, more after a pause, and so many an hour.
 struct Rate {
-    /// Since when `room` is as it is.
-    since: Instant,
-    room: u32,
+    bucket: TokenBucket,
     hour: Instant,
     used_in_hour: u32,
     unlogged: u64,
@@ -216,13 +214,15 @@ struct Admitted {
 
 impl Rate {
     fn new(now: Instant) -> Self {
-        Self { since: now, room: LOGGED_AT_ONCE, hour: now, used_in_hour: 0, unlogged: 0 }
+        let period = Duration::from_secs(1) / LOGGED_PER_SECOND;
+        let bucket = TokenBucket::full(LOGGED_AT_ONCE, period, now);
+        Self { bucket, hour: now, used_in_hour: 0, unlogged: 0 }
     }
 
     fn admit(&mut self, now: Instant) -> Admitted {
         let passes = self.has_room(now);
         if passes {
-            self.room -= 1;
+            self.bucket.take(now);
             self.used_in_hour += 1;
             return Admitted { passes, unlogged: std::mem::take(&mut self.unlogged) };
         }
@@ -232,17 +232,10 @@ impl Rate {
 
     /// Whether a line may be logged now.
     fn has_room(&mut self, now: Instant) -> bool {
-        let seconds = now.duration_since(self.since).as_secs();
-        if seconds > 0 {
-            let more = u32::try_from(seconds).unwrap_or(u32::MAX);
-            let more = more.saturating_mul(LOGGED_PER_SECOND);
-            self.room = self.room.saturating_add(more).min(LOGGED_AT_ONCE);
-            self.since += Duration::from_secs(seconds);
-        }
         if now.duration_since(self.hour) >= Duration::from_secs(3600) {
             (self.hour, self.used_in_hour) = (now, 0);
         }
-        self.room > 0 && self.used_in_hour < LOGGED_PER_HOUR
+        self.bucket.available(now) > 0 && self.used_in_hour < LOGGED_PER_HOUR
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use toolgate_model::CapabilityKind;
+use toolgate_model::{CapabilityKind, TokenBucket};
 use toolgate_session::Owner;
 use toolgate_wire::Frame;
 
@@ -20,36 +20,9 @@ const AT_ONCE: u32 = 20;
 /// are read in any case.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// How soon lists may be read again.
-#[derive(Debug)]
-struct Pace {
-    left: u32,
-    filled: Instant,
-}
-
-impl Pace {
-    fn new(now: Instant) -> Self {
-        Self { left: AT_ONCE, filled: now }
-    }
-
-    /// Takes one reading, and gives when it may begin.
-    fn next(&mut self, now: Instant) -> Instant {
-        let elapsed = now.saturating_duration_since(self.filled);
-        let gained = u32::try_from(elapsed.as_millis() / PERIOD.as_millis()).unwrap_or(AT_ONCE);
-        self.left = self.left.saturating_add(gained).min(AT_ONCE);
-        self.filled = if self.left == AT_ONCE { now } else { self.filled + PERIOD * gained };
-        let begins = match self.left {
-            0 => {
-                self.filled += PERIOD;
-                self.filled
-            }
-            _ => {
-                self.left -= 1;
-                now
-            }
-        };
-        begins.max(now + COALESCE)
-    }
+/// When a reading may begin: as soon as the rate allows, and not before changes were gathered.
+fn next_reading(rate: &mut TokenBucket, now: Instant) -> Instant {
+    Instant::from_std(rate.reserve(now.into_std())).max(now + COALESCE)
 }
 
 /// The kinds whose lists have changed. Shared with the task that reads them again, so that it need
@@ -98,13 +71,13 @@ fn bit(kind: CapabilityKind) -> u8 {
 
 /// Reads lists again after they changed: once per storm, and now and then if it does not end.
 pub(crate) async fn follow(pool: Weak<Pool>, changes: Arc<Changes>) {
-    let mut pace = Pace::new(Instant::now());
+    let mut rate = TokenBucket::full(AT_ONCE, PERIOD, Instant::now().into_std());
     loop {
         changes.wake.notified().await;
         if pool.strong_count() == 0 {
             return;
         }
-        tokio::time::sleep_until(pace.next(Instant::now())).await;
+        tokio::time::sleep_until(next_reading(&mut rate, Instant::now())).await;
         match pool.upgrade() {
             Some(pool) => pool.refresh().await,
             None => return,
@@ -158,16 +131,16 @@ mod tests {
     #[test]
     fn a_storm_without_end_is_followed_now_and_then() {
         let start = Instant::now();
-        let mut pace = Pace::new(start);
+        let mut rate = TokenBucket::full(AT_ONCE, PERIOD, start.into_std());
         let (mut now, mut readings) = (start, 0);
         while now < start + PERIOD * 100 {
-            now = pace.next(now);
+            now = next_reading(&mut rate, now);
             readings += 1;
         }
         assert!((AT_ONCE + 90..=AT_ONCE + 102).contains(&readings), "{readings}");
         // After a while without changes everything is as it was.
         let later = now + PERIOD * AT_ONCE;
-        assert!((0..AT_ONCE).all(|_| pace.next(later) == later + COALESCE));
-        assert!(pace.next(later) > later + COALESCE);
+        assert!((0..AT_ONCE).all(|_| next_reading(&mut rate, later) == later + COALESCE));
+        assert!(next_reading(&mut rate, later) > later + COALESCE);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolgate_model::ServerName;
+use toolgate_model::{ServerName, TokenBucket};
 
 /// Records of one server at once.
 const OF_SERVER: u32 = 100;
@@ -23,44 +23,20 @@ const REFILL_IN_ALL: Duration = Duration::from_secs(6);
 #[derive(Debug)]
 pub(crate) struct Budget {
     servers: HashMap<ServerName, Account>,
-    all: Bucket,
+    all: TokenBucket,
 }
 
 #[derive(Debug)]
 struct Account {
-    bucket: Bucket,
+    bucket: TokenBucket,
     /// How many did not pass since the last that did.
     refused: u64,
 }
 
-/// So many at once, and one more after each period.
-#[derive(Debug)]
-struct Bucket {
-    left: u32,
-    most: u32,
-    filled: Instant,
-    period: Duration,
-}
-
-impl Bucket {
-    fn full(most: u32, period: Duration) -> Self {
-        Self { left: most, most, filled: Instant::now(), period }
-    }
-
-    fn refill(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.filled);
-        let gained = u32::try_from(elapsed.as_millis() / self.period.as_millis());
-        let gained = gained.unwrap_or(self.most).min(self.most);
-        if gained > 0 {
-            self.left = (self.left + gained).min(self.most);
-            self.filled = now;
-        }
-    }
-}
-
 impl Default for Budget {
     fn default() -> Self {
-        Self { servers: HashMap::new(), all: Bucket::full(IN_ALL, REFILL_IN_ALL) }
+        let now = Instant::now().into_std();
+        Self { servers: HashMap::new(), all: TokenBucket::full(IN_ALL, REFILL_IN_ALL, now) }
     }
 }
 
@@ -68,18 +44,17 @@ impl Budget {
     /// Takes one record of a server, and gives how many were not taken before it; `None` if this one
     /// is not taken either.
     pub(crate) fn take(&mut self, server: &ServerName) -> Option<u64> {
-        let now = Instant::now();
-        let fresh = || Account { bucket: Bucket::full(OF_SERVER, REFILL), refused: 0 };
+        let now = Instant::now().into_std();
+        let fresh = || Account { bucket: TokenBucket::full(OF_SERVER, REFILL, now), refused: 0 };
         let account = self.servers.entry(server.clone()).or_insert_with(fresh);
-        account.bucket.refill(now);
-        self.all.refill(now);
-        let reserved = account.bucket.left > OF_SERVER - RESERVED;
-        if account.bucket.left == 0 || self.all.left == 0 && !reserved {
+        let is_reserved = account.bucket.available(now) > OF_SERVER - RESERVED;
+        let may_pass = is_reserved || self.all.available(now) > 0;
+        if !may_pass || !account.bucket.take(now) {
             account.refused += 1;
             return None;
         }
-        account.bucket.left -= 1;
-        self.all.left = self.all.left.saturating_sub(1);
+        // A reserved record passes where all together have none left.
+        self.all.take(now);
         Some(std::mem::take(&mut account.refused))
     }
 }

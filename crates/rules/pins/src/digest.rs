@@ -2,7 +2,6 @@
 
 use toolgate_model::{CapabilityKind, Digest};
 
-use crate::canonical;
 use crate::tree::Json;
 
 /// Goes before every definition that has one meaning.
@@ -21,7 +20,7 @@ pub fn digest(kind: CapabilityKind, raw: &[u8]) -> Digest {
     match Json::read(raw) {
         Some(value) => {
             let mut written = Vec::with_capacity(raw.len());
-            canonical::write(&value, &mut written);
+            value.write(&mut written);
             Digest::of_parts([CLEAN, kind, &written])
         }
         None => Digest::of_parts([AS_SPELLED, kind, raw]),

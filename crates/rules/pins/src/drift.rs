@@ -8,8 +8,9 @@ mod schema;
 mod words;
 
 use toolgate_model::{CapabilityKind, Severity};
+use toolgate_wire::canonical::Text;
 
-use crate::tree::{Json, Text};
+use crate::tree::Json;
 use words::{shown, word};
 
 /// One difference between a definition that was approved and the one that is there now.

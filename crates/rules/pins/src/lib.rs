@@ -3,11 +3,9 @@
 //!
 //! Pure: who approved what is remembered elsewhere, and nothing here reads a file or a process.
 
-mod canonical;
 mod digest;
 mod drift;
 mod lock;
-mod number;
 mod standing;
 mod tree;
 

@@ -6,9 +6,7 @@
 //! servers, and a change in them is a change. So this one is written for the purpose. What two
 //! readers may take differently (a key that is repeated) it does not read at all.
 
-use std::cmp::Ordering;
-
-use crate::number::Number;
+use toolgate_wire::canonical::{self, Number, Text};
 
 /// Nested objects and arrays; as the wire has it. The reader recurses once per level.
 const MAX_DEPTH: usize = 128;
@@ -25,74 +23,6 @@ pub(crate) enum Json {
     Object(Vec<(Text, Json)>),
 }
 
-/// A text: UTF-8, in which half a surrogate pair may stand as the three bytes it would have.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Text(pub(crate) Vec<u8>);
-
-impl Text {
-    /// The text for people: halves of pairs are replaced.
-    pub(crate) fn lossy(&self) -> String {
-        String::from_utf8_lossy(&self.0).into_owned()
-    }
-
-    /// The UTF-16 code units of it.
-    fn units(&self) -> impl Iterator<Item = u16> + '_ {
-        let mut rest = self.0.as_slice();
-        let mut low = None;
-        std::iter::from_fn(move || {
-            if let Some(low) = low.take() {
-                return Some(low);
-            }
-            let (point, length) = code_point(rest)?;
-            rest = rest.get(length..).unwrap_or_default();
-            match u16::try_from(point) {
-                Ok(unit) => Some(unit),
-                Err(_) => {
-                    let above = point - 0x1_0000;
-                    low = u16::try_from(0xDC00 + (above & 0x3FF)).ok();
-                    u16::try_from(0xD800 + (above >> 10)).ok()
-                }
-            }
-        })
-    }
-}
-
-impl PartialEq<str> for Text {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other.as_bytes()
-    }
-}
-
-impl PartialOrd for Text {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Text {
-    /// By UTF-16 code units, as RFC 8785 sorts.
-    fn cmp(&self, other: &Self) -> Ordering {
-        match self.0.is_ascii() && other.0.is_ascii() {
-            true => self.0.cmp(&other.0),
-            false => self.units().cmp(other.units()),
-        }
-    }
-}
-
-/// The code point some bytes begin with, and how many of them it takes.
-fn code_point(bytes: &[u8]) -> Option<(u32, usize)> {
-    let first = *bytes.first()?;
-    let (lead, length) = match first {
-        0x00..=0x7F => (u32::from(first), 1),
-        0x80..=0xDF => (u32::from(first & 0x1F), 2),
-        0xE0..=0xEF => (u32::from(first & 0x0F), 3),
-        _ => (u32::from(first & 0x07), 4),
-    };
-    let tail = bytes.get(1..length).unwrap_or_default();
-    let point = tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 0x3F));
-    Some((point, length))
-}
-
 impl Json {
     /// Reads one value; `None` if the bytes are no JSON, repeat a key, or are nested too deeply.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
@@ -102,6 +32,25 @@ impl Json {
         let value = reader.value(MAX_DEPTH)?;
         reader.space();
         (reader.at == bytes.len()).then_some(value)
+    }
+
+    /// Writes it in the canonical form.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.extend_from_slice(b"null"),
+            Self::Flag(true) => out.extend_from_slice(b"true"),
+            Self::Flag(false) => out.extend_from_slice(b"false"),
+            Self::Number(number) => number.write(out),
+            Self::Text(text) => text.write(out),
+            Self::List(elements) => canonical::write_list(b"[]", elements, out, Self::write),
+            Self::Object(members) => {
+                canonical::write_list(b"{}", members, out, |(key, value), out| {
+                    key.write(out);
+                    out.push(b':');
+                    value.write(out);
+                });
+            }
+        }
     }
 
     /// The value of a member, if this is an object that has it.
@@ -224,67 +173,17 @@ impl Reader<'_> {
     }
 
     fn string(&mut self) -> Option<Text> {
+        let start = self.at;
         self.eat(b'"')?;
-        let mut text = Vec::new();
         loop {
             let rest = self.bytes.get(self.at..)?;
-            let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
-            let plain = rest.iter().position(stops)?;
-            text.extend_from_slice(rest.get(..plain)?);
+            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
             self.at += plain + 1;
             match rest.get(plain) {
-                Some(b'"') => return Some(Text(text)),
-                Some(b'\\') => self.escape(&mut text)?,
-                _ => return None,
+                Some(b'"') => return Text::decode(self.bytes.get(start..self.at)?),
+                _ => self.at += 1,
             }
         }
-    }
-
-    fn escape(&mut self, text: &mut Vec<u8>) -> Option<()> {
-        let letter = self.peek();
-        self.at += 1;
-        let byte = match letter {
-            b'"' | b'\\' | b'/' => letter,
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let unit = self.code_unit()?;
-                let point = self.pair(unit).unwrap_or(unit);
-                push(text, point);
-                return Some(());
-            }
-            _ => return None,
-        };
-        text.push(byte);
-        Some(())
-    }
-
-    /// The code point of a surrogate pair, if the second half follows the first.
-    fn pair(&mut self, high: u32) -> Option<u32> {
-        let before = self.at;
-        let low = (0xD800..=0xDBFF).contains(&high).then(|| {
-            self.eat(b'\\')?;
-            self.eat(b'u')?;
-            self.code_unit().filter(|low| (0xDC00..=0xDFFF).contains(low))
-        });
-        match low? {
-            Some(low) => Some(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00)),
-            None => {
-                self.at = before;
-                None
-            }
-        }
-    }
-
-    fn code_unit(&mut self) -> Option<u32> {
-        let digits = self.bytes.get(self.at..self.at + 4)?;
-        let unit =
-            digits.iter().try_fold(0, |unit, b| Some(unit << 4 | char::from(*b).to_digit(16)?))?;
-        self.at += 4;
-        Some(unit)
     }
 
     fn number(&mut self) -> Option<Number> {
@@ -316,12 +215,86 @@ impl Reader<'_> {
     }
 }
 
-/// Adds a code point, half a pair too, in the manner of UTF-8.
-fn push(text: &mut Vec<u8>, point: u32) {
-    if let Some(c) = char::from_u32(point) {
-        text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        return;
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use toolgate_wire::canonical::Numbers;
+
+    use super::*;
+
+    fn canonical(text: &str) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        Json::read(text.as_bytes())?.write(&mut out);
+        Some(out)
     }
-    let low = |shift: u32| 0x80 | (point >> shift & 0x3F) as u8;
-    text.extend_from_slice(&[0xE0 | (point >> 12) as u8, low(6), low(0)]);
+
+    #[test]
+    fn what_has_no_one_meaning_is_not_read() {
+        let deep = "[".repeat(129) + &"]".repeat(129);
+        let wrong = [
+            "",
+            " ",
+            "{",
+            "[1,]",
+            "{\"a\":1,}",
+            "01",
+            "1.",
+            "+1",
+            "'a'",
+            "\"\n\"",
+            "\"\\x\"",
+            "nul",
+            "{\"a\":1,\"a\":1}",
+            "{\"a\":1,\"\\u0061\":2}",
+            "[{\"b\":{\"x\":1,\"x\":1}}]",
+            "1 2",
+            "\"\\u12\"",
+            "\"\\ud83d\\u\"",
+            "-",
+            "1e",
+            &deep,
+        ];
+        for text in wrong {
+            assert_eq!(canonical(text), None, "{text}");
+        }
+        assert!(canonical(&("[".repeat(128) + &"]".repeat(128))).is_some());
+        assert!(Json::read(b"\"\xff\"").is_none());
+    }
+
+    fn values() -> impl Strategy<Value = String> {
+        let strings = prop::collection::vec(
+            prop::sample::select(
+                &["a", "é", "\\ud83d", "\\ude00", "\\n", "\u{1F600}", "\\u0041", "\\/"][..],
+            ),
+            0..4,
+        );
+        let string = strings.prop_map(|parts| format!("\"{}\"", parts.concat()));
+        let number = "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,3})?";
+        let leaf =
+            prop_oneof![string.clone(), number, Just("true".to_owned()), Just("null".to_owned())];
+        leaf.prop_recursive(4, 32, 5, move |inner| {
+            let members = prop::collection::vec((string.clone(), inner.clone()), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4)
+                    .prop_map(|all| format!("[ {} ]", all.join(" , "))),
+                members.prop_map(|all| {
+                    let all: Vec<_> =
+                        all.iter().map(|(key, value)| format!("{key} :{value}")).collect();
+                    format!("{{{}}}", all.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_written_as_the_wire_writes_it(text in values()) {
+            let mut expected = Vec::new();
+            canonical::write(text.as_bytes(), Numbers::ByValue, &mut expected);
+            // A repeated key has no one meaning.
+            if let Some(written) = canonical(&text) {
+                prop_assert_eq!(written, expected);
+            }
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod name;
 mod origin;
 mod prefix;
 mod profile;
+mod rate;
 mod safety;
 mod secret;
 mod selection;
@@ -50,6 +51,7 @@ pub use profile::{
     DEFAULT_PROFILE, DEFAULT_TAG, DeclaredProfile, Expose, Naming, Profile, Profiles, RESULT_LIMIT,
     imports,
 };
+pub use rate::TokenBucket;
 pub use safety::{Safety, Sandbox};
 pub use secret::Secret;
 pub use selection::{Approval, Selection, ToolSpec, fits, matches, without_remark};

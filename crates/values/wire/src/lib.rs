@@ -9,6 +9,7 @@
 //! naming, policy and lifecycle need), and any re-encoding of what a peer wrote.
 
 pub mod build;
+pub mod canonical;
 pub mod code;
 mod edit;
 mod envelope;

@@ -23,7 +23,9 @@ use crate::gateway::Hub;
 use crate::modern::{self, Envelope, Label, Speech, Visit};
 use crate::peer::Peer;
 use crate::principal::{Comer, Place, Principal};
-use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session, Written, listed};
+use crate::session::{
+    Carriage, Exchange, Opening, Outlet, Reply, Session, Written, finish, listed,
+};
 use open::{Begun, Open};
 
 /// How long a client may take to read the last lines.
@@ -242,13 +244,13 @@ impl Client {
         }
     }
 
-    fn run(&mut self, exchange: Exchange) {
+    fn run(&mut self, mut exchange: Exchange) {
         if let Exchange::Answered(reply) = exchange {
             return self.answer(reply);
         }
         let lines = Lines(Arc::downgrade(&self.sender));
         self.running.spawn(async move {
-            let reply = exchange.finish(&lines).await;
+            let reply = finish(|context| exchange.poll_step(context), &lines).await;
             lines.answer(reply);
         });
     }

@@ -8,7 +8,7 @@ use toolgate_wire::{Id, OwnedId};
 
 use super::Lines;
 use crate::modern::Exchange;
-use crate::session::Outlet;
+use crate::session::{Outlet, finish};
 
 /// How many there may be at once.
 const MAX_OPEN: usize = 1024;
@@ -48,7 +48,7 @@ impl Open {
     /// Runs a request until it is answered or cancelled.
     pub(super) fn run(
         self: &Arc<Self>,
-        Begun { id, own, exchange }: Begun,
+        Begun { id, own, mut exchange }: Begun,
         tasks: &mut JoinSet<()>,
         lines: Lines,
     ) {
@@ -56,7 +56,7 @@ impl Open {
         // It cannot end before it is entered.
         let mut table = self.table();
         let handle = tasks.spawn(async move {
-            let reply = exchange.finish(&lines).await;
+            let reply = finish(|context| exchange.poll_step(context), &lines).await;
             // A client that has its answer may use the id again.
             open.table().remove(&answered);
             lines.answer(reply);

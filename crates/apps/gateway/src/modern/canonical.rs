@@ -4,7 +4,8 @@
 //! requests are the same if method and params are, but for `_meta` and what belongs to the retry.
 
 use toolgate_model::Digest;
-use toolgate_wire::{Frame, scan, string};
+use toolgate_wire::Frame;
+use toolgate_wire::canonical::{self, Numbers};
 
 /// The members of `params` that differ from round to round.
 const OF_A_ROUND: [&str; 3] = ["_meta", super::retry::RESPONSES, super::retry::STATE];
@@ -13,38 +14,9 @@ const OF_A_ROUND: [&str; 3] = ["_meta", super::retry::RESPONSES, super::retry::S
 pub(crate) fn digest(request: &Frame) -> Digest {
     let method = request.method().unwrap_or_default();
     let mut params = Vec::new();
-    write_object(request.params().unwrap_or_default(), &OF_A_ROUND, &mut params);
+    let given = request.params().unwrap_or_default();
+    canonical::write_object(given, &OF_A_ROUND, Numbers::AsSpelled, &mut params);
     Digest::of_parts([method.as_bytes(), &params])
-}
-
-/// Members in the order of their keys. The wire bounds the depth.
-fn write(value: &[u8], out: &mut Vec<u8>) {
-    match value.first() {
-        Some(b'{') => write_object(value, &[], out),
-        Some(b'[') => {
-            out.push(b'[');
-            for element in scan::elements(value) {
-                write(element.of(value), out);
-                out.push(b',');
-            }
-            out.push(b']');
-        }
-        _ => out.extend_from_slice(value),
-    }
-}
-
-fn write_object(object: &[u8], without: &[&str], out: &mut Vec<u8>) {
-    let mut members: Vec<_> = scan::members(object).collect();
-    members.retain(|(key, _)| !without.contains(&key.as_ref()));
-    members.sort_by(|(one, _), (other, _)| one.cmp(other));
-    out.push(b'{');
-    for (key, value) in members {
-        out.extend_from_slice(string::encode(&key).as_bytes());
-        out.push(b':');
-        write(value.of(object), out);
-        out.push(b',');
-    }
-    out.push(b'}');
 }
 
 #[cfg(test)]
@@ -67,6 +39,9 @@ mod tests {
                 "_meta":{"k":1},"inputResponses":{}}"#,
         );
         assert_eq!(first, retry);
+        let escaped =
+            of("tools/call", r#"{"name":"\u0061","arguments":{"x":[1,{"p":1,"q":2}],"y":2}}"#);
+        assert_eq!(first, escaped);
     }
 
     #[test]

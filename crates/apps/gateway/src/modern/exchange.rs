@@ -4,14 +4,13 @@
 //! Dropping it cancels upstream: a client of this revision that hangs up has cancelled. Only a
 //! call whose client was asked something lives on, parked.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use super::listen::Listening;
 use super::parking::Parking;
 use super::running::{Running, Turn};
-use crate::session::{Outlet, Reply, Step};
+use crate::session::{Reply, Step};
 
 /// The answering of one request.
 pub(crate) enum Exchange {
@@ -62,15 +61,5 @@ impl Exchange {
             }
         }
         Poll::Pending
-    }
-
-    /// Goes on to the end, with everything said sent to `outlet`.
-    pub(crate) async fn finish(mut self, outlet: &dyn Outlet) -> Reply {
-        loop {
-            match poll_fn(|context| self.poll_step(context)).await {
-                Step::Said(message) => outlet.send(message),
-                Step::Outcome(reply) => return reply,
-            }
-        }
     }
 }

@@ -79,14 +79,17 @@ impl Exchange {
         }
         step
     }
+}
 
-    /// Goes on to the end, with everything said sent to `outlet`.
-    pub(crate) async fn finish(mut self, outlet: &dyn Outlet) -> Reply {
-        loop {
-            match poll_fn(|context| self.poll_step(context)).await {
-                Step::Said(message) => outlet.send(message),
-                Step::Outcome(reply) => return reply,
-            }
+/// Polls an exchange of either era to its outcome, and sends everything said meanwhile to `outlet`.
+pub(crate) async fn finish(
+    mut poll_step: impl FnMut(&mut Context<'_>) -> Poll<Step>,
+    outlet: &dyn Outlet,
+) -> Reply {
+    loop {
+        match poll_fn(&mut poll_step).await {
+            Step::Said(message) => outlet.send(message),
+            Step::Outcome(reply) => return reply,
         }
     }
 }

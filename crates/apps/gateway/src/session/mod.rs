@@ -35,7 +35,7 @@ use exchange::Subscription;
 pub(crate) use abilities::Abilities;
 pub(crate) use call::Carriage;
 pub(crate) use dispatch::{has_cursor, listed};
-pub(crate) use exchange::{Exchange, Step};
+pub(crate) use exchange::{Exchange, Step, finish};
 pub(crate) use notes::list_changed_method;
 pub(crate) use opening::{Opening, Terms, open};
 pub(crate) use peer::{Outlet, Peer};

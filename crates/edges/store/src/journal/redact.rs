@@ -2,7 +2,6 @@
 //! looks and by the names they stand under. What is written is JSON whatever comes in.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use toolgate_model::{Digest, Mask};
 use toolgate_wire::{scan, string};
@@ -30,8 +29,8 @@ impl Redactor<'_> {
     /// A text of a person or a server, as a JSON string.
     pub(super) fn text(self, text: &str, out: &mut Vec<u8>) {
         match text.len() > LONGEST_TEXT {
-            true => json::string(&self.head(text, LONGEST_TEXT), out),
-            false => json::string(&self.shown(text), out),
+            true => json::write_text(&self.head(text, LONGEST_TEXT), out),
+            false => json::write_text(&self.shown(text), out),
         }
     }
 
@@ -39,8 +38,8 @@ impl Redactor<'_> {
     /// looked up by what it is.
     pub(super) fn name(self, name: &str, out: &mut Vec<u8>) {
         match name.len() > LONGEST_TEXT {
-            true => json::string(cut(&self.mask.apply(cut(name, WINDOW)), LONGEST_TEXT), out),
-            false => json::string(&self.mask.apply(name), out),
+            true => json::write_text(cut(&self.mask.apply(cut(name, WINDOW)), LONGEST_TEXT), out),
+            false => json::write_text(&self.mask.apply(name), out),
         }
     }
 
@@ -58,7 +57,7 @@ impl Redactor<'_> {
         let digest = digest.copied().unwrap_or_else(|| Digest::of(raw));
         super::body::digest(&digest, out);
         out.extend_from_slice(b"\",\"head\":");
-        json::string(&self.head(&String::from_utf8_lossy(window), HEAD), out);
+        json::write_text(&self.head(&String::from_utf8_lossy(window), HEAD), out);
         out.push(b'}');
     }
 
@@ -88,7 +87,7 @@ impl Redactor<'_> {
                 out.push(b']');
             }
             Some(b'"') => match string::decode(raw) {
-                Some(text) => json::string(&self.shown(&text), out),
+                Some(text) => json::write_text(&self.shown(&text), out),
                 None => hidden(out),
             },
             _ => self.scalar(raw, out),
@@ -116,15 +115,15 @@ impl Redactor<'_> {
                 (masked.map_or(key, Cow::Owned), is_secret, value.of(raw))
             })
             .collect();
-        if !members.is_sorted_by(|one, other| by_units(&one.0, &other.0).is_lt()) {
-            members.sort_by(|one, other| by_units(&one.0, &other.0));
+        if !members.is_sorted_by(|one, other| json::compare(&one.0, &other.0).is_lt()) {
+            members.sort_by(|one, other| json::compare(&one.0, &other.0));
             // Of keys that are the same, perhaps because they were masked, the first stands for all.
             members.dedup_by(|later, earlier| later.0 == earlier.0);
         }
         out.push(b'{');
         for (index, (key, is_secret, value)) in members.iter().enumerate() {
             separate(index, out);
-            json::string(key, out);
+            json::write_text(key, out);
             out.push(b':');
             self.member(*is_secret, value, depth, out);
         }
@@ -142,20 +141,12 @@ impl Redactor<'_> {
 }
 
 fn hidden(out: &mut Vec<u8>) {
-    json::string(patterns::HIDDEN, out);
+    json::write_text(patterns::HIDDEN, out);
 }
 
 fn separate(index: usize, out: &mut Vec<u8>) {
     if index > 0 {
         out.push(b',');
-    }
-}
-
-/// The order of RFC 8785: by UTF-16 units, which differs from that of the bytes beyond U+D7FF.
-fn by_units(one: &str, other: &str) -> Ordering {
-    match one.is_ascii() && other.is_ascii() {
-        true => one.cmp(other),
-        false => one.encode_utf16().cmp(other.encode_utf16()),
     }
 }
 

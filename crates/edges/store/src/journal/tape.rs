@@ -174,9 +174,9 @@ impl Tape {
         match self.segment {
             1 => {
                 body.extend_from_slice(b"\"chain\":");
-                json::string(&self.id, body);
+                json::write_text(&self.id, body);
                 body.extend_from_slice(b",\"toolgate\":");
-                json::string(env!("CARGO_PKG_VERSION"), body);
+                json::write_text(env!("CARGO_PKG_VERSION"), body);
                 body.extend_from_slice(b",\"type\":\"opened\"}");
             }
             number => {

@@ -98,7 +98,7 @@ impl Writer {
         let Some(tape) = tape else { return };
         if let Err(error) = tape.checkpoint() {
             let mut detail = b"{\"error\":".to_vec();
-            json::string(&error.to_string(), &mut detail);
+            json::write_text(&error.to_string(), &mut detail);
             detail.push(b'}');
             self.note("checkpoint-failed", &detail);
         }
@@ -121,7 +121,7 @@ impl Writer {
         let mut detail = b"{\"dropped\":".to_vec();
         json::whole(dropped, &mut detail);
         detail.extend_from_slice(b",\"error\":");
-        json::string(&error, &mut detail);
+        json::write_text(&error, &mut detail);
         detail.extend_from_slice(b",\"millis\":");
         json::whole(u64::try_from(millis).unwrap_or(u64::MAX), &mut detail);
         detail.extend_from_slice(b",\"waited\":");
@@ -137,13 +137,13 @@ impl Writer {
             let mut detail = b"{\"bytes\":".to_vec();
             json::whole(bytes, &mut detail);
             detail.extend_from_slice(b",\"chain\":");
-            json::string(&chain, &mut detail);
+            json::write_text(&chain, &mut detail);
             if let Some(why) = &failed {
                 detail.extend_from_slice(b",\"error\":");
-                json::string(why, &mut detail);
+                json::write_text(why, &mut detail);
             }
             detail.extend_from_slice(b",\"segment\":");
-            json::string(&segment, &mut detail);
+            json::write_text(&segment, &mut detail);
             detail.extend_from_slice(b",\"signed\":");
             json::whole(signed, &mut detail);
             detail.push(b'}');

@@ -1,70 +1,32 @@
 //! The digest of arguments: what a one-time approval is bound to.
 //!
-//! It is over the arguments as they are sent, with the members of objects in the order of their
-//! keys, no space between things, and strings as what they say: a client that writes the same
-//! object anew repeats the same call. Numbers count as they are spelled. A number that one reader
-//! rounds and another does not (`9007199254740993`) must not pass for its neighbour, so the common
-//! canonical form (RFC 8785), which rounds them all, would not do.
+//! It is over their canonical form: a client that writes the same object anew repeats the same call.
+//! Numbers count as they are spelled, because a server may tell `1` from `1.0`.
 
 use toolgate_model::Digest;
-use toolgate_wire::{scan, string};
+use toolgate_wire::canonical::{self, Numbers};
+
+/// Goes before arguments alone. The version is that of the canonical form.
+const ARGUMENTS: &[u8] = b"toolgate arguments, version 2";
+/// Goes before arguments with what stands beside them.
+const PARAMS: &[u8] = b"toolgate params, version 2";
 
 /// The digest of a call's arguments and of what stands beside them in `params`, raw. Arguments that
 /// are left out are `{}`; empty where nothing stands beside them.
 pub fn params_digest(arguments: &[u8], others: &[u8]) -> Digest {
     let canonical = |value: &[u8]| {
-        let mut canonical = Vec::with_capacity(value.len());
+        let mut written = Vec::with_capacity(value.len());
         match value.trim_ascii() {
-            b"" => canonical.extend_from_slice(b"{}"),
-            value => write(value, &mut canonical),
+            b"" => written.extend_from_slice(b"{}"),
+            value => canonical::write(value, Numbers::AsSpelled, &mut written),
         }
-        canonical
+        written
     };
     let arguments = canonical(arguments);
     match others {
-        b"" => Digest::of_parts([b"arguments".as_slice(), &arguments]),
-        others => Digest::of_parts([b"params".as_slice(), &arguments, &canonical(others)]),
+        b"" => Digest::of_parts([ARGUMENTS, &arguments]),
+        others => Digest::of_parts([PARAMS, &arguments, &canonical(others)]),
     }
-}
-
-/// The wire bounds the depth, and has refused repeated keys.
-fn write(value: &[u8], out: &mut Vec<u8>) {
-    match value.first() {
-        Some(b'{') => {
-            let mut members: Vec<_> = scan::members(value).collect();
-            members.sort_by(|(one, _), (other, _)| one.cmp(other));
-            list(b"{}", members, out, |(key, at), out| {
-                out.extend_from_slice(string::encode(&key).as_bytes());
-                out.push(b':');
-                write(at.of(value), out);
-            });
-        }
-        Some(b'[') => {
-            list(b"[]", scan::elements(value), out, |at, out| write(at.of(value), out));
-        }
-        Some(b'"') => match string::decode(value) {
-            Some(text) => out.extend_from_slice(string::encode(&text).as_bytes()),
-            // Half a surrogate pair says nothing; it is only the same if it is spelled the same.
-            None => out.extend_from_slice(value),
-        },
-        _ => out.extend_from_slice(value),
-    }
-}
-
-fn list<T>(
-    brackets: &[u8; 2],
-    items: impl IntoIterator<Item = T>,
-    out: &mut Vec<u8>,
-    item: impl Fn(T, &mut Vec<u8>),
-) {
-    out.push(brackets[0]);
-    for (at, each) in items.into_iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        item(each, out);
-    }
-    out.push(brackets[1]);
 }
 
 #[cfg(test)]
@@ -108,6 +70,9 @@ mod tests {
             r#"{"a":9007199254740993}"#,
             r#"{"a":"\ud800"}"#,
             r#"{"a":"\ud801"}"#,
+            r#"{"\ud800":1}"#,
+            r#"{"\ud800":2}"#,
+            r#"{"\ud801":1}"#,
             r#"{"a":"a\",\"b\":\"c"}"#,
             r#"{"a":"a","b":"c"}"#,
             r#"{"a":[1,2]}"#,

@@ -10,10 +10,11 @@ mod keywords;
 mod objects;
 
 use toolgate_model::Severity;
+use toolgate_wire::canonical::Text;
 
 use super::words::{brief, word};
 use super::{Drift, Found, Relation, changed, pairs, step};
-use crate::tree::{Json, Text};
+use crate::tree::Json;
 
 /// Which schema of a tool it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

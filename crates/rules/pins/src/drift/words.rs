@@ -3,7 +3,6 @@
 
 use toolgate_model::is_invisible;
 
-use crate::canonical;
 use crate::tree::Json;
 
 /// A text with everything invisible in it shown as its code point; lines stay lines.
@@ -24,7 +23,7 @@ pub(crate) fn shown(value: &Json) -> String {
         Json::Text(text) => visible(&text.lossy()),
         other => {
             let mut out = Vec::new();
-            canonical::write(other, &mut out);
+            other.write(&mut out);
             visible(&String::from_utf8_lossy(&out))
         }
     }

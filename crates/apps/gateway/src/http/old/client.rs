@@ -9,7 +9,7 @@ use crate::gateway::Hub;
 use crate::http::clock::{Phase, Pulse};
 use crate::peer::PeerId;
 use crate::principal::Comer;
-use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session};
+use crate::session::{Carriage, Exchange, Opening, Outlet, Reply, Session, finish};
 
 /// A client and its session, if it has one yet.
 pub(super) struct Client {
@@ -129,13 +129,13 @@ impl Client {
     }
 
     /// Requests run side by side, each in a task; the end of the session ends them.
-    fn run(&self, exchange: Exchange) {
+    fn run(&self, mut exchange: Exchange) {
         if let Exchange::Answered(reply) = exchange {
             return self.answer(reply);
         }
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
-            let reply = exchange.finish(outbox.as_ref()).await;
+            let reply = finish(|context| exchange.poll_step(context), outbox.as_ref()).await;
             outbox.answer(reply);
         });
     }

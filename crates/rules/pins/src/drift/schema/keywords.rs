@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use toolgate_wire::canonical::{Number, Text};
+
 use super::super::words::{brief, word};
 use super::super::{Relation, pairs, step};
 use super::{Values, Within};
-use crate::number::Number;
-use crate::tree::{Json, Text};
+use crate::tree::Json;
 
 /// More of it takes less.
 const LOWER: [&str; 5] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];

@@ -3,10 +3,12 @@
 
 use std::collections::HashSet;
 
+use toolgate_wire::canonical::Text;
+
 use super::super::words::word;
 use super::super::{Relation, changed, pairs, step};
 use super::{Within, whole};
-use crate::tree::{Json, Text};
+use crate::tree::Json;
 
 /// The keywords that are compared here and nowhere else.
 pub(super) const HERE: [&str; 3] = ["properties", "additionalProperties", "required"];

@@ -13,16 +13,23 @@ const SAFE_POWERS: std::ops::RangeInclusive<i64> = -290..=290;
 
 /// One number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Number {
+pub enum Number {
     /// `digits` times ten to the power of `power`; without zeros at either end, and empty for zero.
-    Exact { negative: bool, digits: String, power: i64 },
+    Exact {
+        /// Whether it is below zero.
+        negative: bool,
+        /// Its digits.
+        digits: String,
+        /// The power of ten.
+        power: i64,
+    },
     /// Its exponent is beyond counting: as it was spelled.
     Beyond(String),
 }
 
 impl Number {
     /// Reads a number that is spelled as JSON has it.
-    pub(crate) fn read(spelling: &str) -> Self {
+    pub fn read(spelling: &str) -> Self {
         let (negative, rest) = match spelling.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, spelling),
@@ -45,8 +52,13 @@ impl Number {
         }
     }
 
+    /// Whether it is a double, so that [`write`](Self::write) writes it as RFC 8785 does.
+    pub fn is_double(&self) -> bool {
+        matches!(self, Self::Exact { digits, power, .. } if is_double(digits, *power))
+    }
+
     /// Writes it so that the same number is always written the same.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         let (negative, digits, power) = match self {
             Self::Exact { negative, digits, power } => (*negative, digits, *power),
             Self::Beyond(spelling) => {
@@ -67,7 +79,7 @@ impl Number {
     }
 
     /// Which is larger; `None` where that cannot be said.
-    pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
+    pub fn compare(&self, other: &Self) -> Option<Ordering> {
         let (Self::Exact { .. }, Self::Exact { .. }) = (self, other) else {
             return (self == other).then_some(Ordering::Equal);
         };
