@@ -5,13 +5,18 @@
 //! first counted, and not for every connection: the search through all processes takes milliseconds.
 
 use std::collections::VecDeque;
+use std::future::pending;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
+use tokio::time::sleep;
 use toolgate_host::keys::AccessKey;
 use toolgate_transport::peer::{PeerProcess, PeerSocket};
 
 /// How many processes are remembered, to be looked at first.
 const REMEMBERED: usize = 64;
+/// How often it is looked whether a process that left has ended.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Who holds the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +42,16 @@ impl PeerId {
     /// Whether it has ended, so that nobody misses what it left behind.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(&self.end, End::Process(process) if !process.is_alive())
+    }
+
+    /// Waits until its process has ended; for ever where it is not known which that is.
+    pub(crate) async fn end_of_process(&self) {
+        if !matches!(self.end, End::Process(_)) {
+            return pending().await;
+        }
+        while !self.is_gone() {
+            sleep(GLANCE).await;
+        }
     }
 }
 

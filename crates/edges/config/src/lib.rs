@@ -57,6 +57,7 @@ pub use plan::{Entry, Plan, PlanFile, Shadow, Sources, Standing, Surroundings};
 pub use resolve::resolve;
 pub use secrets::Secrets;
 pub use settings::Settings;
+pub use standing::check_address;
 pub use toolgate_dialects::Dialect;
 pub use toolgate_model::{Naming, Prefix};
 pub use watch::Watch;

@@ -38,11 +38,17 @@ pub(crate) fn of(
     }
 }
 
-/// Whether an address names a host that can be asked.
 fn address(spec: &ServerSpec) -> Result<(), String> {
-    let TransportSpec::Http(http) = &spec.transport else { return Ok(()) };
-    let shown = shown_url(&http.url);
-    let Some((scheme, rest)) = http.url.split_once("://") else {
+    match &spec.transport {
+        TransportSpec::Http(http) => check_address(&http.url),
+        TransportSpec::Stdio(_) | TransportSpec::BuiltIn => Ok(()),
+    }
+}
+
+/// Whether the address of a server names a host that can be asked; if not, what is wrong with it.
+pub fn check_address(url: &str) -> Result<(), String> {
+    let shown = shown_url(url);
+    let Some((scheme, rest)) = url.split_once("://") else {
         return Err(format!("its address {shown:?} is no URL: write it as https://host/path"));
     };
     let scheme = scheme.to_ascii_lowercase();

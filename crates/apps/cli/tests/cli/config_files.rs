@@ -232,6 +232,18 @@ fn a_check_finds_what_cannot_work_and_what_should_not_stand_there() {
     assert!(!found.concat().contains("canary"), "{found:#?}");
 }
 
+#[test]
+fn an_address_without_a_host_is_not_added() {
+    let place = place_with(&[]);
+    for url in ["https://", "https:///mcp", "http://:80/", "https://a b/"] {
+        let said = run(&mut place.verb(&["add", "x", url]));
+        assert_eq!(said.code, 2, "{url}: {said:?}");
+        assert!(said.err.contains("names no host"), "{url}: {said:?}");
+    }
+    let said = run(&mut place.verb(&["add", "x", "https://${env:HOST}/mcp"]));
+    assert_eq!(said.code, 0, "{said:?}");
+}
+
 const RULES_OF_CORE_AGENT: &str = r#"{ "model": { "name": "x" }, "servers": 7, "permissions": { "deny": ["mcp:s_echo"], "allow": ["mcp:s_now"] } }"#;
 
 #[test]

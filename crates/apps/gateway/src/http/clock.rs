@@ -139,6 +139,11 @@ impl Pulse {
         (!self.is(Phase::Serving)).then(|| (!self.is(Phase::Idle), waited))
     }
 
+    /// Whether the connection has been in its phase for longer than `span`.
+    pub(crate) fn is_unchanged_for(&self, span: Duration) -> bool {
+        self.clock.past(self.since.load(Ordering::Relaxed), span)
+    }
+
     /// Whether the peer has kept us waiting for too long.
     pub(crate) fn overdue(&self, cuts: &Cuts) -> bool {
         let since = self.since.load(Ordering::Relaxed);

@@ -5,6 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -18,6 +19,8 @@ use crate::shares::Bounds;
 
 /// Up to this part of all connections nobody counts whose they are.
 const FEW: usize = 16;
+/// For so long a connection may take to begin its request before it gives way to another of its peer.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The open connections of a server.
 pub(crate) struct Connections {
@@ -42,7 +45,8 @@ impl Connections {
     }
 
     /// Whether a peer may have one more connection. One that has had its share must give up one that
-    /// dawdles. As long as there are few, nobody counts.
+    /// dawdles; one that opened a moment ago does not dawdle, since its request is on the way. As long
+    /// as there are few, nobody counts.
     pub(crate) fn admit(&self, peer: &Peer) -> bool {
         let mut open = self.open();
         if open.len() < self.bounds.most / FEW {
@@ -54,7 +58,9 @@ impl Connections {
             own += usize::from(living.pulse.peer.end() == end);
         }
         self.bounds.is_within_share(end, all, own)
-            || shed(&mut open, |open| open.pulse.peer.end() == end)
+            || shed(&mut open, |open| {
+                open.pulse.peer.end() == end && open.pulse.is_unchanged_for(GRACE)
+            })
     }
 
     /// Makes room for one more connection. In a full house the one that dawdles most gives way; if

@@ -31,7 +31,7 @@ use super::sessions::{HttpSession, NoRoom};
 use super::stream::{Events, Pace};
 use crate::modern::Speech;
 use crate::principal::{Comer, Place};
-use crate::session::{Exchange, Opening, Outlet, Reply, Step};
+use crate::session::{Exchange, Opening, Outlet, Reply, Step, finish};
 
 /// How a message came, and how it is answered.
 struct Way<'a> {
@@ -138,7 +138,7 @@ impl Server {
     fn stream(
         &self,
         client: &HttpSession,
-        exchange: Exchange,
+        mut exchange: Exchange,
         said: Option<Bytes>,
         pulse: &Arc<Pulse>,
     ) -> Response<Payload> {
@@ -147,11 +147,12 @@ impl Server {
             stream.send(message);
         }
         let reader = client.log.attach(stream.stream, None);
-        let abandoned = client.log.abandoned(stream.stream, self.hub.options.resume);
+        let abandoned =
+            client.log.abandoned(stream.stream, self.hub.options.resume, client.peer.clone());
         tokio::spawn(async move {
             tokio::select! {
                 biased;
-                reply = exchange.finish(&stream) => stream.answer(reply),
+                reply = finish(|context| exchange.poll_step(context), &stream) => stream.answer(reply),
                 // Dropping the exchange cancels the call.
                 () = abandoned => {
                     tracing::debug!(target: "toolgate::gateway", "a client did not come back");

@@ -321,11 +321,15 @@ impl Server {
     }
 }
 
-/// Tells a client that has too many connections to close some.
+/// Tells a client that has too many connections to close some. It answers once the request begins,
+/// because clients drop an answer that they have not asked for. The rest of the request is read and
+/// dropped: closing a socket with unread bytes resets it, and the client would lose the answer.
 async fn turn_away(mut stream: TcpStream) {
     let told = async {
+        stream.peek(&mut [0]).await?;
         stream.write_all(TURNED_AWAY).await?;
-        stream.shutdown().await
+        stream.shutdown().await?;
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
     };
     let _ = timeout(LAST_BYTES, told).await;
 }

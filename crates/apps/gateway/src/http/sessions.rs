@@ -64,7 +64,7 @@ pub(crate) struct HttpSession {
     pub(crate) log: Arc<EventLog>,
     comer: Comer,
     /// Who opened it: for whom it is counted.
-    peer: PeerId,
+    pub(crate) peer: PeerId,
     touched: AtomicU64,
 }
 

@@ -91,7 +91,8 @@ async fn what_belongs_to_one_session_never_reaches_another() {
         sessions.push(stage.http.session().await);
     }
     let calls = sessions.iter().enumerate().flat_map(|(owner, session)| {
-        (0..50).map(move |round| {
+        // All at once, and fewer connections than one client may have.
+        (0..25).map(move |round| {
             let session = session.clone();
             tokio::spawn(async move {
                 let mut message = call(round, if round % 2 == 0 { "echo" } else { "progress" });
@@ -112,6 +113,25 @@ async fn what_belongs_to_one_session_never_reaches_another() {
             assert!(!foreign, "{owner} got {message}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_client_that_opens_too_many_connections_at_once_gets_an_answer_on_each() {
+    let stage = Stage::new(Options { connections: 128, ..Options::default() }).await;
+    let session = stage.http.session().await;
+    let posts: Vec<_> = (0..100)
+        .map(|id| {
+            let session = session.clone();
+            tokio::spawn(async move { session.post(request(id, "ping")).await.status() })
+        })
+        .collect();
+    let mut statuses = std::collections::BTreeMap::new();
+    for post in posts {
+        *statuses.entry(post.await.unwrap()).or_insert(0) += 1;
+    }
+    // A quarter of all connections is served; the others hear that they must wait.
+    assert!(statuses.keys().all(|status| [200, 503].contains(status)), "{statuses:?}");
+    assert!(statuses.iter().any(|(status, count)| *status == 200 && *count >= 32), "{statuses:?}");
 }
 
 #[tokio::test]

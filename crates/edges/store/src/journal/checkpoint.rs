@@ -40,6 +40,8 @@ pub(super) struct Checkpoints {
     signer: Signer,
     sink: Option<Box<dyn Sink>>,
     length: u64,
+    /// Whether a torn one may stand behind that length, which must not stand in front of the next.
+    dirty: bool,
     /// What the last one says, and when it was signed.
     signed: u64,
     last: Instant,
@@ -55,6 +57,7 @@ impl Checkpoints {
             signer,
             sink: None,
             length: 0,
+            dirty: false,
             signed: 0,
             last: Instant::now(),
             synced: None,
@@ -89,13 +92,13 @@ impl Checkpoints {
         }
         let Some(sink) = &mut self.sink else { return Ok(()) };
         if head.seq > self.signed {
-            let note = noted(&self.origin, head, "", &self.signer);
-            let added = sink.append(note.as_bytes());
-            if let Err(error) = added {
-                // What is left of it must not stand in front of the next.
+            if self.dirty {
                 sink.cut(self.length)?;
-                return Err(error);
             }
+            let note = noted(&self.origin, head, "", &self.signer);
+            self.dirty = true;
+            sink.append(note.as_bytes())?;
+            self.dirty = false;
             self.length += note.len() as u64;
             self.signed = head.seq;
         }

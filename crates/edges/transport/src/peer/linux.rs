@@ -19,6 +19,16 @@ pub(super) fn read(pid: u32) -> Option<Entry> {
     Some(Entry { process: PeerProcess { pid, uid, started }, parent })
 }
 
+/// Whether a process is a zombie. One whose first thread has ended looks like one, and may have others.
+pub(super) fn has_ended(pid: u32) -> bool {
+    let is_zombie = fs::read(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        let name_end = stat.iter().rposition(|byte| *byte == b')');
+        name_end
+            .is_some_and(|end| matches!(stat[end + 1..].trim_ascii().first(), Some(b'Z' | b'X')))
+    });
+    is_zombie && fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) <= 1
+}
+
 pub(super) fn program(pid: u32) -> Option<String> {
     let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     Some(String::from_utf8_lossy(&name).trim().to_owned())

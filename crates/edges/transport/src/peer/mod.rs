@@ -52,9 +52,9 @@ impl PeerProcess {
         Self::with_pid(pid).filter(|process| process.uid == credentials.uid())
     }
 
-    /// Whether it still runs.
+    /// Whether it still runs. One that has ended and waits for its parent does not.
     pub fn is_alive(&self) -> bool {
-        Self::with_pid(self.pid).as_ref() == Some(self)
+        Self::with_pid(self.pid).as_ref() == Some(self) && !system::has_ended(self.pid)
     }
 
     /// The name of its program, as it gives it.

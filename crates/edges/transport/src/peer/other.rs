@@ -13,6 +13,10 @@ pub(super) fn read(_pid: u32) -> Option<Entry> {
     None
 }
 
+pub(super) fn has_ended(_pid: u32) -> bool {
+    false
+}
+
 pub(super) fn program(_pid: u32) -> Option<String> {
     None
 }

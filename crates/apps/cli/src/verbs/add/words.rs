@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgate_host::config::{Grammar, template};
+use toolgate_host::config::{Grammar, check_address, template};
 use toolgate_host::{HttpKind, HttpSpec, Secret, StdioSpec, TransportSpec};
 use toolgate_model::shown_url;
 
@@ -67,6 +67,15 @@ fn endpoint(add: &Add, url: &str) -> Result<TransportSpec, Failure> {
             format!("connect to `{}`: it is no URL", shown(url)),
             "begin it with https://, or leave --transport out to start a program",
         ));
+    }
+    // What a variable stands for is checked when it is expanded.
+    if !url.starts_with("${") {
+        check_address(url).map_err(|why| {
+            wrong(
+                format!("add `{}`: {why}", add.name),
+                "write the whole address: https://host/path",
+            )
+        })?;
     }
     let for_processes = [("--env", !add.env.is_empty()), ("--cwd", add.cwd.is_some())];
     not_for("an endpoint", &for_processes, "an endpoint takes headers: -H 'NAME: VALUE'")?;

@@ -25,6 +25,7 @@ use toolgate_transport::refill::Refill;
 use toolgate_transport::sse;
 
 use super::clock::Clock;
+use crate::peer::PeerId;
 use crate::session::Outlet;
 
 pub(crate) use reader::Reader;
@@ -187,19 +188,26 @@ impl EventLog {
         Reader::new(self.clone(), stream, key, cursor)
     }
 
-    /// Waits until everybody who read a stream has left, and nobody came back for so long.
+    /// Waits until everybody who read a stream has left, and nobody came back for so long, or nobody
+    /// can, because the client's process has ended.
     pub(crate) fn abandoned(
         &self,
         stream: u64,
         resume: Duration,
+        peer: PeerId,
     ) -> impl Future<Output = ()> + Send + use<> {
         let left = self.streams().get(stream).map(|stream| stream.left.subscribe());
         async move {
             // A stream that is gone was answered, or its session is over.
             let Some(mut left) = left else { return pending().await };
             while left.wait_for(|left| *left).await.is_ok() {
-                if timeout(resume, left.wait_for(|left| !*left)).await.is_err() {
-                    return;
+                tokio::select! {
+                    back = timeout(resume, left.wait_for(|left| !*left)) => {
+                        if back.is_err() {
+                            return;
+                        }
+                    }
+                    () = peer.end_of_process() => return,
                 }
             }
             pending().await

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::super::chain::Head;
+use super::super::checkpoint::{self, Checkpoints};
 use super::super::disk::{Disk, RealDisk, Sink};
+use super::super::key::Signer;
 use super::super::{Event, Happened, Journal, Places, PublicKey, Record, Ticket, read, verify};
 use super::{counted, decided, tool};
 
@@ -25,7 +28,15 @@ struct Inside {
     failures: Vec<bool>,
 }
 
+/// More than any test lets a disk try.
+const ALL_FAIL: usize = 1 << 20;
+
 impl Simulated {
+    /// Nothing works from now on, or everything does.
+    fn fail(&self, fails: bool) {
+        self.0.lock().unwrap().failures = vec![true; if fails { ALL_FAIL } else { 0 }];
+    }
+
     fn fails(&self) -> bool {
         self.0.lock().unwrap().failures.pop().unwrap_or(false)
     }
@@ -233,7 +244,7 @@ async fn what_waited_for_a_failing_disk_is_written_when_it_works_again() {
     let mut first = decided(&about, b"{}", 1);
     let ticket = journal.append(&first).unwrap();
     journal.durable(ticket).await.unwrap();
-    disk.0.lock().unwrap().failures = vec![true; 5];
+    disk.fail(true);
     first.call = 2;
     let ticket = journal.append(&first).unwrap();
     let refused = journal.durable(ticket).await.unwrap_err().to_string();
@@ -247,6 +258,7 @@ async fn what_waited_for_a_failing_disk_is_written_when_it_works_again() {
     }
     assert!(journal.append(&Record { call: 4, ..acting }).is_err());
     let waits = journal.append(&first).unwrap();
+    disk.fail(false);
     while !journal.is_writable() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -265,6 +277,28 @@ async fn what_waited_for_a_failing_disk_is_written_when_it_works_again() {
     let report = checked(&places);
     assert!(report.holds(), "{report:?}");
     assert_eq!(report.unsigned, 0);
+}
+
+#[test]
+fn a_torn_checkpoint_is_cut_off_before_the_next_however_often_that_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places::beside(folder.path().join("journal"));
+    let disk = Simulated::default();
+    let path = places.checkpoints_of("c");
+    let mut checkpoints = Checkpoints::new("c", path.clone(), Signer::find(&places).unwrap());
+    let head = |seq| Head { seq, ..Head::of("c") };
+    checkpoints.sign(&head(1), false, &disk).unwrap();
+    // The next one is torn, and then the disk does not even cut it off.
+    disk.fail(true);
+    for _ in 0..3 {
+        checkpoints.sign(&head(2), false, &disk).unwrap_err();
+    }
+    disk.fail(false);
+    checkpoints.sign(&head(3), true, &disk).unwrap();
+    let prover = Signer::find(&places).unwrap().prover();
+    let (read, flaws, _) = checkpoint::parse(&fs::read(path).unwrap(), "c", Some(&prover));
+    assert_eq!(read.iter().map(|it| it.size).collect::<Vec<_>>(), [1, 3]);
+    assert!(flaws.is_empty(), "{flaws:?}");
 }
 
 #[tokio::test]
@@ -298,7 +332,7 @@ async fn a_full_queue_takes_no_more_and_says_how_much_was_lost() {
     let folder = tempfile::tempdir().unwrap();
     let places = Places::beside(folder.path().join("journal"));
     let disk = Simulated::default();
-    disk.0.lock().unwrap().failures = vec![true; 4];
+    disk.fail(true);
     let journal = Journal::on(Arc::new(disk.clone()), places.clone(), 64 << 20);
     let about = tool();
     let arguments = serde_json::json!({ "text": "some words ".repeat(1000) }).to_string();
@@ -311,6 +345,7 @@ async fn a_full_queue_takes_no_more_and_says_how_much_was_lost() {
         }
     }
     assert!(refused > 0 && taken > 100, "{taken} {refused}");
+    disk.fail(false);
     while !journal.is_writable() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
