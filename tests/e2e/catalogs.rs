@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,28 +13,28 @@ use toolgate_e2e::{Visitor, within};
 
 /// How many servers work.
 const WORKING: usize = 20;
-/// How long the slow one takes to begin.
-const SLOW: &str = "20";
-/// Longer than any test: it never answers.
-const NEVER: &str = "1000";
 
-/// A server that begins after as many seconds as a file says, so that its declaration is the same
-/// on a good day and on a bad one.
+/// A server that begins once no file keeps it out, so that its declaration is the same on a good day
+/// and on a bad one.
 fn late(folder: &Path, name: &str) -> Vec<String> {
     let script = folder.join("late.sh");
     if !script.exists() {
-        fs::write(&script, "#!/bin/sh\nsleep \"$(cat \"$1\")\"\nshift\nexec \"$@\"\n").unwrap();
+        fs::write(
+            &script,
+            "#!/bin/sh\nwhile [ -e \"$1\" ]; do sleep 0.05; done\nshift\nexec \"$@\"\n",
+        )
+        .unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    set_delay(folder, name, "0");
-    let delay = folder.join(format!("{name}.delay"));
-    let mut words = vec![script.display().to_string(), delay.display().to_string()];
+    let bolt = bolt(folder, name);
+    let mut words = vec![script.display().to_string(), bolt.display().to_string()];
     words.extend(testkit("echo", &["--stdio", "--tools", "3"]).unwrap());
     words
 }
 
-fn set_delay(folder: &Path, name: &str, seconds: &str) {
-    fs::write(folder.join(format!("{name}.delay")), seconds).unwrap();
+/// The file that keeps a server out.
+fn bolt(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.bolt"))
 }
 
 fn states(setup: &Setup) -> Value {
@@ -79,8 +79,9 @@ fn nobody_waits_for_a_slow_server_and_its_last_known_tools_are_listed() {
     let before = listed(&first);
     drop(first);
 
-    set_delay(folder, "slow", SLOW);
-    set_delay(folder, "silent", NEVER);
+    for name in ["slow", "silent"] {
+        fs::write(bolt(folder, name), "").unwrap();
+    }
     let second = setup.serve().unwrap();
     // Both forms of the protocol, from the first moment on.
     let modern = Visitor::new(&second.url, None, json!({})).unwrap();
@@ -96,6 +97,7 @@ fn nobody_waits_for_a_slow_server_and_its_last_known_tools_are_listed() {
     assert_eq!((&legacy, &modern), (&before, &before));
 
     // The one that is only slow comes up, and nothing of it was lost meanwhile.
+    fs::remove_file(bolt(folder, "slow")).unwrap();
     let up = within(Duration::from_secs(60), || state(&states(&setup), "slow") == "connected");
     assert!(up, "{}", states(&setup));
     assert_eq!(listed(&second), before);

@@ -71,6 +71,16 @@ fn outlived(how: &str, lists: u32) -> (Setup, Gateway) {
     (setup, gateway)
 }
 
+/// The memory of a gateway that has the good server alone, after it was called.
+fn resident_with_echo(setup: &Setup) -> u64 {
+    let echo = stdio_entry("echo", &testkit("echo", &["--stdio"]).unwrap(), &[]);
+    std::fs::write(setup.folder().join("toolgate.toml"), echo).unwrap();
+    let gateway = setup.serve().unwrap();
+    let client = gateway.client_with(&["echo__echo"]).unwrap();
+    client.call("echo__echo", &json!({"text": "here"})).unwrap();
+    gateway.process.resident().unwrap()
+}
+
 /// What a query over the database of a home counts.
 fn counted(home: &Path, query: &'static str) -> i64 {
     let file = ["state.db", "state/state.db"].map(|it| home.join(it));
@@ -96,6 +106,9 @@ fn a_server_that_renames_its_tools_without_end_fills_no_database() {
     // Nothing that was pinned before went for it.
     let echo = counted(&setup.home(), "select count(*) from pins where server = 'echo'");
     assert!(echo > 1, "{echo}");
+    // A gateway without the server carries little of what it left behind.
+    let (after, fresh) = (resident_with_echo(&setup), resident_with_echo(&Setup::new("").unwrap()));
+    assert!(after * 2 < fresh * 3, "{after} bytes, and {fresh} in a home that never had it");
 }
 
 #[test]

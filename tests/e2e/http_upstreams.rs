@@ -1,9 +1,11 @@
 //! An upstream reached over HTTP that forgets us, hangs, or is started anew.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
 use toolgate_e2e::http::Endpoint;
@@ -58,26 +60,28 @@ fn a_forgotten_session_is_opened_anew_and_only_what_may_be_repeated_is() {
     assert!((1..=10).contains(&refused), "{refused} of 100 calls were refused");
 }
 
-/// A server that hangs is told that nobody waits any more, and goes on to serve when it wakes.
-fn is_told_of_lost_patience(entry: &str, pid: impl Fn() -> u32) {
+/// A server that hangs is told that nobody waits any more, and goes on to serve when it wakes. It
+/// notes in the file that a slow call is with it.
+fn is_told_of_lost_patience(entry: &str, begun: &Path, pid: impl Fn() -> u32) {
     let entry = format!("{entry}timeouts = {{ call = \"1s\" }}\n");
     let (_setup, _gateway, client) = before(&entry);
     let (answer, took) = std::thread::scope(|scope| {
         let call = scope.spawn(|| {
-            let begun = Instant::now();
+            let asked = Instant::now();
             let answer = client.call("fixture__test_slow", &json!({"seconds": 600})).unwrap();
-            (answer, begun.elapsed())
+            (answer, asked.elapsed())
         });
         // It hangs in the middle of the call: over HTTP a word about one it has not read yet may
         // come before it, and mean nothing.
-        std::thread::sleep(Duration::from_millis(300));
+        assert!(within(SOON, || begun.exists()), "the call never came to its server");
         signal_pid(pid(), Signal::STOP).unwrap();
         let answered = call.join();
         signal_pid(pid(), Signal::CONT).unwrap();
         answered.unwrap()
     });
     assert!(failed(&answer), "{answer}");
-    assert!((1.0..3.0).contains(&took.as_secs_f64()), "{took:?}");
+    assert!(answer.to_string().contains("failed to get an answer within 1 s"), "{answer}");
+    assert!(took >= Duration::from_secs(1), "{took:?}");
     let told = within(SOON, || {
         let counted = client.call("fixture__test_cancelled_count", &json!({})).unwrap();
         counted["result"]["structuredContent"]["cancelled"] == 1
@@ -87,17 +91,24 @@ fn is_told_of_lost_patience(entry: &str, pid: impl Fn() -> u32) {
 
 #[test]
 fn a_server_that_hangs_on_http_is_told_that_nobody_waits() {
-    let fixture = Listening::start("fixture").unwrap();
-    is_told_of_lost_patience(&http_entry("fixture", &fixture.url), || fixture.process.pid());
+    let folder = TempDir::new().unwrap();
+    let begun = folder.path().join("begun");
+    let options = ["--count", &begun.display().to_string()];
+    let fixture = Listening::start_with("fixture", "127.0.0.1:0", &options).unwrap();
+    let entry = http_entry("fixture", &fixture.url);
+    is_told_of_lost_patience(&entry, &begun, || fixture.process.pid());
 }
 
 #[test]
 fn a_server_that_hangs_on_stdio_is_told_that_nobody_waits() {
     let mark = census::mark();
     let _sweep = Sweep(mark.clone());
-    let fixture = testkit("fixture", &["--stdio"]).unwrap();
+    let folder = TempDir::new().unwrap();
+    let begun = folder.path().join("begun");
+    let options = ["--stdio", "--count", &begun.display().to_string()];
+    let fixture = testkit("fixture", &options).unwrap();
     let entry = stdio_entry("fixture", &fixture, &[(census::VARIABLE, &mark)]);
-    is_told_of_lost_patience(&entry, || marked(&mark).unwrap()[0]);
+    is_told_of_lost_patience(&entry, &begun, || marked(&mark).unwrap()[0]);
 }
 
 #[test]

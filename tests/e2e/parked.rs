@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use toolgate_e2e::gateway::{
     Gateway, Listening, Setup, http_entry, sampling, stdio_entry, testkit,
 };
-use toolgate_e2e::{Client, Visitor, within};
+use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::visitor::REVISION;
+use toolgate_e2e::{Client, Visitor, mcp, within};
 
 const SERVERS: [&str; 2] = ["legacy", "modern"];
 
@@ -25,6 +27,11 @@ struct House {
 
 impl House {
     fn open() -> Self {
+        Self::with_keys(&["ada", "eve"])
+    }
+
+    /// The same, where these callers have a key.
+    fn with_keys(names: &[&str]) -> Self {
         let setup = Setup::new("").unwrap();
         let count = setup.folder().join("runs").display().to_string();
         // A server that waits for an answer is not silent, however short its patience is.
@@ -35,7 +42,7 @@ impl House {
         };
         let config = entry("legacy", &[]) + &entry("modern", &["--modern"]);
         std::fs::write(setup.folder().join("toolgate.toml"), config).unwrap();
-        for name in ["ada", "eve"] {
+        for name in names {
             setup.key(name).unwrap();
         }
         let gateway = Self::serve(&setup);
@@ -118,7 +125,7 @@ fn an_answer_after_thirty_seconds_is_taken() {
 
 #[test]
 fn an_address_to_visit_has_an_elicitation_id_in_every_revision() {
-    let house = House::open();
+    let house = House::with_keys(&[]);
     let can = json!({"elicitation": {"url": {}}});
     let visitor = Visitor::new(&house.gateway.url, None, can).unwrap();
     for server in SERVERS {
@@ -192,6 +199,36 @@ fn a_replayed_answer_is_refused() {
         let parked = Parked::by(&visitor, server);
         assert_done(&parked.answered_by(&visitor));
         assert_refused(&parked.answered_by(&visitor));
+        assert_eq!(house.runs(server), 1, "{server}");
+    }
+}
+
+#[test]
+fn a_retry_that_escapes_its_strings_otherwise_is_the_same_request() {
+    let house = House::with_keys(&[]);
+    let can = json!({"elicitation": {}});
+    let visitor = Visitor::new(&house.gateway.url, None, can.clone()).unwrap();
+    let endpoint = Endpoint::parse(&house.gateway.url).unwrap();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": REVISION,
+        "io.modelcontextprotocol/clientCapabilities": can,
+        "io.modelcontextprotocol/clientInfo": {"name": "toolgate-e2e", "version": "0"},
+    });
+    for server in SERVERS {
+        let Parked { tool, arguments, answers, state } = Parked::by(&visitor, server);
+        let params = json!({"name": tool, "arguments": arguments, "inputResponses": answers,
+            "requestState": state, "_meta": meta});
+        let retry = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let escaped = format!("\"key\":\"\\u{:04x}{}\"", server.as_bytes()[0], &server[1..]);
+        let retry = retry.to_string().replace(&format!("\"key\":\"{server}\""), &escaped);
+        assert!(retry.contains("\\u00"), "{retry}");
+        let headers = [
+            ("Mcp-Protocol-Version", REVISION),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", tool.as_str()),
+        ];
+        let response = mcp::post(&endpoint, &headers, &retry).unwrap();
+        assert_done(&mcp::answer(response, &json!(1)).unwrap());
         assert_eq!(house.runs(server), 1, "{server}");
     }
 }

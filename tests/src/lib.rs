@@ -20,6 +20,7 @@ pub mod labelled;
 pub mod mcp;
 pub mod peers;
 pub mod process;
+pub mod readers;
 pub mod readmes;
 pub mod visitor;
 

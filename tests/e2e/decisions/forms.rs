@@ -4,7 +4,6 @@
 //! clients show and answer them is the part of `people`.
 
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolgate_e2e::{Client, Gateway, Visitor, within};
@@ -152,20 +151,30 @@ fn another_session_cannot_answer() {
     };
     // The same person in another session is not who was asked, either.
     let (ada, others) = (session("ada"), [session("eve"), session("ada")]);
-    let (id, events) = ada.begin(ACT, &json!({"text": "a"}), "t").unwrap();
-    let messages = events.map(|event| event.unwrap().data).filter(|data| !data.is_empty());
-    let mut messages = messages.map(|data| serde_json::from_str::<Value>(&data).unwrap());
-    let question = messages.find(|message| message["method"] == "elicitation/create").unwrap();
-    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": once()}).to_string();
-    for other in &others {
-        other.post(&answer).unwrap();
+    let declined = json!({"action": "decline"});
+    // What the others say is the opposite: the outcome shows who was heard.
+    for (theirs, hers) in [(once(), declined.clone()), (declined, once())] {
+        let (id, events) = ada.begin(ACT, &json!({"text": "a"}), "t").unwrap();
+        let messages = events.map(|event| event.unwrap().data).filter(|data| !data.is_empty());
+        let mut messages = messages.map(|data| serde_json::from_str::<Value>(&data).unwrap());
+        let question = messages.find(|message| message["method"] == "elicitation/create").unwrap();
+        let answer = |result: &Value| {
+            json!({"jsonrpc": "2.0", "id": question["id"], "result": result}).to_string()
+        };
+        for other in &others {
+            other.post(&answer(&theirs)).unwrap();
+        }
+        assert_eq!(stage.calls("coat"), 0);
+        assert_eq!(stage.pending().len(), 1);
+        ada.post(&answer(&hers)).unwrap();
+        ada.post(&answer(&hers)).unwrap();
+        let outcome = messages.find(|it| it["id"] == id && it["method"].is_null()).unwrap();
+        match hers["action"] == "accept" {
+            true => made(&outcome),
+            false => assert_eq!(refused(&outcome)["effect"], "deny", "{outcome}"),
+        }
     }
-    // Nothing tells that nothing happens.
-    thread::sleep(Duration::from_millis(200));
-    assert_eq!(stage.calls("coat"), 0);
-    assert_eq!(stage.pending().len(), 1);
-    ada.post(&answer).unwrap();
-    ada.post(&answer).unwrap();
-    made(&messages.find(|message| message["id"] == id && message["method"].is_null()).unwrap());
+    drop(gateway);
+    stage.is_left();
     assert_eq!(stage.calls("coat"), 1);
 }

@@ -262,7 +262,7 @@ fn accounted_for(stage: &Stage, disk: &Disk, acknowledged: &[String], posture: &
 
 #[test]
 fn while_the_database_is_locked_only_what_needs_none_goes_on_and_nothing_is_missing_afterwards() {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for posture in POSTURES {
         let asking = "allow = [\"mcp:coat/look\"]\nask = [\"mcp:coat/act\", \"mcp:coat/aside\"]";
         let stage = stage(posture, asking);
@@ -278,10 +278,9 @@ fn while_the_database_is_locked_only_what_needs_none_goes_on_and_nothing_is_miss
         let since = Instant::now();
         let asked = thread::scope(|scope| {
             let asked = scope.spawn(|| act(&client, "coat__aside", "asked"));
-            let began = Instant::now();
             let reader = gateway.client().unwrap();
             read_much(&reader);
-            assert!(began.elapsed() < LOCKED / 2, "{posture}: readers wait for the database");
+            assert!(!asked.is_finished(), "{posture}: readers wait for the database");
             asked.join().unwrap()
         });
         let because = refused(&asked)["because"].as_str().unwrap();

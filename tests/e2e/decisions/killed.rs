@@ -62,10 +62,11 @@ fn governed_nothing_was_called_that_is_not_on_record() {
 
 fn kill_often(stage: &Stage, runs: usize, holds: impl Fn(&str)) {
     let (mut acknowledgements, mut calls) = (0, 0);
+    let longest = 2 * undisturbed(stage);
     for run in 0..runs {
         let text = format!("run-{run}");
         let choice = CHOICES[run % CHOICES.len()];
-        let acknowledged = killed_while_deciding(stage, run, &text, choice);
+        let acknowledged = killed_while_deciding(stage, run, &text, choice, longest);
         acknowledgements += usize::from(acknowledged);
         calls += reached(stage, &text);
         let verified = stage.run(&["audit", "verify"]);
@@ -84,9 +85,29 @@ fn kill_often(stage: &Stage, runs: usize, holds: impl Fn(&str)) {
     assert!(acknowledgements > 0, "nothing was acknowledged in {runs} runs");
 }
 
+/// How long a decision takes on this machine when nobody is killed.
+fn undisturbed(stage: &Stage) -> Duration {
+    let (_gateway, client) = opened(stage);
+    thread::scope(|scope| {
+        let calling = scope.spawn(|| act(&client, "coat__act", "undisturbed"));
+        let id = stage.awaited_with("undisturbed")["id"].as_str().unwrap().to_owned();
+        let begun = Instant::now();
+        assert!(stage.decide(&id, "deny"));
+        let took = begun.elapsed();
+        assert!(decision(&calling.join().unwrap()).is_some());
+        took
+    })
+}
+
 /// A call waits, somebody decides, and the gateway is killed somewhere on the way. Whether the
 /// decision was acknowledged.
-fn killed_while_deciding(stage: &Stage, run: usize, text: &str, choice: &str) -> bool {
+fn killed_while_deciding(
+    stage: &Stage,
+    run: usize,
+    text: &str,
+    choice: &str,
+    longest: Duration,
+) -> bool {
     let (gateway, client) = opened(stage);
     thread::scope(|scope| {
         // It breaks off when the gateway does.
@@ -101,11 +122,9 @@ fn killed_while_deciding(stage: &Stage, run: usize, text: &str, choice: &str) ->
             choice => choice,
         };
         let deciding = scope.spawn(move || stage.decide(&id, choice));
-        // About as long as a decision takes on this machine, and the call after it; a passphrase
-        // takes longer.
-        let longest = if stage.passphrase.is_some() { 600_000 } else { 120_000 };
-        let moment = Instant::now() + Duration::from_micros(scattered(run, longest));
-        thread::sleep(moment.saturating_duration_since(Instant::now()));
+        // Any moment of a decision, and of the call after it.
+        let longest = u64::try_from(longest.as_micros()).unwrap();
+        thread::sleep(Duration::from_micros(scattered(run, longest)));
         gateway.process.signal(Signal::KILL).unwrap();
         let acknowledged = deciding.join().unwrap();
         stage.is_left();

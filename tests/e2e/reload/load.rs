@@ -10,14 +10,13 @@ use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
 use toolgate_e2e::mcp::initialize;
 use toolgate_e2e::process::Running;
+use toolgate_e2e::readers::Readers;
 use toolgate_e2e::within;
 
 use super::{Config, SOON, stand, write};
 use crate::recorded;
 
 const EDITS: usize = 100;
-/// Longer than it takes to notice a change, so that most edits count for themselves.
-const PAUSE: Duration = Duration::from_millis(300);
 
 /// Clients that go on calling one tool until they are told to stop; none of their calls may fail.
 struct Load {
@@ -110,6 +109,8 @@ fn a_hundred_edits_under_load_touch_only_what_they_change() {
     steadily.join(setup.serve_stdio().unwrap(), tools[0]);
     let slowly = Load::new(&gateway, 3, tools[1], &json!({"seconds": 0.4}));
     let mut resident = 0;
+    let readers = Readers::of(setup.folder(), ".toml").unwrap();
+    let reloads = || gateway.process.stderr().matches("reloaded: ").count();
 
     for round in 0..EDITS {
         match round % 5 {
@@ -119,8 +120,13 @@ fn a_hundred_edits_under_load_touch_only_what_they_change() {
             _ => {}
         }
         let text = if round % 5 == 4 { config.broken(round / 5) } else { config.text() };
+        // Every edit counts for itself. One that only adds a comment is read, and nothing is told.
+        let before = reloads();
         write(&file, &text, round);
-        std::thread::sleep(PAUSE);
+        match round % 5 {
+            3 => readers.come(SOON).unwrap(),
+            _ => assert!(within(SOON, || reloads() > before), "{round}: nothing is told"),
+        }
         if round == EDITS / 5 {
             resident = gateway.process.resident().unwrap();
         }

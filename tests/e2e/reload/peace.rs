@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::{Gateway, Setup};
 use toolgate_e2e::process::Running;
+use toolgate_e2e::readers::Readers;
 use toolgate_e2e::within;
 
 use super::projects::Project;
@@ -19,6 +20,22 @@ fn used(process: &Running) -> Duration {
     let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks: u64 = [11, 12].into_iter().map(|at| fields[at].parse::<u64>().unwrap()).sum();
     Duration::from_millis(ticks * 10)
+}
+
+/// The CPU time a process uses in so much time.
+fn used_in(process: &Running, time: Duration) -> Duration {
+    let before = used(process);
+    std::thread::sleep(time);
+    used(process) - before
+}
+
+/// Asked to read the files again, which it does when it is done with what it noticed by itself, a
+/// gateway says that nothing changed, and has said nothing else since.
+fn tells_nothing_more(gateway: &Running, said: &str) {
+    gateway.signal(Signal::HUP).unwrap();
+    let all = format!("{said}reloaded: nothing changed\n");
+    within(SOON, || gateway.stderr().len() >= all.len());
+    assert_eq!(gateway.stderr(), all, "nothing else is told");
 }
 
 #[test]
@@ -33,23 +50,25 @@ fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
     project.consent();
     let client = gateway.client_with(&["it__test_simple_text"]).unwrap();
     client.call("it__test_simple_text", &json!({})).unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    let (said, before) = (gateway.process.stderr(), used(&gateway.process));
-    std::thread::sleep(Duration::from_secs(4));
-    let idle = used(&gateway.process) - before;
+    // What was begun is over once a second costs nothing.
+    let rests = || used_in(&gateway.process, Duration::from_secs(1)) == Duration::ZERO;
+    assert!(within(SOON, rests), "it never comes to rest");
+    let said = gateway.process.stderr();
+    let idle = used_in(&gateway.process, Duration::from_secs(4));
     assert!(idle <= Duration::from_millis(20), "{idle:?} for nothing");
 
     // A thousand times in a second: what the file says is the same, and beside it much happens.
     let (text, before) = (std::fs::read(project.file()).unwrap(), used(&gateway.process));
+    let readers = Readers::of(project.folder.path(), ".mcp.json").unwrap();
     for round in 0..1000 {
         std::fs::write(project.file(), &text).unwrap();
         std::fs::write(project.folder.path().join(format!("beside-{}", round % 10)), "x").unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_secs(1));
+    readers.come(SOON).unwrap();
+    tells_nothing_more(&gateway.process, &said);
     let stormy = used(&gateway.process) - before;
     assert!(stormy <= Duration::from_millis(1000), "{stormy:?} for the same text");
-    assert_eq!(gateway.process.stderr(), said, "nothing is told");
     client.call("it__test_simple_text", &json!({})).unwrap();
 }
 
@@ -66,6 +85,7 @@ fn a_file_that_is_emptied_and_written_takes_nothing_away_until_it_stays_empty() 
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["moving__test_slow"]).unwrap();
     let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
+    let readers = Readers::of(setup.folder(), "toolgate.toml").unwrap();
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(6) {
         for part in ["", &text[..text.len() / 2], &text] {
@@ -73,8 +93,8 @@ fn a_file_that_is_emptied_and_written_takes_nothing_away_until_it_stays_empty() 
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-    std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(gateway.process.stderr(), said, "nothing is told");
+    readers.come(SOON).unwrap();
+    tells_nothing_more(&gateway.process, &said);
     assert_eq!(marked(&mark).unwrap(), pids);
     std::fs::write(&file, "").unwrap();
     // Where nothing else is left, the local context is offered.
@@ -94,12 +114,16 @@ fn what_is_written_back_before_anybody_looked_touches_nothing() {
     gateway.client_with(&["moving__test_slow"]).unwrap();
     let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
     let other = Config { version: 7, extra: true, ..config.clone() };
+    let readers = Readers::of(setup.folder(), ".toml").unwrap();
+    // Who is stopped looks at nothing.
+    gateway.process.signal(Signal::STOP).unwrap();
     for (round, now) in [&other, &config, &other, &config].into_iter().enumerate() {
         write(&file, &now.text(), round);
     }
-    std::thread::sleep(Duration::from_secs(1));
+    gateway.process.signal(Signal::CONT).unwrap();
+    readers.come(SOON).unwrap();
+    tells_nothing_more(&gateway.process, &said);
     assert_eq!(marked(&mark).unwrap(), pids);
-    assert_eq!(gateway.process.stderr(), said);
 }
 
 #[test]
@@ -116,8 +140,10 @@ fn an_end_while_replaced_servers_drain_leaves_no_process() {
     let calls: Vec<_> = (1..=3)
         .map(|round| {
             let client = gateway.client_with(&["moving__test_slow"]).unwrap();
-            let call = client.begin("moving__test_slow", &json!({"seconds": 5}), "t").unwrap();
-            std::thread::sleep(Duration::from_millis(300));
+            let mut call = client.begin("moving__test_slow", &json!({"seconds": 5}), "t").unwrap();
+            // A word of progress: it is with its server.
+            let progress = call.1.find(|it| it.as_ref().unwrap().data.contains("progress"));
+            assert!(progress.is_some(), "the call ended without a word");
             config.version += 1;
             write(&file, &config.text(), 1);
             let changed = "reloaded: changed moving";

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::Gateway;
 use toolgate_e2e::process::run_outside;
-use toolgate_e2e::{binaries, within};
+use toolgate_e2e::{Client, binaries, within};
 
 use super::{SOON, says, text};
 
@@ -87,16 +87,24 @@ fn a_consent_taken_back_lets_a_call_finish_and_nobody_begin() {
     let gateway = Gateway::start(&mut project.command(&serve)).unwrap();
     project.consent();
     let client = gateway.client_with(&["it__test_slow"]).unwrap();
-    let other = gateway.client().unwrap();
-    let (_, events) = other.begin("it__test_slow", &json!({"seconds": 3}), "t").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // A call that is over once its caller has answered.
+    let can = json!({"elicitation": {}});
+    let other = Client::connect_with(&gateway.url, &can).unwrap();
+    let (id, events) = other.begin("it__test_elicitation", &json!({"message": "?"}), "t").unwrap();
+    let messages = events.map(|event| event.unwrap().data).filter(|data| !data.is_empty());
+    let mut messages = messages.map(|data| serde_json::from_str::<Value>(&data).unwrap());
+    let question = messages.find(|message| message["method"] == "elicitation/create").unwrap();
     let revoked = run_outside(&project.command(&["consent", "--revoke", "it"]), "").unwrap();
     assert!(revoked.status.success(), "{}", text(&revoked.stderr));
     assert_eq!(project.state(), "blocked");
     let refused = client.call("it__test_simple_text", &json!({})).unwrap();
     assert!(refused["error"].is_object(), "{refused}");
     assert!(!marked(&mark).unwrap().is_empty(), "the call is still under way");
-    let last = events.map(|event| event.unwrap().data).last().unwrap();
-    assert!(last.contains("Worked for 3 s"), "{last}");
+    let answered = json!({"action": "accept", "content": {"username": "ada"}});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": answered});
+    other.post(&answer.to_string()).unwrap();
+    let last = messages.find(|message| message["id"] == id && message["method"].is_null()).unwrap();
+    assert!(last["result"].is_object() && last["result"]["isError"] != true, "{last}");
+    assert!(last.to_string().contains("ada"), "{last}");
     assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "its process is ended");
 }

@@ -72,8 +72,9 @@ impl Stamp {
 mod tests {
     // Real files, and threads that write them the way programs do.
 
-    use std::fs;
     use std::path::PathBuf;
+    use std::sync::mpsc::{self, TryRecvError};
+    use std::{fs, iter};
 
     use super::*;
     use crate::Home;
@@ -108,20 +109,79 @@ mod tests {
             servers.map(|server| server.spec.name.to_string()).collect()
         }
 
-        /// Does something to the file again and again for so long, and reads meanwhile.
-        fn while_somebody(&mut self, writes: fn(&Path), long: Duration) -> Vec<Vec<String>> {
-            let (file, until) = (self.file.clone(), Instant::now() + long);
+        /// Whether what the file says now is not looked at again.
+        fn is_believed_at_once(&self) -> bool {
+            let layers = files::read_all(&self.sources).unwrap();
+            !self.known.doubts(&layers) && !self.known.misses(&layers)
+        }
+
+        /// What is read while somebody writes the file again and again, until that is enough;
+        /// nothing if he left the file alone for long.
+        fn while_somebody(&mut self, writes: fn(&mut Writer), enough: Enough) -> Option<Readings> {
+            let mut writer = Writer::of(&self.file);
+            writes(&mut writer);
+            let (end, ended) = mpsc::channel::<()>();
             let writing = thread::spawn(move || {
-                while Instant::now() < until {
-                    writes(&file);
+                while let Err(TryRecvError::Empty) = ended.try_recv() {
+                    writes(&mut writer);
                 }
+                writer
             });
             let mut read = Vec::new();
-            while !writing.is_finished() {
+            while !enough(&read) {
                 read.push(self.servers());
             }
-            writing.join().unwrap();
-            read
+            drop(end);
+            let writer = writing.join().unwrap();
+            (!writer.left_it_alone).then_some(read)
+        }
+    }
+
+    /// The names of the servers in every reading.
+    type Readings = Vec<Vec<String>>;
+    type Enough = fn(&[Vec<String>]) -> bool;
+
+    /// The same, and on what stage. Whom a busy machine keeps from writing for long has finished, for
+    /// all that can be known, and shows nothing: then it is tried again.
+    fn read_while_somebody(writes: fn(&mut Writer), enough: Enough) -> (Stage, Readings) {
+        loop {
+            let mut stage = Stage::new();
+            if let Some(read) = stage.while_somebody(writes, enough) {
+                return (stage, read);
+            }
+        }
+    }
+
+    /// Somebody who writes the file the way programs do, and notes whether he left it alone for
+    /// nearly as long as makes it steady. A file system's clock is a little behind.
+    struct Writer {
+        file: PathBuf,
+        last: Instant,
+        left_it_alone: bool,
+    }
+
+    impl Writer {
+        fn of(file: &Path) -> Self {
+            Self { file: file.to_owned(), last: Instant::now(), left_it_alone: false }
+        }
+
+        fn does(&mut self, something: impl FnOnce(&Path)) {
+            let begun = Instant::now();
+            something(&self.file);
+            self.left_it_alone |= self.last.elapsed() >= STEADY * 3 / 4;
+            self.last = begun;
+        }
+
+        fn write(&mut self, text: &str) {
+            self.does(|file| fs::write(file, text).unwrap());
+        }
+
+        fn replace(&mut self, text: &str) {
+            self.does(|file| {
+                let beside = file.with_extension("new");
+                fs::write(&beside, text).unwrap();
+                fs::rename(beside, file).unwrap();
+            });
         }
     }
 
@@ -131,15 +191,15 @@ mod tests {
 
     #[test]
     fn a_file_that_is_emptied_and_written_again_and_again_loses_nothing() {
-        let mut stage = Stage::new();
-        let writes = |file: &Path| {
-            fs::write(file, "").unwrap();
+        let writes = |writer: &mut Writer| {
+            writer.write("");
             pause();
-            fs::write(file, &WHOLE[..27]).unwrap();
+            writer.write(&WHOLE[..27]);
             pause();
-            fs::write(file, WHOLE).unwrap();
+            writer.write(WHOLE);
         };
-        for read in stage.while_somebody(writes, Duration::from_millis(2500)) {
+        let (mut stage, read) = read_while_somebody(writes, |read| read.len() >= 4);
+        for read in read {
             assert_eq!(read, ["a", "b"]);
         }
         assert_eq!(stage.servers(), ["a", "b"]);
@@ -147,49 +207,53 @@ mod tests {
 
     #[test]
     fn a_file_that_is_deleted_and_written_again_loses_nothing() {
-        let mut stage = Stage::new();
-        let file = stage.file.clone();
-        fs::remove_file(&file).unwrap();
-        let writing = thread::spawn(move || {
-            pause();
-            fs::write(file, WHOLE).unwrap();
-        });
-        assert_eq!(stage.servers(), ["a", "b"]);
-        writing.join().unwrap();
+        let in_time = || {
+            let mut stage = Stage::new();
+            let mut writer = Writer::of(&stage.file);
+            fs::remove_file(&stage.file).unwrap();
+            let writing = thread::spawn(move || {
+                pause();
+                writer.write(WHOLE);
+                writer
+            });
+            let servers = stage.servers();
+            // Whom a busy machine keeps from writing for long has deleted it, for all that can be
+            // known.
+            (!writing.join().unwrap().left_it_alone).then_some(servers)
+        };
+        assert_eq!(iter::repeat_with(in_time).flatten().next().unwrap(), ["a", "b"]);
     }
 
     #[test]
     fn a_file_that_stays_empty_is_believed() {
         let mut stage = Stage::new();
-        fs::write(&stage.file, "").unwrap();
         let began = Instant::now();
+        fs::write(&stage.file, "").unwrap();
+        // Whoever gives up waiting keeps what the file said before.
         assert!(stage.servers().is_empty());
         assert!(began.elapsed() >= STEADY / 2, "it was believed at once");
-        assert!(began.elapsed() < LONGEST);
     }
 
     #[test]
     fn what_did_not_change_is_not_waited_for() {
         let mut stage = Stage::new();
         fs::write(&stage.file, WHOLE).unwrap();
-        let began = Instant::now();
+        assert!(stage.is_believed_at_once());
         assert_eq!(stage.servers(), ["a", "b"]);
-        assert!(began.elapsed() < STEADY);
     }
 
     #[test]
     fn something_new_is_believed_though_the_writing_never_ends() {
-        let mut stage = Stage::new();
-        let writes = |file: &Path| {
-            let more = format!("{WHOLE}[servers.c]\ncommand = \"c\"\n");
-            let beside = file.with_extension("new");
-            fs::write(&beside, more).unwrap();
-            fs::rename(beside, file).unwrap();
+        let writes = |writer: &mut Writer| {
+            writer.replace(&format!("{WHOLE}[servers.c]\ncommand = \"c\"\n"));
             pause();
         };
-        let read = stage.while_somebody(writes, Duration::from_millis(1500));
-        // The first reading may be older than the first writing.
-        assert!(read.iter().any(|read| read == &["a", "b", "c"]), "{read:?}");
+        fn is_new(read: &Vec<String>) -> bool {
+            read == &["a", "b", "c"]
+        }
+        let (_, read) =
+            read_while_somebody(writes, |read| read.iter().any(is_new) || read.len() >= 20);
+        assert!(read.iter().any(is_new), "{read:?}");
     }
 
     #[test]
@@ -198,8 +262,7 @@ mod tests {
         fs::write(&stage.file, "").unwrap();
         let file = File::options().write(true).open(&stage.file).unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
-        let began = Instant::now();
+        assert!(stage.is_believed_at_once());
         assert!(stage.servers().is_empty());
-        assert!(began.elapsed() < STEADY);
     }
 }

@@ -207,3 +207,20 @@ fn what_is_not_there_is_said_to_be_not_there() {
         assert_eq!(run(place.verb(&["approvals"]).args(words)).code, 2, "{words:?}");
     }
 }
+
+#[test]
+fn the_name_a_client_gives_itself_approves_nothing_in_the_governed_posture() {
+    let place = asking("1ms");
+    for words in [&["discover", "w"][..], &["pins", "approve", "w", "--yes"]] {
+        let said = run_outside(&mut place.verb(words));
+        assert_eq!(said.code, 0, "{said:?}");
+    }
+    let config = place.home().join("config.toml");
+    let personal = std::fs::read_to_string(&config).unwrap();
+    let more = "[approvals.clients.test]\nvia = \"client\"\n[launch]\nposture = \"governed\"\n";
+    std::fs::write(&config, format!("{personal}{more}")).unwrap();
+    let mut client = client(&place);
+    client.send(&calling(3, "w__count"));
+    let answer = client.answer(3);
+    assert_eq!(answer["result"]["_meta"]["dev.toolgate/decision"]["effect"], "ask", "{answer}");
+}

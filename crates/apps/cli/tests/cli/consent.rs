@@ -197,9 +197,11 @@ fn a_living_gateway_blocks_a_server_whose_variable_file_changed() {
 #[test]
 fn the_governed_posture_pins_the_files_of_a_project_that_run() {
     let place = Place::new();
-    std::fs::create_dir_all(place.home()).unwrap();
-    std::fs::write(place.home().join("config.toml"), "[launch]\nposture = \"governed\"\n").unwrap();
     propose_in_full(&place, "LEVEL = \"info\"", "A=1\n");
+    assert_eq!(run(&mut place.verb(&["consent", "p", "--yes"])).code, 0);
+    assert_eq!(consent_state(&place), "given");
+    std::fs::write(place.home().join("config.toml"), "[launch]\nposture = \"governed\"\n").unwrap();
+    assert_eq!(consent_state(&place), "waiting", "that consent is for any contents of the files");
     let refused = run(&mut place.verb(&["consent", "p", "--yes"]));
     assert_eq!(refused.code, 3, "governed, and no operator passphrase is set: {refused:?}");
     let mut set = place.verb(&["approvals", "passphrase", "--passphrase-stdin"]);

@@ -3,11 +3,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Place, Running, run};
+use crate::support::{Place, Running, eventually, run};
 
 fn notes(place: &Place) {
     let folder = place.work().join("notes");
@@ -111,13 +110,14 @@ fn an_interrupted_ingest_ends_in_good_order_and_the_next_takes_the_rest() {
         fs::write(folder.join(format!("{number}.md")), "many words ".repeat(500)).unwrap();
     }
     let running = Running::start(&mut place.verb(&["--json", "context", "ingest", "notes"]));
-    std::thread::sleep(Duration::from_millis(1500));
+    let documents =
+        || run(&mut place.verb(&["--json", "context", "status"])).json()["documents"].as_u64();
+    eventually("the first documents", || documents().unwrap() > 0);
     running.signal(Signal::INT);
     let (code, err) = running.end();
     // A fast machine may have been done before.
     assert!(code == 0 || err.contains("interrupted"), "{code}: {err}");
-    let status = run(&mut place.verb(&["--json", "context", "status"])).json();
-    let kept = status["documents"].as_u64().unwrap();
+    let kept = documents().unwrap();
     let rest = run(&mut place.verb(&["--json", "context", "ingest", "notes"])).json();
     let (added, unchanged) = (rest["added"].as_u64().unwrap(), rest["unchanged"].as_u64().unwrap());
     assert_eq!((added, unchanged), (3000 - kept, kept), "{rest}");

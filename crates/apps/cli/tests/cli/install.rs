@@ -427,6 +427,17 @@ fn moved_credentials_go_into_the_secret_store_and_leave_it_again() {
 }
 
 #[test]
+fn servers_that_stay_beside_the_gateway_are_named_in_a_warning() {
+    let place = Place::new();
+    with_a_name_we_have(&place, "");
+    let said = run(&mut place.verb(&["install", "cursor", "--approve", "client"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let warning = said.err.lines().find(|line| line.starts_with("warning:")).unwrap_or_default();
+    assert!(warning.contains(" a in ") && warning.contains(" b in "), "{said:?}");
+    assert!(said.err.contains("bypass every rule"), "{said:?}");
+}
+
+#[test]
 fn a_move_is_shown_first_and_changes_nothing() {
     let place = Place::new();
     let path = with_a_name_we_have(&place, "");

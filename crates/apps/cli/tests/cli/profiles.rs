@@ -62,7 +62,8 @@ fn a_profile_that_is_none_is_bad_usage_and_names_those_there_are() {
     }
 }
 
-/// The tools a client on stdio is shown that calls itself so.
+/// The tools a client on stdio is shown that calls itself so, once the server is up: a list waits
+/// only for a moment for one that is still starting.
 fn shown(place: &Place, words: &[&str], name: &str) -> Vec<String> {
     let mut client = Running::start(&mut place.configured(words));
     let [mut first, second] = opening();
@@ -70,10 +71,13 @@ fn shown(place: &Place, words: &[&str], name: &str) -> Vec<String> {
     client.send(&first);
     client.send(&second);
     client.answer(1);
-    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
-    let answer = client.answer(2);
-    let tools = answer["result"]["tools"].as_array().unwrap().iter();
-    tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    let mut tools = Vec::new();
+    eventually("a list with tools", || {
+        client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        tools = client.answer(2)["result"]["tools"].as_array().unwrap().clone();
+        !tools.is_empty()
+    });
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

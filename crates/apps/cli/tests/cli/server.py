@@ -98,7 +98,10 @@ def answer(message):
         if "EXTENSION" in os.environ:
             offers["extensions"] = {"test.example/foo": {}}
         version = params["protocolVersion"]
-        result(id, {"protocolVersion": version, "capabilities": offers, "serverInfo": info})
+        said = {"protocolVersion": version, "capabilities": offers, "serverInfo": info}
+        if "INSTRUCTIONS" in os.environ:
+            said["instructions"] = os.environ["INSTRUCTIONS"]
+        result(id, said)
     elif method == "tools/list":
         tool = lambda name: {
             "name": name, "inputSchema": SCHEMA, "description": DESCRIPTIONS.get(name, name),

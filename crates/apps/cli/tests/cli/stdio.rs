@@ -1,5 +1,7 @@
 //! `serve --stdio`: a gateway for one client, or a relay to the living one.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::support::{
@@ -27,14 +29,47 @@ fn client(place: &Place) -> Running {
     client
 }
 
-/// A home whose server `slow` takes so many seconds to start, every time.
-fn slow(seconds: u32) -> Place {
-    let place = Place::new();
-    std::fs::create_dir_all(place.home()).unwrap();
-    let start = format!("sleep {seconds}; exec '{TOOLGATE}' sample-server");
-    let entry = format!("[servers.slow]\ncommand = \"sh\"\nargs = [\"-c\", {start:?}]\n");
-    std::fs::write(place.home().join("config.toml"), sample("quick") + &entry).unwrap();
-    place
+/// A home whose server `slow` notes that it was started and begins once it is let in.
+struct Slow {
+    place: Place,
+}
+
+impl Slow {
+    fn new() -> Self {
+        let place = Place::new();
+        std::fs::create_dir_all(place.home()).unwrap();
+        let slow = Self { place };
+        let [started, door] = [slow.started(), slow.door()].map(|it| it.display().to_string());
+        let start = format!(
+            "touch '{started}'; until [ -e '{door}' ]; do sleep 0.01; done; \
+             exec '{TOOLGATE}' sample-server"
+        );
+        let entry = format!("[servers.slow]\ncommand = \"sh\"\nargs = [\"-c\", {start:?}]\n");
+        let config = slow.place.home().join("config.toml");
+        std::fs::write(config, sample("quick") + &entry).unwrap();
+        slow
+    }
+
+    fn started(&self) -> PathBuf {
+        self.place.work().join("started")
+    }
+
+    fn door(&self) -> PathBuf {
+        self.place.work().join("door")
+    }
+
+    fn let_in(&self) {
+        std::fs::write(self.door(), "").unwrap();
+    }
+
+    /// Whoever is started from now on waits.
+    fn shut(&self) {
+        std::fs::remove_file(self.door()).unwrap();
+    }
+
+    fn client(&self) -> Running {
+        Running::start(&mut self.place.verb(&["serve", "--stdio"]))
+    }
 }
 
 /// What the first list of a new client holds.
@@ -49,10 +84,11 @@ fn first_list(client: &mut Running) -> String {
 
 #[test]
 fn a_list_waits_for_no_slow_server_and_its_tools_are_told_later() {
-    let place = slow(2);
-    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let slow = Slow::new();
+    let mut client = slow.client();
     let list = first_list(&mut client);
     assert!(!list.contains("slow__"), "it was waited for: {list}");
+    slow.let_in();
     while !client.line().contains("notifications/tools/list_changed") {}
     eventually("the list with the slow server", || {
         client.send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" }));
@@ -62,25 +98,47 @@ fn a_list_waits_for_no_slow_server_and_its_tools_are_told_later() {
 
 #[test]
 fn what_a_slow_server_offers_is_stored_though_its_client_has_left() {
-    let place = slow(4);
-    let mut hasty = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    let slow = Slow::new();
+    let mut hasty = slow.client();
     first_list(&mut hasty);
     hasty.close_stdin();
+    slow.let_in();
     let (code, err) = hasty.end();
     assert_eq!(code, 0, "{err}");
-    let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
+    slow.shut();
+    let mut client = slow.client();
     let list = first_list(&mut client);
     assert!(list.contains("slow__"), "the second run does not know it: {list}");
 }
 
 #[test]
 fn an_installation_learns_what_servers_offer() {
-    let place = slow(4);
+    let slow = Slow::new();
+    let words = ["install", "cursor", "--approve", "client", "--yes"];
+    let install = Running::start(&mut slow.place.verb(&words));
+    eventually("the start of the slow server", || slow.started().exists());
+    slow.let_in();
+    let (code, err) = install.end();
+    assert_eq!(code, 0, "{err}");
+    slow.shut();
+    let mut client = slow.client();
+    let list = first_list(&mut client);
+    assert!(list.contains("slow__"), "the first run does not know it: {list}");
+}
+
+#[test]
+fn the_first_session_after_an_installation_has_the_instructions_of_servers() {
+    let place = witnessed();
+    let given = "env = { INSTRUCTIONS = \"Count before you call.\",";
+    let entry = witness("w", &place.work()).replace("env = {", given);
+    std::fs::write(place.home().join("config.toml"), entry).unwrap();
     let said = run(&mut place.verb(&["install", "cursor", "--approve", "client", "--yes"]));
     assert_eq!(said.code, 0, "{said:?}");
     let mut client = Running::start(&mut place.verb(&["serve", "--stdio"]));
-    let list = first_list(&mut client);
-    assert!(list.contains("slow__"), "the first run does not know it: {list}");
+    client.send(&opening()[0]);
+    let opened = client.answer(1);
+    let instructions = opened["result"]["instructions"].as_str().unwrap_or_default();
+    assert!(instructions.contains("Count before you call."), "{opened}");
 }
 
 fn count(client: &mut Running, id: u32) -> String {

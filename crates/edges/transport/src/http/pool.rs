@@ -97,48 +97,72 @@ async fn sweep(pool: Weak<Pool>, first: Instant) {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use http::{HeaderMap, Method};
+    use bytes::Bytes;
+    use http::{HeaderMap, Method, Request};
+    use http_body_util::Full;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::watch;
     use tokio::task::JoinSet;
 
-    use super::super::{Endpoint, Outgoing};
+    use super::super::dial::{self, Target};
+    use super::super::{Endpoint, Outgoing, Reply};
     use super::*;
     use crate::spool::BodyLimits;
 
     const BURST: usize = 12;
+    /// Nothing here takes this long unless it hangs.
+    const LIMIT: Duration = Duration::from_secs(30);
 
     /// A server that answers every request on its connection and closes none by itself.
     struct Patient {
         endpoint: Arc<Endpoint>,
-        open: Arc<AtomicUsize>,
+        target: Target,
+        seen: Arc<Seen>,
+    }
+
+    /// What the server has seen.
+    #[derive(Default)]
+    struct Seen {
+        /// How many connections were ever opened.
+        opened: AtomicUsize,
+        /// How many of them are open.
+        open: AtomicUsize,
+        /// How many requests came.
+        asked: watch::Sender<usize>,
+        /// None is answered before so many have come.
+        due: AtomicUsize,
     }
 
     impl Patient {
         async fn start(header: &'static str) -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let url = format!("http://{}/", listener.local_addr().unwrap());
-            let open = Arc::<AtomicUsize>::default();
-            let count = open.clone();
+            let address = listener.local_addr().unwrap();
+            let endpoint = Arc::new(Endpoint::new(&format!("http://{address}/"), []).unwrap());
+            let (host, port) = (address.ip().to_string(), address.port());
+            let seen = Arc::<Seen>::default();
+            let sees = seen.clone();
             tokio::spawn(async move {
                 while let Ok((stream, _)) = listener.accept().await {
-                    let count = count.clone();
+                    let sees = sees.clone();
                     tokio::spawn(async move {
-                        count.fetch_add(1, Ordering::SeqCst);
-                        answer(stream, header).await;
-                        count.fetch_sub(1, Ordering::SeqCst);
+                        sees.opened.fetch_add(1, Ordering::SeqCst);
+                        sees.open.fetch_add(1, Ordering::SeqCst);
+                        answer(stream, header, &sees).await;
+                        sees.open.fetch_sub(1, Ordering::SeqCst);
                     });
                 }
             });
-            Self { endpoint: Arc::new(Endpoint::new(&url, []).unwrap()), open }
+            Self { endpoint, target: Target { host, port, tls: false }, seen }
         }
 
         fn open(&self) -> usize {
-            self.open.load(Ordering::SeqCst)
+            self.seen.open.load(Ordering::SeqCst)
         }
 
-        /// Many requests at once: as many connections.
+        /// Many requests at once: as many connections, since all are asked before one is answered.
         async fn burst(&self) {
+            self.seen.due.store(*self.seen.asked.borrow() + BURST, Ordering::SeqCst);
             let mut all = JoinSet::new();
             for _ in 0..BURST {
                 all.spawn(get(self.endpoint.clone()));
@@ -146,21 +170,35 @@ mod tests {
             all.join_all().await;
         }
 
-        async fn empties(&self, within: Duration) -> bool {
+        async fn empties(&self) -> bool {
             let empty = async {
                 while self.open() > 0 {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             };
-            tokio::time::timeout(within, empty).await.is_ok()
+            tokio::time::timeout(LIMIT, empty).await.is_ok()
+        }
+
+        /// Whether a connection is kept for this long after its answer.
+        async fn is_kept_for(&self, long: Duration) -> bool {
+            let pool = Arc::<Pool>::default();
+            let mut sender = dial::connect(&self.target).await.unwrap();
+            let response = sender.send_request(Request::new(Full::default())).await.unwrap();
+            let reply = Reply::new(response, sender, pool.clone());
+            let before = Instant::now();
+            reply.bytes(BodyLimits::default()).await.unwrap();
+            let after = Instant::now();
+            let until = pool.kept().idle[0].until;
+            (before + long..=after + long).contains(&until)
         }
     }
 
-    async fn answer(mut stream: TcpStream, header: &str) {
+    async fn answer(mut stream: TcpStream, header: &str, seen: &Seen) {
         let mut asked = [0; 1024];
         while let Ok(1..) = stream.read(&mut asked).await {
-            // Long enough for the whole burst to be under way.
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            seen.asked.send_modify(|asked| *asked += 1);
+            let due = |asked: &usize| *asked >= seen.due.load(Ordering::SeqCst);
+            seen.asked.subscribe().wait_for(due).await.unwrap();
             let text = format!("HTTP/1.1 200 OK\r\n{header}content-length: 2\r\n\r\nok");
             if stream.write_all(text.as_bytes()).await.is_err() {
                 return;
@@ -170,7 +208,7 @@ mod tests {
 
     async fn get(endpoint: Arc<Endpoint>) {
         let headers = endpoint.headers(HeaderMap::new());
-        let outgoing = Outgoing { method: Method::GET, headers, body: bytes::Bytes::new() };
+        let outgoing = Outgoing { method: Method::GET, headers, body: Bytes::new() };
         let reply = endpoint.send(outgoing).await.unwrap();
         assert_eq!(reply.bytes(BodyLimits::default()).await.unwrap(), "ok");
     }
@@ -180,30 +218,40 @@ mod tests {
         let server = Patient::start("").await;
         server.burst().await;
         assert_eq!(server.open(), BURST, "they are kept for a while");
-        assert!(server.empties(2 * DEFAULT_IDLE).await, "{} are open", server.open());
+        assert!(server.empties().await, "{} are open", server.open());
         // And the next burst is swept as well.
         server.burst().await;
-        assert!(server.empties(2 * DEFAULT_IDLE).await, "{} are open", server.open());
+        assert!(server.empties().await, "{} are open", server.open());
+        assert!(server.is_kept_for(DEFAULT_IDLE).await);
     }
 
     #[tokio::test]
     async fn a_connection_in_use_is_kept_while_the_others_go() {
         let server = Patient::start("").await;
         server.burst().await;
-        let began = Instant::now();
-        while began.elapsed() < DEFAULT_IDLE + Duration::from_secs(1) {
-            get(server.endpoint.clone()).await;
-        }
+        let used = async {
+            while server.open() > 1 {
+                get(server.endpoint.clone()).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, used).await.expect("the others go");
+        get(server.endpoint.clone()).await;
         assert_eq!(server.open(), 1);
+        let opened = server.seen.opened.load(Ordering::SeqCst);
+        assert_eq!(opened, BURST, "it is still the one of the burst");
     }
 
     #[tokio::test]
     async fn the_server_says_how_long_within_reason() {
         let server = Patient::start("keep-alive: timeout=2\r\n").await;
         server.burst().await;
-        assert!(server.empties(DEFAULT_IDLE - Duration::from_secs(1)).await, "{}", server.open());
+        assert!(server.empties().await, "{}", server.open());
+        // A second less than it says.
+        assert!(server.is_kept_for(Duration::from_secs(1)).await);
         let server = Patient::start("keep-alive: timeout=18446744073709551615\r\n").await;
         server.burst().await;
         assert_eq!(server.open(), BURST);
+        assert!(server.is_kept_for(LONGEST_IDLE).await);
     }
 }

@@ -1,13 +1,13 @@
 //! Lists that are read again because somebody wants to be sure: servers that change in silence.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join_all;
+use tokio::time::Instant;
 use toolgate_fleet::{Fleet, FleetError, Known};
 use toolgate_model::{CapabilityKind, ServerSpec, ServerState, Timeouts, TransportSpec};
 
-use crate::replacing::eventually;
 use crate::silent::Silent;
 use crate::{forgetful, member, name, spec};
 
@@ -28,11 +28,18 @@ async fn renewed(fleet: &Fleet, age: Duration) -> Result<Arc<Known>, FleetError>
     pool.renewed(CapabilityKind::Tool, age).await
 }
 
+/// The same, by a list that is read after now: the clock stands still by itself, so that what was
+/// read before would be as young.
+async fn renewed_now(fleet: &Fleet) -> Result<Arc<Known>, FleetError> {
+    tokio::time::advance(Duration::from_millis(1)).await;
+    renewed(fleet, NOW).await
+}
+
 fn description(known: &Known) -> String {
     String::from_utf8_lossy(&known.catalog.tools[0].raw).into_owned()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_list_that_is_young_enough_is_not_read_again() {
     let server = Silent::new();
     let fleet = fleet(&server).await;
@@ -46,19 +53,19 @@ async fn a_list_that_is_young_enough_is_not_read_again() {
     fleet.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_that_nobody_told_of_is_found_and_made_known() {
     let server = Silent::new();
     let fleet = fleet(&server).await;
     let before = renewed(&fleet, LONG).await.unwrap();
     let generation = fleet.generation();
-    let same = renewed(&fleet, NOW).await.unwrap();
+    let same = renewed_now(&fleet).await.unwrap();
     assert_eq!(server.lists(), 2);
     assert!(Arc::ptr_eq(&before, &same), "what is the same stays the same");
     assert_eq!(fleet.generation(), generation);
 
     server.change();
-    let now = renewed(&fleet, NOW).await.unwrap();
+    let now = renewed_now(&fleet).await.unwrap();
     assert!(description(&now).contains("version 2"));
     assert!(fleet.generation() > generation);
     let offered = fleet.catalogs(None);
@@ -70,13 +77,14 @@ async fn a_change_that_nobody_told_of_is_found_and_made_known() {
     fleet.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_who_want_to_know_wait_for_few_readings() {
     let server = Silent::new();
     let fleet = Arc::new(fleet(&server).await);
     renewed(&fleet, LONG).await.unwrap();
     server.change();
     server.take(Duration::from_millis(100));
+    tokio::time::advance(Duration::from_millis(1)).await;
     let all = join_all((0..200).map(|_| renewed(&fleet, NOW))).await;
     for known in all {
         assert!(description(&known.unwrap()).contains("version 2"));
@@ -86,7 +94,7 @@ async fn many_who_want_to_know_wait_for_few_readings() {
     fleet.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_list_that_does_not_come_is_told_in_time_and_asked_for_again() {
     let server = Silent::new();
     let fleet = fleet(&server).await;
@@ -94,49 +102,54 @@ async fn a_list_that_does_not_come_is_told_in_time_and_asked_for_again() {
     server.change();
     server.take(Duration::from_secs(30));
     let began = Instant::now();
-    let error = renewed(&fleet, NOW).await.unwrap_err();
+    let error = renewed_now(&fleet).await.unwrap_err();
     assert!(error.to_string().contains("within"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(10));
     server.take(Duration::ZERO);
-    let known = renewed(&fleet, NOW).await.unwrap();
+    let known = renewed_now(&fleet).await.unwrap();
     assert!(description(&known).contains("version 2"));
 
     server.refuse(true);
-    let error = renewed(&fleet, NOW).await.unwrap_err();
+    let error = renewed_now(&fleet).await.unwrap_err();
     assert!(error.to_string().contains("no list today"), "{error}");
     server.refuse(false);
-    renewed(&fleet, NOW).await.unwrap();
+    renewed_now(&fleet).await.unwrap();
     fleet.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_died_is_brought_up_and_listed_anew() {
     let server = Silent::new();
     let fleet = fleet(&server).await;
     renewed(&fleet, LONG).await.unwrap();
     server.change();
+    let mut events = fleet.events();
     server.die();
-    eventually("its end is noticed", || fleet.status()[0].state != ServerState::Connected).await;
+    while fleet.status()[0].state == ServerState::Connected {
+        events.recv().await.unwrap();
+    }
     let known = renewed(&fleet, LONG).await.unwrap();
     assert!(description(&known).contains("version 2"));
     assert_eq!(server.connections(), 2);
     // One that dies of the question, too.
     server.change();
     server.die_when_asked();
-    let known = renewed(&fleet, NOW).await.unwrap();
+    let known = renewed_now(&fleet).await.unwrap();
     assert!(description(&known).contains("version 3"));
     fleet.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_server_told_of_is_read_before_it_is_relied_on() {
     let server = Silent::new();
     let fleet = fleet(&server).await;
     renewed(&fleet, LONG).await.unwrap();
     server.change();
     server.tell().await;
-    // However the notification and the question race, it is not older than what was told.
+    // The clock moves when nobody has anything left to do: the notification has been read, and
+    // the list has not been read again.
     tokio::time::sleep(Duration::from_millis(30)).await;
+    assert_eq!(server.lists(), 1);
     let known = renewed(&fleet, LONG).await.unwrap();
     assert!(description(&known).contains("version 2"));
     fleet.close().await;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use toolgate_fleet::{CallerKey, DRAIN, Fleet, FleetBuilder, FleetError, FleetEvent};
 use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Secret, ServerSpec, StdioSpec, Timeouts, TransportSpec};
+use toolgate_model::{Secret, ServerSpec, ServerState, StdioSpec, Timeouts, TransportSpec};
 
 use crate::asking::{Caller, UnderWay, process};
 use crate::{member, name, spec};
 
-/// A process that answers calls with its number, those of `hold` not before a file exists, and
-/// whose list holds one tool.
+/// A process that answers calls with its number, and whose list holds one tool. It says by a file
+/// that it holds a call of `hold`, and answers it when another file exists.
 const SCRIPT: &str = r#"while read -r line; do
     id=$(printf %s "$line" | sed 's/.*"id":"*\([0-9]*\).*/\1/')
     case "$line" in
@@ -25,6 +25,7 @@ const SCRIPT: &str = r#"while read -r line; do
         echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"?"}}' ;;
       *notifications/*) ;;
       *'"hold"'*)
+        : > "$HOLD.held"
         while [ ! -e "$HOLD" ]; do sleep 0.02; done
         echo '{"jsonrpc":"2.0","id":'$id',"result":{"process":'$$'}}' ;;
       *)
@@ -87,6 +88,12 @@ pub fn hold() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
+/// Waits until a process holds a call.
+async fn held_by_a_process(hold: &Path) {
+    let said = hold.with_extension("held");
+    eventually("a process holds the call", || said.exists()).await;
+}
+
 #[tokio::test]
 async fn a_call_under_way_finishes_on_the_old_process_and_new_ones_go_to_the_new() {
     let (_folder, hold) = hold();
@@ -94,11 +101,10 @@ async fn a_call_under_way_finishes_on_the_old_process_and_new_ones_go_to_the_new
     fleet.enlist(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    held_by_a_process(&hold).await;
 
-    let began = Instant::now();
     fleet.enlist(member(holding(&hold, "new"))).await;
-    assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for the old one");
+    assert!(lives(old) && !held.is_finished(), "nobody waits for the old one");
     let new = pid(call(&fleet, "quick")).await;
     assert_ne!(new, old);
     assert!(lives(old) && !held.is_finished());
@@ -119,7 +125,7 @@ async fn a_dismissed_server_ends_after_its_calls() {
     fleet.enlist(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    held_by_a_process(&hold).await;
     assert!(fleet.dismiss(&name()).await);
     let nobody = fleet.visit(&name(), &fleet.everybody());
     assert!(matches!(nobody.map(drop), Err(FleetError::Unknown(_))));
@@ -131,16 +137,17 @@ async fn a_dismissed_server_ends_after_its_calls() {
 
 #[tokio::test]
 async fn the_drain_limit_ends_calls_that_take_too_long() {
-    let (_folder, hold) = hold();
-    let limit = Duration::from_millis(300);
-    let short = Timeouts { max: Some(limit), ..Timeouts::default() };
-    for (drain, timeouts) in [(limit, Timeouts::default()), (DRAIN, short)] {
+    // All calls must be over within the second limit, those that are not held as well.
+    let (brief, short) = (Duration::from_millis(300), Duration::from_secs(3));
+    let short = Timeouts { max: Some(short), ..Timeouts::default() };
+    for (drain, timeouts) in [(brief, Timeouts::default()), (DRAIN, short)] {
+        let (_folder, hold) = hold();
         let fleet = Arc::new(draining(drain));
         let long = Timeouts { max: timeouts.max, ..Timeouts::default() };
         fleet.enlist(member(ServerSpec { timeouts: long, ..holding(&hold, "old") })).await;
         let old = pid(call(&fleet, "quick")).await;
         let held = call(&fleet, "hold");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        held_by_a_process(&hold).await;
         fleet.enlist(member(holding(&hold, "new"))).await;
         assert!(held.await.unwrap().is_err());
         eventually("the old process ends", || !lives(old)).await;
@@ -151,15 +158,14 @@ async fn the_drain_limit_ends_calls_that_take_too_long() {
 #[tokio::test]
 async fn a_fleet_that_closes_waits_for_nobody() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
+    let fleet = Arc::new(draining(Duration::from_secs(3600)));
     fleet.enlist(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    held_by_a_process(&hold).await;
     fleet.enlist(member(holding(&hold, "new"))).await;
-    let began = Instant::now();
-    fleet.close().await;
-    assert!(!lives(old) && began.elapsed() < DRAIN);
+    let closed = tokio::time::timeout(DRAIN, fleet.close()).await;
+    assert!(!lives(old) && closed.is_ok());
     assert!(held.await.unwrap().is_err());
 }
 
@@ -188,14 +194,30 @@ fn mute() -> StdioSpec {
     StdioSpec { command: "sh".into(), args: script, ..StdioSpec::default() }
 }
 
+/// Waits until the server is being brought up.
+async fn connecting(fleet: &Fleet) {
+    let mut events = fleet.events();
+    while fleet.status()[0].state != ServerState::Connecting {
+        events.recv().await.unwrap();
+    }
+}
+
+/// Lets the tasks that were just started go on until they wait. A test has one thread, whose tasks
+/// take turns.
+async fn others_take_their_turn() {
+    for _ in 0..5 {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn who_waits_for_a_server_that_is_replaced_before_it_is_up_gets_the_new_one() {
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(DRAIN));
     fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    connecting(&fleet).await;
     let waiting = call(&fleet, "quick");
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    others_take_their_turn().await;
     fleet.enlist(member(holding(&hold, "new"))).await;
     let answered = tokio::time::timeout(Duration::from_secs(10), pid(waiting)).await.unwrap();
     assert_eq!(answered, pid(call(&fleet, "quick")).await);
@@ -207,10 +229,10 @@ async fn a_call_is_never_sent_to_a_successor_by_itself() {
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(DRAIN));
     fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    connecting(&fleet).await;
     let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
     let waiting = Caller::mute(1).call(&visit, r#"{"name":"quick"}"#);
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    others_take_their_turn().await;
     fleet.enlist(member(holding(&hold, "new"))).await;
     let answered = tokio::time::timeout(Duration::from_secs(10), waiting).await.unwrap().unwrap();
     assert!(matches!(answered, Err(FleetError::Replaced(_))), "{answered:?}");
@@ -255,10 +277,10 @@ async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
     };
     // The first waits for the server's answer, and the second for the first.
     let (first, second) = (subscribe("hold"), subscribe("b"));
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    held_by_a_process(&hold).await;
     let mut events = fleet.events();
     fleet.enlist(member(holding(&hold, "new"))).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    fleet.settled(|_| true).await;
     std::fs::write(&hold, "").unwrap();
     first.await.unwrap().unwrap();
     second.await.unwrap().unwrap();
@@ -280,10 +302,9 @@ async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
 }
 
 #[tokio::test]
-async fn what_goes_on_between_calls_is_waited_for_and_keeps_nothing() {
+async fn what_goes_on_between_calls_is_waited_for() {
     let (_folder, hold) = hold();
-    let limit = Duration::from_millis(500);
-    let fleet = Arc::new(draining(limit));
+    let fleet = Arc::new(draining(DRAIN));
     fleet.enlist(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
@@ -297,6 +318,21 @@ async fn what_goes_on_between_calls_is_waited_for_and_keeps_nothing() {
     let asked = Caller::mute(1).call(&began, r#"{"name":"quick"}"#).await.unwrap();
     assert_eq!(process_of(&asked.unwrap()), old);
     drop(began);
+    drop(stays);
+    eventually("the old process ends", || !lives(old)).await;
+    assert_eq!(pid(call(&fleet, "quick")).await, new);
+    fleet.close().await;
+}
+
+#[tokio::test]
+async fn what_goes_on_between_calls_is_cut_off_by_the_drain_limit_and_keeps_nothing() {
+    let (_folder, hold) = hold();
+    let fleet = Arc::new(draining(Duration::from_millis(100)));
+    fleet.enlist(member(holding(&hold, "old"))).await;
+    let old = pid(call(&fleet, "quick")).await;
+    let stays = fleet.pool(&name(), &fleet.everybody()).unwrap().stay();
+    fleet.enlist(member(holding(&hold, "new"))).await;
+    let new = pid(call(&fleet, "quick")).await;
     eventually("the drain limit holds for it too", || !lives(old)).await;
     eventually("nothing is kept for it", || stays.pool().is_none()).await;
     drop(stays);

@@ -1,7 +1,7 @@
 //! Somebody who asks for too much is refused, and nobody else is touched.
 
-use std::time::Duration;
-
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use toolgate_gate::approvals::Obtained;
 use toolgate_store::Bound;
 
@@ -10,28 +10,21 @@ use crate::support::*;
 #[tokio::test]
 async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
     let broker = broker().await;
-    let calls: Vec<_> = (0..200)
+    let (_onlooker, mut waiting) = waits(&broker);
+    let mut calls: FuturesUnordered<_> = (0..200)
         .map(|index| Call::to_operator(&format!("{{\"n\":{index}}}")).start(&broker))
         .collect();
     let rows = listed(&broker, 60).await;
     assert_eq!(rows.len(), 60);
-    // The sixtieth may be on the list before the rest have heard.
-    let finished = || calls.iter().filter(|call| call.is_finished()).count();
-    let begun = std::time::Instant::now();
-    while finished() < 140 && begun.elapsed() < Duration::from_secs(20) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    for _ in 0..140 {
+        let Obtained::Refused(why) = calls.next().await.unwrap().unwrap() else { panic!() };
+        assert!(why.contains("60 approvals") && why.contains("minute"), "{why}");
     }
-    let mut refused = 0;
-    for call in calls {
-        if call.is_finished() {
-            let Obtained::Refused(why) = call.await.unwrap() else { panic!() };
-            assert!(why.contains("60 approvals") && why.contains("minute"), "{why}");
-            refused += 1;
-        } else {
-            call.abort();
-        }
+    for _ in 0..60 {
+        waiting.recv().await.unwrap();
     }
-    assert_eq!(refused, 140);
+    assert!(calls.iter().all(|call| !call.is_finished()));
+    calls.iter().for_each(|call| call.abort());
 
     let other = Call::to_operator("{}").waiting(SHORT);
     let other = Call { bound: Bound { caller: "holder:1".into(), ..bound() }, ..other };
@@ -42,23 +35,17 @@ async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
 async fn the_same_call_again_and_again_is_one_question_and_bounded() {
     let broker = broker().await;
     let call = Call::to_operator("{}");
-    let calls: Vec<_> = (0..100).map(|_| call.start(&broker)).collect();
+    let (_onlooker, mut waiting) = waits(&broker);
+    let mut calls: FuturesUnordered<_> = (0..100).map(|_| call.start(&broker)).collect();
     listed(&broker, 1).await;
-    let (mut refused, mut waiting) = (0, 0);
-    tokio::time::sleep(SHORT * 5).await;
-    for call in calls {
-        match call.is_finished() {
-            true => {
-                let Obtained::Refused(why) = call.await.unwrap() else { panic!() };
-                assert!(why.contains("identical"), "{why}");
-                refused += 1;
-            }
-            false => {
-                call.abort();
-                waiting += 1;
-            }
-        }
+    for _ in 0..68 {
+        let Obtained::Refused(why) = calls.next().await.unwrap().unwrap() else { panic!() };
+        assert!(why.contains("identical"), "{why}");
     }
-    assert_eq!((refused, waiting), (68, 32));
+    for _ in 0..32 {
+        waiting.recv().await.unwrap();
+    }
+    assert!(calls.iter().all(|call| !call.is_finished()));
+    calls.iter().for_each(|call| call.abort());
     listed(&broker, 0).await;
 }

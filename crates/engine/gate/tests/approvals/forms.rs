@@ -122,14 +122,12 @@ async fn what_is_too_long_to_be_shown_whole_is_never_cut() {
 #[tokio::test]
 async fn a_modern_client_may_take_its_time_and_a_legacy_one_is_told_how_to_go_on() {
     let broker = broker().await;
-    let late = || {
-        let result = json!({"action": "accept", "content": {"choice": "once"}});
-        Client::new([Reaction::Result(SHORT * 4, result)])
-    };
-    let legacy = Call::by_form("{}", late()).waiting(SHORT);
+    let legacy = Call::by_form("{}", Client::new([Reaction::Silent])).waiting(SHORT);
     let Obtained::Waiting { id } = legacy.obtain(&broker).await else { panic!() };
     broker.settle(&id, Choice::Deny, "operator").await.unwrap().unwrap();
-    let modern = Call { era: Era::Modern, ..Call::by_form("{}", late()).waiting(SHORT) };
+    let result = json!({"action": "accept", "content": {"choice": "once"}});
+    let late = Client::new([Reaction::Result(SHORT * 4, result)]);
+    let modern = Call { era: Era::Modern, ..Call::by_form("{}", late).waiting(SHORT) };
     assert!(is_approved(&modern.obtain(&broker).await));
 }
 

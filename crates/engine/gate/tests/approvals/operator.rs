@@ -97,10 +97,14 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
         panic!()
     };
     // The same call again, and its caller leaves: the row is not only his.
+    let (_onlooker, mut waiting) = waits(&broker);
     let again = call.start(&broker);
-    tokio::time::sleep(SHORT).await;
+    waiting.recv().await.unwrap();
     again.abort();
-    tokio::time::sleep(SHORT).await;
+    assert!(again.await.unwrap_err().is_cancelled());
+    // Whoever asks next has his turn after a row that is taken back.
+    let next = Call::to_operator(r#"{"next":1}"#).waiting(SHORT).obtain(&broker).await;
+    assert!(matches!(next, Obtained::Waiting { .. }));
     assert!(broker.settle(&id, Choice::Once, "operator").await.unwrap().is_some());
 }
 
@@ -108,10 +112,13 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
 async fn identical_calls_are_one_question_and_one_approval_lets_one_pass() {
     let broker = broker().await;
     let call = Call::to_operator("{}");
+    let (_onlooker, mut waiting) = waits(&broker);
     let calls: Vec<_> = (0..4).map(|_| call.start(&broker)).collect();
     let mut passed = 0;
     for left in (1..=4).rev() {
-        tokio::time::sleep(SHORT).await; // all of them wait again
+        for _ in 0..left {
+            waiting.recv().await.unwrap(); // all of them wait again
+        }
         let [row] = &listed(&broker, 1).await[..] else { panic!() };
         let choice = if left > 1 { Choice::Once } else { Choice::Deny };
         broker.settle(&row.id, choice, "operator").await.unwrap().unwrap();
@@ -161,8 +168,7 @@ async fn what_another_process_decides_is_noticed() {
         let waiting = Call::to_operator("{}").start(&broker);
         let [row] = &listed(&broker, 1).await[..] else { panic!() };
         theirs.settle(&row.id, choice, "elsewhere").await.unwrap().unwrap();
-        let obtained =
-            tokio::time::timeout(Duration::from_secs(5), waiting).await.unwrap().unwrap();
+        let obtained = tokio::time::timeout(LONG, waiting).await.unwrap().unwrap();
         assert_eq!(is_approved(&obtained), choice != Choice::Deny, "{obtained:?}");
     }
     assert!(broker.granted(&bound(), None).is_some(), "a grant given elsewhere counts here");

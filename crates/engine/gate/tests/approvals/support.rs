@@ -7,10 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use toolgate_gate::approvals::{Ask, Broker, Obtained, params_digest};
+use tokio::sync::mpsc;
+use toolgate_gate::approvals::{Approver, Ask, Broker, Obtained, Registered, params_digest};
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName, Via};
 use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
-use toolgate_store::{Bound, PendingCall, SqliteState};
+use toolgate_store::{Bound, Choice, PendingCall, SqliteState};
 use toolgate_wire::{Era, Frame};
 
 /// How a client reacts to a form.
@@ -154,6 +155,8 @@ impl Call {
 }
 
 pub const SHORT: Duration = Duration::from_millis(100);
+/// So long nothing takes, however busy the machine is.
+pub const LONG: Duration = Duration::from_secs(60);
 
 pub async fn broker() -> Arc<Broker> {
     Broker::load(Arc::new(SqliteState::in_memory().await.unwrap())).await.unwrap()
@@ -161,14 +164,39 @@ pub async fn broker() -> Arc<Broker> {
 
 /// Waits until as many calls wait.
 pub async fn listed(broker: &Broker, count: usize) -> Vec<PendingCall> {
-    for _ in 0..500 {
-        let list = broker.list().await.unwrap();
-        if list.len() == count {
-            return list;
+    let mut news = broker.watch();
+    let listed = async {
+        loop {
+            let list = broker.list().await.unwrap();
+            if list.len() == count {
+                return list;
+            }
+            news.changed().await.unwrap();
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    match tokio::time::timeout(LONG, listed).await {
+        Ok(list) => list,
+        Err(_) => panic!("there are {} calls, not {count}", broker.list().await.unwrap().len()),
     }
-    panic!("there are {} calls, not {count}", broker.list().await.unwrap().len());
+}
+
+/// A face that decides nothing and says of every call that waits from now on that it does.
+pub fn waits(broker: &Broker) -> (Registered, mpsc::UnboundedReceiver<()>) {
+    let (waits, waiting) = mpsc::unbounded_channel();
+    (broker.register(Arc::new(Onlooker(waits))), waiting)
+}
+
+struct Onlooker(mpsc::UnboundedSender<()>);
+
+impl Approver for Onlooker {
+    fn name(&self) -> &str {
+        "onlooker"
+    }
+
+    fn decide<'a>(&'a self, _: &'a PendingCall) -> BoxFuture<'a, Option<Choice>> {
+        self.0.send(()).unwrap();
+        Box::pin(std::future::ready(None))
+    }
 }
 
 pub fn is_approved(obtained: &Obtained) -> bool {

@@ -5,7 +5,10 @@ use toolgate_gate::Seen;
 use toolgate_model::{CapabilityKind, Prefix};
 use toolgate_wire::Revision;
 
-use crate::fleet::{Played, caller, caller_of, gate, pass, tools, turns_beside, with_definitions};
+use crate::fleet::{
+    Played, caller, caller_of, gate, lets_others_pass, pass, tools, with_definitions,
+    with_one_blocking_thread,
+};
 
 fn reader() -> Played {
     let schema = json!({ "type": "object", "required": ["path"],
@@ -131,27 +134,29 @@ async fn a_tool_nobody_can_use_is_left_out_alone_and_says_why() {
     assert_eq!(exposure.findings.len(), 2, "{:?}", exposure.findings);
 }
 
-#[tokio::test]
-async fn others_are_served_while_arguments_are_checked_that_take_long() {
-    let list = json!({ "type": "array", "items": { "type": "string" } });
-    let word = json!({ "type": "string", "pattern": "^(?!x)(a+)+$" });
-    let server = with_definitions(json!([
-        { "name": "many", "inputSchema": { "type": "object", "properties": { "list": list } } },
-        { "name": "word", "inputSchema": { "type": "object", "properties": { "word": word } } },
-    ]));
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
-    let me = caller();
-    let mut long = vec![json!("x"); 100_000];
-    long.push(json!(7));
-    for (tool, given, quick) in [
-        ("many", json!({ "list": [7] }), true),
-        ("many", json!({ "list": long }), false),
-        ("word", json!({ "word": format!("{}!", "a".repeat(40)) }), false),
-    ] {
-        let params = json!({ "name": format!("s__{tool}"), "arguments": given });
-        let (result, turns) = turns_beside(pass(&gate, &me, "tools/call", params)).await;
-        assert_eq!(result.unwrap()["isError"], true);
-        assert_eq!(turns == 0, quick, "{tool}: {turns}");
-    }
-    assert_eq!(server.count("tools/call"), 0);
+#[test]
+fn others_are_served_while_arguments_are_checked_that_take_long() {
+    with_one_blocking_thread(async {
+        let list = json!({ "type": "array", "items": { "type": "string" } });
+        let word = json!({ "type": "string", "pattern": "^(?!x)(a+)+$" });
+        let server = with_definitions(json!([
+            { "name": "many", "inputSchema": { "type": "object", "properties": { "list": list } } },
+            { "name": "word", "inputSchema": { "type": "object", "properties": { "word": word } } },
+        ]));
+        let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+        let me = caller();
+        let mut long = vec![json!("x"); 100_000];
+        long.push(json!(7));
+        for (tool, given, quick) in [
+            ("many", json!({ "list": [7] }), true),
+            ("many", json!({ "list": long }), false),
+            ("word", json!({ "word": format!("{}!", "a".repeat(40)) }), false),
+        ] {
+            let params = json!({ "name": format!("s__{tool}"), "arguments": given });
+            let (result, others) = lets_others_pass(pass(&gate, &me, "tools/call", params)).await;
+            assert_eq!(result.unwrap()["isError"], true);
+            assert_eq!(others, !quick, "{tool}");
+        }
+        assert_eq!(server.count("tools/call"), 0);
+    });
 }

@@ -1,7 +1,6 @@
 //! Tools that are found rather than listed.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
@@ -12,8 +11,8 @@ use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
 
 use crate::fleet::{
-    Played, caller, caller_of, empty, gate, listed, member, pass, profiles, seeing, spec, tool,
-    tools, turns_beside, with_definitions,
+    Played, all_is_told, caller, caller_of, empty, gate, lets_others_pass, listed, member, pass,
+    profiles, seeing, spec, tool, tools, with_definitions, with_one_blocking_thread,
 };
 
 const OWN: [&str; 3] = ["tool_search", "call_tool", "call_read_only_tool"];
@@ -41,13 +40,13 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_found_is_given_whole_and_joins_the_finders_list_alone() {
     let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
     let (me, other) = (caller(), caller());
     assert_eq!(tools(&gate, &me).await, OWN);
     assert_eq!(tools(&gate, &other).await, OWN);
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    all_is_told().await;
     let mut events = gate.events();
     let found =
         call(&gate, &me, "tool_search", json!({ "query": "weather tomorrow", "limit": 1 })).await;
@@ -293,16 +292,18 @@ async fn a_list_that_is_not_everybodys_is_not_to_be_shared() {
     assert_eq!(scope(&gate, &other).await, "private");
 }
 
-#[tokio::test]
-async fn others_are_served_while_many_tools_are_indexed() {
-    let all: Vec<_> = (0..300).map(|n| tool(&format!("t{n}"), "Weather of a place.")).collect();
-    let server = with_definitions(json!(all));
-    let (gate, _fleet) = gate(&[("s", &server)], Manner::default()).await;
-    let me = caller();
-    tools(&gate, &me).await;
-    let (found, turns) = turns_beside(gate.search(&me, "weather", 5)).await;
-    assert_eq!(found.len(), 5);
-    assert!(turns > 0);
-    let (_, turns) = turns_beside(gate.search(&me, "place", 5)).await;
-    assert_eq!(turns, 0); // there is nothing left to index
+#[test]
+fn others_are_served_while_many_tools_are_indexed() {
+    with_one_blocking_thread(async {
+        let all: Vec<_> = (0..300).map(|n| tool(&format!("t{n}"), "Weather of a place.")).collect();
+        let server = with_definitions(json!(all));
+        let (gate, _fleet) = gate(&[("s", &server)], Manner::default()).await;
+        let me = caller();
+        tools(&gate, &me).await;
+        let (found, others) = lets_others_pass(gate.search(&me, "weather", 5)).await;
+        assert_eq!(found.len(), 5);
+        assert!(others);
+        let (_, others) = lets_others_pass(gate.search(&me, "place", 5)).await;
+        assert!(!others, "there is nothing left to index");
+    });
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
@@ -269,19 +269,40 @@ pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value
 
 pub type Outcome = Result<Value, Refusal>;
 
-/// How often somebody else had his turn on this thread before something was done.
-pub async fn turns_beside<T>(done: impl Future<Output = T>) -> (T, usize) {
-    let mut turns = 0;
+/// Waits until everything that has happened is told, on a clock that stands still: it moves on when
+/// nobody has anything left to do, and by more than the time for which changes are gathered.
+pub async fn all_is_told() {
+    tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+/// What a future gives at once; it must wait for nothing.
+pub fn without_waiting<T>(done: impl Future<Output = T>) -> T {
+    done.now_or_never().expect("it waits for something")
+}
+
+/// Runs on one thread, with one more for blocking work, as [`lets_others_pass`] needs it.
+pub fn with_one_blocking_thread(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().max_blocking_threads(1).build().unwrap().block_on(test);
+}
+
+/// Whether another task runs on this thread before `done` is ready. The only blocking thread is held
+/// until that task has run, so that work on it cannot be finished before.
+pub async fn lets_others_pass<T>(done: impl Future<Output = T>) -> (T, bool) {
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let holding = tokio::task::spawn_blocking(move || held.recv());
+    let mut release = Some(release);
     let others = async {
-        loop {
-            tokio::task::yield_now().await;
-            turns += 1;
-        }
+        tokio::task::yield_now().await;
+        release = None;
+        std::future::pending::<()>().await;
     };
     let done = tokio::select! {
         biased;
         done = done => done,
         () = others => unreachable!(),
     };
-    (done, turns)
+    let passed = release.take().is_none();
+    holding.await.unwrap().unwrap_err();
+    (done, passed)
 }

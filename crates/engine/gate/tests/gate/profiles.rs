@@ -1,7 +1,6 @@
 //! Profiles: what each kind of caller sees, and what a change costs and tells whom.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
@@ -10,7 +9,8 @@ use toolgate_model::{CapabilityKind, Naming, Profile, ServerSpec};
 use toolgate_wire::Revision;
 
 use crate::fleet::{
-    Played, caller, empty, member, pass, profiles, seeing, spec, tool, tools, with_tools,
+    Played, all_is_told, caller, empty, member, pass, profiles, seeing, spec, tool, tools,
+    with_tools,
 };
 
 const LEGACY: Revision = Revision::LATEST_LEGACY;
@@ -39,11 +39,11 @@ async fn two(git: &Played, files: &Played) -> (Arc<Gate>, Arc<toolgate_fleet::Fl
     fleet.enlist(member(tagged("git", "mcp.git"), git)).await;
     fleet.enlist(member(tagged("disk", "mcp.files"), files)).await;
     fleet.settled(|_| true).await;
-    tokio::time::sleep(Duration::from_millis(300)).await; // what the start changed has been told
+    all_is_told().await;
     (gate, fleet)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_profile_sees_what_it_imports_and_knows_of_nothing_else() {
     let (gate, _fleet) = two(&with_tools(&["log"]), &with_tools(&["read"])).await;
     for (profile, seen) in [
@@ -63,7 +63,7 @@ async fn a_profile_sees_what_it_imports_and_knows_of_nothing_else() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_hidden_server_is_reached_by_no_uri() {
     let server = |text: &'static str| {
         let capabilities = json!({ "resources": {}, "extensions": { "a/hidden": {} } });
@@ -96,7 +96,7 @@ async fn a_hidden_server_is_reached_by_no_uri() {
     assert!(gate.instructions(&nobody).is_none());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_profile_is_asked_for_or_given_to_a_client_or_the_default() {
     let mut manner = manner();
     manner.profiles.clients.insert("coder".into(), "git".into());
@@ -113,7 +113,7 @@ async fn a_profile_is_asked_for_or_given_to_a_client_or_the_default() {
     assert!(refused.message.contains("\"gone\"") && refused.message.contains("\"lost\""));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_has_a_profile_that_is_gone_sees_nothing_and_is_told() {
     let (gate, _fleet) = two(&with_tools(&["log"]), &with_tools(&["read"])).await;
     let me = seeing("git", LEGACY);
@@ -143,7 +143,7 @@ fn changing(names: &[&str]) -> (Played, Arc<Mutex<Vec<Value>>>) {
     (server, all)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_changed_tool_is_rendered_anew_alone_and_told_only_where_it_is_seen() {
     let (git, definitions) = changing(&["log", "diff", "blame"]);
     let (gate, _fleet) = two(&git, &with_tools(&["read", "write"])).await;
@@ -176,7 +176,7 @@ async fn a_changed_tool_is_rendered_anew_alone_and_told_only_where_it_is_seen() 
     assert_eq!(gate.renders(), rendered + 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_profile_nobody_uses_costs_nothing() {
     let (git, definitions) = changing(&["log"]);
     let (gate, _fleet) = two(&git, &with_tools(&["read"])).await;
@@ -186,10 +186,8 @@ async fn a_profile_nobody_uses_costs_nothing() {
     let (mut events, rendered) = (gate.events(), gate.renders());
     definitions.lock().unwrap().push(tool("diff", ""));
     git.notify("notifications/tools/list_changed", json!({}));
-    while git.count("tools/list") < 2 {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    all_is_told().await;
+    assert_eq!(git.count("tools/list"), 2);
     assert_eq!(events.try_recv().unwrap_err(), TryRecvError::Empty, "nobody's list has changed");
     tools(&gate, &me).await;
     assert_eq!(gate.renders(), rendered);

@@ -10,7 +10,7 @@ use toolgate_model::{
 };
 use toolgate_wire::Revision;
 
-use crate::fleet::{Played, caller, caller_of, empty, pass};
+use crate::fleet::{Played, all_is_told, caller, caller_of, empty, pass};
 
 const TOOLS: [&str; 3] = ["read_a", "read_b", "write"];
 
@@ -67,13 +67,13 @@ async fn a_hidden_tool_is_listed_in_no_revision_and_called_in_none() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_choice_takes_effect_at_once_and_is_told() {
     let (gate, fleet, server) = with(Selection::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await.len(), 3);
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    all_is_told().await;
     let mut events = gate.events();
     let only = [("write".to_owned(), ToolSpec::default()), ("rite".into(), ToolSpec::default())];
     let chosen = Selection { listed_only: true, tools: only.into(), ..Selection::default() };
@@ -91,12 +91,12 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
     assert_eq!(fleet.status()[0].catalog.as_ref().unwrap().tools.len(), 3, "as the server sent it");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_style_takes_effect_at_once_and_is_told() {
     let (gate, _fleet, _server) = with(Selection::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    all_is_told().await;
     let mut events = gate.events();
     gate.restyle(Prefix::Never);
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await, TOOLS);

@@ -1,12 +1,10 @@
 //! Changes a modern server reports: the one listen, its wishes, its losses.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use toolgate_session::SessionError;
 
 use crate::http::modern_on_http;
-use crate::peer::{Notebook, acknowledged, modern};
+use crate::peer::{acknowledged, modern};
 
 fn everything() -> Value {
     json!({
@@ -21,14 +19,6 @@ fn report(listen: &Value, method: &str, mut params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
-/// Waits until the owner was told so many things.
-async fn told(notebook: &Arc<Notebook>, count: usize) -> Vec<String> {
-    while notebook.read().len() < count {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
-    notebook.read()
-}
-
 #[tokio::test]
 async fn what_the_server_reports_reaches_the_owner_without_our_id() {
     let (_session, _server, notebook, stream) = modern_on_http(everything()).await;
@@ -39,7 +29,7 @@ async fn what_the_server_reports_reaches_the_owner_without_our_id() {
     let updated = report(&listen, "notifications/resources/updated", json!({ "uri": "u" }));
     stream.send(updated).await;
     stream.send(report(&listen, "notifications/tasks", json!({ "taskId": "t" }))).await;
-    let told = told(&notebook, 5).await;
+    let told = notebook.holding(5).await;
     assert_eq!(
         told,
         [
@@ -138,7 +128,7 @@ async fn after_a_loss_everything_may_have_changed() {
     assert_eq!(ended.elapsed().as_millis(), 500);
     assert_eq!(again["params"]["notifications"], listen["params"]["notifications"]);
     server.send(acknowledged(&again)).await;
-    let first = told(&notebook, 4).await;
+    let first = notebook.holding(4).await;
     let updated = r#"notifications/resources/updated {"uri":"u"}"#;
     assert_eq!(first, ["changed tool", "changed resource", "changed template", updated]);
 
@@ -174,7 +164,7 @@ async fn on_http_a_listen_is_a_stream_of_its_own_that_comes_back_after_a_loss() 
     let acknowledgement = acknowledged(&listen.json());
     let mut stream = listen.stream().await;
     stream.send(acknowledgement).await;
-    assert_eq!(told(&notebook, 3).await, ["changed tool", "changed resource", "changed template"]);
+    assert_eq!(notebook.holding(3).await, ["changed tool", "changed resource", "changed template"]);
 
     let served = async {
         let listen = server.expect("subscriptions/listen").await;

@@ -1,13 +1,13 @@
 //! Both sides of a session in a test: the server the test plays, and who stands behind a call.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use toolgate_model::{CapabilityKind, ServerName, Timeouts};
 use toolgate_session::{
     Ambient, Answer, Interactor, Opening, Outbound, Owner, Question, Scope, Session, SessionError,
@@ -66,15 +66,21 @@ impl Server {
 
 /// What a session told its owner.
 #[derive(Default)]
-pub struct Notebook(Mutex<Vec<String>>);
+pub struct Notebook(watch::Sender<Vec<String>>);
 
 impl Notebook {
     pub fn read(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.0.borrow().clone()
+    }
+
+    /// Everything it was told, once that is so many things.
+    pub async fn holding(&self, count: usize) -> Vec<String> {
+        let mut told = self.0.subscribe();
+        told.wait_for(|told| told.len() >= count).await.unwrap().clone()
     }
 
     fn write(&self, text: String) {
-        self.0.lock().unwrap().push(text);
+        self.0.send_modify(|told| told.push(text));
     }
 }
 

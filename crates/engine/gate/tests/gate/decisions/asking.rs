@@ -33,13 +33,9 @@ async fn an_operator_approves_a_call_that_waits() {
     let me = with_client("c");
     let broker = world.gate.approvals().unwrap().clone();
     let approving = async {
-        loop {
-            if let Some(call) = broker.list().await.unwrap().first() {
-                assert_eq!(&call.arguments[..], br#"{"a":"b"}"#);
-                return broker.settle(&call.id, Choice::Once, "a test").await.unwrap().unwrap();
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let call = &world.until_listed(1).await[0];
+        assert_eq!(&call.arguments[..], br#"{"a":"b"}"#);
+        broker.settle(&call.id, Choice::Once, "a test").await.unwrap().unwrap()
     };
     let (answer, _) = tokio::join!(world.call(&me, "s__t", json!({ "a": "b" })), approving);
     assert_ne!(answer["isError"], true, "{answer}");
@@ -128,12 +124,12 @@ async fn in_the_governed_posture_a_client_is_asked_only_if_its_key_is_listed() {
 #[tokio::test]
 async fn a_caller_who_gives_up_takes_his_question_with_him() {
     let (world, _) = World::new(json!([tool("t")]), rules([(Effect::Ask, "mcp:s/t")])).await;
-    let (me, broker) = (with_client("c"), world.gate.approvals().unwrap().clone());
-    let given_up =
-        tokio::time::timeout(Duration::from_millis(50), world.call(&me, "s__t", json!({})));
-    assert!(given_up.await.is_err());
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(broker.list().await.unwrap().is_empty());
+    let me = with_client("c");
+    tokio::select! {
+        answer = world.call(&me, "s__t", json!({})) => panic!("nobody approved it: {answer}"),
+        _ = world.until_listed(1) => {}
+    }
+    world.until_listed(0).await;
     assert_eq!(world.calls(), 0);
 }
 

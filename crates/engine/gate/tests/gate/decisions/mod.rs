@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes as RawBytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use toolgate_fleet::Fleet;
+use toolgate_fleet::{Fleet, FleetEvent};
 use toolgate_gate::{Caller, CallerId, Client, Gate};
 use toolgate_model::{
     Effect, Governance, Mode, Origin, Posture, Prefix, RuleSet, Scope, ServerSpec, WrittenRule,
 };
 use toolgate_session::{Answer, Interactor, Question, Scope as CallerScope};
 use toolgate_store::journal::{self, Entry, Happened};
-use toolgate_store::{Decisions, Journal, SqliteState};
+use toolgate_store::{Decisions, Journal, PendingCall, SqliteState};
 use toolgate_wire::{Frame, Limits, Revision};
 
 use crate::fleet::{Outcome, Played, empty, member, spec};
@@ -79,12 +79,12 @@ impl World {
     async fn with(spec: ServerSpec, tools: Value, governance: Governance) -> (Self, Wares) {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path().join("journal"));
-        Self::writing(dir, Some(journal), spec, tools, governance).await
+        Self::writing(dir, Some(Arc::new(journal)), spec, tools, governance).await
     }
 
     async fn writing(
         dir: tempfile::TempDir,
-        journal: Option<Journal>,
+        journal: Option<Arc<Journal>>,
         spec: ServerSpec,
         tools: Value,
         governance: Governance,
@@ -93,7 +93,7 @@ impl World {
         let (gate, fleet) = empty(Prefix::Always);
         gate.govern(&governance);
         let decisions: Arc<dyn Decisions> = Arc::new(SqliteState::in_memory().await.unwrap());
-        gate.keep_books(decisions.clone(), journal.map(Arc::new)).await.unwrap();
+        gate.keep_books(decisions.clone(), journal).await.unwrap();
         let declared = member(spec, &server);
         fleet.enlist(toolgate_fleet::Member { origin: from_file(), ..declared }).await;
         fleet.settled(|_| true).await;
@@ -115,6 +115,27 @@ impl World {
         let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
         let answer = self.gate.pass(&frame, &me.caller, me.port.clone()).await?;
         Ok(serde_json::from_slice(answer.result().or(answer.error()).unwrap()).unwrap())
+    }
+
+    /// The server says that its tools changed, and is heard: so is what it says after that.
+    async fn hear_of_change(&self) {
+        let mut events = self.fleet.events();
+        self.server.notify("notifications/tools/list_changed", json!({}));
+        self.server.notify("notifications/unheard_of", json!({}));
+        while !matches!(events.recv().await.unwrap(), FleetEvent::Notified { .. }) {}
+    }
+
+    /// Waits until so many calls wait for somebody's decision.
+    async fn until_listed(&self, count: usize) -> Vec<PendingCall> {
+        let broker = self.gate.approvals().unwrap();
+        let mut news = broker.watch();
+        loop {
+            let listed = broker.list().await.unwrap();
+            if listed.len() == count {
+                return listed;
+            }
+            news.changed().await.unwrap();
+        }
     }
 
     /// Everything in the journal, in a word or two each: what, about what.

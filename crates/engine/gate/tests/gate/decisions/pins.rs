@@ -51,8 +51,7 @@ async fn a_changed_definition_is_neither_listed_nor_called_until_it_is_approved(
             world.call(&me, "s__t", json!({})).await;
             wares.change(|wares| wares["tools"][0][field] = value.clone());
             if told {
-                world.server.notify("notifications/tools/list_changed", json!({}));
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                world.hear_of_change().await;
             }
             let refused = world.call(&me, "s__t", json!({})).await;
             let because = decision(&refused)["because"].as_str().unwrap();
@@ -77,8 +76,7 @@ async fn the_order_of_tools_and_members_means_nothing() {
     let turned = r#"{"tools":[{"inputSchema":{"type":"object"},"name":"u","description":"does it"},
         {"description":"does \u0069t","inputSchema":{ "type":"object" },"name":"t"}]}"#;
     wares.change(|wares| *wares = serde_json::from_str(turned).unwrap());
-    world.server.notify("notifications/tools/list_changed", json!({}));
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    world.hear_of_change().await;
     world.call(&me, "s__t", json!({})).await;
     assert_eq!(world.calls(), 2);
     assert_eq!(tools(&world.gate, &me.caller).await.len(), 2);
@@ -92,10 +90,12 @@ async fn a_change_takes_the_grants_with_it_for_good() {
     world.call(&me, "s__t", json!({})).await;
     assert_eq!(world.decisions.grants().await.unwrap().len(), 1);
     wares.change(|wares| wares["tools"][0]["description"] = "another".into());
+    let mut news = world.gate.approvals().unwrap().watch();
     decision(&world.call(&me, "s__t", json!({})).await);
     wares.change(|wares| wares["tools"][0]["description"] = "does it".into());
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(world.decisions.grants().await.unwrap().is_empty());
+    while !world.decisions.grants().await.unwrap().is_empty() {
+        news.changed().await.unwrap();
+    }
     world.call(&me, "s__t", json!({})).await;
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (2, 2), "asked anew");
 }
@@ -108,6 +108,7 @@ async fn a_grant_for_a_server_does_not_mean_what_comes_later() {
     world.call(&me, "s__t", json!({})).await;
     world.call(&me, "s__u", json!({})).await;
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (2, 1));
+    // The clock of the books counts milliseconds.
     tokio::time::sleep(Duration::from_millis(5)).await;
     wares.change(|wares| wares["tools"].as_array_mut().unwrap().push(tool("v")));
     world.call(&me, "s__t", json!({})).await;
@@ -136,7 +137,11 @@ async fn in_the_governed_posture_nothing_is_shown_before_it_was_approved() {
     world.pass(&me, "resources/read", json!({ "uri": "x://r" })).await.unwrap();
     assert_eq!(world.calls(), 1);
     wares.change(|wares| wares["tools"].as_array_mut().unwrap().push(tool("new")));
+    let mut events = world.fleet.events();
     world.server.notify("notifications/tools/list_changed", json!({}));
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let offered = || world.fleet.catalogs(None)[0].known.catalog.tools.len();
+    while offered() < 2 {
+        events.recv().await.unwrap();
+    }
     assert_eq!(tools(&world.gate, &me.caller).await, ["s__t"], "the new one waits");
 }

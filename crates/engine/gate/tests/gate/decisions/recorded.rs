@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::Notify;
 use toolgate_fleet::BuiltIn;
 use toolgate_wire::Era;
 
@@ -32,26 +33,31 @@ async fn a_call_is_two_records_and_a_read_as_well() {
     assert_eq!((&*calls[0].caller, &*calls[0].client), ("local", "c"));
 }
 
-/// A server that never answers a call.
+/// A server that never answers a call, and says that one came.
 #[derive(Clone)]
-struct Silent(Played);
+struct Silent {
+    server: Played,
+    called: Arc<Notify>,
+}
 
 impl BuiltIn for Silent {
     fn era(&self) -> Era {
-        self.0.era()
+        self.server.era()
     }
 
     fn serve(&self, pipe: DuplexStream) {
         let (theirs, ours) = tokio::io::duplex(1 << 16);
-        self.0.serve(theirs);
+        self.server.serve(theirs);
+        let called = self.called.clone();
         let (from_gate, mut to_gate) = tokio::io::split(pipe);
         let (mut from_server, mut to_server) = tokio::io::split(ours);
         tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_gate).await });
         tokio::spawn(async move {
             let mut lines = BufReader::new(from_gate).lines();
             while let Ok(Some(line)) = lines.next_line().await {
-                if !line.contains("tools/call") {
-                    to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+                match line.contains("tools/call") {
+                    true => called.notify_one(),
+                    false => to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap(),
                 }
             }
         });
@@ -66,20 +72,23 @@ async fn a_call_its_caller_gave_up_has_an_outcome() {
     let decisions = Arc::new(SqliteState::in_memory().await.unwrap());
     let journal = Journal::new(dir.path().join("journal"));
     gate.keep_books(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
-    fleet.enlist(member(spec("s"), &Silent(server.clone()))).await;
+    let silent = Silent { server: server.clone(), called: Arc::default() };
+    fleet.enlist(member(spec("s"), &silent)).await;
     fleet.settled(|_| true).await;
     let world = World { gate, fleet, server, decisions, dir };
     let me = with_client("c");
-    let call = world.call(&me, "s__t", json!({}));
-    assert!(tokio::time::timeout(Duration::from_millis(100), call).await.is_err());
+    tokio::select! {
+        answer = world.call(&me, "s__t", json!({})) => panic!("nobody answers: {answer}"),
+        () = silent.called.notified() => {}
+    }
     assert_eq!(world.journal().await, ["allow tools/call", "done Cancelled"]);
 }
 
 /// A journal that can never be written: its folder lies below a file.
-fn broken(dir: &tempfile::TempDir) -> Journal {
+fn broken(dir: &tempfile::TempDir) -> Arc<Journal> {
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
-    Journal::new(file.join("journal"))
+    Arc::new(Journal::new(file.join("journal")))
 }
 
 fn reading() -> ServerSpec {
@@ -97,12 +106,15 @@ async fn while_nothing_can_be_written_only_what_reads_goes_on() {
         let journal = broken(&dir);
         let said = Governance { posture, ..mode(Mode::Full) };
         let tools = json!([tool("write"), tool("look")]);
-        let (world, _) = World::writing(dir, Some(journal), reading(), tools, said).await;
+        let writing = World::writing(dir, Some(journal.clone()), reading(), tools, said);
+        let (world, _) = writing.await;
         super::pins::approve_all(&world).await;
         let me = with_client("c");
         // The first record shows that the journal cannot be written.
         world.call(&me, "s__look", json!({})).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        while journal.is_writable() {
+            tokio::time::sleep(Duration::from_millis(5)).await; // a journal tells nobody
+        }
         let before = world.calls();
         let refused = world.call(&me, "s__write", json!({})).await;
         let because = decision(&refused)["because"].as_str().unwrap();
