@@ -205,6 +205,7 @@ impl Pool {
                 self.tell_again(&live);
                 let known = self.publish(catalog).await;
                 self.renewal.note_all(begun);
+                self.changes.resume();
                 // Whoever has one of his own asked for it, and sees what there is.
                 if let Some(useless) = known.useless().filter(|_| !self.is_own()) {
                     return Err(self.close_useless(&mut log, useless).await);

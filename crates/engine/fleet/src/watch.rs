@@ -59,6 +59,14 @@ impl Changes {
         CapabilityKind::ALL.into_iter().filter(|kind| self.has(*kind)).collect()
     }
 
+    /// Wakes the task for a change that the server announced while it was brought up: then there was
+    /// nothing to read yet.
+    pub(crate) fn resume(&self) {
+        if self.kinds.load(Ordering::Acquire) != 0 {
+            self.wake.notify_one();
+        }
+    }
+
     /// Wakes the task, which ends if the pool is gone.
     pub(crate) fn stop(&self) {
         self.wake.notify_one();

@@ -26,8 +26,9 @@ impl Client {
         opening().iter().for_each(|message| running.send(message));
         running.answer(1);
         let mut client = Self { running, id: 1 };
-        // The list waits for servers that are still starting.
-        assert!(client.request("tools/list", json!({})).to_string().contains("w__"));
+        eventually("the tools of the server", || {
+            client.request("tools/list", json!({})).to_string().contains("w__")
+        });
         client
     }
 

@@ -139,9 +139,9 @@ impl Pulse {
         (!self.is(Phase::Serving)).then(|| (!self.is(Phase::Idle), waited))
     }
 
-    /// Whether the connection has been in its phase for longer than `span`.
-    pub(crate) fn is_unchanged_for(&self, span: Duration) -> bool {
-        self.clock.past(self.since.load(Ordering::Relaxed), span)
+    /// Whether no request has begun, and the peer has had no more than `span` to begin one.
+    pub(crate) fn is_fresh(&self, span: Duration) -> bool {
+        self.is(Phase::Idle) && !self.clock.past(self.since.load(Ordering::Relaxed), span)
     }
 
     /// Whether the peer has kept us waiting for too long.

@@ -58,9 +58,7 @@ impl Connections {
             own += usize::from(living.pulse.peer.end() == end);
         }
         self.bounds.is_within_share(end, all, own)
-            || shed(&mut open, |open| {
-                open.pulse.peer.end() == end && open.pulse.is_unchanged_for(GRACE)
-            })
+            || shed(&mut open, |open| open.pulse.peer.end() == end && !open.pulse.is_fresh(GRACE))
     }
 
     /// Makes room for one more connection. In a full house the one that dawdles most gives way; if

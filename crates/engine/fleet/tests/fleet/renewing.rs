@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
-use toolgate_fleet::{Fleet, FleetError, Known};
+use toolgate_fleet::{Fleet, FleetError, Known, Member};
 use toolgate_model::{CapabilityKind, ServerSpec, ServerState, Timeouts, TransportSpec};
 
 use crate::silent::Silent;
@@ -16,11 +16,14 @@ const LONG: Duration = Duration::from_secs(3600);
 
 async fn fleet(server: &Silent) -> Fleet {
     let fleet = forgetful();
+    fleet.enlist_idle(built_in(server)).await;
+    fleet
+}
+
+fn built_in(server: &Silent) -> Member {
     let timeouts = Timeouts { call: Some(Duration::from_millis(700)), ..Timeouts::default() };
     let spec = ServerSpec { timeouts, ..spec(TransportSpec::BuiltIn) };
-    let built_in = Some(Arc::new(server.clone()) as Arc<dyn toolgate_fleet::BuiltIn>);
-    fleet.enlist_idle(toolgate_fleet::Member { built_in, ..member(spec) }).await;
-    fleet
+    Member { built_in: Some(Arc::new(server.clone())), ..member(spec) }
 }
 
 async fn renewed(fleet: &Fleet, age: Duration) -> Result<Arc<Known>, FleetError> {
@@ -50,6 +53,19 @@ async fn a_list_that_is_young_enough_is_not_read_again() {
     let known = renewed(&fleet, LONG).await.unwrap();
     assert!(description(&known).contains("version 1"), "nobody wanted to know");
     assert_eq!(server.lists(), 1);
+    fleet.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_a_server_announces_during_its_first_listing_is_read() {
+    let server = Silent::new();
+    server.announce_when_asked();
+    server.take(Duration::from_millis(500));
+    let fleet = forgetful();
+    fleet.enlist(built_in(&server)).await;
+    // The clock moves on only while nobody has anything to do.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(server.lists(), 2, "the announced change was forgotten");
     fleet.close().await;
 }
 

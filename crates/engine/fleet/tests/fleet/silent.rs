@@ -9,6 +9,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::Notify;
 use toolgate_fleet::BuiltIn;
 
+const LIST_CHANGED: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
+
 /// The server. Clones are the same one.
 #[derive(Clone, Default)]
 pub struct Silent(Arc<Inner>);
@@ -20,6 +23,7 @@ struct Inner {
     connections: AtomicUsize,
     refuses: AtomicBool,
     dies_when_asked: AtomicBool,
+    announces_when_asked: AtomicBool,
     takes: Mutex<Duration>,
     die: Notify,
     tell: Notify,
@@ -62,6 +66,11 @@ impl Silent {
         self.0.dies_when_asked.store(true, SeqCst);
     }
 
+    /// It tells that its list changed while it answers a request for it, for once.
+    pub fn announce_when_asked(&self) {
+        self.0.announces_when_asked.store(true, SeqCst);
+    }
+
     /// It tells that its list changed, for once.
     pub async fn tell(&self) {
         self.0.tell.notify_one();
@@ -86,8 +95,7 @@ impl Silent {
                 line = lines.next_line() => line,
                 () = self.0.die.notified() => return,
                 () = self.0.tell.notified() => {
-                    let news = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-                    output.write_all(&[news.as_slice(), b"\n"].concat()).await.unwrap();
+                    output.write_all(LIST_CHANGED).await.unwrap();
                     self.0.told.notify_one();
                     continue;
                 }
@@ -96,6 +104,10 @@ impl Silent {
             let message: Value = serde_json::from_str(&line).unwrap();
             if message["id"].is_null() {
                 continue;
+            }
+            let is_list = message["method"] == "tools/list";
+            if is_list && self.0.announces_when_asked.swap(false, SeqCst) {
+                output.write_all(LIST_CHANGED).await.unwrap();
             }
             let Some(answer) = self.answer(&message).await else { return };
             output.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
