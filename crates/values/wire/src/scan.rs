@@ -8,7 +8,6 @@ use std::borrow::Cow;
 
 use crate::{
     Limits, Span,
-    canonical::Text,
     scanner::{Doubtful, Scanner, admit},
     string, swar,
 };
@@ -26,13 +25,8 @@ pub fn member(object: &[u8], key: &str) -> Option<Span> {
 }
 
 /// The members of an object: decoded key and place of the value. Nothing, if it is no object.
-/// In a key that has half a surrogate pair, U+FFFD stands for the half: the member is not left out.
 pub fn members(object: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
-    places(object).filter_map(|member| {
-        let raw = member.key.of(object);
-        let lossy = || Some(Cow::Owned(Text::decode(raw)?.lossy()));
-        Some((string::decode(raw).or_else(lossy)?, member.value))
-    })
+    places(object).filter_map(|member| Some((string::decode(member.key.of(object))?, member.value)))
 }
 
 /// The places of the elements of an array. Nothing, if it is no array.
