@@ -73,6 +73,8 @@ pub fn begin(cli: &Cli) {
         .with_env_filter(filter)
         .with_writer(Sink { limit: cli.globals.debug.is_none().then(Limit::default) })
         .with_ansi(out::stderr_has_colour())
+        // It would report to standard error, and panic where that is closed.
+        .log_internal_errors(false)
         .init();
 }
 
@@ -120,7 +122,9 @@ impl Write for Shown<'_> {
                 ),
             );
         }
-        stderr().write_all(text.as_bytes()).map(|()| event.len())
+        // Whoever closed standard error reads no logs; the work goes on without.
+        let _ = stderr().write_all(text.as_bytes());
+        Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

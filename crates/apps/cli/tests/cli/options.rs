@@ -116,6 +116,16 @@ fn lines<'a>(said: &'a crate::support::Said, words: &str) -> Vec<&'a str> {
 }
 
 #[test]
+fn a_verb_does_its_work_though_nobody_reads_its_logs() {
+    let place = Place::with(&sample("s"));
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut call = place.configured(&["call", "s", "echo", "text=hi"]);
+    let said = run(call.env("TOOLGATE_LOG", "*").stderr(closed));
+    assert_eq!((said.code, said.out.as_str()), (0, "hi\n"), "{said:?}");
+}
+
+#[test]
 fn every_phase_of_a_server_is_logged_with_its_time_in_its_area() {
     let place = Place::with(&sample("s"));
     let call = ["call", "s", "echo", "text=hi"];
