@@ -68,16 +68,22 @@ impl Named<'_> {
         let folder = stdio.cwd.as_deref().and_then(Path::to_str);
         let folder = folder.and_then(|cwd| expand(cwd, self.environment, true)).map(PathBuf::from);
         let folder = folder.unwrap_or_else(|| self.project.clone());
-        let Ok(project) = self.project.canonicalize() else { return Vec::new() };
         let mut found: Vec<ProjectFile> = Vec::new();
         let mut look = |text: &str, is_folder_meant: bool| {
             let Some(written) = expand(text, self.environment, true) else { return };
             // `--config=server.json`
             let value = written.split_once('=').map(|(_, value)| value);
             for part in [Some(written.as_str()), value].into_iter().flatten() {
-                let Ok(path) = folder.join(part).canonicalize() else { continue };
-                let counts = path.is_file() || is_folder_meant && path.is_dir();
-                if counts && path.starts_with(&project) && !found.iter().any(|it| it.path == path) {
+                let path = folder.join(part);
+                // Most arguments are no files, and one look tells that.
+                if !(path.is_file() || is_folder_meant && path.is_dir()) {
+                    continue;
+                }
+                let (Ok(path), Ok(project)) = (path.canonicalize(), self.project.canonicalize())
+                else {
+                    continue;
+                };
+                if path.starts_with(&project) && !found.iter().any(|it| it.path == path) {
                     let digest = self.digest(&path);
                     found.push(ProjectFile { written: text.to_owned(), path, digest });
                 }
