@@ -36,8 +36,8 @@ impl Readers {
         }
     }
 
-    /// Takes what happened since the last look. Whoever writes a file opens it, too, and is done when
-    /// he closes it or gives it its name.
+    /// Takes what happened since the last look. A writer opens the file, too, and is done when it
+    /// closes the file or gives it its name.
     fn follow(&self, opened: &mut bool) -> io::Result<()> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = inotify::Reader::new(&self.events, &mut buffer);

@@ -23,12 +23,12 @@ const MOST_KINDS: usize = 4096;
 
 /// What a line is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct LineKind {
     place: Identifier,
     server: String,
 }
 
-impl Kind {
+impl LineKind {
     /// The kind of a line that comes from this place.
     pub fn of(place: Identifier, line: &str) -> Self {
         // The last one: fields stand behind what may be quoted of a server.
@@ -40,13 +40,13 @@ impl Kind {
 
 /// How many lines were written in this window.
 #[derive(Debug, Default)]
-pub struct Limit(Mutex<Counted>);
+pub struct LogLimit(Mutex<Counted>);
 
 #[derive(Debug, Default)]
 struct Counted {
     since: Option<Instant>,
     all: u32,
-    kinds: HashMap<Kind, Count>,
+    kinds: HashMap<LineKind, Count>,
 }
 
 #[derive(Debug, Default)]
@@ -55,9 +55,9 @@ struct Count {
     left_out: u64,
 }
 
-impl Limit {
+impl LogLimit {
     /// Whether a line is written; if so, how many of its kind were left out before it.
-    pub fn admit(&self, mut kind: Kind, now: Instant) -> Option<u64> {
+    pub fn admit(&self, mut kind: LineKind, now: Instant) -> Option<u64> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.since.is_none_or(|since| now.saturating_duration_since(since) >= WINDOW) {
             (counted.since, counted.all) = (Some(now), 0);
@@ -95,13 +95,13 @@ mod tests {
         }
     }
 
-    fn about(server: &str) -> Kind {
-        Kind { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
+    fn about(server: &str) -> LineKind {
+        LineKind { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
     }
 
     #[test]
     fn a_flood_about_one_server_is_counted_and_others_are_heard() {
-        let (limit, now) = (Limit::default(), Instant::now());
+        let (limit, now) = (LogLimit::default(), Instant::now());
         let written = |server: &str, lines: u32| {
             (0..lines).filter(|_| limit.admit(about(server), now).is_some()).count()
         };

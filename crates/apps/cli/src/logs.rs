@@ -11,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Cli, Verb};
-use crate::log_limit::{Kind, Limit};
+use crate::log_limit::{LineKind, LogLimit};
 use crate::out::{self, harmless};
 
 /// What can be looked at in detail.
@@ -71,7 +71,7 @@ pub fn begin(cli: &Cli) {
     }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Sink { limit: cli.globals.debug.is_none().then(Limit::default) })
+        .with_writer(Sink { limit: cli.globals.debug.is_none().then(LogLimit::default) })
         .with_ansi(out::stderr_has_colour())
         // It would report to standard error, and panic where that is closed.
         .log_internal_errors(false)
@@ -80,7 +80,7 @@ pub fn begin(cli: &Cli) {
 
 /// Where log lines go. Whoever looks into an area in detail gets all of them.
 struct Sink {
-    limit: Option<Limit>,
+    limit: Option<LogLimit>,
 }
 
 impl<'a> MakeWriter<'a> for Sink {
@@ -100,7 +100,7 @@ impl<'a> MakeWriter<'a> for Sink {
 /// Standard error for log lines: whatever they quote of servers, none of it is obeyed, hides, or
 /// passes for a line of its own.
 struct Shown<'a> {
-    limit: Option<(&'a Limit, Identifier)>,
+    limit: Option<(&'a LogLimit, Identifier)>,
 }
 
 impl Write for Shown<'_> {
@@ -108,19 +108,13 @@ impl Write for Shown<'_> {
         // An event is written whole.
         let text = String::from_utf8_lossy(event);
         let admitted = match &self.limit {
-            Some((limit, place)) => limit.admit(Kind::of(place.clone(), &text), Instant::now()),
+            Some((limit, place)) => limit.admit(LineKind::of(place.clone(), &text), Instant::now()),
             None => Some(0),
         };
         let Some(left_out) = admitted else { return Ok(event.len()) };
         let mut text = harmless(&text, "    ");
         if left_out > 0 {
-            text.insert_str(
-                0,
-                &format!(
-                    "{left_out} lines like the next were left out
-"
-                ),
-            );
+            text.insert_str(0, &format!("{left_out} lines like the next were left out\n"));
         }
         // Whoever closed standard error reads no logs; the work goes on without.
         let _ = stderr().write_all(text.as_bytes());

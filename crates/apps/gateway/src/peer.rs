@@ -20,7 +20,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// Who holds the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum End {
+pub(crate) enum PeerEnd {
     /// A process of this machine.
     Process(PeerProcess),
     /// Any process of a user, where the system does not tell which.
@@ -34,19 +34,19 @@ pub(crate) enum End {
 /// What is counted as one client: a process, and the key it uses. A process may serve several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PeerId {
-    pub(crate) end: End,
+    pub(crate) end: PeerEnd,
     pub(crate) key: Option<Arc<AccessKey>>,
 }
 
 impl PeerId {
     /// Whether it has ended, so that nobody misses what it left behind.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(&self.end, End::Process(process) if !process.is_alive())
+        matches!(&self.end, PeerEnd::Process(process) if !process.is_alive())
     }
 
     /// Waits until its process has ended; for ever where it is not known which that is.
     pub(crate) async fn end_of_process(&self) {
-        if !matches!(self.end, End::Process(_)) {
+        if !matches!(self.end, PeerEnd::Process(_)) {
             return pending().await;
         }
         while !self.is_gone() {
@@ -65,7 +65,7 @@ pub(crate) struct Peer {
     pub(crate) is_own: bool,
     socket: Option<PeerSocket>,
     known: Known,
-    end: OnceLock<End>,
+    end: OnceLock<PeerEnd>,
 }
 
 impl Peer {
@@ -77,29 +77,29 @@ impl Peer {
     /// The client of a connection of lines.
     pub(crate) fn of_lines(number: u64) -> Arc<Self> {
         let peer = Self::new(true, None, Known::default());
-        let _ = peer.end.set(End::Lines(number));
+        let _ = peer.end.set(PeerEnd::Lines(number));
         Arc::new(peer)
     }
 
     /// Who holds the other end. It is looked for once.
-    pub(crate) fn end(&self) -> End {
+    pub(crate) fn end(&self) -> PeerEnd {
         *self.end.get_or_init(|| match &self.socket {
             Some(socket) => self.look_for(socket),
-            None => End::Unknown,
+            None => PeerEnd::Unknown,
         })
     }
 
-    fn look_for(&self, socket: &PeerSocket) -> End {
+    fn look_for(&self, socket: &PeerSocket) -> PeerEnd {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Several may hold it after a fork; the first of them began it.
         let holders = socket.processes(known.make_contiguous());
         let Some(process) = holders.into_iter().min_by_key(|it| (it.started, it.pid)) else {
-            return End::User(socket.uid);
+            return PeerEnd::User(socket.uid);
         };
         known.retain(|it| *it != process);
         known.push_front(process);
         known.truncate(REMEMBERED);
-        End::Process(process)
+        PeerEnd::Process(process)
     }
 }
 

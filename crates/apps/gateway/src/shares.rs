@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::peer::{End, PeerId};
+use crate::peer::{PeerEnd, PeerId};
 
 /// What a peer may hold of the reserve, as a part of everything. Where there is less than this in all,
 /// a share of it would be nothing, and only the whole is bounded.
@@ -14,14 +14,14 @@ const PARTS: usize = 64;
 
 /// How much there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct ShareLimits {
     /// In all.
     pub(crate) most: usize,
     /// Of one peer.
     pub(crate) per_peer: usize,
 }
 
-impl Bounds {
+impl ShareLimits {
     /// So much in all, and this part of it for one peer.
     pub(crate) fn of(most: usize, part: usize) -> Self {
         Self { most, per_peer: if most < PARTS { most } else { most / part } }
@@ -34,17 +34,17 @@ impl Bounds {
 
     /// Whether a peer that holds `own` of `all` has not had its share. Where it is not known who holds
     /// what there are no shares.
-    pub(crate) fn is_within_share(&self, end: End, all: usize, own: usize) -> bool {
+    pub(crate) fn is_within_share(&self, end: PeerEnd, all: usize, own: usize) -> bool {
         let is_reserved = self.most >= PARTS && all >= self.most - self.most / 4;
         let limit = if is_reserved { self.most / PARTS } else { self.per_peer };
-        end == End::Unknown || own < limit
+        end == PeerEnd::Unknown || own < limit
     }
 }
 
 /// What peers hold of one thing.
 #[derive(Debug)]
 pub(crate) struct Shares {
-    bounds: Bounds,
+    bounds: ShareLimits,
     held: Mutex<HashMap<PeerId, usize>>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Share {
 }
 
 impl Shares {
-    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
+    pub(crate) fn new(bounds: ShareLimits) -> Arc<Self> {
         Arc::new(Self { bounds, held: Mutex::default() })
     }
 
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn one_peer_fills_its_share_and_the_reserve_is_for_those_who_hold_little() {
-        let shares = Shares::new(Bounds::of(64, 4));
-        let peer = |user| PeerId { end: End::User(user), key: None };
+        let shares = Shares::new(ShareLimits::of(64, 4));
+        let peer = |user| PeerId { end: PeerEnd::User(user), key: None };
         let take = |user: u32, times: usize| -> Vec<Share> {
             (0..times).map_while(|_| shares.take(peer(user))).collect()
         };

@@ -116,7 +116,7 @@ mod tests {
         }
 
         /// What is read while somebody writes the file again and again, until that is enough;
-        /// nothing if he left the file alone for long.
+        /// nothing if the writer left the file alone for long.
         fn while_somebody(&mut self, writes: fn(&mut Writer), enough: Enough) -> Option<Readings> {
             let mut writer = Writer::of(&self.file);
             writes(&mut writer);
@@ -152,8 +152,7 @@ mod tests {
         }
     }
 
-    /// Somebody who writes the file the way programs do, and notes whether he left it alone for
-    /// nearly as long as makes it steady. A file system's clock is a little behind.
+    /// Writes the file the way programs do, and notes whether it left the file alone for nearly as long as makes it steady. A file system's clock is a little behind.
     struct Writer {
         file: PathBuf,
         last: Instant,

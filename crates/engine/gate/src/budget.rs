@@ -21,7 +21,7 @@ const REFILL_IN_ALL: Duration = Duration::from_secs(6);
 
 /// What is left to all servers.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct RecordBudget {
     servers: HashMap<ServerName, Account>,
     all: TokenBucket,
 }
@@ -33,14 +33,14 @@ struct Account {
     refused: u64,
 }
 
-impl Default for Budget {
+impl Default for RecordBudget {
     fn default() -> Self {
         let now = Instant::now().into_std();
         Self { servers: HashMap::new(), all: TokenBucket::full(IN_ALL, REFILL_IN_ALL, now) }
     }
 }
 
-impl Budget {
+impl RecordBudget {
     /// Takes one record of a server, and gives how many were not taken before it; `None` if this one
     /// is not taken either.
     pub(crate) fn take(&mut self, server: &ServerName) -> Option<u64> {
@@ -69,7 +69,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_changes_endlessly_is_recorded_now_and_then() {
-        let (mut budget, server) = (Budget::default(), named(0));
+        let (mut budget, server) = (RecordBudget::default(), named(0));
         let taken = (0..10_000).filter(|_| budget.take(&server).is_some()).count();
         assert_eq!(taken, OF_SERVER as usize);
         tokio::time::advance(REFILL).await;
@@ -79,7 +79,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_servers_leave_something_for_the_next() {
-        let mut budget = Budget::default();
+        let mut budget = RecordBudget::default();
         let mut taken = |from: u32, to: u32| {
             let each = (from..to).flat_map(|number| (0..200).map(move |_| named(number)));
             each.filter(|server| budget.take(server).is_some()).count()

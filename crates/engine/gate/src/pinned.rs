@@ -25,7 +25,7 @@ use toolgate_wire::string;
 
 use crate::Gate;
 use crate::books::Errand;
-use crate::budget::Budget;
+use crate::budget::RecordBudget;
 
 pub use standings::PinState;
 
@@ -50,7 +50,7 @@ struct Register {
     /// What was told to have changed, and into what: once is enough.
     told: HashMap<Key, Digest>,
     /// How many changes may be told yet.
-    budget: Budget,
+    budget: RecordBudget,
     lock: Option<Arc<Lock>>,
     /// Counts pins as they come.
     inserted: u64,
@@ -232,7 +232,13 @@ impl Judging<'_> {
 
     /// Something that was approved is another thing now: whoever allowed that one did not mean this.
     /// It is told as long as its server has not changed too much already.
-    fn tell(&self, stands: &Standing, id: Option<&CapabilityId>, why: &str, budget: &mut Budget) {
+    fn tell(
+        &self,
+        stands: &Standing,
+        id: Option<&CapabilityId>,
+        why: &str,
+        budget: &mut RecordBudget,
+    ) {
         let Standing::Changed { was } = stands else { return };
         let server = &self.offered.member.spec.name;
         if let Some(untold) = budget.take(server) {

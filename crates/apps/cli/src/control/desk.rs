@@ -17,7 +17,7 @@ use super::{
     Compiling, Exposed, Finding, Finds, Inventory, Overview, Owner, Question, Told, checkup, pins,
 };
 use crate::exit::Failure;
-use crate::operator::{Asker, Identified, Operators, Rules};
+use crate::operator::{Identified, OperatorRules, Operators, Requester};
 use crate::stock::Stock;
 
 /// Answers questions about one host.
@@ -76,8 +76,8 @@ impl Desk {
     }
 
     /// Identifies an operator, or says why it is none.
-    pub async fn identify(&self, asker: &Asker) -> Result<Identified, Failure> {
-        let rules = Rules::from(self.setup.lock().await.plan());
+    pub async fn identify(&self, asker: &Requester) -> Result<Identified, Failure> {
+        let rules = OperatorRules::from(self.setup.lock().await.plan());
         self.operators.identify(rules, asker).await
     }
 
@@ -162,11 +162,11 @@ impl Desk {
     pub async fn answer(
         &self,
         question: &Question,
-        asker: &Asker,
+        asker: &Requester,
     ) -> Result<Box<RawValue>, Failure> {
         let by = match question {
             Question::SetPassphrase { new } => {
-                let rules = Rules::from(self.setup.lock().await.plan());
+                let rules = OperatorRules::from(self.setup.lock().await.plan());
                 let identified = self.operators.set_passphrase(rules, asker, new.clone()).await?;
                 self.note("passphrase", identified);
                 return raw(&self.operators.has_passphrase());

@@ -47,12 +47,12 @@ impl Identified {
 
 /// What the files say about who may change something.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules {
+pub struct OperatorRules {
     posture: Posture,
     from_client_terminal: bool,
 }
 
-impl From<&Plan> for Rules {
+impl From<&Plan> for OperatorRules {
     fn from(plan: &Plan) -> Self {
         let governance = &plan.settings.governance;
         let from_client_terminal = governance.approvals.from_client_terminal;
@@ -83,7 +83,7 @@ pub struct Operators {
 
 /// Whoever asks for a change.
 #[derive(Debug, Clone, Default)]
-pub struct Asker {
+pub struct Requester {
     /// Its process, where the system tells.
     pub process: Option<PeerProcess>,
     /// What it gave as the passphrase.
@@ -92,7 +92,7 @@ pub struct Asker {
     pub is_here: bool,
 }
 
-impl Asker {
+impl Requester {
     /// A process at the other end of a connection.
     pub fn peer(process: Option<PeerProcess>, passphrase: Option<String>) -> Self {
         Self { process, passphrase, is_here: false }
@@ -122,7 +122,11 @@ impl Operators {
     }
 
     /// Identifies whoever wants to change something, or says why it may not.
-    pub async fn identify(&self, rules: Rules, asker: &Asker) -> Result<Identified, Failure> {
+    pub async fn identify(
+        &self,
+        rules: OperatorRules,
+        asker: &Requester,
+    ) -> Result<Identified, Failure> {
         if self.passphrase.is_set() || rules.posture != Posture::Governed {
             return self.identify_first(rules, asker).await;
         }
@@ -133,7 +137,11 @@ impl Operators {
     }
 
     /// The same for whoever sets the first passphrase: the governed posture cannot demand one yet.
-    async fn identify_first(&self, rules: Rules, asker: &Asker) -> Result<Identified, Failure> {
+    async fn identify_first(
+        &self,
+        rules: OperatorRules,
+        asker: &Requester,
+    ) -> Result<Identified, Failure> {
         let position = self.position(asker);
         if matches!(position, Position::Server) {
             return Err(Failure::refused("change this: a process of a server asks for it"));
@@ -156,8 +164,8 @@ impl Operators {
     /// Sets another passphrase, or none.
     pub async fn set_passphrase(
         &self,
-        rules: Rules,
-        asker: &Asker,
+        rules: OperatorRules,
+        asker: &Requester,
         new: Option<String>,
     ) -> Result<Identified, Failure> {
         let identified = self.identify_first(rules, asker).await?;
@@ -183,7 +191,7 @@ impl Operators {
         }
     }
 
-    fn position(&self, asker: &Asker) -> Position {
+    fn position(&self, asker: &Requester) -> Position {
         if asker.is_here {
             return Position::Outside;
         }

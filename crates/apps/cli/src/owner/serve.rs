@@ -14,7 +14,7 @@ use super::Claim;
 use crate::control::{Asked, Opening, Reply};
 use crate::ending::Ending;
 use crate::exit::Failure;
-use crate::operator::Asker;
+use crate::operator::Requester;
 use crate::station::Station;
 
 /// How long a connection may take to say what it wants.
@@ -77,7 +77,7 @@ async fn one(
     }
     let reply = match serde_json::from_slice(&line) {
         Ok(Opening::Mcp { protocol, profile, operator, passphrase }) => {
-            let asker = Asker::peer(process, passphrase);
+            let asker = Requester::peer(process, passphrase);
             let admitted = admit(&station, operator, &asker).await;
             match admitted.and_then(|()| revision(protocol.as_deref())) {
                 Ok(strict) => {
@@ -93,7 +93,7 @@ async fn one(
             }
         }
         Ok(Opening::Ask(Asked { question, passphrase })) => {
-            let asker = Asker::peer(process, passphrase);
+            let asker = Requester::peer(process, passphrase);
             tokio::select! {
             outcome = station.desk().answer(&question, &asker) => Reply::from(outcome),
             () = ending.reached() => Reply::from(Err(Failure::failed("ask a gateway that ends"))),
@@ -114,7 +114,7 @@ async fn one(
 /// Whether a client may open a session: an operator's is for operators only. The process behind any
 /// other is recorded, since what it calls is not for it to approve. That is not the connector, which
 /// is ours, but whoever started it.
-async fn admit(station: &Station, operator: bool, asker: &Asker) -> Result<(), Failure> {
+async fn admit(station: &Station, operator: bool, asker: &Requester) -> Result<(), Failure> {
     if operator {
         return station.desk().identify(asker).await.map(|_| ());
     }

@@ -14,7 +14,7 @@ use super::Living;
 use crate::ask::CAPABILITIES;
 use crate::ending::{self, Ending, Stop};
 use crate::exit::Failure;
-use crate::operator::Asker;
+use crate::operator::Requester;
 use crate::station::Station;
 
 /// How long a call may take is the gateway's decision; we wait for it.
@@ -69,7 +69,7 @@ impl Link {
         let (to_gateway, from_client) = duplex(PIPE);
         let (to_client, from_gateway) = duplex(PIPE);
         // Without the passphrase, where one is needed, this is a client like any other.
-        let operated = station.desk().identify(&Asker::here(None)).await.is_ok();
+        let operated = station.desk().identify(&Requester::here(None)).await.is_ok();
         let gateway = station.gateway(None, Some(profile)).operated(operated);
         tokio::spawn(async move {
             let never = std::future::pending();

@@ -12,7 +12,7 @@ use toolgate_host::Interactor;
 use crate::context::Context;
 use crate::control::Question;
 use crate::exit::Failure;
-use crate::operator::{Asker, Typed};
+use crate::operator::{Requester, Typed};
 use crate::out;
 use crate::station::{Station, Terms};
 
@@ -49,7 +49,7 @@ impl Reach {
                 let desk = station.desk();
                 let needed = desk.operators().has_passphrase() && question.is_for_operators();
                 let passphrase = if needed { typed.passphrase()? } else { None };
-                desk.answer(question, &Asker::here(passphrase)).await?
+                desk.answer(question, &Requester::here(passphrase)).await?
             }
         };
         let unread = |error| Failure::failed(format!("understand the gateway: {error}"));

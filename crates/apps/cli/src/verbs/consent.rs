@@ -12,7 +12,7 @@ use toolgate_host::{Entry, Scope, Setup, Standing};
 use crate::context::Context;
 use crate::control::Question;
 use crate::exit::{Exit, Failure};
-use crate::operator::{Asker, Operators, Rules};
+use crate::operator::{OperatorRules, Operators, Requester};
 use crate::out::{self, Table, visible};
 use crate::reach::Living;
 
@@ -152,8 +152,8 @@ async fn authorize(context: &Context, setup: &Setup, change: &str) -> Result<(),
     }
     let operators = Operators::of(&context.home, ClientProcesses::default());
     let needed = operators.has_passphrase();
-    let asker = Asker::here(if needed { context.typed.passphrase()? } else { None });
-    operators.identify(Rules::from(setup.plan()), &asker).await.map(|_| ())
+    let asker = Requester::here(if needed { context.typed.passphrase()? } else { None });
+    operators.identify(OperatorRules::from(setup.plan()), &asker).await.map(|_| ())
 }
 
 /// A living gateway takes the server as it stands now.

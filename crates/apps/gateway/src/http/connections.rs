@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::clock::Pulse;
 use crate::Cuts;
 use crate::peer::Peer;
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 
 /// Up to this part of all connections nobody counts whose they are.
 const FEW: usize = 16;
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Connections {
     slots: Arc<Semaphore>,
     open: Mutex<HashMap<tokio::task::Id, Open>>,
-    bounds: Bounds,
+    bounds: ShareLimits,
 }
 
 struct Open {
@@ -37,7 +37,7 @@ struct Open {
 impl Connections {
     pub(crate) fn new(most: usize) -> Self {
         let slots = Arc::new(Semaphore::new(most));
-        Self { slots, open: Mutex::default(), bounds: Bounds::of(most, 4) }
+        Self { slots, open: Mutex::default(), bounds: ShareLimits::of(most, 4) }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, Open>> {

@@ -31,7 +31,7 @@ use super::payload::Payload;
 use super::sessions::{HttpSession, Sessions};
 use crate::gateway::Hub;
 use crate::principal::{Comer, Place, Principal};
-use crate::shares::{Bounds, Share, Shares};
+use crate::shares::{Share, ShareLimits, Shares};
 use crate::upstreams::{Client, Refusal};
 use crate::{Cuts, GatewayError};
 
@@ -50,7 +50,7 @@ const SETTLING: Duration = Duration::from_millis(10);
 
 /// How much may be on its way to us at once, in MiB: two bodies of the largest size of one client, and
 /// eight in all.
-const UPLOADS: Bounds = Bounds { most: 512, per_peer: 128 };
+const UPLOADS: ShareLimits = ShareLimits { most: 512, per_peer: 128 };
 
 /// One listening address.
 pub(crate) struct Server {
@@ -107,7 +107,7 @@ impl Server {
             doors: Doors::new(address.port(), &options.hosts, &options.origins),
             connections: Connections::new(options.connections),
             // A quarter of all connections is left for requests.
-            streams: Shares::new(Bounds::of(options.connections.div_ceil(4) * 3, 6)),
+            streams: Shares::new(ShareLimits::of(options.connections.div_ceil(4) * 3, 6)),
             uploads: Shares::new(UPLOADS),
             clock,
             draining: AtomicBool::new(false),

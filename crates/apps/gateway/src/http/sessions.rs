@@ -16,7 +16,7 @@ use super::eventlog::EventLog;
 use crate::peer::PeerId;
 use crate::principal::{Comer, Principal};
 use crate::session::{Registry, Session};
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 
 /// The id of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,7 +100,7 @@ pub(crate) struct Sessions {
     open: papaya::HashMap<Key, Arc<HttpSession>>,
     registry: Arc<Registry>,
     clock: Arc<Clock>,
-    bounds: Bounds,
+    bounds: ShareLimits,
     ttl: Duration,
 }
 
@@ -112,7 +112,7 @@ impl Sessions {
         ttl: Duration,
     ) -> Self {
         let open = papaya::HashMap::new();
-        Self { open, registry, clock, bounds: Bounds::of(most, 4), ttl }
+        Self { open, registry, clock, bounds: ShareLimits::of(most, 4), ttl }
     }
 
     /// The session a request names, if it is the caller's, and was begun at this place.

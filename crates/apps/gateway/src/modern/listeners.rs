@@ -13,11 +13,11 @@ use super::filter::Filter;
 use crate::peer::PeerId;
 use crate::principal::Principal;
 use crate::session::list_changed_method;
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 use crate::upstreams::{CallerId, GateEvent};
 
 /// How many listens one peer may have open, and all.
-const BOUNDS: Bounds = Bounds { most: 1024, per_peer: 64 };
+const BOUNDS: ShareLimits = ShareLimits { most: 1024, per_peer: 64 };
 /// How many messages may wait for a client that reads slowly, beside one for each resource.
 const WAITING: usize = 256;
 

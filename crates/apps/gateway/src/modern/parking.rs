@@ -24,7 +24,7 @@ use super::visitors::Visitor;
 use crate::peer::PeerId;
 use crate::principal::Principal;
 use crate::session::Reply;
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 use crate::upstreams::CallerId;
 
 /// How many calls may be parked, of one caller, of one peer, on one server and in all. A
@@ -32,7 +32,7 @@ use crate::upstreams::CallerId;
 /// free for calls that do not wait for anybody.
 const PER_CALLER: usize = 16;
 const PER_SERVER: usize = 48;
-const BOUNDS: Bounds = Bounds { most: 256, per_peer: 32 };
+const BOUNDS: ShareLimits = ShareLimits { most: 256, per_peer: 32 };
 
 /// Why a state leads to no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

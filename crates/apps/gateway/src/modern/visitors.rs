@@ -20,7 +20,7 @@ use super::{Envelope, SUPPORTED};
 use crate::peer::PeerId;
 use crate::principal::{Comer, Principal};
 use crate::session::Abilities;
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 use crate::upstreams::{
     Answer, AskKind, Caller, CallerId, Client, Interactor, Question, Refusal, Scope, Upstreams,
 };
@@ -116,7 +116,7 @@ impl Visitors {
         let mut known = self.known();
         let is_own = |visitor: &Visitor| visitor.peer == peer;
         let own = known.values().filter(|visitor| is_own(visitor)).count();
-        let bounds = Bounds { most: self.most, per_peer: PER_PEER };
+        let bounds = ShareLimits { most: self.most, per_peer: PER_PEER };
         let evicted = match bounds.admit(&peer, known.len(), own) {
             true => None,
             // A client makes room for itself, and nobody for it but those who are gone.

@@ -102,7 +102,7 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
     waiting.recv().await.unwrap();
     again.abort();
     assert!(again.await.unwrap_err().is_cancelled());
-    // Whoever asks next has his turn after a row that is taken back.
+    // The next request is handled after a row that is taken back.
     let next = Call::to_operator(r#"{"next":1}"#).waiting(SHORT).obtain(&broker).await;
     assert!(matches!(next, Obtained::Waiting { .. }));
     assert!(broker.settle(&id, Choice::Once, "operator").await.unwrap().is_some());

@@ -11,7 +11,7 @@ use toolgate_host::approvals::{self, Remembered};
 use crate::context::Context;
 use crate::control::{Approving, KeyRequest, Question};
 use crate::exit::Failure;
-use crate::operator::{Asker, Operators, Rules, Typed};
+use crate::operator::{OperatorRules, Operators, Requester, Typed};
 use crate::reach::Living;
 
 pub enum Desk {
@@ -23,7 +23,7 @@ pub enum Desk {
 pub struct Remembering {
     remembered: Remembered,
     operators: Operators,
-    rules: Rules,
+    rules: OperatorRules,
     typed: Arc<Typed>,
 }
 
@@ -33,7 +33,7 @@ impl Desk {
             return Ok(Self::Living(living));
         }
         Ok(Self::Home(Box::new(Remembering {
-            rules: Rules::from(context.setup().await?.plan()),
+            rules: OperatorRules::from(context.setup().await?.plan()),
             remembered: approvals::open(&context.home).await?,
             operators: Operators::of(&context.home, ClientProcesses::default()),
             typed: context.typed.clone(),
@@ -117,9 +117,9 @@ fn read<T: DeserializeOwned>(answer: &RawValue) -> Result<T, Failure> {
 }
 
 impl Remembering {
-    fn asker(&self) -> Result<Asker, Failure> {
+    fn asker(&self) -> Result<Requester, Failure> {
         let needed = self.operators.has_passphrase();
-        Ok(Asker::here(if needed { self.typed.passphrase()? } else { None }))
+        Ok(Requester::here(if needed { self.typed.passphrase()? } else { None }))
     }
 
     /// Who decides, as it is put on record.

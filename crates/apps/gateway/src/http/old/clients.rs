@@ -18,13 +18,13 @@ use crate::http::sessions::{Key, NoRoom};
 use crate::http::stream::Feed;
 use crate::peer::PeerId;
 use crate::principal::{Comer, Principal};
-use crate::shares::Bounds;
+use crate::shares::ShareLimits;
 
 /// The clients of one server.
 pub(crate) struct Clients {
     open: papaya::HashMap<Key, Arc<Client>>,
     clock: Arc<Clock>,
-    bounds: Bounds,
+    bounds: ShareLimits,
     /// How long one may say nothing.
     silence: Duration,
 }
@@ -38,7 +38,12 @@ pub(crate) struct Presence {
 
 impl Clients {
     pub(crate) fn new(clock: Arc<Clock>, most: usize, silence: Duration) -> Arc<Self> {
-        Arc::new(Self { open: papaya::HashMap::new(), clock, bounds: Bounds::of(most, 4), silence })
+        Arc::new(Self {
+            open: papaya::HashMap::new(),
+            clock,
+            bounds: ShareLimits::of(most, 4),
+            silence,
+        })
     }
 
     /// Enters a client that has just come, and tells it where to post.
