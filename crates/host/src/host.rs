@@ -226,8 +226,8 @@ impl Host {
         self.gate.name_of(&self.caller, &CapabilityId { server, kind, name: name.into() })
     }
 
-    /// The URI that leads to a resource of this server and no other, whether it lists it or not;
-    /// `None` if nothing leads there.
+    /// The URI that leads to a resource of this server and no other, whether the server lists it or
+    /// not; `None` if the server is unknown.
     pub fn uri_for(&self, server: &str, uri: &str) -> Option<String> {
         self.gate.uri_of(&self.caller, &ServerName::new(server).ok()?, uri)
     }

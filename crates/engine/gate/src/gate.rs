@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use toolgate_fleet::{Applied, Fleet, FleetError, Member, ServerStatus, Visit};
 use toolgate_model::{CapabilityId, CapabilityKind, Discovery, Governance, PoolScope, ServerName};
+use toolgate_naming::Located;
 use toolgate_session::{Interactor, Outbound};
 use toolgate_wire::mirror::Rule;
 use toolgate_wire::view::LogLevel;
@@ -329,12 +330,15 @@ impl Gate {
         self.view(caller).names().name_of(id).map(str::to_owned)
     }
 
-    /// How this caller names a URI of one server, listed or not; `None` if nothing leads there.
+    /// The URI by which this caller reads a resource of one server, listed or not; `None` if the
+    /// caller cannot reach the server. `uri` is the server's own or an exposed one. The answer stays
+    /// right when another server offers the same URI later.
     pub fn uri_of(&self, caller: &Caller, server: &ServerName, uri: &str) -> Option<String> {
         let view = self.view(caller);
-        let shown = view.names().uri_of(server, uri);
-        match resolve::located(&view, &shown) {
-            Ok(id) if id.server == *server => Some(shown.into_owned()),
+        match view.names().locate(uri) {
+            Located::At { server: owner, uri } if owner == server => {
+                view.names().tagged(server, &uri)
+            }
             _ => view.names().tagged(server, uri),
         }
     }

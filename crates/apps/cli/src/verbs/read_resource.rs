@@ -46,14 +46,16 @@ pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// The URI that leads to this server. One it does not list may still fit a template, or be known to
-/// the server alone; it must not be read from another.
+/// The URI that leads to this server. A URI that the server does not list may still fit a template,
+/// or be known to the server alone. The exposed URI of the list does not do: it is the server's own
+/// until a second server that offers the same one is connected.
 pub async fn exposed(reach: &Reach, inventory: &Inventory, uri: &str) -> Result<String, Failure> {
-    if let Ok(listed) = inventory.find(&inventory.resources, "resource", uri) {
-        return listed.exposed().map(str::to_owned);
-    }
+    let known = match inventory.find(&inventory.resources, "resource", uri) {
+        Ok(listed) => listed.exposed()?,
+        Err(_) => uri,
+    };
     let server = &inventory.server;
-    let question = Question::Uri { server: server.clone(), uri: uri.to_owned() };
+    let question = Question::Uri { server: server.clone(), uri: known.to_owned() };
     let shown: Option<String> = reach.ask(&question).await?;
     shown.ok_or_else(|| {
         Failure::failed(format!("find a resource named `{uri}` on `{server}`"))

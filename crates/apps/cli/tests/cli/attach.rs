@@ -83,8 +83,11 @@ fn a_resource_comes_from_the_server_that_was_named() {
     for uri in ["w://who", "nowhere:who"] {
         for server in ["a", "b"] {
             let said = run(&mut place.verb(&["read-resource", server, uri]));
-            assert_eq!((said.code, said.out), (0, format!("{server}\n")), "{uri}");
+            assert_eq!((said.code, said.out.as_str()), (0, &*format!("{server}\n")), "{uri}: {said:?}");
         }
+        let tagged = format!("toolgate+b:{uri}");
+        let said = run(&mut place.verb(&["read-resource", "b", &tagged]));
+        assert_eq!((said.code, said.out.as_str()), (0, "b\n"), "{tagged}: {said:?}");
         let said = run(&mut place.verb(&["read-resource", "c", uri]));
         assert_eq!((said.code, said.out.as_str()), (1, ""), "{uri}: {said:?}");
     }
