@@ -146,9 +146,11 @@ async fn an_idle_host_starts_a_server_only_to_examine_it() {
 async fn a_uri_leads_to_the_server_it_is_asked_for() {
     let host = Host::builder().tool(double()).sample_if_empty().start().await.unwrap();
     host.settled().await;
-    let listed = "toolgate://sample/help";
-    assert_eq!(host.uri_for("sample", listed).as_deref(), Some(listed));
-    // Nobody lists it, and both declare resources: only a tag tells whose it is.
+    // A URI that one server lists today, another may list tomorrow.
+    let listed = host.uri_for("sample", "toolgate://sample/help").unwrap();
+    assert_eq!(listed, "toolgate+sample:toolgate://sample/help");
+    assert_eq!(host.uri_for("sample", &listed), Some(listed.clone()));
+    assert!(host.read(&listed).await.is_ok());
     for server in ["sample", "embedder"] {
         let tagged = format!("toolgate+{server}:x:y");
         assert_eq!(host.uri_for(server, "x:y"), Some(tagged));

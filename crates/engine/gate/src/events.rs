@@ -196,7 +196,7 @@ fn notified(
     frame: Frame,
 ) -> Vec<GateEvent> {
     if let Some(caller) = caller.map(CallerId::from) {
-        return notified_alone(gate, server, caller, frame).into_iter().collect();
+        return notified_alone(gate, server, caller, frame);
     }
     let slots = gate.seats.in_use();
     let views = slots.iter().map(|slot| gate.view_in(slot));
@@ -219,22 +219,23 @@ fn notified_alone(
     server: &ServerName,
     caller: CallerId,
     frame: Frame,
-) -> Option<GateEvent> {
-    let seat = gate.seats.taken().into_iter().find(|seat| seat.caller == caller)?;
-    let view = gate.view_at(&seat);
-    if !view.has_server(server) {
-        return None;
-    }
-    let event = if frame.is(method::RESOURCES_UPDATED) {
-        let frame = uris::updated(&view, server, frame);
-        GateEvent::ResourceUpdated { uri: frame.name()?.into_owned(), frame }
-    } else {
-        other(gate, server, frame)?
+) -> Vec<GateEvent> {
+    let seat = gate.seats.taken().into_iter().find(|seat| seat.caller == caller);
+    let view = seat.map(|seat| gate.view_at(&seat)).filter(|view| view.has_server(server));
+    let Some(view) = view else { return Vec::new() };
+    let events = match frame.is(method::RESOURCES_UPDATED) {
+        true => uris::updated(&view, server, &frame).into_iter().filter_map(update).collect(),
+        false => Vec::from_iter(other(gate, server, frame)),
     };
-    Some(match event {
+    let alone = |event| match event {
         GateEvent::TaskStatus { .. } => event,
         event => GateEvent::Among { hearers: Hearers::Caller(caller), event: Box::new(event) },
-    })
+    };
+    events.into_iter().map(alone).collect()
+}
+
+fn update(frame: Frame) -> Option<GateEvent> {
+    Some(GateEvent::ResourceUpdated { uri: frame.name()?.into_owned(), frame })
 }
 
 /// A changed resource, once under each name that callers know it by.
@@ -246,15 +247,19 @@ fn updated(
 ) -> Vec<GateEvent> {
     let mut named: BTreeMap<String, (Frame, Vec<Arc<str>>)> = BTreeMap::new();
     for view in seeing {
-        let shown = uris::updated(view, server, frame.clone());
-        let Some(uri) = shown.name().map(Cow::into_owned) else { continue };
-        let known = named.entry(uri).or_insert_with(|| (shown, Vec::new()));
-        known.1.push(view.profile().clone());
+        for shown in uris::updated(view, server, frame) {
+            let Some(uri) = shown.name().map(Cow::into_owned) else { continue };
+            let known = named.entry(uri).or_insert_with(|| (shown, Vec::new()));
+            known.1.push(view.profile().clone());
+        }
     }
-    let everybody = everybody && named.len() == 1;
-    let events = named.into_iter().flat_map(|(uri, (frame, profiles))| {
-        let event = GateEvent::ResourceUpdated { uri, frame };
-        if everybody { vec![event] } else { among(profiles, event) }
+    let events = named.into_values().flat_map(|(frame, profiles)| {
+        let everybody = everybody && profiles.len() == seeing.len();
+        match update(frame) {
+            Some(event) if everybody => vec![event],
+            Some(event) => among(profiles, event),
+            None => Vec::new(),
+        }
     });
     events.collect()
 }

@@ -40,13 +40,17 @@ pub(crate) fn shown(view: &View, server: &ServerName, answer: Frame) -> Frame {
     edit.frame().unwrap_or(answer)
 }
 
-/// The same for `notifications/resources/updated`.
-pub(crate) fn updated(view: &View, server: &ServerName, frame: Frame) -> Frame {
-    let found: Vec<_> = frame.name_span().into_iter().collect();
-    match replacements(view, server, frame.bytes(), &found).pop() {
-        Some((at, uri)) => frame.edit().replace(at, uri).frame().unwrap_or(frame),
-        None => frame,
-    }
+/// A `notifications/resources/updated` under each URI by which a caller can have subscribed: the one
+/// that the lists show, and the tagged one.
+pub(crate) fn updated(view: &View, server: &ServerName, frame: &Frame) -> Vec<Frame> {
+    let (Some(own), Some(at)) = (frame.name(), frame.name_span()) else { return Vec::new() };
+    let mut uris = vec![as_shown(view, server, &own)];
+    uris.extend(view.names().tagged(server, &own).map(Cow::Owned).filter(|uri| *uri != uris[0]));
+    let renamed = |uri: &Cow<'_, str>| match *uri == own {
+        true => Some(frame.clone()),
+        false => frame.edit().replace(at, string::encode(uri)).frame().ok(),
+    };
+    uris.iter().filter_map(renamed).collect()
 }
 
 /// What must be replaced in a definition beside its name.
