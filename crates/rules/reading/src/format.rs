@@ -80,13 +80,9 @@ fn by_head(head: &[u8]) -> Format {
     }
 }
 
-/// Whether a list, in which every word stands between blanks, has a word.
+/// Returns true if a list of words, separated by spaces, contains `word`.
 fn is_in(list: &str, word: &str) -> bool {
-    !word.is_empty()
-        && list.match_indices(word).any(|(at, _)| {
-            let bytes = list.as_bytes();
-            bytes[at - 1] == b' ' && bytes[at + word.len()] == b' '
-        })
+    list.split_ascii_whitespace().any(|listed| listed == word)
 }
 
 /// One byte in so many may be no text: a file in an older encoding has that many, no picture has.
@@ -128,6 +124,7 @@ mod tests {
             ("x.yaml", Some(Text)),
             ("LICENSE", Some(Text)),
             ("minutes.rst", Some(Text)),
+            ("a name that ends with a full stop. ", Some(Text)),
             ("photo.JPG", None),
             ("a.zip", None),
             ("broken.pdf", None),
