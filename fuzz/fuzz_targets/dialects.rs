@@ -1,8 +1,8 @@
 //! What must hold of every dialect of a syntax, whatever its file says: reading it finds a line for
 //! every complaint, and a server that is added and taken away again leaves the others alone.
 
-use toolgate_dialects::{Dialect, FileRef, Reading, Syntax};
-use toolgate_model::{Scope, ServerName, ServerSpec, Severity, StdioSpec, TransportSpec};
+use toolgate_dialects::{Dialect, FileRef, ParsedFile, Syntax};
+use toolgate_model::{ConfigScope, ServerName, ServerSpec, DiagnosticSeverity, StdioSpec, TransportSpec};
 
 /// A name no input has by chance.
 const NEW: &str = "added-by-the-fuzzer";
@@ -10,7 +10,7 @@ const NEW: &str = "added-by-the-fuzzer";
 pub fn check(syntax: Syntax, input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     for dialect in Dialect::ALL.into_iter().filter(|dialect| dialect.syntax() == syntax) {
-        let at = FileRef::new("/home/me/file", Scope::User);
+        let at = FileRef::new("/home/me/file", ConfigScope::User);
         let reading = dialect.read(text, &at);
         for found in &reading.diagnostics {
             assert!(found.origin.line > 0 && found.origin.column > 0, "{dialect}: {found}");
@@ -22,17 +22,17 @@ pub fn check(syntax: Syntax, input: &[u8]) {
     }
 }
 
-fn specs(reading: &Reading) -> Vec<ServerSpec> {
+fn specs(reading: &ParsedFile) -> Vec<ServerSpec> {
     reading.servers.iter().map(|declared| declared.spec.clone()).collect()
 }
 
 /// Adds a server and takes it away again. A document may refuse to be changed; if it lets itself be
 /// changed, the other servers are what they were.
-fn edit(dialect: Dialect, text: &str, at: &FileRef, reading: &Reading) {
+fn edit(dialect: Dialect, text: &str, at: &FileRef, reading: &ParsedFile) {
     let before = specs(reading);
     let before = before.as_slice();
     // A file of another dialect may take what is added for something else.
-    let is_fine = reading.diagnostics.iter().all(|found| found.severity < Severity::Error);
+    let is_fine = reading.diagnostics.iter().all(|found| found.severity < DiagnosticSeverity::Error);
     let name = ServerName::new(NEW).expect("a name");
     let stdio = StdioSpec {
         command: "server".to_owned(),

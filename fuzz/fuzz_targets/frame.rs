@@ -4,17 +4,17 @@
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolgate_wire::{Frame, Limits, Message, scan};
+use toolgate_wire::{Frame, MessageLimits, MessageOrBatch, scan};
 
 fuzz_target!(|input: &[u8]| {
-    let limits = Limits::default();
+    let limits = MessageLimits::default();
     if let Ok(value) = serde_json::from_slice::<Value>(input) {
         // The two may differ on depth alone: serde_json's own limit is close to our widest.
         assert!(scan::is_valid(input), "refused {value}");
     }
-    match Message::parse(Bytes::copy_from_slice(input), &limits) {
-        Ok(Message::One(frame)) => same(&frame),
-        Ok(Message::Batch(frames)) => frames.iter().flatten().for_each(same),
+    match MessageOrBatch::parse(Bytes::copy_from_slice(input), &limits) {
+        Ok(MessageOrBatch::One(frame)) => same(&frame),
+        Ok(MessageOrBatch::Batch(frames)) => frames.iter().flatten().for_each(same),
         Err(_) => {}
     }
     let _ = Frame::peek_id(input);

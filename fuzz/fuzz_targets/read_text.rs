@@ -4,6 +4,6 @@
 mod reading;
 
 use libfuzzer_sys::fuzz_target;
-use toolgate_reading::Format;
+use toolgate_reading::DocumentFormat;
 
-fuzz_target!(|input: &[u8]| reading::check(Format::Text, input));
+fuzz_target!(|input: &[u8]| reading::check(DocumentFormat::Text, input));

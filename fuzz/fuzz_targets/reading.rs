@@ -1,9 +1,9 @@
 //! What must hold of the passages of any document: they are bounded, in order, on lines there are,
 //! and where the text is taken as it stands, they are pieces of it.
 
-use toolgate_reading::{Format, Place, read, terms};
+use toolgate_reading::{DocumentFormat, PassageLocation, read, terms};
 
-pub fn check(format: Format, input: &[u8]) {
+pub fn check(format: DocumentFormat, input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let document = read(format, "a/file", text);
     let lines = text.bytes().filter(|byte| *byte == b'\n').count() + 1;
@@ -11,10 +11,10 @@ pub fn check(format: Format, input: &[u8]) {
     let mut before = 1;
     for passage in &document.passages {
         assert!(passage.text.contains(char::is_alphanumeric) && passage.text.len() <= 4000);
-        let Place::Lines { first, last } = passage.place else { panic!("a text has lines") };
+        let PassageLocation::Lines { first, last } = passage.place else { panic!("a text has lines") };
         assert!(before <= first && first <= last && last as usize <= lines, "{passage:?}");
         before = first;
-        if format != Format::Html {
+        if format != DocumentFormat::Html {
             let at =
                 rest.find(&passage.text).expect("it stands in the text, behind the one before");
             rest = &rest[at + passage.text.len()..];

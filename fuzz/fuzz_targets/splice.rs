@@ -5,11 +5,11 @@
 
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use toolgate_wire::{Frame, Kind, Limits};
+use toolgate_wire::{Frame, MessageKind, MessageLimits};
 
 fuzz_target!(|input: &[u8]| {
-    let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &Limits::default()) else { return };
-    let (Kind::Request, Some(id)) = (frame.kind(), frame.id()) else { return };
+    let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &MessageLimits::default()) else { return };
+    let (MessageKind::Request, Some(id)) = (frame.kind(), frame.id()) else { return };
     let mut edit = frame.edit().replace_id("4711");
     if frame.name_span().is_some() {
         edit = edit.replace_name("\"other\"");
@@ -27,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
     let mut back = changed.edit().replace_id(id.raw());
     if let Some(name) = frame.name_span() {
         assert_eq!(changed.name().as_deref(), Some("other"));
-        back = back.replace_name(name.of(frame.bytes()));
+        back = back.replace_name(name.slice(frame.bytes()));
     }
     back = back.delete_member(changed.span(), "added by the fuzzer");
     let back = back.finish().expect("edits that fit");

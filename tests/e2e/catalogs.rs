@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
-use toolgate_e2e::{Visitor, within};
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::{StatelessTestClient, within};
 
 /// How many servers work.
 const WORKING: usize = 20;
@@ -37,7 +37,7 @@ fn bolt(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.bolt"))
 }
 
-fn states(setup: &Setup) -> Value {
+fn states(setup: &GatewaySetup) -> Value {
     let shown = setup.run(&["servers", "--json", "--wait", "0"]).unwrap();
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap_or_default();
     shown["servers"].clone()
@@ -48,13 +48,13 @@ fn state(servers: &Value, name: &str) -> String {
     found.and_then(|server| server["state"].as_str()).unwrap_or_default().to_owned()
 }
 
-fn listed(gateway: &Gateway) -> BTreeSet<String> {
+fn listed(gateway: &TestGateway) -> BTreeSet<String> {
     gateway.client().unwrap().tools().unwrap().into_iter().collect()
 }
 
 #[test]
 fn nobody_waits_for_a_slow_server_and_its_last_known_tools_are_listed() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let folder = setup.folder();
     let patient = "timeouts = { start = \"10m\" }\n";
     let mut config: Vec<String> = (0..WORKING)
@@ -84,7 +84,7 @@ fn nobody_waits_for_a_slow_server_and_its_last_known_tools_are_listed() {
     }
     let second = setup.serve().unwrap();
     // Both forms of the protocol, from the first moment on.
-    let modern = Visitor::new(&second.url, None, json!({})).unwrap();
+    let modern = StatelessTestClient::new(&second.url, None, json!({})).unwrap();
     let answer = modern.request("tools/list", &json!({})).unwrap();
     let tools = answer["result"]["tools"].as_array().into_iter().flatten();
     let modern: BTreeSet<_> =

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry, testkit};
-use toolgate_e2e::{Client, within};
+use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, sampling, stdio_entry, testkit};
+use toolgate_e2e::{TestClient, within};
 
 use crate::plan::{Carrier, Era, Peer, names, text};
 
@@ -64,7 +64,7 @@ fn plays(peer: Peer, carrier: &Carrier, prefix: &str) -> Value {
 }
 
 /// The fixture counts the cancellations it heard of.
-fn hears_the_cancellation(client: &Client, tool: &str) {
+fn hears_the_cancellation(client: &TestClient, tool: &str) {
     let mut last = Value::Null;
     let heard = within(Duration::from_secs(10), || {
         last = client.call(tool, &json!({})).unwrap();
@@ -74,14 +74,14 @@ fn hears_the_cancellation(client: &Client, tool: &str) {
 }
 
 fn directly(peer: Peer) {
-    let fixture = Listening::start("fixture").unwrap();
+    let fixture = TestServer::start("fixture").unwrap();
     plays(peer, &Carrier::Http(fixture.url.clone()), "");
-    hears_the_cancellation(&Client::connect(&fixture.url).unwrap(), "test_cancelled_count");
+    hears_the_cancellation(&TestClient::connect(&fixture.url).unwrap(), "test_cancelled_count");
 }
 
 fn over_http(peer: Peer) {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
+    let setup = GatewaySetup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
     let gateway = setup.serve().unwrap();
     let cancelled = plays(peer, &Carrier::Http(gateway.url.clone()), "fixture__");
     hears_the_cancellation(&gateway.client().unwrap(), "fixture__test_cancelled_count");
@@ -89,11 +89,11 @@ fn over_http(peer: Peer) {
 }
 
 fn over_stdio(peer: Peer) {
-    let fixture = Listening::start("fixture").unwrap();
-    let setup = Setup::new(&sampling(&http_entry("fixture", &fixture.url))).unwrap();
+    let fixture = TestServer::start("fixture").unwrap();
+    let setup = GatewaySetup::new(&sampling(&http_entry("fixture", &fixture.url))).unwrap();
     let carrier = Carrier::Stdio(setup.words(&["serve", "--stdio"]));
     let cancelled = plays(peer, &carrier, "fixture__");
-    hears_the_cancellation(&Client::connect(&fixture.url).unwrap(), "test_cancelled_count");
+    hears_the_cancellation(&TestClient::connect(&fixture.url).unwrap(), "test_cancelled_count");
     answers_a_waiting_client(peer, &cancelled);
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::Setup;
+use toolgate_e2e::gateway::GatewaySetup;
 
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,13 +38,13 @@ const QUESTION: &str = "Which is the oldest bottle in the cellar?";
 
 /// A home with a folder of two documents.
 struct House {
-    setup: Setup,
+    setup: GatewaySetup,
 }
 
 impl House {
     /// Whose library is empty.
     fn empty(config: &str) -> Self {
-        let house = Self { setup: Setup::new(config).unwrap() };
+        let house = Self { setup: GatewaySetup::new(config).unwrap() };
         std::fs::create_dir(house.papers()).unwrap();
         std::fs::write(house.papers().join("cellar.md"), CELLAR).unwrap();
         std::fs::write(house.papers().join("guests.md"), SLY).unwrap();

@@ -24,12 +24,14 @@ use std::fmt;
 use std::path::Path;
 
 use tempfile::TempDir;
-use toolgate_e2e::labelled::Half;
-use toolgate_e2e::readmes::{Readme, readmes};
-use toolgate_gleaning::{Answer, Leaf, ground};
+use toolgate_e2e::labelled_requests::DatasetHalf;
+use toolgate_e2e::readmes::{CrateReadme, readmes};
+use toolgate_gleaning::{ExtractedAnswer, SourcePassage, ground_answer};
 use toolgate_model::Digest;
-use toolgate_reading::{Format, read, terms};
-use toolgate_store::context::{Fresh, Hit, Library, Origin, Stamp, Trust};
+use toolgate_reading::{DocumentFormat, read, terms};
+use toolgate_store::context::{
+    DocumentOrigin, DocumentTrust, Library, NewDocument, PassageHit, SourceStamp,
+};
 
 /// In how many passages an answer is looked for, as the tool does.
 const PASSAGES: usize = 24;
@@ -60,28 +62,28 @@ fn questions() -> Vec<Question> {
     lines.filter(|line| !line.starts_with('#') && !line.is_empty()).map(question).collect()
 }
 
-async fn library(folder: &Path, documents: &[Readme]) -> Library {
+async fn library(folder: &Path, documents: &[CrateReadme]) -> Library {
     let library = Library::open(folder.join("context.db")).await.unwrap();
     library.keep(documents.iter().map(fresh).collect()).await.unwrap();
     library
 }
 
-fn fresh(readme: &Readme) -> Fresh {
+fn fresh(readme: &CrateReadme) -> NewDocument {
     let key = format!("/readmes/{}/README.md", readme.name);
     let digest = Digest::of(readme.text.as_bytes());
-    let stamp = Stamp { digest, bytes: readme.text.len() as u64, modified: 0 };
-    let document = read(Format::Markdown, &key, &readme.text);
-    let origin = Origin::File { folder: "/readmes".into() };
-    Fresh { key, origin, stamp, trust: Trust::Untrusted, document }
+    let stamp = SourceStamp { digest, bytes: readme.text.len() as u64, modified: 0 };
+    let document = read(DocumentFormat::Markdown, &key, &readme.text);
+    let origin = DocumentOrigin::File { folder: "/readmes".into() };
+    NewDocument { key, origin, stamp, trust: DocumentTrust::Untrusted, document }
 }
 
-fn name_of(hit: &Hit) -> &str {
+fn name_of(hit: &PassageHit) -> &str {
     hit.key.split('/').nth(2).unwrap()
 }
 
-fn leaf(hit: &Hit) -> Leaf<'_> {
-    let Hit { title, key, heading, text, score, .. } = hit;
-    Leaf { title, path: key, heading, text, score: *score }
+fn leaf(hit: &PassageHit) -> SourcePassage<'_> {
+    let PassageHit { title, key, heading, text, score, .. } = hit;
+    SourcePassage { title, path: key, heading, text, score: *score }
 }
 
 /// How a half went.
@@ -105,13 +107,18 @@ impl Figures {
         self.refused += other.refused;
     }
 
-    fn count(&mut self, question: &Question, hits: &[Hit], answer: &Answer) -> bool {
-        let leaves: Vec<Leaf<'_>> = hits.iter().map(leaf).collect();
+    fn count(
+        &mut self,
+        question: &Question,
+        hits: &[PassageHit],
+        answer: &ExtractedAnswer,
+    ) -> bool {
+        let leaves: Vec<SourcePassage<'_>> = hits.iter().map(leaf).collect();
         for span in &answer.sentences {
             // Verbatim: the span is in the passage, whole characters, not blank.
-            let words = hits[span.leaf].text.get(span.start..span.end).unwrap();
+            let words = hits[span.passage].text.get(span.start..span.end).unwrap();
             assert!(!words.trim().is_empty());
-            assert_eq!(words, span.of(&leaves));
+            assert_eq!(words, span.text_in(&leaves));
         }
         if question.crates.is_empty() {
             self.unanswerable += 1;
@@ -121,9 +128,10 @@ impl Figures {
         }
         self.answerable += 1;
         let right =
-            answer.sentences.first().is_some_and(|span| is_right(question, &hits[span.leaf]));
+            answer.sentences.first().is_some_and(|span| is_right(question, &hits[span.passage]));
         self.right += usize::from(right);
-        let told = answer.sentences.iter().any(|span| span.of(&leaves).contains(&question.mark));
+        let told =
+            answer.sentences.iter().any(|span| span.text_in(&leaves).contains(&question.mark));
         self.told += usize::from(right && told);
         right
     }
@@ -136,12 +144,12 @@ impl fmt::Display for Figures {
     }
 }
 
-fn is_right(question: &Question, hit: &Hit) -> bool {
+fn is_right(question: &Question, hit: &PassageHit) -> bool {
     question.crates.iter().any(|name| name == name_of(hit)) && hit.text.contains(&question.mark)
 }
 
-fn print_miss(question: &Question, hits: &[Hit], answer: &Answer) {
-    let leaves: Vec<Leaf<'_>> = hits.iter().map(leaf).collect();
+fn print_miss(question: &Question, hits: &[PassageHit], answer: &ExtractedAnswer) {
+    let leaves: Vec<SourcePassage<'_>> = hits.iter().map(leaf).collect();
     let place = hits.iter().position(|hit| is_right(question, hit));
     println!(
         "\n{}\n  the passage is found at {place:?}, missing {:?}",
@@ -150,9 +158,9 @@ fn print_miss(question: &Question, hits: &[Hit], answer: &Answer) {
     for span in &answer.sentences {
         println!(
             "  {} {:.2}: {:?}",
-            name_of(&hits[span.leaf]),
+            name_of(&hits[span.passage]),
             answer.confidence,
-            span.of(&leaves)
+            span.text_in(&leaves)
         );
     }
 }
@@ -165,15 +173,17 @@ fn what_the_store_says_is_answered_and_what_it_does_not_is_refused() {
         let library = library(folder.path(), &readmes().unwrap()).await;
         let asked = |variable: &str| std::env::var_os(variable).is_some();
         let mut all = Figures::default();
-        for half in [Half::Tuning, Half::HeldOut] {
+        for half in [DatasetHalf::Tuning, DatasetHalf::HeldOut] {
             let shown = asked("TOOLGATE_ANSWER_MISSES")
-                && (half == Half::Tuning || asked("TOOLGATE_ANSWER_HELD_OUT"));
+                && (half == DatasetHalf::Tuning || asked("TOOLGATE_ANSWER_HELD_OUT"));
             let mut figures = Figures::default();
-            for question in questions().iter().filter(|it| Half::of(&it.text) == half) {
+            for question in questions().iter().filter(|it| DatasetHalf::of(&it.text) == half) {
                 let hits = library.search(&question.text, PASSAGES).await.unwrap();
-                let leaves: Vec<Leaf<'_>> = hits.iter().map(leaf).collect();
-                let shares = library.shares(&terms::query(&question.text)).await.unwrap();
-                let answer = ground(&question.text, &leaves, &|term| shares.get(term).copied());
+                let leaves: Vec<SourcePassage<'_>> = hits.iter().map(leaf).collect();
+                let shares =
+                    library.term_shares(&terms::query_term_strings(&question.text)).await.unwrap();
+                let answer =
+                    ground_answer(&question.text, &leaves, &|term| shares.get(term).copied());
                 if !figures.count(question, &hits, &answer) && shown {
                     print_miss(question, &hits, &answer);
                 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::Setup;
+use toolgate_e2e::gateway::GatewaySetup;
 use toolgate_e2e::peers;
 
 use crate::plan::{Carrier, Era, Peer, names};
@@ -36,13 +36,13 @@ fn arguments() -> [(&'static str, Value); 8] {
 
 /// A home whose library holds two documents.
 struct House {
-    setup: Setup,
+    setup: GatewaySetup,
     papers: PathBuf,
 }
 
 impl House {
     fn new() -> Self {
-        let setup = Setup::new("").unwrap();
+        let setup = GatewaySetup::new("").unwrap();
         let papers = setup.folder().join("papers");
         std::fs::create_dir(&papers).unwrap();
         std::fs::write(papers.join("minutes.md"), MINUTES).unwrap();

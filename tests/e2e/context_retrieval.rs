@@ -25,11 +25,11 @@ use serde::Deserialize;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{AssertSqlSafe, Row as _};
 use tempfile::TempDir;
-use toolgate_e2e::labelled::Half;
-use toolgate_e2e::readmes::{Readme, readmes};
+use toolgate_e2e::labelled_requests::DatasetHalf;
+use toolgate_e2e::readmes::{CrateReadme, readmes};
 use toolgate_model::Digest;
-use toolgate_reading::{Format, read};
-use toolgate_store::context::{Fresh, Library, Origin, Stamp, Trust};
+use toolgate_reading::{DocumentFormat, read};
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp};
 
 /// How many documents count.
 const DEPTH: usize = 10;
@@ -71,7 +71,7 @@ struct Shelves {
 }
 
 impl Shelves {
-    async fn with(documents: &[Readme]) -> Self {
+    async fn with(documents: &[CrateReadme]) -> Self {
         let folder = TempDir::new().unwrap();
         let library = Library::open(folder.path().join("context.db")).await.unwrap();
         library.keep(documents.iter().map(fresh).collect()).await.unwrap();
@@ -83,7 +83,7 @@ impl Shelves {
             .execute(&bare)
             .await
             .unwrap();
-        for Readme { name, text } in documents {
+        for CrateReadme { name, text } in documents {
             let insert = sqlx::query("insert into t values ($1, $2)").bind(name).bind(text);
             insert.execute(&bare).await.unwrap();
         }
@@ -110,16 +110,16 @@ impl Shelves {
     }
 }
 
-fn fresh(readme: &Readme) -> Fresh {
+fn fresh(readme: &CrateReadme) -> NewDocument {
     let key = format!("/readmes/{}/README.md", readme.name);
-    let stamp = Stamp {
+    let stamp = SourceStamp {
         digest: Digest::of(readme.text.as_bytes()),
         bytes: readme.text.len() as u64,
         modified: 0,
     };
-    let document = read(Format::Markdown, &key, &readme.text);
-    let origin = Origin::File { folder: "/readmes".into() };
-    Fresh { key, origin, stamp, trust: Trust::Untrusted, document }
+    let document = read(DocumentFormat::Markdown, &key, &readme.text);
+    let origin = DocumentOrigin::File { folder: "/readmes".into() };
+    NewDocument { key, origin, stamp, trust: DocumentTrust::Untrusted, document }
 }
 
 fn name_of(key: &str) -> String {
@@ -147,12 +147,12 @@ async fn documents_are_found_at_least_as_well_as_by_bare_fts5() {
     for Asked { query, relevant } in asked() {
         let (ours, bare) = (shelves.ours(&query).await, shelves.bare(&query).await);
         let (mine, theirs) = (ndcg(&ours, &relevant), ndcg(&bare, &relevant));
-        let half = Half::of(&query);
+        let half = DatasetHalf::of(&query);
         for key in ["all", half.name()] {
             let sum = sums.entry(key).or_default();
             *sum = (sum.0 + mine, sum.1 + theirs, sum.2 + 1.0);
         }
-        if half == Half::Tuning && mine < 0.7 {
+        if half == DatasetHalf::Tuning && mine < 0.7 {
             println!("{mine:.2} ({theirs:.2}) {query}\n    {}", ours.join(" "));
         }
     }

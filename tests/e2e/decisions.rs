@@ -19,9 +19,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
-use toolgate_e2e::{Client, Gateway, census, within};
-use toolgate_testkit::turncoat::{Change, Kind, Turn};
+use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, stdio_entry, testkit};
+use toolgate_e2e::{TestClient, TestGateway, marked_processes, within};
+use toolgate_testkit::turncoat::{ChangeTarget, DefinitionUpdate, FieldChange};
 
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,13 +47,13 @@ impl Way {
 
 /// A home with turncoats in it.
 struct Stage {
-    setup: Setup,
+    setup: GatewaySetup,
     /// What those that a gateway starts bear.
     mark: String,
     /// The operator's, where the posture demands one.
     passphrase: Option<&'static str>,
     /// Those that listen, which end with the stage.
-    _listening: Mutex<Vec<Listening>>,
+    _listening: Mutex<Vec<TestServer>>,
 }
 
 /// One server of a stage.
@@ -62,7 +62,7 @@ struct Coat<'a> {
     name: &'a str,
     way: Way,
     /// How it is from the start.
-    from: &'a [Change],
+    from: &'a [FieldChange],
 }
 
 impl<'a> Coat<'a> {
@@ -79,23 +79,23 @@ impl Stage {
 
     /// The same with these turncoats.
     fn with(config: &str, coats: &[Coat<'_>]) -> Self {
-        let (setup, mark) = (Setup::new("").unwrap(), census::mark());
+        let (setup, mark) = (GatewaySetup::new("").unwrap(), marked_processes::new_mark());
         let mut listening = Vec::new();
         let mut text = config.to_owned() + "\n";
         for coat in coats {
             let options = options(&setup, coat);
             let options: Vec<&str> = options.iter().map(String::as_str).collect();
             if coat.way.is_http() {
-                let server = Listening::start_with("turncoat", "127.0.0.1:0", &options).unwrap();
+                let server = TestServer::start_with("turncoat", "127.0.0.1:0", &options).unwrap();
                 text += &http_entry(coat.name, &server.url);
                 listening.push(server);
             } else {
                 let words = testkit("turncoat", &[&["--stdio"], &options[..]].concat()).unwrap();
-                text += &stdio_entry(coat.name, &words, &[(census::VARIABLE, &mark)]);
+                text += &stdio_entry(coat.name, &words, &[(marked_processes::VARIABLE, &mark)]);
             }
         }
         if text.contains("\"governed\"") {
-            setup.key(Setup::CLIENT).unwrap();
+            setup.key(GatewaySetup::CLIENT).unwrap();
         }
         std::fs::write(setup.folder().join("toolgate.toml"), &text).unwrap();
         let passphrase = text.contains("posture = \"governed\"").then_some("open sesame");
@@ -107,7 +107,7 @@ impl Stage {
         Self { setup, mark, passphrase, _listening: Mutex::new(listening) }
     }
 
-    fn serve(&self) -> Gateway {
+    fn serve(&self) -> TestGateway {
         self.setup.serve().unwrap()
     }
 
@@ -123,8 +123,9 @@ impl Stage {
 
     /// Waits until every server that a gateway started is gone: what it was sent is in its ledger.
     fn is_left(&self) {
-        let gone = within(PATIENCE, || census::marked(&self.mark).unwrap().is_empty());
-        assert!(gone, "{:?} are still there", census::marked(&self.mark));
+        let gone =
+            within(PATIENCE, || marked_processes::find_marked(&self.mark).unwrap().is_empty());
+        assert!(gone, "{:?} are still there", marked_processes::find_marked(&self.mark));
     }
 
     fn lines(&self, server: &str, event: &str) -> Vec<Value> {
@@ -134,9 +135,9 @@ impl Stage {
     }
 
     /// Makes a server's definitions other than at the start in just this, and waits until they are.
-    fn turn(&self, server: &str, changes: Vec<Change>, announce: bool) {
+    fn turn(&self, server: &str, changes: Vec<FieldChange>, announce: bool) {
         let before = self.lines(server, "turned").len();
-        let turn = serde_json::to_string(&Turn { changes, announce }).unwrap();
+        let turn = serde_json::to_string(&DefinitionUpdate { changes, announce }).unwrap();
         // The server takes a text it has not seen; the number makes every turn one.
         let text = format!("{turn}{}", " ".repeat(before + 1));
         let file = control_file(&self.setup, server);
@@ -205,15 +206,15 @@ impl Stage {
     }
 }
 
-fn ledger_file(setup: &Setup, server: &str) -> PathBuf {
+fn ledger_file(setup: &GatewaySetup, server: &str) -> PathBuf {
     setup.folder().join(format!("{server}.ledger"))
 }
 
-fn control_file(setup: &Setup, server: &str) -> PathBuf {
+fn control_file(setup: &GatewaySetup, server: &str) -> PathBuf {
     setup.folder().join(format!("{server}.control"))
 }
 
-fn options(setup: &Setup, coat: &Coat<'_>) -> Vec<String> {
+fn options(setup: &GatewaySetup, coat: &Coat<'_>) -> Vec<String> {
     let path = |path: PathBuf| path.display().to_string();
     let mut options = vec!["--ledger".to_owned(), path(ledger_file(setup, coat.name))];
     options.extend(["--control".to_owned(), path(control_file(setup, coat.name))]);
@@ -221,7 +222,7 @@ fn options(setup: &Setup, coat: &Coat<'_>) -> Vec<String> {
         options.push("--modern".to_owned());
     }
     if !coat.from.is_empty() {
-        let turn = Turn { changes: coat.from.to_vec(), announce: false };
+        let turn = DefinitionUpdate { changes: coat.from.to_vec(), announce: false };
         let turn = serde_json::to_string(&turn).unwrap();
         options.extend(["--after", "0", "--change", &turn].map(str::to_owned));
     }
@@ -234,12 +235,12 @@ fn told(output: &Output) -> String {
 }
 
 /// A change of a tool.
-fn tool_change(name: &str, at: &str, to: Value) -> Change {
-    Change { of: Kind::Tool, name: name.to_owned(), at: at.to_owned(), to: Some(to) }
+fn tool_change(name: &str, at: &str, to: Value) -> FieldChange {
+    FieldChange { of: ChangeTarget::Tool, name: name.to_owned(), at: at.to_owned(), to: Some(to) }
 }
 
 /// Calls a tool as a person's client does.
-fn act(client: &Client, tool: &str, text: &str) -> Value {
+fn act(client: &TestClient, tool: &str, text: &str) -> Value {
     client.call(tool, &json!({ "text": text })).unwrap()
 }
 

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use serde_json::json;
-use toolgate_e2e::gateway::Setup;
-use toolgate_e2e::http::{Endpoint, Response, request};
+use toolgate_e2e::gateway::GatewaySetup;
+use toolgate_e2e::http::{EndpointUrl, RawHttpResponse, request};
 use toolgate_e2e::mcp::{REVISION, initialize, post};
 
 /// A request to `target` with these headers; the body is a valid `initialize`.
-fn knock(endpoint: &Endpoint, target: &str, headers: &[(&str, &str)]) -> Response {
+fn knock(endpoint: &EndpointUrl, target: &str, headers: &[(&str, &str)]) -> RawHttpResponse {
     let body = initialize(REVISION, &json!({}));
     let length = body.len().to_string();
     let always = [
@@ -23,9 +23,9 @@ fn knock(endpoint: &Endpoint, target: &str, headers: &[(&str, &str)]) -> Respons
 
 #[test]
 fn only_the_machine_itself_may_ask() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let own = endpoint.authority.clone();
     let port = own.rsplit(':').next().unwrap().to_owned();
     let at = |host: &str| format!("{host}:{port}");
@@ -72,11 +72,11 @@ fn only_the_machine_itself_may_ask() {
 
 #[test]
 fn a_missing_doubled_or_contradicted_host_is_refused() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let own = endpoint.authority.as_str();
-    let refused = |response: Response, what: &str| {
+    let refused = |response: RawHttpResponse, what: &str| {
         let status = response.status;
         assert!([400, 403, 421].contains(&status), "{what} was answered with {status}");
     };
@@ -89,9 +89,9 @@ fn a_missing_doubled_or_contradicted_host_is_refused() {
 
 #[test]
 fn every_path_is_behind_the_same_door() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let get = |target: &str, host: &str| {
         let headers = [("Host", host), ("Accept", "*/*"), ("Connection", "close")];
         endpoint.exchange(&request("GET", target, &headers, b"")).unwrap().status
@@ -113,13 +113,13 @@ fn every_path_is_behind_the_same_door() {
         b"",
     );
     options.write_all(&preflight).unwrap();
-    let answer = Response::read(options).unwrap();
+    let answer = RawHttpResponse::read(options).unwrap();
     assert_eq!(answer.header("access-control-allow-origin"), None);
     assert_eq!(answer.status, 403);
 }
 
 /// The status of a request that opens a session, in a chunked body, with these headers before it.
-fn chunked(endpoint: &Endpoint, headers: &[(&str, &str)]) -> u16 {
+fn chunked(endpoint: &EndpointUrl, headers: &[(&str, &str)]) -> u16 {
     let body = initialize(REVISION, &json!({}));
     let body = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
     let always = [
@@ -134,9 +134,9 @@ fn chunked(endpoint: &Endpoint, headers: &[(&str, &str)]) -> u16 {
 
 #[test]
 fn a_body_that_is_framed_twice_is_refused() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let (chunks, length) = (("Transfer-Encoding", "chunked"), ("Content-Length", "5"));
     assert_eq!(chunked(&endpoint, &[chunks]), 200);
     for both in [[length, chunks], [chunks, length], [chunks, ("content-length", "0")]] {
@@ -146,7 +146,7 @@ fn a_body_that_is_framed_twice_is_refused() {
 
 #[test]
 fn a_request_that_names_two_sessions_is_refused() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
     let (client, other) = (gateway.client().unwrap(), gateway.client().unwrap());
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
@@ -167,9 +167,9 @@ fn a_request_that_names_two_sessions_is_refused() {
 
 #[test]
 fn a_page_of_another_site_opens_no_stream_and_no_session() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let own = endpoint.authority.as_str();
     let stream = |site: &[(&str, &str)]| {
         let always = [("Host", own), ("Accept", "image/*,*/*;q=0.8"), ("Connection", "close")];
@@ -192,9 +192,9 @@ fn a_page_of_another_site_opens_no_stream_and_no_session() {
 
 #[test]
 fn a_form_post_from_a_page_is_refused() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let body = initialize(REVISION, &json!({}));
     for kind in ["text/plain", "application/x-www-form-urlencoded", ""] {
         let headers = [("Content-Type", kind), ("Accept", "application/json, text/event-stream")];

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry};
+use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, sampling, stdio_entry};
 use toolgate_e2e::{binaries, peers};
-use toolgate_testkit::recorder::Side;
+use toolgate_testkit::recorder::RecordedSide;
 
 use crate::plan::{Carrier, Era, Peer, Report, names};
 use crate::recorded;
@@ -86,11 +86,11 @@ impl Server {
         words
     }
 
-    fn listen(self) -> Listening {
+    fn listen(self) -> TestServer {
         let words = self.words(Way::Reached);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env("PEER_MODULES", modules());
-        Listening::run(&mut command).unwrap()
+        TestServer::run(&mut command).unwrap()
     }
 }
 
@@ -104,7 +104,7 @@ fn started_entry(server: Server, log: &Path) -> String {
     sampling(&stdio_entry(&server.name(Way::Started), &words, &[("PEER_MODULES", &*modules())]))
 }
 
-fn configure(setup: &Setup, config: &str) {
+fn configure(setup: &GatewaySetup, config: &str) {
     std::fs::write(setup.folder().join("toolgate.toml"), config).unwrap();
 }
 
@@ -221,7 +221,7 @@ fn way(client: usize, server: usize) -> Way {
 
 #[test]
 fn every_client_meets_every_server() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let [upstream, downstream] = ["upstream", "downstream"].map(|log| setup.folder().join(log));
     let listening = SERVERS.map(Server::listen);
     let recorders = listening.each_ref().map(|one| recorded::before(&one.url, &upstream));
@@ -241,8 +241,8 @@ fn every_client_meets_every_server() {
         });
         pairings(client, &carrier, &named.collect::<Vec<_>>())
     });
-    failed.extend(recorded::wrong(&downstream, Side::Server));
-    failed.extend(recorded::wrong(&upstream, Side::Client));
+    failed.extend(recorded::wrong(&downstream, RecordedSide::Server));
+    failed.extend(recorded::wrong(&upstream, RecordedSide::Client));
     assert_none(&failed);
 }
 
@@ -252,7 +252,7 @@ fn every_client_over_stdio_meets_both_eras() {
     let listening = SERVERS.map(Server::listen);
     let urls = listening.each_ref().map(|listening| &*listening.url);
     assert_none(&each_client(|at, client| {
-        let setup = Setup::new("").unwrap();
+        let setup = GatewaySetup::new("").unwrap();
         let [upstream, downstream] = ["upstream", "downstream"].map(|log| setup.folder().join(log));
         let (started, reached) = (SERVERS[at], (at + 3) % SERVERS.len());
         let (one, other) = (started.name(Way::Started), SERVERS[reached].name(Way::Reached));
@@ -263,8 +263,8 @@ fn every_client_over_stdio_meets_both_eras() {
         let words = recorded::around(setup.words(&["serve", "--stdio"]), &downstream);
         let named = [one, other].map(|name| (name.clone(), format!("{name}__")));
         let mut failed = pairings(client, &Carrier::Stdio(words), &named);
-        failed.extend(recorded::wrong(&downstream, Side::Server));
-        failed.extend(recorded::wrong(&upstream, Side::Client));
+        failed.extend(recorded::wrong(&downstream, RecordedSide::Server));
+        failed.extend(recorded::wrong(&upstream, RecordedSide::Client));
         failed
     }));
 }
@@ -273,7 +273,7 @@ fn every_client_over_stdio_meets_both_eras() {
 /// is started may be, when it takes longer to start than a silent legacy server is waited for.
 #[test]
 fn a_server_of_both_eras_is_spoken_to_in_the_modern_one() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let [by_pipe, by_http] = ["by-pipe", "by-http"].map(|log| setup.folder().join(log));
     let both = [Sdk::TypeScript, Sdk::Python, Sdk::Rmcp].map(|sdk| Server { sdk, era: None });
     let listening = both.map(Server::listen);
@@ -292,7 +292,7 @@ fn a_server_of_both_eras_is_spoken_to_in_the_modern_one() {
     let spoken = recorded::said_to_servers(&by_http);
     let greeted = spoken.iter().filter(|message| message["method"] == "initialize");
     failed.extend(greeted.map(|greeting| format!("was greeted: {greeting}")));
-    failed.extend(recorded::wrong(&by_http, Side::Client));
-    failed.extend(recorded::wrong(&by_pipe, Side::Client));
+    failed.extend(recorded::wrong(&by_http, RecordedSide::Client));
+    failed.extend(recorded::wrong(&by_pipe, RecordedSide::Client));
     assert_none(&failed);
 }

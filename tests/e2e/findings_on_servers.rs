@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolgate_e2e::corpus;
-use toolgate_findings::{Finding, Severity, across, of_server};
+use toolgate_findings::{Finding, FindingSeverity, find_across_servers, find_in_server};
 use toolgate_model::{Catalog, Definition, ServerName};
 
 /// Servers the corpus must have for this to say anything.
@@ -34,7 +34,7 @@ fn catalogs() -> BTreeMap<ServerName, Catalog> {
 }
 
 /// How many tools something is found of, and what.
-fn told(found: &[Finding], at_least: Severity) -> (usize, Vec<String>) {
+fn told(found: &[Finding], at_least: FindingSeverity) -> (usize, Vec<String>) {
     let heavy = || found.iter().filter(|it| it.severity >= at_least);
     let tools: BTreeSet<_> = heavy().filter_map(|it| it.capability.as_ref()).collect();
     (tools.len(), heavy().map(ToString::to_string).collect())
@@ -45,12 +45,12 @@ fn honest_servers_give_few_false_alarms() {
     let catalogs = catalogs();
     let tools: usize = catalogs.values().map(|catalog| catalog.tools.len()).sum();
     let alone: Vec<_> =
-        catalogs.iter().flat_map(|(server, catalog)| of_server(server, catalog)).collect();
+        catalogs.iter().flat_map(|(server, catalog)| find_in_server(server, catalog)).collect();
     let pairs: Vec<_> = catalogs.iter().collect();
-    let beside = across(&pairs);
-    let (any, _) = told(&alone, Severity::Low);
-    let (heavy, listed) = told(&alone, Severity::Medium);
-    let (mentions, all) = told(&beside, Severity::Low);
+    let beside = find_across_servers(&pairs);
+    let (any, _) = told(&alone, FindingSeverity::Low);
+    let (heavy, listed) = told(&alone, FindingSeverity::Medium);
+    let (mentions, all) = told(&beside, FindingSeverity::Low);
     println!(
         "{} servers, {tools} tools: {any} with a finding, {heavy} of weight; {mentions} beside others",
         catalogs.len()

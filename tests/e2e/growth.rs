@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::json;
 use sqlx::{ConnectOptions as _, Connection as _};
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
-use toolgate_e2e::{Gateway, within};
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
+use toolgate_e2e::{TestGateway, within};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -50,8 +50,8 @@ for line in sys.stdin:
 
 /// A gateway with such a server and a good one, after the first was listed so often and both have
 /// ended.
-fn outlived(how: &str, lists: u32) -> (Setup, Gateway) {
-    let setup = Setup::new("").unwrap();
+fn outlived(how: &str, lists: u32) -> (GatewaySetup, TestGateway) {
+    let setup = GatewaySetup::new("").unwrap();
     let listed = setup.folder().join("listed");
     let words = ["python3", "-c", RESTLESS].map(str::to_owned);
     let env = [("HOW", how), ("LISTED", listed.to_str().unwrap())];
@@ -72,7 +72,7 @@ fn outlived(how: &str, lists: u32) -> (Setup, Gateway) {
 }
 
 /// The memory of a gateway that has the good server alone, after it was called.
-fn resident_with_echo(setup: &Setup) -> u64 {
+fn resident_with_echo(setup: &GatewaySetup) -> u64 {
     let echo = stdio_entry("echo", &testkit("echo", &["--stdio"]).unwrap(), &[]);
     std::fs::write(setup.folder().join("toolgate.toml"), echo).unwrap();
     let gateway = setup.serve().unwrap();
@@ -107,7 +107,8 @@ fn a_server_that_renames_its_tools_without_end_fills_no_database() {
     let echo = counted(&setup.home(), "select count(*) from pins where server = 'echo'");
     assert!(echo > 1, "{echo}");
     // A gateway without the server carries little of what it left behind.
-    let (after, fresh) = (resident_with_echo(&setup), resident_with_echo(&Setup::new("").unwrap()));
+    let (after, fresh) =
+        (resident_with_echo(&setup), resident_with_echo(&GatewaySetup::new("").unwrap()));
     assert!(after * 2 < fresh * 3, "{after} bytes, and {fresh} in a home that never had it");
 }
 

@@ -6,23 +6,25 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::gateway::{
+    GatewaySetup, TestGateway, TestServer, http_entry, stdio_entry, testkit,
+};
+use toolgate_e2e::http::EndpointUrl;
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
 use toolgate_e2e::process::signal_pid;
-use toolgate_e2e::{Client, within};
+use toolgate_e2e::{TestClient, within};
 
 const SOON: Duration = Duration::from_secs(10);
 
 /// A gateway with one server `fixture`, and a client of it.
-fn before(entry: &str) -> (Setup, Gateway, Client) {
-    let setup = Setup::new(entry).unwrap();
+fn before(entry: &str) -> (GatewaySetup, TestGateway, TestClient) {
+    let setup = GatewaySetup::new(entry).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["fixture__test_echo"]).unwrap();
     (setup, gateway, client)
 }
 
-fn echoes(client: &Client, word: usize) {
+fn echoes(client: &TestClient, word: usize) {
     let answer = client.call("fixture__test_echo", &json!({"word": word})).unwrap();
     assert_eq!(answer["result"]["structuredContent"]["word"], word, "{answer}");
 }
@@ -35,7 +37,7 @@ fn failed(answer: &Value) -> bool {
 fn a_forgotten_session_is_opened_anew_and_only_what_may_be_repeated_is() {
     // Few requests per session, so that it is forgotten again and again.
     let forgetful =
-        Listening::start_with("fixture", "127.0.0.1:0", &["--forget-sessions-after", "20"]);
+        TestServer::start_with("fixture", "127.0.0.1:0", &["--forget-sessions-after", "20"]);
     let forgetful = forgetful.unwrap();
     // What a tool says of itself counts from a server that is trusted.
     let entry = http_entry("fixture", &forgetful.url) + "trust = true\n";
@@ -52,7 +54,7 @@ fn a_forgotten_session_is_opened_anew_and_only_what_may_be_repeated_is() {
         let answer = client.call("fixture__test_simple_text", &json!({})).unwrap();
         if failed(&answer) {
             refused += 1;
-            assert!(answer.to_string().contains("forgotten"), "round {round}: {answer}");
+            assert!(answer.to_string().contains("no longer recognizes the session"), "round {round}: {answer}");
             let next = client.call("fixture__test_simple_text", &json!({})).unwrap();
             assert!(!failed(&next), "round {round}: the next call: {next}");
         }
@@ -80,7 +82,7 @@ fn is_told_of_lost_patience(entry: &str, begun: &Path, pid: impl Fn() -> u32) {
         answered.unwrap()
     });
     assert!(failed(&answer), "{answer}");
-    assert!(answer.to_string().contains("failed to get an answer within 1 s"), "{answer}");
+    assert!(answer.to_string().contains("no answer within 1 s"), "{answer}");
     assert!(took >= Duration::from_secs(1), "{took:?}");
     let told = within(SOON, || {
         let counted = client.call("fixture__test_cancelled_count", &json!({})).unwrap();
@@ -94,27 +96,27 @@ fn a_server_that_hangs_on_http_is_told_that_nobody_waits() {
     let folder = TempDir::new().unwrap();
     let begun = folder.path().join("begun");
     let options = ["--count", &begun.display().to_string()];
-    let fixture = Listening::start_with("fixture", "127.0.0.1:0", &options).unwrap();
+    let fixture = TestServer::start_with("fixture", "127.0.0.1:0", &options).unwrap();
     let entry = http_entry("fixture", &fixture.url);
     is_told_of_lost_patience(&entry, &begun, || fixture.process.pid());
 }
 
 #[test]
 fn a_server_that_hangs_on_stdio_is_told_that_nobody_waits() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     let folder = TempDir::new().unwrap();
     let begun = folder.path().join("begun");
     let options = ["--stdio", "--count", &begun.display().to_string()];
     let fixture = testkit("fixture", &options).unwrap();
-    let entry = stdio_entry("fixture", &fixture, &[(census::VARIABLE, &mark)]);
-    is_told_of_lost_patience(&entry, &begun, || marked(&mark).unwrap()[0]);
+    let entry = stdio_entry("fixture", &fixture, &[(marked_processes::VARIABLE, &mark)]);
+    is_told_of_lost_patience(&entry, &begun, || find_marked(&mark).unwrap()[0]);
 }
 
 #[test]
 fn a_server_that_was_started_anew_serves_the_next_call() {
-    let first = Listening::start("fixture").unwrap();
-    let (url, address) = (first.url.clone(), Endpoint::parse(&first.url).unwrap().authority);
+    let first = TestServer::start("fixture").unwrap();
+    let (url, address) = (first.url.clone(), EndpointUrl::parse(&first.url).unwrap().authority);
     let (_setup, _gateway, client) = before(&http_entry("fixture", &url));
     let mut running = first;
     for round in 0..3 {
@@ -122,7 +124,7 @@ fn a_server_that_was_started_anew_serves_the_next_call() {
         running.process.wait(SOON).unwrap();
         let gone = client.call("fixture__test_echo", &json!({})).unwrap();
         assert!(failed(&gone), "round {round}: nobody can have answered: {gone}");
-        running = Listening::start_with("fixture", &address, &[]).unwrap();
+        running = TestServer::start_with("fixture", &address, &[]).unwrap();
         let begun = Instant::now();
         let back = within(SOON, || {
             !failed(&client.call("fixture__test_simple_text", &json!({})).unwrap())
@@ -135,15 +137,15 @@ fn a_server_that_was_started_anew_serves_the_next_call() {
 
 #[test]
 fn a_server_that_was_started_anew_behind_our_back_serves_the_next_call() {
-    let mut running = Listening::start("fixture").unwrap();
-    let address = Endpoint::parse(&running.url).unwrap().authority;
+    let mut running = TestServer::start("fixture").unwrap();
+    let address = EndpointUrl::parse(&running.url).unwrap().authority;
     let entry = http_entry("fixture", &running.url) + "trust = true\n";
     let (_setup, _gateway, client) = before(&entry);
     for round in 0..3 {
         echoes(&client, round);
         running.process.signal(Signal::KILL).unwrap();
         running.process.wait(SOON).unwrap();
-        running = Listening::start_with("fixture", &address, &[]).unwrap();
+        running = TestServer::start_with("fixture", &address, &[]).unwrap();
         echoes(&client, round);
     }
 }

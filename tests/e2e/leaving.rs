@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
 use toolgate_e2e::mcp::{initialize, member};
-use toolgate_e2e::process::Running;
-use toolgate_e2e::{Client, within};
+use toolgate_e2e::process::TestProcess;
+use toolgate_e2e::{TestClient, within};
 
 const SLOW: &str = "fixture__test_slow";
 
-fn with_fixture() -> (Setup, Gateway) {
+fn with_fixture() -> (GatewaySetup, TestGateway) {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
+    let setup = GatewaySetup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
     let gateway = setup.serve().unwrap();
     gateway.client_with(&[SLOW]).unwrap();
     (setup, gateway)
 }
 
 /// How many calls the server was told to cancel.
-fn cancelled(client: &Client) -> Value {
+fn cancelled(client: &TestClient) -> Value {
     let answer = client.call("fixture__test_cancelled_count", &json!({})).unwrap();
     answer["result"]["structuredContent"]["cancelled"].clone()
 }
@@ -40,7 +40,8 @@ fn the_end_of_stdin_cancels_the_call_in_flight() {
     {
         face.send(&message).unwrap();
     }
-    let line = |face: &toolgate_e2e::process::Running| face.line(Duration::from_secs(20)).unwrap();
+    let line =
+        |face: &toolgate_e2e::process::TestProcess| face.line(Duration::from_secs(20)).unwrap();
     while !line(&face).contains("notifications/progress") {}
     face.close_stdin();
     let answer = loop {
@@ -123,7 +124,7 @@ fn a_killed_client_leaves_no_call_while_one_that_only_lost_its_stream_may_come_b
     let (_setup, gateway) = with_fixture();
     let (witness, client) = (gateway.client().unwrap(), gateway.client().unwrap());
     let killed =
-        Running::start(Command::new("python3").args(["-c", CALLER, &gateway.url])).unwrap();
+        TestProcess::start(Command::new("python3").args(["-c", CALLER, &gateway.url])).unwrap();
     assert_eq!(killed.line(Duration::from_secs(20)).unwrap(), "begun");
     // This client loses its stream before the other is killed, and its process lives on.
     let (_, mut events) = client.begin(SLOW, &json!({"seconds": 60}), "slow").unwrap();

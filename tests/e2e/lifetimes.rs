@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Signal, geteuid};
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
 use toolgate_e2e::{binaries, within};
 
 const SERVERS: usize = 20;
@@ -33,35 +33,43 @@ fn config(mark: &str, folder: &Path) -> String {
         words[0] = folder.join(program).display().to_string();
         // The same command twice would be one server under two names.
         let own = number.to_string();
-        stdio_entry(&format!("s{number}"), &words, &[(census::VARIABLE, mark), ("NUMBER", &own)])
+        stdio_entry(
+            &format!("s{number}"),
+            &words,
+            &[(marked_processes::VARIABLE, mark), ("NUMBER", &own)],
+        )
     });
     entries.collect()
 }
 
 /// Starts a gateway with the twenty servers and waits until all their processes live.
-fn with_twenty_servers(mark: &str, start: impl Fn(&Setup) -> Gateway, folder: &Path) -> Gateway {
-    let setup = Setup::new(&config(mark, folder)).unwrap();
+fn with_twenty_servers(
+    mark: &str,
+    start: impl Fn(&GatewaySetup) -> TestGateway,
+    folder: &Path,
+) -> TestGateway {
+    let setup = GatewaySetup::new(&config(mark, folder)).unwrap();
     let gateway = start(&setup);
-    let all = within(Duration::from_secs(60), || marked(mark).unwrap().len() >= PROCESSES);
-    assert!(all, "{} of {PROCESSES} processes live", marked(mark).unwrap().len());
+    let all = within(Duration::from_secs(60), || find_marked(mark).unwrap().len() >= PROCESSES);
+    assert!(all, "{} of {PROCESSES} processes live", find_marked(mark).unwrap().len());
     gateway
 }
 
 fn leaves_nothing(mark: &str) {
-    let gone = within(Duration::from_secs(5), || marked(mark).unwrap().is_empty());
+    let gone = within(Duration::from_secs(5), || find_marked(mark).unwrap().is_empty());
     assert!(gone, "left behind: {:?}", described(mark));
 }
 
 fn described(mark: &str) -> Vec<String> {
     let command_line = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = |pid| String::from_utf8_lossy(&command_line(pid)).replace('\0', " ");
-    marked(mark).unwrap().into_iter().map(|pid| format!("{pid}: {}", line(pid))).collect()
+    find_marked(mark).unwrap().into_iter().map(|pid| format!("{pid}: {}", line(pid))).collect()
 }
 
 #[test]
 fn a_killed_gateway_takes_every_process_with_it() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     let here = binaries::folder().unwrap();
     let mut gateway = with_twenty_servers(&mark, |setup| setup.serve().unwrap(), &here);
     gateway.process.signal(Signal::KILL).unwrap();
@@ -71,8 +79,8 @@ fn a_killed_gateway_takes_every_process_with_it() {
 
 #[test]
 fn a_killed_gateway_of_an_ordinary_user_takes_every_process_with_it() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     // A checkout may lie where only its owner can look.
     let shared = shared_programs();
     let mut gateway = with_twenty_servers(&mark, |s| as_nobody(s, shared.path()), shared.path());
@@ -83,8 +91,8 @@ fn a_killed_gateway_of_an_ordinary_user_takes_every_process_with_it() {
 
 #[test]
 fn a_terminated_gateway_takes_every_process_with_it_and_says_so() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     let here = binaries::folder().unwrap();
     let mut gateway = with_twenty_servers(&mark, |setup| setup.serve().unwrap(), &here);
     gateway.process.signal(Signal::TERM).unwrap();
@@ -104,7 +112,7 @@ fn shared_programs() -> tempfile::TempDir {
 }
 
 /// Starts `serve` as the user nobody; whoever is not root is an ordinary user already.
-fn as_nobody(setup: &Setup, programs: &Path) -> Gateway {
+fn as_nobody(setup: &GatewaySetup, programs: &Path) -> TestGateway {
     open_to_all(setup.folder());
     open_to_all(&setup.home());
     let mut words = setup.words(&["serve", "--listen", "127.0.0.1:0"]);
@@ -115,7 +123,7 @@ fn as_nobody(setup: &Setup, programs: &Path) -> Gateway {
     }
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(setup.folder()).env("HOME", setup.home());
-    Gateway::start(&mut command).unwrap()
+    TestGateway::start(&mut command).unwrap()
 }
 
 fn open_to_all(folder: &Path) {

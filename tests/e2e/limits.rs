@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use toolgate_e2e::Client;
-use toolgate_e2e::gateway::{Gateway, Setup};
-use toolgate_e2e::http::{Endpoint, Response, request};
+use toolgate_e2e::TestClient;
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway};
+use toolgate_e2e::http::{EndpointUrl, RawHttpResponse, request};
 use toolgate_e2e::mcp::{REVISION, initialize};
 
 /// Opens a session, says so, and then pings in it for every line it is told.
@@ -43,8 +43,8 @@ struct Other {
 }
 
 impl Other {
-    fn start(gateway: &Gateway) -> Self {
-        let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    fn start(gateway: &TestGateway) -> Self {
+        let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
         let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
         let mut command = Command::new("python3");
         command.args(["-c", OTHER, &endpoint.authority, &initialize(REVISION, &json!({})), &ping]);
@@ -74,7 +74,7 @@ impl Drop for Other {
 }
 
 /// A standing stream of a session, with the status it was answered with.
-fn stream(client: &Client) -> Response {
+fn stream(client: &TestClient) -> RawHttpResponse {
     let accept = [("Accept", "text/event-stream")];
     let headers: Vec<_> = client.headers().into_iter().chain(accept).collect();
     client.endpoint.send("GET", &headers, b"").unwrap()
@@ -82,7 +82,7 @@ fn stream(client: &Client) -> Response {
 
 #[test]
 fn one_client_full_of_streams_leaves_room_for_others() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
     let mut streams = Vec::new();
     let mut refused = None;
@@ -108,9 +108,9 @@ fn one_client_full_of_streams_leaves_room_for_others() {
 
 #[test]
 fn one_client_full_of_connections_leaves_room_for_others() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let client = gateway.client().unwrap();
     let begin = |_| {
         let mut connection = endpoint.connect().unwrap();
@@ -127,7 +127,7 @@ fn one_client_full_of_connections_leaves_room_for_others() {
 }
 
 /// A request whose body does not come.
-fn half_a_request(client: &Client) -> Vec<u8> {
+fn half_a_request(client: &TestClient) -> Vec<u8> {
     let mut headers = client.headers();
     headers.extend([
         ("Host", client.endpoint.authority.as_str()),
@@ -149,7 +149,7 @@ fn is_answered(connection: &TcpStream) -> bool {
 
 #[test]
 fn new_sessions_of_one_client_end_no_session_of_another() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
     let mut other = Other::start(&gateway);
     assert_eq!(other.status(), "200");
@@ -166,7 +166,7 @@ fn new_sessions_of_one_client_end_no_session_of_another() {
 #[test]
 fn what_one_client_sends_at_once_is_bounded() {
     const PART: usize = 32 << 20;
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client().unwrap();
     let length = (PART + 1).to_string();
@@ -190,7 +190,7 @@ fn what_one_client_sends_at_once_is_bounded() {
     let one_more = begin();
     one_more.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     // The answer may be lost with what was not read.
-    let is_refused = match Response::read(one_more) {
+    let is_refused = match RawHttpResponse::read(one_more) {
         Ok(response) => response.status == 503,
         Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
     };

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stage::Stage;
-use toolgate_e2e::{Gateway, within};
+use toolgate_e2e::{TestGateway, within};
 
 use files::FILES;
 
@@ -281,7 +281,7 @@ fn a_gateway_tells_neither_its_clients_nor_its_log() {
         stage.run(&["consent", name, "--yes"]);
     }
     let gateway =
-        Gateway::start(&mut stage.command(&["--debug", "serve", "--listen", "127.0.0.1:0"]))
+        TestGateway::start(&mut stage.command(&["--debug", "serve", "--listen", "127.0.0.1:0"]))
             .unwrap();
     let client = gateway.client_with(&["late__go"]).unwrap();
     for tool in ["late__go", "mcp-json-gone__go", "vscode-run__go", "codex-web__go", "nothing"] {

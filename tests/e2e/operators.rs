@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{stdio_entry, testkit};
-use toolgate_e2e::{Client, Setup, within};
+use toolgate_e2e::{GatewaySetup, TestClient, within};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn asking() -> Setup {
-    let setup = Setup::new("").unwrap();
+fn asking() -> GatewaySetup {
+    let setup = GatewaySetup::new("").unwrap();
     let entry = stdio_entry("f", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
     let rules = "[policy]\nask = [\"mcp:f/*\"]\n[approvals]\nvia = \"operator\"\n";
     std::fs::write(setup.folder().join("toolgate.toml"), format!("{rules}{entry}")).unwrap();
     setup
 }
 
-fn pending(setup: &Setup) -> Vec<Value> {
+fn pending(setup: &GatewaySetup) -> Vec<Value> {
     let listed = setup.run(&["approvals", "list", "--json"]).unwrap();
     serde_json::from_slice(&listed.stdout).unwrap()
 }
@@ -56,7 +56,7 @@ fn whoever_never_was_a_client_may_approve_from_below_the_gateways_own_parent() {
     let revoke = ["approvals", "revoke", "--server", "f"];
     let own = setup.command(&revoke).stdin(Stdio::null()).output().unwrap();
     assert_eq!(own.status.code(), Some(1), "there is nothing to revoke: {own:?}");
-    let _client: Client = gateway.client().unwrap();
+    let _client: TestClient = gateway.client().unwrap();
     let own = setup.command(&revoke).stdin(Stdio::null()).output().unwrap();
     assert_eq!(own.status.code(), Some(3), "now it is one: {own:?}");
 }

@@ -11,18 +11,18 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{
-    Gateway, Listening, Setup, http_entry, sampling, stdio_entry, testkit,
+    GatewaySetup, TestGateway, TestServer, http_entry, sampling, stdio_entry, testkit,
 };
-use toolgate_e2e::http::Endpoint;
-use toolgate_e2e::visitor::REVISION;
-use toolgate_e2e::{Client, Visitor, mcp, within};
+use toolgate_e2e::http::EndpointUrl;
+use toolgate_e2e::stateless_client::REVISION;
+use toolgate_e2e::{StatelessTestClient, TestClient, mcp, within};
 
 const SERVERS: [&str; 2] = ["legacy", "modern"];
 
 /// A gateway with a fixture of each era, which count in one file.
 struct House {
-    setup: Setup,
-    gateway: Gateway,
+    setup: GatewaySetup,
+    gateway: TestGateway,
 }
 
 impl House {
@@ -32,7 +32,7 @@ impl House {
 
     /// The same, where these callers have a key.
     fn with_keys(names: &[&str]) -> Self {
-        let setup = Setup::new("").unwrap();
+        let setup = GatewaySetup::new("").unwrap();
         let count = setup.folder().join("runs").display().to_string();
         // A server that waits for an answer is not silent, however short its patience is.
         let entry = |name: &str, era: &[&str]| {
@@ -49,15 +49,15 @@ impl House {
         Self { setup, gateway }
     }
 
-    fn serve(setup: &Setup) -> Gateway {
+    fn serve(setup: &GatewaySetup) -> TestGateway {
         let gateway = setup.serve().unwrap();
         gateway.client_with(&SERVERS.map(tool).each_ref().map(String::as_str)).unwrap();
         gateway
     }
 
-    fn visitor(&self, name: &str) -> Visitor {
+    fn visitor(&self, name: &str) -> StatelessTestClient {
         let key = self.setup.key(name).unwrap();
-        Visitor::new(&self.gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
+        StatelessTestClient::new(&self.gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
     }
 
     /// How often the tool ran for this key, told by no one but the tool.
@@ -82,7 +82,7 @@ struct Parked {
 
 impl Parked {
     /// Calls the tool, which asks.
-    fn by(visitor: &Visitor, server: &str) -> Self {
+    fn by(visitor: &StatelessTestClient, server: &str) -> Self {
         let (tool, arguments) = (tool(server), json!({"key": server}));
         let asked = visitor.call(&tool, &arguments).unwrap();
         assert_eq!(asked["result"]["resultType"], "input_required", "{server}: {asked}");
@@ -98,7 +98,7 @@ impl Parked {
         Self { tool, arguments, answers: answers.into(), state }
     }
 
-    fn answered_by(&self, visitor: &Visitor) -> Value {
+    fn answered_by(&self, visitor: &StatelessTestClient) -> Value {
         visitor.retry((&self.tool, &self.arguments), &self.answers, &self.state).unwrap()
     }
 }
@@ -127,7 +127,7 @@ fn an_answer_after_thirty_seconds_is_taken() {
 fn an_address_to_visit_has_an_elicitation_id_in_every_revision() {
     let house = House::with_keys(&[]);
     let can = json!({"elicitation": {"url": {}}});
-    let visitor = Visitor::new(&house.gateway.url, None, can).unwrap();
+    let visitor = StatelessTestClient::new(&house.gateway.url, None, can).unwrap();
     for server in SERVERS {
         let asked = visitor.call(&format!("{server}__test_url_elicitation"), &json!({})).unwrap();
         let questions = asked["result"]["inputRequests"].as_object().unwrap();
@@ -141,7 +141,7 @@ fn an_address_to_visit_has_an_elicitation_id_in_every_revision() {
 #[test]
 fn what_a_client_cannot_be_asked_is_said_in_the_answer() {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
+    let setup = GatewaySetup::new(&sampling(&stdio_entry("fixture", &fixture, &[]))).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["fixture__test_sampling"]).unwrap();
     for (tool, arguments, lacks) in [
@@ -164,7 +164,8 @@ fn what_a_client_cannot_be_asked_is_said_in_the_answer() {
 fn only_the_caller_who_was_asked_can_answer() {
     let house = House::open();
     let (ada, eve) = (house.visitor("ada"), house.visitor("eve"));
-    let nobody = Visitor::new(&house.gateway.url, None, json!({"elicitation": {}})).unwrap();
+    let nobody =
+        StatelessTestClient::new(&house.gateway.url, None, json!({"elicitation": {}})).unwrap();
     for server in SERVERS {
         let parked = Parked::by(&ada, server);
         assert_refused(&parked.answered_by(&eve));
@@ -207,8 +208,8 @@ fn a_replayed_answer_is_refused() {
 fn a_retry_that_escapes_its_strings_otherwise_is_the_same_request() {
     let house = House::with_keys(&[]);
     let can = json!({"elicitation": {}});
-    let visitor = Visitor::new(&house.gateway.url, None, can.clone()).unwrap();
-    let endpoint = Endpoint::parse(&house.gateway.url).unwrap();
+    let visitor = StatelessTestClient::new(&house.gateway.url, None, can.clone()).unwrap();
+    let endpoint = EndpointUrl::parse(&house.gateway.url).unwrap();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": REVISION,
         "io.modelcontextprotocol/clientCapabilities": can,
@@ -273,14 +274,14 @@ fn a_gateway_killed_while_calls_are_parked_runs_none_of_them_again() {
 fn a_caller_who_never_comes_back_is_not_waited_for_beyond_the_limit() {
     let folder = tempfile::TempDir::new().unwrap();
     let count = folder.path().join("runs").display().to_string();
-    let fixture = Listening::start_with("fixture", "127.0.0.1:0", &["--count", &count]).unwrap();
+    let fixture = TestServer::start_with("fixture", "127.0.0.1:0", &["--count", &count]).unwrap();
     let limits = "timeouts = { call = \"1s\", max = \"3s\" }\n";
-    let setup = Setup::new(&(http_entry("legacy", &fixture.url) + limits)).unwrap();
+    let setup = GatewaySetup::new(&(http_entry("legacy", &fixture.url) + limits)).unwrap();
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["legacy__count_runs"]).unwrap();
-    let visitor = Visitor::new(&gateway.url, None, json!({"elicitation": {}})).unwrap();
+    let visitor = StatelessTestClient::new(&gateway.url, None, json!({"elicitation": {}})).unwrap();
     let parked = Parked::by(&visitor, "legacy");
-    let server = Client::connect(&fixture.url).unwrap();
+    let server = TestClient::connect(&fixture.url).unwrap();
     let told = within(Duration::from_secs(20), || {
         let counted = server.call("test_cancelled_count", &json!({})).unwrap();
         counted["result"]["structuredContent"]["cancelled"] == 1
@@ -298,11 +299,11 @@ fn callers_who_never_come_back_free_everything_after_the_limit() {
     const CALLS: usize = 12;
     let folder = tempfile::TempDir::new().unwrap();
     let count = folder.path().join("runs").display().to_string();
-    let fixture = Listening::start_with("fixture", "127.0.0.1:0", &["--count", &count]).unwrap();
-    let setup = Setup::new(&http_entry("legacy", &fixture.url)).unwrap();
+    let fixture = TestServer::start_with("fixture", "127.0.0.1:0", &["--count", &count]).unwrap();
+    let setup = GatewaySetup::new(&http_entry("legacy", &fixture.url)).unwrap();
     let gateway = setup.serve_with(&["--park", "3s"]).unwrap();
     gateway.client_with(&["legacy__count_runs"]).unwrap();
-    let visitor = Visitor::new(&gateway.url, None, json!({"elicitation": {}})).unwrap();
+    let visitor = StatelessTestClient::new(&gateway.url, None, json!({"elicitation": {}})).unwrap();
     assert_done(&Parked::by(&visitor, "legacy").answered_by(&visitor));
     let open = || {
         let folder = format!("/proc/{}/fd", gateway.process.pid());
@@ -312,7 +313,7 @@ fn callers_who_never_come_back_free_everything_after_the_limit() {
     let parked: Vec<Parked> = (0..CALLS).map(|_| Parked::by(&visitor, "legacy")).collect();
     // A parked call holds its stream; some connections were there before, idle.
     assert!(open() >= before + CALLS / 2, "{before}, {}", open());
-    let server = Client::connect(&fixture.url).unwrap();
+    let server = TestClient::connect(&fixture.url).unwrap();
     let told = within(Duration::from_secs(20), || {
         let counted = server.call("test_cancelled_count", &json!({})).unwrap();
         counted["result"]["structuredContent"]["cancelled"] == CALLS

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
-use toolgate_e2e::process::Running;
-use toolgate_e2e::{Client, Visitor, counts, mcp, peers};
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::process::TestProcess;
+use toolgate_e2e::{StatelessTestClient, TestClient, counts, mcp, peers};
 
 use crate::plan::{Carrier, Era, Peer, text};
 
@@ -88,8 +88,8 @@ fn files(folder: &Path, name: &str, shared: &str) -> String {
 }
 
 /// A gateway with three servers that are all up.
-fn serve() -> (Setup, Gateway) {
-    let setup = Setup::new("").unwrap();
+fn serve() -> (GatewaySetup, TestGateway) {
+    let setup = GatewaySetup::new("").unwrap();
     let (one, two) =
         (files(setup.folder(), "one", "first"), files(setup.folder(), "two", "second"));
     let fixture = stdio_entry("fixture", &testkit("fixture", &["--stdio"]).unwrap(), &[]);
@@ -109,13 +109,13 @@ trait Asks {
     fn ask(&mut self, method: &str, params: &Value) -> Value;
 }
 
-impl Asks for Client {
+impl Asks for TestClient {
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.request(method, params).unwrap()
     }
 }
 
-impl Asks for Visitor {
+impl Asks for StatelessTestClient {
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.request(method, params).unwrap()
     }
@@ -123,14 +123,14 @@ impl Asks for Visitor {
 
 /// A client that starts its server.
 struct Starter {
-    process: Running,
+    process: TestProcess,
     next: u64,
 }
 
 impl Starter {
-    fn start(setup: &Setup, profile: &str) -> Self {
+    fn start(setup: &GatewaySetup, profile: &str) -> Self {
         let verb = ["serve", "--stdio", "--as", profile];
-        let process = Running::start(&mut setup.command(&verb)).unwrap();
+        let process = TestProcess::start(&mut setup.command(&verb)).unwrap();
         let mut starter = Self { process, next: 1 };
         starter.process.send(&mcp::initialize(mcp::REVISION, &json!({}))).unwrap();
         starter.answer(0);
@@ -204,11 +204,11 @@ fn four_profiles_are_in_use_at_once_over_http_and_stdio() {
             let visited = url.clone();
             let rounds = counts(10, 200);
             scope.spawn(move || {
-                let mut client = Client::connect(&url).unwrap();
+                let mut client = TestClient::connect(&url).unwrap();
                 (0..rounds).for_each(|_| meets(&mut client, shows));
             });
             scope.spawn(move || {
-                let mut client = Visitor::new(&visited, None, json!({})).unwrap();
+                let mut client = StatelessTestClient::new(&visited, None, json!({})).unwrap();
                 (0..rounds).for_each(|_| meets(&mut client, shows));
             });
             scope.spawn(move || {
@@ -220,7 +220,7 @@ fn four_profiles_are_in_use_at_once_over_http_and_stdio() {
 }
 
 /// What `exposure` prints of a kind, as far as it is listed.
-fn printed(setup: &Setup, profile: &str, kind: &str) -> BTreeSet<String> {
+fn printed(setup: &GatewaySetup, profile: &str, kind: &str) -> BTreeSet<String> {
     let said = setup.run(&["exposure", "--json", "--as", profile]).unwrap();
     let lines: Value = serde_json::from_slice(&said.stdout).unwrap();
     let is_listed = |line: &&Value| {
@@ -235,7 +235,7 @@ fn printed(setup: &Setup, profile: &str, kind: &str) -> BTreeSet<String> {
 fn what_exposure_prints_is_what_clients_are_sent() {
     let (setup, gateway) = serve();
     for profile in ["default", "root", "research", "tagged", "second", "bare", "finder"] {
-        let mut client = Client::connect(&format!("{}/{profile}", gateway.url)).unwrap();
+        let mut client = TestClient::connect(&format!("{}/{profile}", gateway.url)).unwrap();
         let lists = [
             ("tool", "tools/list", "tools", "name"),
             ("prompt", "prompts/list", "prompts", "name"),

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
+use toolgate_e2e::http::EndpointUrl;
 use toolgate_e2e::mcp::{answer, initialize, post};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 fn opened(url: &str, revision: &str) -> Value {
-    let endpoint = Endpoint::parse(url).unwrap();
+    let endpoint = EndpointUrl::parse(url).unwrap();
     let response = post(&endpoint, &[], &initialize(revision, &json!({}))).unwrap();
     answer(response, &json!(0)).unwrap()
 }
 
 #[test]
 fn every_legacy_revision_is_spoken_as_asked_for() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
     for revision in REVISIONS {
         let answer = opened(&gateway.url, revision);
@@ -30,7 +30,7 @@ fn every_legacy_revision_is_spoken_as_asked_for() {
 
 #[test]
 fn a_strict_gateway_rejects_every_other_revision() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve_with(&["--protocol", "2025-11-25"]).unwrap();
     for revision in REVISIONS.iter().filter(|revision| **revision != "2025-11-25") {
         let answer = opened(&gateway.url, revision);
@@ -43,7 +43,7 @@ fn a_strict_gateway_rejects_every_other_revision() {
 #[test]
 fn a_terminated_gateway_lets_calls_finish() {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
+    let setup = GatewaySetup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
     let mut gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["fixture__test_slow"]).unwrap();
     let (_, mut events) = client.begin("fixture__test_slow", &json!({"seconds": 1}), "t").unwrap();
@@ -58,16 +58,17 @@ fn a_terminated_gateway_lets_calls_finish() {
 
 #[test]
 fn a_client_that_hangs_up_ends_its_own_gateway() {
-    let mark = toolgate_e2e::census::mark();
-    let _sweep = toolgate_e2e::census::Sweep(mark.clone());
+    let mark = toolgate_e2e::marked_processes::new_mark();
+    let _sweep = toolgate_e2e::marked_processes::MarkedProcessGuard(mark.clone());
     let words = testkit("hostile", &["ignoreterm"]).unwrap();
-    let entry = stdio_entry("stubborn", &words, &[(toolgate_e2e::census::VARIABLE, &mark)]);
-    let setup = Setup::new(&entry).unwrap();
+    let entry =
+        stdio_entry("stubborn", &words, &[(toolgate_e2e::marked_processes::VARIABLE, &mark)]);
+    let setup = GatewaySetup::new(&entry).unwrap();
     let mut face = setup.serve_stdio().unwrap();
     face.send(&initialize("2025-11-25", &json!({}))).unwrap();
     face.line(Duration::from_secs(30)).unwrap();
     face.close_stdin();
     let status = face.wait(Duration::from_secs(10)).unwrap();
     assert!(status.success(), "{status}: {}", face.stderr());
-    assert!(toolgate_e2e::census::marked(&mark).unwrap().is_empty());
+    assert!(toolgate_e2e::marked_processes::find_marked(&mark).unwrap().is_empty());
 }

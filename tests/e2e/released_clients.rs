@@ -11,9 +11,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use toolgate_e2e::agents::{Agent, AgentSetup};
-use toolgate_e2e::census::{self, Sweep, marked};
 use toolgate_e2e::gateway::{stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::http::EndpointUrl;
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
 use toolgate_e2e::within;
 
 /// How long anything may take on a busy machine.
@@ -148,7 +148,7 @@ fn goes_on_after_the_gateway_restarted(agent: Agent) {
     setup.install(&["--approve", "client", "--http"]).unwrap();
     let mut running = setup.start(&[]).unwrap();
     setup.results(1, &mut running).unwrap();
-    let address = Endpoint::parse(&gateway.url).unwrap().authority;
+    let address = EndpointUrl::parse(&gateway.url).unwrap().authority;
     gateway.process.signal(Signal::KILL).unwrap();
     gateway.process.wait(PATIENCE).unwrap();
     let gateway = setup.serve(&address).unwrap();
@@ -172,26 +172,26 @@ fn goes_on_after_the_gateway_restarted(agent: Agent) {
 fn slow_call(folder: &Path, mark: &str) -> (String, [Value; 1], PathBuf) {
     let begun = folder.join("begun");
     let words = testkit("fixture", &["--stdio", "--count", &begun.display().to_string()]).unwrap();
-    let config = stdio_entry("fixture", &words, &[(census::VARIABLE, mark)]);
+    let config = stdio_entry("fixture", &words, &[(marked_processes::VARIABLE, mark)]);
     (config, [step(&["fixture__test_slow"], json!({ "seconds": 60 }))], begun)
 }
 
 fn killed_over_stdio_it_leaves_no_server(agent: Agent) {
-    let (servers, mark) = (tempfile::TempDir::new().unwrap(), census::mark());
-    let _sweep = Sweep(mark.clone());
+    let (servers, mark) = (tempfile::TempDir::new().unwrap(), marked_processes::new_mark());
+    let _sweep = MarkedProcessGuard(mark.clone());
     let (config, steps, begun) = slow_call(servers.path(), &mark);
     let setup = AgentSetup::new(agent, &config, &steps).unwrap();
     setup.install(&["--approve", "client"]).unwrap();
     let running = setup.start(trusting(agent)).unwrap();
     assert!(within(PATIENCE, || begun.exists()), "{:#?}\n{}", setup.requests(), running.stderr());
     running.signal(Signal::KILL).unwrap();
-    let gone = within(Duration::from_secs(5), || marked(&mark).unwrap().is_empty());
-    assert!(gone, "{:?} are still there", marked(&mark));
+    let gone = within(Duration::from_secs(5), || find_marked(&mark).unwrap().is_empty());
+    assert!(gone, "{:?} are still there", find_marked(&mark));
 }
 
 fn killed_over_http_its_call_is_cancelled(agent: Agent) {
-    let (servers, mark) = (tempfile::TempDir::new().unwrap(), census::mark());
-    let _sweep = Sweep(mark.clone());
+    let (servers, mark) = (tempfile::TempDir::new().unwrap(), marked_processes::new_mark());
+    let _sweep = MarkedProcessGuard(mark.clone());
     let (config, steps, begun) = slow_call(servers.path(), &mark);
     let setup = AgentSetup::new(agent, &config, &steps).unwrap();
     let gateway = setup.serve("127.0.0.1:0").unwrap();

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
-use toolgate_e2e::process::Running;
-use toolgate_e2e::{Client, within};
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
+use toolgate_e2e::process::TestProcess;
+use toolgate_e2e::{TestClient, within};
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -33,13 +33,13 @@ impl Config {
     fn text(&self) -> String {
         let fixture = testkit("fixture", &["--stdio"]).unwrap();
         let version = self.version.to_string();
-        let env = [(census::VARIABLE, self.mark.as_str()), ("VERSION", version.as_str())];
+        let env = [(marked_processes::VARIABLE, self.mark.as_str()), ("VERSION", version.as_str())];
         let mut text = "# a line more\n".repeat(self.comments);
         text += &self.steady;
         text += &stdio_entry("moving", &fixture, &env);
         if self.extra {
             let echo = testkit("echo", &["--stdio"]).unwrap();
-            text += &stdio_entry("extra", &echo, &[(census::VARIABLE, &self.mark)]);
+            text += &stdio_entry("extra", &echo, &[(marked_processes::VARIABLE, &self.mark)]);
         }
         text
     }
@@ -78,7 +78,7 @@ fn write(file: &Path, text: &str, round: usize) {
 }
 
 /// How the servers stand, by name.
-fn states(setup: &Setup) -> Vec<(String, String)> {
+fn states(setup: &GatewaySetup) -> Vec<(String, String)> {
     let output = setup.run(&["servers", "--json"]).unwrap();
     let overview: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -86,34 +86,34 @@ fn states(setup: &Setup) -> Vec<(String, String)> {
     servers.map(|server| (text(&server["name"]), text(&server["state"]))).collect()
 }
 
-fn stand(setup: &Setup, expected: &[(&str, &str)]) {
+fn stand(setup: &GatewaySetup, expected: &[(&str, &str)]) {
     let expected: Vec<_> =
         expected.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect();
     let holds = within(SOON, || states(setup) == expected);
     assert!(holds, "{:?} are not {expected:?}", states(setup));
 }
 
-fn says(process: &Running, text: &str) {
+fn says(process: &TestProcess, text: &str) {
     assert!(within(SOON, || process.stderr().contains(text)), "no {text:?}:\n{}", process.stderr());
 }
 
 #[test]
 fn a_bad_edit_keeps_the_old_state_and_says_why_until_it_is_put_right() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["moving__test_simple_text"]).unwrap();
-    let pids = marked(&mark).unwrap();
+    let pids = find_marked(&mark).unwrap();
 
     for round in 0..2 {
         write(&file, &config.broken(round), round);
         let why = ["unclosed table", "must be a"][round];
         says(&gateway.process, why);
-        assert_eq!(marked(&mark).unwrap(), pids);
+        assert_eq!(find_marked(&mark).unwrap(), pids);
         let answer = client.call("moving__test_simple_text", &json!({})).unwrap();
         assert!(answer["result"].is_object(), "{answer}");
         // Whoever asks is told.
@@ -128,7 +128,10 @@ fn a_bad_edit_keeps_the_old_state_and_says_why_until_it_is_put_right() {
     write(&file, &Config { extra: true, ..config.clone() }.text(), 2);
     stand(&setup, &[("extra", "connected"), ("moving", "connected")]);
     assert_eq!(text(&setup.run(&["servers"]).unwrap().stderr), "");
-    assert!(marked(&mark).unwrap().iter().any(|pid| pids.contains(pid)), "the process is the same");
+    assert!(
+        find_marked(&mark).unwrap().iter().any(|pid| pids.contains(pid)),
+        "the process is the same"
+    );
 
     // A file that was named must be there: without it everything stays as it was.
     std::fs::remove_file(&file).unwrap();
@@ -142,15 +145,15 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn a_call_under_way_finishes_on_the_old_process_and_clients_hear_of_changed_lists() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let mut config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["moving__test_slow"]).unwrap();
-    let old = marked(&mark).unwrap();
+    let old = find_marked(&mark).unwrap();
     let heard = listen(&client);
 
     let other = gateway.client().unwrap();
@@ -159,29 +162,29 @@ fn a_call_under_way_finishes_on_the_old_process_and_clients_hear_of_changed_list
     config.extra = true;
     write(&file, &config.text(), 1);
     says(&gateway.process, "reloaded: added extra; changed moving");
-    let both = within(SOON, || marked(&mark).unwrap().len() > old.len());
-    assert!(both && old.iter().all(|pid| marked(&mark).unwrap().contains(pid)));
+    let both = within(SOON, || find_marked(&mark).unwrap().len() > old.len());
+    assert!(both && old.iter().all(|pid| find_marked(&mark).unwrap().contains(pid)));
     // Whoever comes now is served by the new one, and the old one answers what it was asked.
     let answer = client.call("moving__test_simple_text", &json!({})).unwrap();
     assert!(answer["result"].is_object(), "{answer}");
     let last = events.map(|event| event.unwrap().data).last().unwrap();
     assert!(last.contains("Worked for 4 s"), "{last}");
-    let gone = within(SOON, || !marked(&mark).unwrap().iter().any(|pid| old.contains(pid)));
+    let gone = within(SOON, || !find_marked(&mark).unwrap().iter().any(|pid| old.contains(pid)));
     assert!(gone, "the old process ends");
     hears(&heard, "notifications/tools/list_changed");
 }
 
 #[test]
 fn a_task_under_way_ends_where_it_began() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let mut config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["moving__slow_compute"]).unwrap();
-    let old = marked(&mark).unwrap();
+    let old = find_marked(&mark).unwrap();
     let arguments = json!({"seconds": 3, "label": "it"});
     let call = json!({"name": "moving__slow_compute", "arguments": arguments, "task": {}});
     let begun = client.request("tools/call", &call).unwrap();
@@ -193,16 +196,17 @@ fn a_task_under_way_ends_where_it_began() {
     says(&gateway.process, "reloaded: changed moving");
     let stands = client.request("tasks/get", &task).unwrap();
     assert_eq!(stands["result"]["status"], "working", "{stands}");
-    assert!(marked(&mark).unwrap().iter().any(|pid| old.contains(pid)), "it is waited for");
+    assert!(find_marked(&mark).unwrap().iter().any(|pid| old.contains(pid)), "it is waited for");
     let ended = client.request("tasks/result", &task).unwrap();
     assert!(ended["result"]["content"].is_array(), "{ended}");
     // Long before the drain limit.
-    let gone = within(SOON / 2, || !marked(&mark).unwrap().iter().any(|pid| old.contains(pid)));
+    let gone =
+        within(SOON / 2, || !find_marked(&mark).unwrap().iter().any(|pid| old.contains(pid)));
     assert!(gone, "the old process ends once the outcome is fetched");
 }
 
 /// The methods of what a client is told outside any call.
-fn listen(client: &Client) -> std::sync::mpsc::Receiver<String> {
+fn listen(client: &TestClient) -> std::sync::mpsc::Receiver<String> {
     let headers: Vec<_> =
         client.headers().into_iter().chain([("Accept", "text/event-stream")]).collect();
     let response = client.endpoint.send("GET", &headers, b"").unwrap();
@@ -228,15 +232,15 @@ fn hears(heard: &std::sync::mpsc::Receiver<String>, method: &str) {
 
 #[test]
 fn a_choice_of_tools_takes_effect_without_a_restart() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["moving__test_slow"]).unwrap();
-    let (pids, heard) = (marked(&mark).unwrap(), listen(&client));
+    let (pids, heard) = (find_marked(&mark).unwrap(), listen(&client));
     write(&file, &(config.text() + "include = [\"test_simple_*\"]\n"), 1);
     hears(&heard, "notifications/tools/list_changed");
     says(&gateway.process, "reloaded: changed moving");
@@ -247,13 +251,13 @@ fn a_choice_of_tools_takes_effect_without_a_restart() {
     let overview = setup.run(&["servers", "--json"]).unwrap();
     let overview: Value = serde_json::from_slice(&overview.stdout).unwrap();
     assert_eq!(overview["servers"][0]["tools"], 1);
-    assert_eq!(marked(&mark).unwrap(), pids);
+    assert_eq!(find_marked(&mark).unwrap(), pids);
 }
 
 #[test]
 fn sighup_reads_the_files_again_and_ends_nobody() {
     let echo = testkit("echo", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("echo", &echo, &[])).unwrap();
+    let setup = GatewaySetup::new(&stdio_entry("echo", &echo, &[])).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["echo__echo"]).unwrap();
     gateway.process.signal(Signal::HUP).unwrap();
@@ -277,7 +281,7 @@ fn sighup_reads_the_files_again_and_ends_nobody() {
 #[test]
 fn sighup_and_edits_reach_a_gateway_on_stdio() {
     let echo = testkit("echo", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("echo", &echo, &[])).unwrap();
+    let setup = GatewaySetup::new(&stdio_entry("echo", &echo, &[])).unwrap();
     let mut process = setup.serve_stdio().unwrap();
     process.send(&toolgate_e2e::mcp::initialize("2025-11-25", &json!({}))).unwrap();
     process.line(SOON).unwrap();
@@ -296,7 +300,7 @@ fn sighup_and_edits_reach_a_gateway_on_stdio() {
 #[test]
 fn a_server_that_comes_with_a_rule_is_never_called_without_it() {
     let new = stdio_entry("aaa", &testkit("echo", &["--stdio"]).unwrap(), &[]);
-    let setup = Setup::new(&new).unwrap();
+    let setup = GatewaySetup::new(&new).unwrap();
     let file = setup.folder().join("toolgate.toml");
     // Its tools are known from an earlier run: they can be called as soon as it is there.
     let mut before = setup.serve().unwrap();
@@ -311,7 +315,7 @@ fn a_server_that_comes_with_a_rule_is_never_called_without_it() {
     let after = format!("{new}{}[policy]\ndeny = [\"mcp:aaa/*\"]\n", others.collect::<String>());
     let url = &gateway.url;
     let calls_until_refused = || {
-        let client = Client::connect(url).unwrap();
+        let client = TestClient::connect(url).unwrap();
         let mut passed = None;
         let refused = within(SOON, || {
             let answer = client.call("aaa__echo", &json!({"text": "called"})).unwrap();

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, stdio_entry, testkit};
+use toolgate_e2e::http::EndpointUrl;
 use toolgate_testkit::bulk;
 
 /// What a tool returns here.
@@ -26,8 +26,8 @@ enum Upstream {
 
 /// A gateway before one `bulk` server.
 struct Stage {
-    setup: Setup,
-    _server: Option<Listening>,
+    setup: GatewaySetup,
+    _server: Option<TestServer>,
 }
 
 impl Stage {
@@ -38,9 +38,11 @@ impl Stage {
             }
             other => {
                 let server = match other {
-                    Upstream::HttpJson => Listening::start_with("bulk", "127.0.0.1:0", &["--json"]),
-                    Upstream::OldSse => Listening::start_as("bulk", &["--sse", "127.0.0.1:0"]),
-                    _ => Listening::start("bulk"),
+                    Upstream::HttpJson => {
+                        TestServer::start_with("bulk", "127.0.0.1:0", &["--json"])
+                    }
+                    Upstream::OldSse => TestServer::start_as("bulk", &["--sse", "127.0.0.1:0"]),
+                    _ => TestServer::start("bulk"),
                 };
                 let server = server.unwrap();
                 let mut entry = http_entry("bulk", &server.url);
@@ -50,7 +52,7 @@ impl Stage {
                 (entry, Some(server))
             }
         };
-        Self { setup: Setup::new(&format!("{entry}{more}")).unwrap(), _server: server }
+        Self { setup: GatewaySetup::new(&format!("{entry}{more}")).unwrap(), _server: server }
     }
 }
 
@@ -69,7 +71,7 @@ fn flat(text: &str) -> String {
 
 /// The gateway's session over HTTP, spoken raw: the answer is compared byte for byte.
 struct Raw {
-    endpoint: Endpoint,
+    endpoint: EndpointUrl,
     session: String,
     accept: &'static str,
     credential: Option<String>,
@@ -81,7 +83,7 @@ impl Raw {
     }
 
     fn open_as(credential: Option<String>, url: &str, accept: &'static str) -> Self {
-        let endpoint = Endpoint::parse(url).unwrap();
+        let endpoint = EndpointUrl::parse(url).unwrap();
         let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "results", "version": "0"}}});
@@ -369,7 +371,7 @@ fn a_large_result_is_shown_in_part_and_read_by_range_and_search() {
 }
 
 /// Where results lie: without a name, so that nothing is left when the gateway is killed.
-fn results_folder(setup: &Setup) -> std::path::PathBuf {
+fn results_folder(setup: &GatewaySetup) -> std::path::PathBuf {
     let mut folders = vec![setup.home()];
     while let Some(folder) = folders.pop() {
         if folder.ends_with("results") {

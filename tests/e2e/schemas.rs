@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use toolgate_e2e::peers;
-use toolgate_testkit::recorder::{Checked, Recording, Schemas, Side};
+use toolgate_testkit::recorder::{ProtocolSchemas, RecordedSide, RecordedTraffic, RecordingReport};
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
 
-static SCHEMAS: LazyLock<Schemas> =
-    LazyLock::new(|| Schemas::load(&peers::root().join("schemas")).unwrap());
+static SCHEMAS: LazyLock<ProtocolSchemas> =
+    LazyLock::new(|| ProtocolSchemas::load(&peers::root().join("schemas")).unwrap());
 
 /// What the server says on stdio after the client has asked for `method` as request 1.
-fn said(revision: &str, method: &str, params: &Value, answer: &Value) -> Checked {
+fn said(revision: &str, method: &str, params: &Value, answer: &Value) -> RecordingReport {
     let line = |direction: &str, message: &Value| {
         let entry = json!({
             "direction": direction, "carrier": "stdio", "connection": "1-1", "message": message,
@@ -42,10 +42,10 @@ fn said(revision: &str, method: &str, params: &Value, answer: &Value) -> Checked
     }
     log += &line("to_server", &request(1, method, &params));
     log += &line("to_client", answer);
-    let recording = Recording::parse(&log).unwrap();
-    let asked = recording.check(&SCHEMAS, Side::Client);
+    let recording = RecordedTraffic::parse(&log).unwrap();
+    let asked = recording.check(&SCHEMAS, RecordedSide::Client);
     assert!(asked.violations.is_empty(), "{asked}");
-    recording.check(&SCHEMAS, Side::Server)
+    recording.check(&SCHEMAS, RecordedSide::Server)
 }
 
 fn request(id: u32, method: &str, params: &Value) -> Value {

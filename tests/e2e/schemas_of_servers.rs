@@ -15,8 +15,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use toolgate_e2e::corpus::{self, Tool};
-use toolgate_schema::{Arguments, Provider, accepts, adapt, check};
+use toolgate_e2e::corpus::{self, CorpusTool};
+use toolgate_schema::{ArgumentValidator, ModelProvider, adapt, check_accepted, check_definition};
 
 #[path = "../../crates/rules/schema/tests/generate/mod.rs"]
 mod generate;
@@ -26,8 +26,8 @@ mod hold;
 /// Servers the corpus must have for these tests to say anything.
 const FEWEST_SERVERS: usize = 10;
 
-fn by_server() -> BTreeMap<String, Vec<Tool>> {
-    let mut servers = BTreeMap::<String, Vec<Tool>>::new();
+fn by_server() -> BTreeMap<String, Vec<CorpusTool>> {
+    let mut servers = BTreeMap::<String, Vec<CorpusTool>>::new();
     for tool in corpus::tools().unwrap() {
         servers.entry(tool.server.clone()).or_default().push(tool);
     }
@@ -38,7 +38,7 @@ fn by_server() -> BTreeMap<String, Vec<Tool>> {
 #[test]
 fn every_tool_of_a_released_server_is_usable() {
     for tool in by_server().values().flatten() {
-        if let Err(unusable) = check(tool.raw.as_bytes()) {
+        if let Err(unusable) = check_definition(tool.raw.as_bytes()) {
             panic!("{}/{}: {unusable}", tool.server, tool.name);
         }
     }
@@ -55,7 +55,7 @@ fn adapted_schemas_admit_what_the_originals_admit() {
         }
         println!("{} tools of {server}; so far {all}", tools.len());
     }
-    println!("{} servers, {} providers: {all}", servers.len(), Provider::ALL.len());
+    println!("{} servers, {} providers: {all}", servers.len(), ModelProvider::ALL.len());
     assert_eq!(all.unusable, 0, "{all}");
     assert!(all.barren * 50 < all.schemas, "too many schemas that nothing fits: {all}");
     assert!(all.strict > 0, "{all}");
@@ -70,8 +70,8 @@ fn what_is_not_adapted_is_often_refused() {
     for tool in servers.values().flatten() {
         tools += 1;
         let schema = &tool.definition().unwrap()["inputSchema"];
-        for provider in Provider::ALL {
-            let as_it_is = accepts(provider, schema).is_err();
+        for provider in ModelProvider::ALL {
+            let as_it_is = check_accepted(provider, schema).is_err();
             *refused.entry(format!("{provider:?}")).or_default() += usize::from(as_it_is);
         }
     }
@@ -85,7 +85,7 @@ fn a_wrong_argument_is_told_with_its_path() {
     let mut told = 0;
     for tool in by_server().values().flatten() {
         let schema = &tool.definition().unwrap()["inputSchema"];
-        let arguments = Arguments::of(tool.raw.as_bytes()).unwrap();
+        let arguments = ArgumentValidator::of(tool.raw.as_bytes()).unwrap();
         let properties = schema["properties"].as_object().cloned().unwrap_or_default();
         let typed = properties.iter().find(|(_, one)| one["type"] == "string");
         let Some((name, _)) = typed else { continue };
@@ -105,7 +105,7 @@ fn a_wrong_argument_is_told_with_its_path() {
 fn adapting_is_deterministic_and_settles() {
     for tool in by_server().values().flatten() {
         let schema = &tool.definition().unwrap()["inputSchema"];
-        for provider in [Provider::OpenAi, Provider::Anthropic] {
+        for provider in [ModelProvider::OpenAi, ModelProvider::Anthropic] {
             let once = adapt(schema, provider).schema;
             assert_eq!(once, adapt(schema, provider).schema);
             let twice = adapt(&once, provider).schema;

@@ -21,11 +21,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use toolgate_e2e::bm25::Bm25;
-use toolgate_e2e::corpus::{self, Tool};
-use toolgate_e2e::labelled::{self, Half, Report, Request};
+use toolgate_e2e::bm25::Bm25Index;
+use toolgate_e2e::corpus::{self, CorpusTool};
+use toolgate_e2e::labelled_requests::{self, DatasetHalf, LabelledRequest, RankingReport};
 use toolgate_model::{Definition, ServerName};
-use toolgate_search::{Document, Index};
+use toolgate_search::{CapabilityIndex, IndexedCapability};
 
 /// How far down a right tool still counts for the mean reciprocal rank.
 const DEPTH: usize = 50;
@@ -42,25 +42,25 @@ const FEWEST: usize = 160;
 /// Both rankings over the same tools.
 struct Rankings {
     ids: Vec<String>,
-    plain: Bm25,
-    ours: Index,
+    plain: Bm25Index,
+    ours: CapabilityIndex,
 }
 
 impl Rankings {
-    fn over(tools: &[Tool]) -> Self {
-        let text = |tool: &Tool| {
+    fn over(tools: &[CorpusTool]) -> Self {
+        let text = |tool: &CorpusTool| {
             let definition = tool.definition().unwrap();
             format!("{} {}", tool.name, definition["description"].as_str().unwrap_or_default())
         };
         let texts: Vec<_> = tools.iter().map(text).collect();
-        let mut ours = Index::default();
+        let mut ours = CapabilityIndex::default();
         for server in tools.chunk_by(|one, next| one.server == next.server) {
             let name = ServerName::new(&server[0].server).unwrap();
             ours.set(&name, server.iter().map(|tool| document(&name, tool)).collect());
         }
         Self {
             ids: tools.iter().map(|tool| format!("{}/{}", tool.server, tool.name)).collect(),
-            plain: Bm25::new(texts.iter().map(String::as_str)),
+            plain: Bm25Index::new(texts.iter().map(String::as_str)),
             ours,
         }
     }
@@ -75,21 +75,21 @@ impl Rankings {
     }
 
     /// Both reports over a set, printed under its name.
-    fn compare(&self, name: &str, requests: &[Request]) -> (Report, Report) {
-        let plain = Report::of(requests, |request| self.plain(request));
-        let ours = Report::of(requests, |request| self.ours(request));
+    fn compare(&self, name: &str, requests: &[LabelledRequest]) -> (RankingReport, RankingReport) {
+        let plain = RankingReport::of(requests, |request| self.plain(request));
+        let ours = RankingReport::of(requests, |request| self.ours(request));
         print_table(name, &plain, &ours);
         (plain, ours)
     }
 }
 
-fn document(server: &ServerName, tool: &Tool) -> Document {
+fn document(server: &ServerName, tool: &CorpusTool) -> IndexedCapability {
     let raw = tool.raw.clone().into_bytes().into();
     let definition = Definition { name: tool.name.as_str().into(), raw };
-    Document::of_tool(server, &definition, &["mcp".to_owned()])
+    IndexedCapability::from_tool(server, &definition, &["mcp".to_owned()])
 }
 
-fn print_table(name: &str, plain: &Report, ours: &Report) {
+fn print_table(name: &str, plain: &RankingReport, ours: &RankingReport) {
     let head = "   n     @1     @5  all@5    MRR";
     println!("\n{name:22} |{head}   BM25 |{head}   search");
     println!("{:22} |{}        |{}", "all", plain.all, ours.all);
@@ -99,10 +99,10 @@ fn print_table(name: &str, plain: &Report, ours: &Report) {
 }
 
 /// The misses of a half, for whoever asked for them.
-fn print_misses(half: Half, report: &Report) {
+fn print_misses(half: DatasetHalf, report: &RankingReport) {
     let asked = |variable: &str| std::env::var_os(variable).is_some();
     let shown = asked("TOOLGATE_SEARCH_MISSES")
-        && (half == Half::Tuning || asked("TOOLGATE_SEARCH_HELD_OUT"));
+        && (half == DatasetHalf::Tuning || asked("TOOLGATE_SEARCH_HELD_OUT"));
     for (request, found) in report.misses.iter().filter(|_| shown) {
         println!("\n{}\n  wanted {}", request.text, request.tools.join(" "));
         println!("  found  {}", found.join(" "));
@@ -110,31 +110,31 @@ fn print_misses(half: Half, report: &Report) {
 }
 
 /// Tools of our own writing, as if one server offered them: nothing to install, other domains.
-fn everyday_tools() -> Vec<Tool> {
+fn everyday_tools() -> Vec<CorpusTool> {
     let tool = |(name, description): (String, String)| {
         let schema = json!({"type": "object"});
         let definition =
             json!({"name": name, "description": description, "inputSchema": schema}).to_string();
-        Tool { server: "everyday".to_owned(), name, raw: definition }
+        CorpusTool { server: "everyday".to_owned(), name, raw: definition }
     };
-    labelled::rows("everyday_tools.tsv").unwrap().into_iter().map(tool).collect()
+    labelled_requests::rows("everyday_tools.tsv").unwrap().into_iter().map(tool).collect()
 }
 
-fn requests(set: &str, half: Half) -> Vec<Request> {
-    labelled::read(&format!("{set}{}.tsv", half.name())).unwrap()
+fn requests(set: &str, half: DatasetHalf) -> Vec<LabelledRequest> {
+    labelled_requests::read(&format!("{set}{}.tsv", half.name())).unwrap()
 }
 
 /// Checks both halves of a set, and gives how many requests each server has.
-fn checked(set: &str, tools: &[Tool], fewest: usize) -> BTreeMap<String, usize> {
+fn checked(set: &str, tools: &[CorpusTool], fewest: usize) -> BTreeMap<String, usize> {
     let known: BTreeSet<_> =
         tools.iter().map(|tool| format!("{}/{}", tool.server, tool.name)).collect();
     let mut servers = BTreeMap::<String, usize>::new();
     let mut seen = BTreeSet::new();
-    for half in [Half::Tuning, Half::HeldOut] {
+    for half in [DatasetHalf::Tuning, DatasetHalf::HeldOut] {
         let requests = requests(set, half);
         assert!(requests.len() >= fewest, "{half:?} has {} requests", requests.len());
         for request in requests {
-            assert_eq!(Half::of(&request.text), half, "{}", request.text);
+            assert_eq!(DatasetHalf::of(&request.text), half, "{}", request.text);
             assert!(seen.insert(request.text.to_lowercase()), "twice: {}", request.text);
             assert!(!request.tools.is_empty(), "{}", request.text);
             for tool in &request.tools {
@@ -158,16 +158,16 @@ fn the_requests_are_split_by_their_rule_and_name_tools_there_are() {
 #[test]
 fn tuning_half_of_released_servers() {
     let rankings = Rankings::over(&corpus::tools().unwrap());
-    let (plain, ours) = rankings.compare("tuning half", &requests("", Half::Tuning));
-    print_misses(Half::Tuning, &ours);
+    let (plain, ours) = rankings.compare("tuning half", &requests("", DatasetHalf::Tuning));
+    print_misses(DatasetHalf::Tuning, &ours);
     assert!(ours.all.five() >= plain.all.five() + AHEAD_BY, "{} against {}", ours.all, plain.all);
 }
 
 #[test]
 fn held_out_requests_are_found_more_often_than_by_plain_bm25() {
     let rankings = Rankings::over(&corpus::tools().unwrap());
-    let (plain, ours) = rankings.compare("held-out half", &requests("", Half::HeldOut));
-    print_misses(Half::HeldOut, &ours);
+    let (plain, ours) = rankings.compare("held-out half", &requests("", DatasetHalf::HeldOut));
+    print_misses(DatasetHalf::HeldOut, &ours);
     assert!(plain.all.five() <= BM25_AT_MOST, "too easy: {}", plain.all);
     assert!(ours.all.five() >= plain.all.five() + AHEAD_BY, "{} against {}", ours.all, plain.all);
 }
@@ -175,8 +175,9 @@ fn held_out_requests_are_found_more_often_than_by_plain_bm25() {
 #[test]
 fn tuning_half_of_everyday_tools() {
     let rankings = Rankings::over(&everyday_tools());
-    let (plain, ours) = rankings.compare("everyday, tuning", &requests("everyday_", Half::Tuning));
-    print_misses(Half::Tuning, &ours);
+    let (plain, ours) =
+        rankings.compare("everyday, tuning", &requests("everyday_", DatasetHalf::Tuning));
+    print_misses(DatasetHalf::Tuning, &ours);
     assert!(ours.all.five() >= plain.all.five() + AHEAD_BY, "{} against {}", ours.all, plain.all);
 }
 
@@ -184,8 +185,8 @@ fn tuning_half_of_everyday_tools() {
 fn held_out_requests_for_everyday_tools_are_found_more_often_than_by_plain_bm25() {
     let rankings = Rankings::over(&everyday_tools());
     let (plain, ours) =
-        rankings.compare("everyday, held-out", &requests("everyday_", Half::HeldOut));
-    print_misses(Half::HeldOut, &ours);
+        rankings.compare("everyday, held-out", &requests("everyday_", DatasetHalf::HeldOut));
+    print_misses(DatasetHalf::HeldOut, &ours);
     assert!(plain.all.five() <= BM25_AT_MOST, "too easy: {}", plain.all);
     assert!(ours.all.five() >= plain.all.five() + AHEAD_BY, "{} against {}", ours.all, plain.all);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Setup, sampling, stdio_entry};
+use toolgate_e2e::gateway::{GatewaySetup, sampling, stdio_entry};
 use toolgate_e2e::peers;
 
 use crate::plan::{Carrier, Era, Peer, names, text};
@@ -25,8 +25,8 @@ const SOME_TOOLS: [&str; 6] = [
 const DOCUMENT: &str = "demo://resource/static/document/features.md";
 
 /// A setup with all four servers, and a folder with a file in a repository for them to look at.
-fn setup() -> Setup {
-    let setup = Setup::new("").unwrap();
+fn setup() -> GatewaySetup {
+    let setup = GatewaySetup::new("").unwrap();
     let folder = setup.folder().join("project");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("note.txt"), "written by the test\n").unwrap();
@@ -82,7 +82,7 @@ fn steps(folder: &Path) -> Vec<Value> {
     ]
 }
 
-fn serves_all(peer: Peer, setup: &Setup, carrier: &Carrier) {
+fn serves_all(peer: Peer, setup: &GatewaySetup, carrier: &Carrier) {
     let report = peer.play(carrier, steps(setup.folder()));
     let [list, echo, long, sampled, elicited, file, log, time, document, prompt] =
         &report.steps[..]

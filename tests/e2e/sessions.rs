@@ -5,23 +5,23 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
-use toolgate_e2e::http::{Endpoint, Kept};
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::http::{EndpointUrl, KeepAliveConnection};
 use toolgate_e2e::mcp::{REVISION, initialize, post};
-use toolgate_e2e::{Client, count, counts};
+use toolgate_e2e::{TestClient, count, counts};
 
-fn with_fixture() -> (Setup, Gateway) {
+fn with_fixture() -> (GatewaySetup, TestGateway) {
     let setup = fixture();
     let gateway = served(&setup);
     (setup, gateway)
 }
 
-fn fixture() -> Setup {
+fn fixture() -> GatewaySetup {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap()
+    GatewaySetup::new(&stdio_entry("fixture", &fixture, &[])).unwrap()
 }
 
-fn served(setup: &Setup) -> Gateway {
+fn served(setup: &GatewaySetup) -> TestGateway {
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["fixture__test_slow"]).unwrap();
     gateway
@@ -41,7 +41,7 @@ fn an_id_is_minted_by_the_gateway_and_long_enough_not_to_be_guessed() {
 #[test]
 fn a_session_chosen_by_the_client_is_refused() {
     let (_setup, gateway) = with_fixture();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     let chosen = ("Mcp-Session-Id", "11111111111111111111111111111111");
     assert_eq!(post(&endpoint, &[chosen], &ping).unwrap().status, 404);
@@ -72,7 +72,7 @@ fn what_one_session_is_told_no_other_hears() {
     std::thread::scope(|scope| {
         for talker in 0..8 {
             let holder = Some(people[talker % 2].clone());
-            let client = Client::connect_as(holder, &gateway.url, &json!({})).unwrap();
+            let client = TestClient::connect_as(holder, &gateway.url, &json!({})).unwrap();
             scope.spawn(move || {
                 for round in 0..counts(500, 12_500) {
                     let canary = format!("canary-{talker}-{round}");
@@ -98,7 +98,7 @@ fn what_one_session_is_told_no_other_hears() {
 }
 
 /// What comes on a session's standing stream, as it comes.
-fn listen(client: &Client) -> Receiver<String> {
+fn listen(client: &TestClient) -> Receiver<String> {
     let accept = [("Accept", "text/event-stream")];
     let headers: Vec<_> = client.headers().into_iter().chain(accept).collect();
     let stream = client.endpoint.send("GET", &headers, b"").unwrap();
@@ -114,12 +114,12 @@ fn listen(client: &Client) -> Receiver<String> {
     heard
 }
 
-fn is_answered_its_own(client: &Client, canary: &str) {
+fn is_answered_its_own(client: &TestClient, canary: &str) {
     let answer = client.call("fixture__test_echo", &json!({"canary": canary})).unwrap();
     assert_eq!(answer["result"]["structuredContent"]["canary"], canary, "{answer}");
 }
 
-fn hears_only_its_own(client: &Client, canary: &str) {
+fn hears_only_its_own(client: &TestClient, canary: &str) {
     let brief = json!({"seconds": 0.05});
     let (id, events) = client.begin("fixture__test_slow", &brief, canary).unwrap();
     let messages = events.map(|event| event.unwrap().data).filter(|data| !data.is_empty());
@@ -137,7 +137,7 @@ fn a_session_is_of_no_use_to_anybody_else() {
     let setup = fixture();
     let [own, other] = ["one", "two"].map(|name| setup.key(name).unwrap());
     let gateway = served(&setup);
-    let client = Client::connect_as(Some(own), &gateway.url, &json!({})).unwrap();
+    let client = TestClient::connect_as(Some(own), &gateway.url, &json!({})).unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     assert_eq!(client.post(&ping).unwrap().status, 200);
     let stolen = ("Mcp-Session-Id", client.session.as_str());
@@ -154,13 +154,13 @@ fn openings_without_number_take_bounded_memory() {
     const THREADS: usize = 4;
     let (_setup, gateway) = with_fixture();
     let before = gateway.process.resident().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let headers = [("Content-Type", "application/json"), ("Accept", "application/json")];
     let opening = initialize(REVISION, &json!({"elicitation": {}, "sampling": {}}));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let mut connection = Kept::open(&endpoint).unwrap();
+                let mut connection = KeepAliveConnection::open(&endpoint).unwrap();
                 for _ in 0..count(100_000) / THREADS {
                     let opened = connection.send("POST", &headers, opening.as_bytes()).unwrap();
                     assert_eq!(opened.status, 200);
@@ -178,7 +178,7 @@ fn openings_without_number_take_bounded_memory() {
 #[test]
 fn one_session_cannot_cancel_or_answer_for_another() {
     let (_setup, gateway) = with_fixture();
-    let victim = Client::connect_with(&gateway.url, &json!({"elicitation": {}})).unwrap();
+    let victim = TestClient::connect_with(&gateway.url, &json!({"elicitation": {}})).unwrap();
     let intruder = gateway.client().unwrap();
     let arguments = json!({"message": "who?"});
     let (id, mut events) = victim.begin("fixture__test_elicitation", &arguments, "t").unwrap();

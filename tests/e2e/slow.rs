@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolgate_e2e::count;
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
+use toolgate_e2e::http::EndpointUrl;
 
 /// How long a dawdling connection may live: a head has ten seconds, a silent body fifteen.
 const CUT: Duration = Duration::from_secs(20);
@@ -25,9 +25,9 @@ fn is_cut(mut stream: TcpStream) -> bool {
 #[test]
 fn unfinished_heads_and_bodies_are_cut_while_others_are_served() {
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let setup = Setup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
+    let setup = GatewaySetup::new(&stdio_entry("fixture", &fixture, &[])).unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let client = gateway.client_with(&["fixture__test_simple_text"]).unwrap();
     let host = format!("Host: {}\r\n", endpoint.authority);
     let beginnings = [
@@ -66,9 +66,9 @@ fn unfinished_heads_and_bodies_are_cut_while_others_are_served() {
 
 #[test]
 fn a_head_without_end_is_refused() {
-    let setup = Setup::new("").unwrap();
+    let setup = GatewaySetup::new("").unwrap();
     let gateway = setup.serve().unwrap();
-    let endpoint = Endpoint::parse(&gateway.url).unwrap();
+    let endpoint = EndpointUrl::parse(&gateway.url).unwrap();
     let mut stream = endpoint.connect().unwrap();
     let line = format!("X-Flood: {}\r\n", "x".repeat(1000));
     let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n", endpoint.authority);
@@ -80,6 +80,6 @@ fn a_head_without_end_is_refused() {
     let refused = answer.starts_with("HTTP/1.1 4");
     assert!(refused || flooded.is_err(), "ten megabytes of head were read: {answer}");
     assert_eq!(endpoint.send("GET", &[], b"").map(|response| response.status / 100).unwrap(), 4);
-    let health = Endpoint { path: "/healthz".to_owned(), ..endpoint };
+    let health = EndpointUrl { path: "/healthz".to_owned(), ..endpoint };
     assert_eq!(health.send("GET", &[], b"").unwrap().status, 200);
 }

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
-use toolgate_e2e::http::Endpoint;
-use toolgate_e2e::process::Running;
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::http::EndpointUrl;
+use toolgate_e2e::process::TestProcess;
 use toolgate_e2e::{binaries, within};
 
 /// `serve` in a home where nothing is, without naming a config.
-fn serve_in(home: &Path) -> Gateway {
+fn serve_in(home: &Path) -> TestGateway {
     let mut command = Command::new(binaries::find("toolgate").unwrap());
     command.arg("--home").arg(home).args(["serve", "--listen", "127.0.0.1:0"]).current_dir(home);
-    Gateway::start(&mut command).unwrap()
+    TestGateway::start(&mut command).unwrap()
 }
 
 fn configs(folder: &Path) -> Vec<PathBuf> {
@@ -46,9 +46,9 @@ fn the_first_start_writes_a_config_and_serves_something() {
 
 #[test]
 fn a_taken_port_says_who_holds_it() {
-    let (one, other) = (Setup::new("").unwrap(), Setup::new("").unwrap());
+    let (one, other) = (GatewaySetup::new("").unwrap(), GatewaySetup::new("").unwrap());
     let gateway = one.serve().unwrap();
-    let authority = Endpoint::parse(&gateway.url).unwrap().authority;
+    let authority = EndpointUrl::parse(&gateway.url).unwrap().authority;
     let refused = other.run(&["serve", "--listen", &authority]).unwrap();
     assert!(!refused.status.success());
     let said = String::from_utf8_lossy(&refused.stderr);
@@ -70,7 +70,7 @@ fn broken_entries_harm_nobody() {
         "[servers.unreachable]\nurl = \"http://127.0.0.1:1/mcp\"\n".to_owned(),
         stdio_entry("good", &testkit("fixture", &["--stdio"]).unwrap(), &[]),
     ];
-    let setup = Setup::new(&config.join("\n")).unwrap();
+    let setup = GatewaySetup::new(&config.join("\n")).unwrap();
     let gateway = setup.serve().unwrap();
     let client = gateway.client_with(&["good__test_simple_text"]).unwrap();
     let answer = client.call("good__test_simple_text", &json!({})).unwrap();
@@ -104,10 +104,11 @@ fn state<'a>(shown: &'a Value, name: &str) -> &'a str {
 
 #[test]
 fn a_second_face_attaches_to_the_living_gateway() {
-    let mark = toolgate_e2e::census::mark();
+    let mark = toolgate_e2e::marked_processes::new_mark();
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let entry = stdio_entry("fixture", &fixture, &[(toolgate_e2e::census::VARIABLE, &mark)]);
-    let setup = Setup::new(&entry).unwrap();
+    let entry =
+        stdio_entry("fixture", &fixture, &[(toolgate_e2e::marked_processes::VARIABLE, &mark)]);
+    let setup = GatewaySetup::new(&entry).unwrap();
     let gateway = setup.serve().unwrap();
     let added = json!({"name": "made_over_http"});
     let client = gateway.client_with(&["fixture__test_add_tool"]).unwrap();
@@ -117,10 +118,10 @@ fn a_second_face_attaches_to_the_living_gateway() {
     let listed = tools_over_stdio(&mut face);
     // A fixture of its own would not know the tool, and there would be two of them.
     assert!(listed.contains("fixture__made_over_http"), "{listed}");
-    assert_eq!(toolgate_e2e::census::marked(&mark).unwrap().len(), 1);
+    assert_eq!(toolgate_e2e::marked_processes::find_marked(&mark).unwrap().len(), 1);
 }
 
-fn tools_over_stdio(face: &mut Running) -> String {
+fn tools_over_stdio(face: &mut TestProcess) -> String {
     let opening = toolgate_e2e::mcp::initialize("2025-11-25", &json!({}));
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let list = json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"});

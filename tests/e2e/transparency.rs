@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolgate_e2e::Client;
-use toolgate_e2e::gateway::{Gateway, Listening, Setup, http_entry, stdio_entry, testkit};
+use toolgate_e2e::TestClient;
+use toolgate_e2e::gateway::{
+    GatewaySetup, TestGateway, TestServer, http_entry, stdio_entry, testkit,
+};
 use toolgate_e2e::mcp::{answer_text, member};
 use toolgate_testkit::rpc::stdio::on_one_line;
 use toolgate_testkit::weird::texts;
@@ -25,15 +27,15 @@ enum Way {
 
 /// A client of the weird server; what must live as long comes with it.
 struct Weird {
-    client: Client,
-    _server: Option<Listening>,
-    _gateway: Option<(Gateway, Setup)>,
+    client: TestClient,
+    _server: Option<TestServer>,
+    _gateway: Option<(TestGateway, GatewaySetup)>,
 }
 
 fn reach(way: Way, head: &str) -> Weird {
     let server = match way {
         Way::Stdio => None,
-        Way::Alone | Way::Http => Some(Listening::start("weird").unwrap()),
+        Way::Alone | Way::Http => Some(TestServer::start("weird").unwrap()),
     };
     let gateway = match (way, &server) {
         (Way::Alone, _) => None,
@@ -45,26 +47,26 @@ fn reach(way: Way, head: &str) -> Weird {
     };
     let through = gateway.as_ref().map(|(gateway, _)| &gateway.url);
     let url = through.or(server.as_ref().map(|server| &server.url)).unwrap();
-    let client = Client::connect_with(url, &json!({"elicitation": {}})).unwrap();
+    let client = TestClient::connect_with(url, &json!({"elicitation": {}})).unwrap();
     let tool = if head.is_empty() { "weird__weird_echo" } else { "weird_echo" };
     client.await_tools(&[tool], Duration::from_secs(20)).unwrap();
     Weird { client, _server: server, _gateway: gateway }
 }
 
-fn gateway(head: &str, entry: &str) -> (Gateway, Setup) {
-    let setup = Setup::new(&format!("{head}\n{entry}")).unwrap();
+fn gateway(head: &str, entry: &str) -> (TestGateway, GatewaySetup) {
+    let setup = GatewaySetup::new(&format!("{head}\n{entry}")).unwrap();
     (setup.serve().unwrap(), setup)
 }
 
 /// Every way, with the names as the server spells them.
-fn every_way(check: impl Fn(&Client)) {
+fn every_way(check: impl Fn(&TestClient)) {
     for way in [Way::Alone, Way::Stdio, Way::Http] {
         check(&reach(way, "prefix = \"never\"").client);
     }
 }
 
 /// A member of the answer to a request whose params are spelled by the test.
-fn asked(client: &Client, method: &str, params: &str, wanted: &str) -> String {
+fn asked(client: &TestClient, method: &str, params: &str, wanted: &str) -> String {
     let id = client.next_id();
     let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
     let text = answer_text(client.post(&request).unwrap(), &json!(id)).unwrap();

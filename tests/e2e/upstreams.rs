@@ -4,18 +4,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
-use toolgate_e2e::http::Events;
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
+use toolgate_e2e::http::StreamEvents;
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
 use toolgate_e2e::process::signal_pid;
-use toolgate_e2e::{Client, count};
+use toolgate_e2e::{TestClient, count};
 
 /// Less than the killed call would have taken: whoever waits so long waits for something else.
 const LONG: Duration = Duration::from_secs(20);
 
 /// Starts a slow call and reads its stream up to the first progress report, so that the call is
 /// known to be with the server.
-fn begin_slow(client: &Client, tool: &str, seconds: f64) -> (u64, Events) {
+fn begin_slow(client: &TestClient, tool: &str, seconds: f64) -> (u64, StreamEvents) {
     let (id, mut events) = client.begin(tool, &json!({"seconds": seconds}), "slow").unwrap();
     loop {
         let message = message(events.next().unwrap().unwrap().data);
@@ -26,7 +26,7 @@ fn begin_slow(client: &Client, tool: &str, seconds: f64) -> (u64, Events) {
     }
 }
 
-fn outcome(id: u64, events: Events) -> Value {
+fn outcome(id: u64, events: StreamEvents) -> Value {
     let mut messages = events.map(|event| message(event.unwrap().data));
     messages.find(|message| message["id"] == id).expect("the stream ended without an outcome")
 }
@@ -42,12 +42,12 @@ fn failed(answer: &Value) -> bool {
 
 #[test]
 fn a_killed_upstream_fails_its_call_at_once_and_nobody_elses() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     let fixture = testkit("fixture", &["--stdio"]).unwrap();
-    let config = stdio_entry("victim", &fixture, &[(census::VARIABLE, &mark)])
+    let config = stdio_entry("victim", &fixture, &[(marked_processes::VARIABLE, &mark)])
         + &stdio_entry("bystander", &fixture, &[]);
-    let setup = Setup::new(&config).unwrap();
+    let setup = GatewaySetup::new(&config).unwrap();
     let gateway = setup.serve().unwrap();
     let tools = ["victim__test_slow", "bystander__test_slow"];
     let client = gateway.client_with(&tools).unwrap();
@@ -56,7 +56,7 @@ fn a_killed_upstream_fails_its_call_at_once_and_nobody_elses() {
         let (other, bystander) = begin_slow(&client, "bystander__test_slow", 0.3);
         let (id, victim) = begin_slow(&client, "victim__test_slow", 60.0);
         let killed = Instant::now();
-        for pid in marked(&mark).unwrap() {
+        for pid in find_marked(&mark).unwrap() {
             signal_pid(pid, Signal::KILL).unwrap();
         }
         let answer = outcome(id, victim);

@@ -14,8 +14,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::gateway::{Gateway, Listening};
-use crate::process::Running;
+use crate::gateway::{TestGateway, TestServer};
+use crate::process::TestProcess;
 use crate::{binaries, broken, peers, within};
 
 /// How long an agent may take on a busy machine.
@@ -189,12 +189,12 @@ pub struct AgentSetup {
     /// Which agent.
     pub agent: Agent,
     folder: TempDir,
-    model: Listening,
+    model: TestServer,
 }
 
 /// What the model was asked, once.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ModelRequest {
     /// The tools of the gateway that it was offered, without the agent's prefix.
     pub tools: Vec<String>,
     /// The results of the calls so far.
@@ -213,7 +213,7 @@ impl AgentSetup {
         fs::write(at("home").join("config.toml"), config)?;
         fs::write(at("script"), json!({ "server": "toolgate", "steps": steps }).to_string())?;
         let paths = [at("script"), at("record")].map(|path| path.display().to_string());
-        let model = Listening::start_as("model", &["--script", &paths[0], "--record", &paths[1]])?;
+        let model = TestServer::start_as("model", &["--script", &paths[0], "--record", &paths[1]])?;
         if let Some((file, text)) = agent.settings(&model.url) {
             let file = at("user").join(file);
             fs::create_dir_all(file.parent().unwrap_or(&file))?;
@@ -251,12 +251,12 @@ impl AgentSetup {
     }
 
     /// Starts a gateway of its own on this address.
-    pub fn serve(&self, address: &str) -> io::Result<Gateway> {
-        Gateway::start(&mut self.toolgate(&["serve", "--listen", address])?)
+    pub fn serve(&self, address: &str) -> io::Result<TestGateway> {
+        TestGateway::start(&mut self.toolgate(&["serve", "--listen", address])?)
     }
 
     /// Starts the agent, with further options.
-    pub fn start(&self, options: &[&str]) -> io::Result<Running> {
+    pub fn start(&self, options: &[&str]) -> io::Result<TestProcess> {
         let mut command = self.agent.command(&self.model.url)?;
         let command = command.args(options);
         self.at_home(command);
@@ -267,7 +267,7 @@ impl AgentSetup {
         for name in ["NO_PROXY", "no_proxy"] {
             command.env(name, "127.0.0.1,localhost");
         }
-        let mut running = Running::start(command)?;
+        let mut running = TestProcess::start(command)?;
         running.close_stdin();
         Ok(running)
     }
@@ -282,7 +282,7 @@ impl AgentSetup {
     }
 
     /// What the model was asked so far, requests without tools aside: titles and the like.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         let text = fs::read_to_string(self.folder().join("record")).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let words = |value: &Value| -> Vec<String> {
@@ -306,11 +306,11 @@ impl AgentSetup {
             ours.sort();
             ours
         };
-        with_tools.map(|(tools, results)| Request { tools: ours(tools), results }).collect()
+        with_tools.map(|(tools, results)| ModelRequest { tools: ours(tools), results }).collect()
     }
 
     /// Waits until the model was told so many tool results; the request that told the last of them.
-    pub fn results(&self, count: usize, agent: &mut Running) -> io::Result<Request> {
+    pub fn results(&self, count: usize, agent: &mut TestProcess) -> io::Result<ModelRequest> {
         let mut found = None;
         within(PATIENCE, || {
             found = self.requests().into_iter().find(|request| request.results.len() >= count);
@@ -319,21 +319,22 @@ impl AgentSetup {
         // It may have been written between the last look and the agent's end.
         let found =
             found.or_else(|| self.requests().into_iter().find(|it| it.results.len() >= count));
-        found.ok_or_else(|| self.explained(agent, &format!("not {count} results")))
+        found.ok_or_else(|| self.describe_failure(agent, &format!("not {count} results")))
     }
 
     /// Runs the agent to its end; everything the model was asked.
-    pub fn finish(&self, options: &[&str]) -> io::Result<Vec<Request>> {
+    pub fn finish(&self, options: &[&str]) -> io::Result<Vec<ModelRequest>> {
         let mut agent = self.start(options)?;
-        let status =
-            agent.wait(PATIENCE).map_err(|error| self.explained(&agent, &error.to_string()))?;
+        let status = agent
+            .wait(PATIENCE)
+            .map_err(|error| self.describe_failure(&agent, &error.to_string()))?;
         match status.success() {
             true => Ok(self.requests()),
-            false => Err(self.explained(&agent, &status.to_string())),
+            false => Err(self.describe_failure(&agent, &status.to_string())),
         }
     }
 
-    fn explained(&self, agent: &Running, what: &str) -> io::Error {
+    fn describe_failure(&self, agent: &TestProcess, what: &str) -> io::Error {
         let (id, requests, stderr) = (self.agent.id(), self.requests(), agent.stderr());
         broken(format!("{id}: {what}\nthe model was asked {requests:#?}\nstderr:\n{stderr}"))
     }

@@ -11,14 +11,14 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
 /// An index of texts.
-pub struct Bm25 {
+pub struct Bm25Index {
     documents: Vec<HashMap<String, f64>>,
     lengths: Vec<f64>,
     holding: HashMap<String, f64>,
     mean_length: f64,
 }
 
-impl Bm25 {
+impl Bm25Index {
     /// Indexes texts; a document is its place in them.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut documents, mut lengths) = (Vec::new(), Vec::new());
@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_rare_word_counts_more_than_a_common_one_and_a_short_text_more_than_a_long_one() {
-        let index = Bm25::new(["get a card", "get a board", "get a board with all that is on it"]);
+        let index =
+            Bm25Index::new(["get a card", "get a board", "get a board with all that is on it"]);
         assert_eq!(index.search("get card", 5), [0, 1, 2]);
         assert_eq!(index.search("board", 5), [1, 2]);
         assert_eq!(index.search("nothing", 5), [0; 0]);

@@ -17,9 +17,9 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::process::Running;
+use crate::process::TestProcess;
 use crate::{broken, peers};
-use table::{Program, Released, SERVERS};
+use table::{PeerProgram, ReleasedServer, SERVERS};
 
 /// How long a server may take for one answer; some load for seconds on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ const MOST_PAGES: u64 = 50;
 
 /// One tool of one server.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct CorpusTool {
     /// Whose it is: the name in the table, which is also what the labelled queries say.
     pub server: String,
     /// The server's name for it.
@@ -38,7 +38,7 @@ pub struct Tool {
     pub raw: String,
 }
 
-impl Tool {
+impl CorpusTool {
     /// The definition, read.
     pub fn definition(&self) -> io::Result<Value> {
         serde_json::from_str(&self.raw).map_err(io::Error::from)
@@ -46,7 +46,7 @@ impl Tool {
 }
 
 /// Every tool of every server, by server and then in the server's order.
-pub fn tools() -> io::Result<Vec<Tool>> {
+pub fn tools() -> io::Result<Vec<CorpusTool>> {
     let kept = kept_at()?;
     if let Some(folder) = kept.parent() {
         fs::create_dir_all(folder)?;
@@ -60,7 +60,7 @@ pub fn tools() -> io::Result<Vec<Tool>> {
         fs::write(&unfinished, asked)?;
         fs::rename(&unfinished, &kept)?;
     }
-    let lists: Lists = serde_json::from_slice(&fs::read(&kept)?)?;
+    let lists: RawToolLists = serde_json::from_slice(&fs::read(&kept)?)?;
     lists.iter().flat_map(|(server, list)| list.iter().map(move |raw| tool(server, raw))).collect()
 }
 
@@ -69,12 +69,12 @@ pub fn servers() -> impl Iterator<Item = &'static str> {
     SERVERS.iter().map(|server| server.name)
 }
 
-type Lists = BTreeMap<String, Vec<Box<RawValue>>>;
+type RawToolLists = BTreeMap<String, Vec<Box<RawValue>>>;
 
-fn tool(server: &str, raw: &RawValue) -> io::Result<Tool> {
+fn tool(server: &str, raw: &RawValue) -> io::Result<CorpusTool> {
     let definition: Value = serde_json::from_str(raw.get())?;
     let name = definition["name"].as_str().ok_or_else(|| broken("a tool has no name"))?;
-    Ok(Tool { server: server.to_owned(), name: name.to_owned(), raw: raw.get().to_owned() })
+    Ok(CorpusTool { server: server.to_owned(), name: name.to_owned(), raw: raw.get().to_owned() })
 }
 
 /// The file for exactly what is installed now and asked as the table says.
@@ -91,8 +91,8 @@ fn kept_at() -> io::Result<PathBuf> {
 }
 
 /// Asks a few servers at a time: each mostly loads its own modules, on a core of its own.
-fn ask_everyone() -> io::Result<Lists> {
-    let ask = |server: &Released| {
+fn ask_everyone() -> io::Result<RawToolLists> {
+    let ask = |server: &ReleasedServer| {
         let list = ask(server).map_err(|error| broken(format!("{}: {error}", server.name)))?;
         Ok((server.name.to_owned(), list))
     };
@@ -100,9 +100,11 @@ fn ask_everyone() -> io::Result<Lists> {
     let shares = SERVERS.chunks(SERVERS.len().div_ceil(at_a_time));
     std::thread::scope(|scope| {
         let started: Vec<_> = shares
-            .map(|share| scope.spawn(move || share.iter().map(ask).collect::<io::Result<Lists>>()))
+            .map(|share| {
+                scope.spawn(move || share.iter().map(ask).collect::<io::Result<RawToolLists>>())
+            })
             .collect();
-        let mut lists = Lists::new();
+        let mut lists = RawToolLists::new();
         for asked in started {
             lists.append(&mut asked.join().map_err(|_| broken("asking a server panicked"))??);
         }
@@ -111,13 +113,13 @@ fn ask_everyone() -> io::Result<Lists> {
 }
 
 /// Starts one server and reads its whole list.
-fn ask(server: &Released) -> io::Result<Vec<Box<RawValue>>> {
+fn ask(server: &ReleasedServer) -> io::Result<Vec<Box<RawValue>>> {
     let folder = tempfile::tempdir()?;
     let place = folder.path().display().to_string();
     let args = server.args.iter().map(|argument| argument.replace("{folder}", &place));
     let mut command = command(server)?;
     command.args(args).env("HOME", &place).current_dir(&place);
-    let mut running = Running::start(&mut command)?;
+    let mut running = TestProcess::start(&mut command)?;
     let hello = json!({
         "protocolVersion": crate::mcp::REVISION,
         "capabilities": {},
@@ -140,16 +142,21 @@ fn ask(server: &Released) -> io::Result<Vec<Box<RawValue>>> {
     Err(broken("its list does not end"))
 }
 
-type Members = BTreeMap<String, Box<RawValue>>;
+type RawMembers = BTreeMap<String, Box<RawValue>>;
 
 /// Sends a request and waits for its result; whatever else the server says meanwhile is passed over.
-fn request(running: &mut Running, id: u64, method: &str, params: &Value) -> io::Result<Members> {
+fn request(
+    running: &mut TestProcess,
+    id: u64,
+    method: &str,
+    params: &Value,
+) -> io::Result<RawMembers> {
     let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     running.send(&message.to_string())?;
     loop {
         let line = running.line(PATIENCE)?;
         // Some servers greet on stdout; what is no message is not an answer.
-        let Ok(mut message) = serde_json::from_str::<Members>(&line) else {
+        let Ok(mut message) = serde_json::from_str::<RawMembers>(&line) else {
             continue;
         };
         if message.get("id").is_none_or(|answered| answered.get() != id.to_string())
@@ -163,11 +170,11 @@ fn request(running: &mut Running, id: u64, method: &str, params: &Value) -> io::
 }
 
 /// The command of a server, in an environment that holds nothing of ours.
-fn command(server: &Released) -> io::Result<Command> {
+fn command(server: &ReleasedServer) -> io::Result<Command> {
     let mut command = match server.program {
-        Program::Script(path) => node(peers::server(path)?)?,
-        Program::SharedScript(path) => node(peers::npm(path)?)?,
-        Program::Python(program) => Command::new(peers::python("servers", program)?),
+        PeerProgram::Script(path) => node(peers::server(path)?)?,
+        PeerProgram::SharedScript(path) => node(peers::npm(path)?)?,
+        PeerProgram::Python(program) => Command::new(peers::python("servers", program)?),
     };
     let offline = format!("--require {}", peers::script("offline.cjs").display());
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -12,20 +12,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Running, run_outside};
-use crate::{Client, binaries, broken};
+use crate::process::{TestProcess, run_outside};
+use crate::{TestClient, binaries, broken};
 
 /// How long a start may take on a busy machine; servers that never start are cut by their own limit.
 const START: Duration = Duration::from_secs(60);
 
 /// A config and a home, from which gateways and other verbs are started.
-pub struct Setup {
+pub struct GatewaySetup {
     folder: TempDir,
     program: PathBuf,
     keys: Mutex<HashMap<String, String>>,
 }
 
-impl Setup {
+impl GatewaySetup {
     /// The caller whose key, if there is one, our own plain clients use.
     pub const CLIENT: &str = "client";
 
@@ -95,50 +95,50 @@ impl Setup {
     }
 
     /// Starts `serve` on a free port.
-    pub fn serve(&self) -> io::Result<Gateway> {
+    pub fn serve(&self) -> io::Result<TestGateway> {
         self.serve_with(&[])
     }
 
     /// Starts `serve` on a free port, with further options.
-    pub fn serve_with(&self, options: &[&str]) -> io::Result<Gateway> {
+    pub fn serve_with(&self, options: &[&str]) -> io::Result<TestGateway> {
         let mut verb = vec!["serve", "--listen", "127.0.0.1:0"];
         verb.extend(options);
-        let gateway = Gateway::start(&mut self.command(&verb))?;
+        let gateway = TestGateway::start(&mut self.command(&verb))?;
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Gateway { key: keys.get(Self::CLIENT).cloned(), ..gateway })
+        Ok(TestGateway { key: keys.get(Self::CLIENT).cloned(), ..gateway })
     }
 
     /// Starts `serve --stdio`.
-    pub fn serve_stdio(&self) -> io::Result<Running> {
-        Running::start(&mut self.command(&["serve", "--stdio"]))
+    pub fn serve_stdio(&self) -> io::Result<TestProcess> {
+        TestProcess::start(&mut self.command(&["serve", "--stdio"]))
     }
 }
 
 /// A gateway that serves over HTTP.
-pub struct Gateway {
+pub struct TestGateway {
     /// The process.
-    pub process: Running,
+    pub process: TestProcess,
     /// The endpoint it announced.
     pub url: String,
     /// The `Authorization` of its clients, where it requires a key.
     pub key: Option<String>,
 }
 
-impl Gateway {
+impl TestGateway {
     /// Starts a `serve` command and waits for the endpoint on its first line.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let process = Running::start(command)?;
+        let process = TestProcess::start(command)?;
         let url = announced_url(&process)?;
         Ok(Self { process, url, key: None })
     }
 
     /// A session of our own plain client.
-    pub fn client(&self) -> io::Result<Client> {
-        Client::connect_as(self.key.clone(), &self.url, &json!({}))
+    pub fn client(&self) -> io::Result<TestClient> {
+        TestClient::connect_as(self.key.clone(), &self.url, &json!({}))
     }
 
     /// A session, once these tools are listed: servers start while the gateway already serves.
-    pub fn client_with(&self, tools: &[&str]) -> io::Result<Client> {
+    pub fn client_with(&self, tools: &[&str]) -> io::Result<TestClient> {
         let client = self.client()?;
         client.await_tools(tools, START)?;
         Ok(client)
@@ -146,14 +146,14 @@ impl Gateway {
 }
 
 /// A server that listens, with its address on its first line.
-pub struct Listening {
+pub struct TestServer {
     /// The process.
-    pub process: Running,
+    pub process: TestProcess,
     /// Its endpoint.
     pub url: String,
 }
 
-impl Listening {
+impl TestServer {
     /// Starts a testkit program with `--http` on a free port.
     pub fn start(program: &str) -> io::Result<Self> {
         Self::start_with(program, "127.0.0.1:0", &[])
@@ -171,13 +171,13 @@ impl Listening {
 
     /// Starts any command that announces its address like that.
     pub fn run(command: &mut Command) -> io::Result<Self> {
-        let process = Running::start(command)?;
+        let process = TestProcess::start(command)?;
         let url = announced_url(&process)?;
         Ok(Self { process, url })
     }
 }
 
-fn announced_url(process: &Running) -> io::Result<String> {
+fn announced_url(process: &TestProcess) -> io::Result<String> {
     let line = process.line(START)?;
     let url = line.split_whitespace().find(|word| word.starts_with("http://"));
     url.map(str::to_owned).ok_or_else(|| broken(format!("no address on the first line: {line}")))

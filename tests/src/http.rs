@@ -14,14 +14,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An address split as HTTP needs it.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct EndpointUrl {
     /// `host:port`.
     pub authority: String,
     /// The path with its leading slash.
     pub path: String,
 }
 
-impl Endpoint {
+impl EndpointUrl {
     /// Reads an `http://host:port/path` address.
     pub fn parse(url: &str) -> io::Result<Self> {
         let rest = url.strip_prefix("http://").ok_or_else(|| broken(format!("no http: {url}")))?;
@@ -39,10 +39,10 @@ impl Endpoint {
     }
 
     /// Sends these bytes on a fresh connection and reads the head of the answer.
-    pub fn exchange(&self, request: &[u8]) -> io::Result<Response> {
+    pub fn exchange(&self, request: &[u8]) -> io::Result<RawHttpResponse> {
         let mut stream = self.connect()?;
         stream.write_all(request)?;
-        Response::read(stream)
+        RawHttpResponse::read(stream)
     }
 
     /// A request with a proper Host, our headers, and a body.
@@ -51,7 +51,7 @@ impl Endpoint {
         method: &str,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) -> io::Result<Response> {
+    ) -> io::Result<RawHttpResponse> {
         let last: Vec<_> = headers.iter().copied().chain([("Connection", "close")]).collect();
         self.exchange(&self.framed(method, &last, body))
     }
@@ -66,14 +66,14 @@ impl Endpoint {
 }
 
 /// A connection that is used again and again, one request at a time.
-pub struct Kept {
-    endpoint: Endpoint,
+pub struct KeepAliveConnection {
+    endpoint: EndpointUrl,
     stream: TcpStream,
 }
 
-impl Kept {
+impl KeepAliveConnection {
     /// Opens it.
-    pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
+    pub fn open(endpoint: &EndpointUrl) -> io::Result<Self> {
         Ok(Self { stream: endpoint.connect()?, endpoint: endpoint.clone() })
     }
 
@@ -83,9 +83,9 @@ impl Kept {
         method: &str,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) -> io::Result<Response> {
+    ) -> io::Result<RawHttpResponse> {
         self.stream.write_all(&self.endpoint.framed(method, headers, body))?;
-        Response::read(self.stream.try_clone()?)
+        RawHttpResponse::read(self.stream.try_clone()?)
     }
 }
 
@@ -101,14 +101,14 @@ pub fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]
 }
 
 /// The head of an answer, and its body still to be read.
-pub struct Response {
+pub struct RawHttpResponse {
     /// The status code.
     pub status: u16,
     headers: Vec<(String, String)>,
-    body: Body,
+    body: RawBodyReader,
 }
 
-impl Response {
+impl RawHttpResponse {
     /// Reads a head from a connection.
     pub fn read(stream: TcpStream) -> io::Result<Self> {
         let mut reader = BufReader::new(stream);
@@ -123,7 +123,7 @@ impl Response {
             };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let body = Body { reader, framing: framing(&headers) };
+        let body = RawBodyReader { reader, framing: framing(&headers) };
         Ok(Self { status, headers, body })
     }
 
@@ -151,14 +151,14 @@ impl Response {
     }
 
     /// The body's events, as they come.
-    pub fn events(self) -> Events {
-        Events { lines: BufReader::new(self.body) }
+    pub fn events(self) -> StreamEvents {
+        StreamEvents { lines: BufReader::new(self.body) }
     }
 }
 
 /// One event of an event stream.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct StreamEvent {
     /// Its id.
     pub id: Option<String>,
     /// Its data; lines are joined as the format says.
@@ -166,15 +166,15 @@ pub struct Event {
 }
 
 /// The events of a body.
-pub struct Events {
-    lines: BufReader<Body>,
+pub struct StreamEvents {
+    lines: BufReader<RawBodyReader>,
 }
 
-impl Iterator for Events {
-    type Item = io::Result<Event>;
+impl Iterator for StreamEvents {
+    type Item = io::Result<StreamEvent>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut event = Event::default();
+        let mut event = StreamEvent::default();
         let mut data: Option<String> = None;
         loop {
             let mut text = String::new();
@@ -202,7 +202,7 @@ impl Iterator for Events {
     }
 }
 
-enum Framing {
+enum BodyFraming {
     Length(u64),
     /// Bytes left in the present chunk.
     Chunked(u64),
@@ -211,19 +211,19 @@ enum Framing {
     UntilClosed,
 }
 
-struct Body {
+struct RawBodyReader {
     reader: BufReader<TcpStream>,
-    framing: Framing,
+    framing: BodyFraming,
 }
 
-impl Read for Body {
+impl Read for RawBodyReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let limit = match self.framing {
-            Framing::Done => 0,
-            Framing::UntilClosed => return self.reader.read(buffer),
-            Framing::Length(left) => left,
-            Framing::Chunked(0) => self.next_chunk()?,
-            Framing::Chunked(left) => left,
+            BodyFraming::Done => 0,
+            BodyFraming::UntilClosed => return self.reader.read(buffer),
+            BodyFraming::Length(left) => left,
+            BodyFraming::Chunked(0) => self.next_chunk()?,
+            BodyFraming::Chunked(left) => left,
         };
         let read = (&mut self.reader).take(limit).read(buffer)?;
         if read == 0 && limit > 0 && !buffer.is_empty() {
@@ -234,37 +234,37 @@ impl Read for Body {
     }
 }
 
-impl Body {
+impl RawBodyReader {
     fn next_chunk(&mut self) -> io::Result<u64> {
         let size = line(&mut self.reader)?;
         let size = u64::from_str_radix(size.trim(), 16).map_err(|_| broken("no chunk size"))?;
-        self.framing = if size == 0 { Framing::Done } else { Framing::Chunked(size) };
+        self.framing = if size == 0 { BodyFraming::Done } else { BodyFraming::Chunked(size) };
         Ok(size)
     }
 
     fn consumed(&mut self, read: u64) -> io::Result<()> {
         match &mut self.framing {
-            Framing::Length(left) => *left -= read,
-            Framing::Chunked(left) => {
+            BodyFraming::Length(left) => *left -= read,
+            BodyFraming::Chunked(left) => {
                 *left -= read;
                 if *left == 0 {
                     line(&mut self.reader)?;
                 }
             }
-            Framing::Done | Framing::UntilClosed => {}
+            BodyFraming::Done | BodyFraming::UntilClosed => {}
         }
         Ok(())
     }
 }
 
-fn framing(headers: &[(String, String)]) -> Framing {
+fn framing(headers: &[(String, String)]) -> BodyFraming {
     let value = |wanted: &str| {
         headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     };
     match (value("transfer-encoding"), value("content-length").and_then(|v| v.parse().ok())) {
-        (Some(_), _) => Framing::Chunked(0),
-        (None, Some(length)) => Framing::Length(length),
-        (None, None) => Framing::UntilClosed,
+        (Some(_), _) => BodyFraming::Chunked(0),
+        (None, Some(length)) => BodyFraming::Length(length),
+        (None, None) => BodyFraming::UntilClosed,
     }
 }
 

@@ -12,21 +12,21 @@
 pub mod agents;
 pub mod binaries;
 pub mod bm25;
-pub mod census;
 pub mod corpus;
+pub mod file_open_watcher;
 pub mod gateway;
 pub mod http;
-pub mod labelled;
+pub mod labelled_requests;
+pub mod marked_processes;
 pub mod mcp;
 pub mod peers;
 pub mod process;
-pub mod readers;
 pub mod readmes;
-pub mod visitor;
+pub mod stateless_client;
 
-pub use gateway::{Gateway, Setup};
-pub use mcp::Client;
-pub use visitor::Visitor;
+pub use gateway::{GatewaySetup, TestGateway};
+pub use mcp::TestClient;
+pub use stateless_client::StatelessTestClient;
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -11,23 +11,23 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::http::{Endpoint, Events, Response};
+use crate::http::{EndpointUrl, RawHttpResponse, StreamEvents};
 use crate::{broken, within};
 
 /// The revision it speaks unless told otherwise.
 pub const REVISION: &str = "2025-11-25";
 
 /// A session.
-pub struct Client {
+pub struct TestClient {
     /// Where it is connected.
-    pub endpoint: Endpoint,
+    pub endpoint: EndpointUrl,
     /// The id the gateway gave the session.
     pub session: String,
     credential: Option<String>,
     next: AtomicU64,
 }
 
-impl Client {
+impl TestClient {
     /// Opens a session that can answer nothing.
     pub fn connect(url: &str) -> io::Result<Self> {
         Self::connect_with(url, &json!({}))
@@ -44,7 +44,7 @@ impl Client {
         url: &str,
         capabilities: &Value,
     ) -> io::Result<Self> {
-        let endpoint = Endpoint::parse(url)?;
+        let endpoint = EndpointUrl::parse(url)?;
         let bearer = credential.iter().map(|credential| ("Authorization", credential.as_str()));
         let bearer: Vec<_> = bearer.collect();
         let response = post(&endpoint, &bearer, &initialize(REVISION, capabilities))?;
@@ -69,7 +69,12 @@ impl Client {
     }
 
     /// Starts a call that is answered with a stream; gives its id and what the stream brings.
-    pub fn begin(&self, tool: &str, arguments: &Value, token: &str) -> io::Result<(u64, Events)> {
+    pub fn begin(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        token: &str,
+    ) -> io::Result<(u64, StreamEvents)> {
         let id = self.next_id();
         let meta = json!({"progressToken": token});
         let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
@@ -116,7 +121,7 @@ impl Client {
     }
 
     /// Posts a message as it is written, within the session.
-    pub fn post(&self, message: &str) -> io::Result<Response> {
+    pub fn post(&self, message: &str) -> io::Result<RawHttpResponse> {
         post(&self.endpoint, &self.headers(), message)
     }
 
@@ -150,7 +155,11 @@ pub fn initialize(revision: &str, capabilities: &Value) -> String {
 }
 
 /// Posts a message with the headers every client sends, and these.
-pub fn post(endpoint: &Endpoint, headers: &[(&str, &str)], message: &str) -> io::Result<Response> {
+pub fn post(
+    endpoint: &EndpointUrl,
+    headers: &[(&str, &str)],
+    message: &str,
+) -> io::Result<RawHttpResponse> {
     let always =
         [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
     let all: Vec<_> = always.iter().chain(headers).copied().collect();
@@ -158,13 +167,13 @@ pub fn post(endpoint: &Endpoint, headers: &[(&str, &str)], message: &str) -> io:
 }
 
 /// The message that answers `id`, whether it came alone or in a stream.
-pub fn answer(response: Response, id: &Value) -> io::Result<Value> {
+pub fn answer(response: RawHttpResponse, id: &Value) -> io::Result<Value> {
     let text = answer_text(response, id)?;
     serde_json::from_str(&text).map_err(|error| broken(format!("no JSON: {error}: {text}")))
 }
 
 /// The same, as the bytes came.
-pub fn answer_text(response: Response, id: &Value) -> io::Result<String> {
+pub fn answer_text(response: RawHttpResponse, id: &Value) -> io::Result<String> {
     if !response.streams() {
         return response.text();
     }

@@ -52,14 +52,14 @@ pub fn run_outside(command: &Command, input: &str) -> io::Result<Output> {
 }
 
 /// A running program.
-pub struct Running {
+pub struct TestProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     stderr: Arc<Mutex<String>>,
 }
 
-impl Running {
+impl TestProcess {
     /// Starts a command with all three streams connected to us.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -133,7 +133,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for TestProcess {
     fn drop(&mut self) {
         self.stdin = None;
         if matches!(self.child.try_wait(), Ok(None)) {

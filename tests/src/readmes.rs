@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// What a crate says about itself.
 #[derive(Debug, Clone)]
-pub struct Readme {
+pub struct CrateReadme {
     /// The crate's name.
     pub name: String,
     /// Its README, as it is written.
@@ -23,7 +23,7 @@ pub struct Readme {
 
 /// The README of every crate in the lock file that has one, by name, the newest version of each.
 /// Crates that were never needed on this machine are downloaded.
-pub fn readmes() -> Result<Vec<Readme>, Box<dyn Error>> {
+pub fn readmes() -> Result<Vec<CrateReadme>, Box<dyn Error>> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
@@ -42,7 +42,7 @@ pub fn readmes() -> Result<Vec<Readme>, Box<dyn Error>> {
         };
         found.insert(name.to_owned(), text);
     }
-    Ok(found.into_iter().map(|(name, text)| Readme { name, text }).collect())
+    Ok(found.into_iter().map(|(name, text)| CrateReadme { name, text }).collect())
 }
 
 fn readme(package: &Value) -> Option<String> {

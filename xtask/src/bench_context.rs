@@ -1,9 +1,9 @@
-//! `cargo xtask bench-context`: what the local context costs, beside a bare FTS5 table in the same
-//! run.
+//! `cargo xtask bench-context`: the cost of the local context, compared to a bare FTS5 table in the
+//! same run.
 //!
-//! Files are made; a bare table and `toolgate context ingest` take them in; both are asked the same
-//! queries; and a library of a million passages is asked too. The figures to judge by are ratios. It
-//! does NOT fail when a target is missed; the targets stand beside the figures.
+//! It generates files, ingests them into a bare table and with `toolgate context ingest`, and runs
+//! the same queries on both. It also queries a library of a million passages. The relevant figures
+//! are ratios. A missed target is not an error; the targets are shown beside the figures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::bench::process::children_nanos;
-use crate::{Outcome, shell, workspace};
+use crate::{VerbResult, shell, workspace};
 
 const USAGE: &str = "\
 usage: cargo xtask bench-context [--files N] [--mb N] [--passages N] [--no-build]
@@ -27,14 +27,15 @@ usage: cargo xtask bench-context [--files N] [--mb N] [--passages N] [--no-build
 /// How often the memory of a running process is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-struct Plan {
+/// The options of the command line.
+struct ContextBenchPlan {
     files: u64,
     megabytes: u64,
     passages: u64,
     build: bool,
 }
 
-impl Plan {
+impl ContextBenchPlan {
     fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut plan = Self { files: 10_000, megabytes: 100, passages: 1_000_000, build: true };
         let mut arguments = arguments.iter();
@@ -57,31 +58,32 @@ impl Plan {
 }
 
 /// Runs it.
-pub fn run(arguments: &[String]) -> Outcome {
-    let plan = Plan::parse(arguments)?;
-    let bench = Bench::prepare(&plan)?;
+pub fn run(arguments: &[String]) -> VerbResult {
+    let plan = ContextBenchPlan::parse(arguments)?;
+    let bench = ContextBench::prepare(&plan)?;
     let outcome = bench.measure(&plan);
     // What is left of it only takes room.
     let _ = fs::remove_dir_all(&bench.scratch);
     outcome
 }
 
-struct Bench {
+/// The folders and programs of one benchmark run.
+struct ContextBench {
     program: PathBuf,
     toolgate: PathBuf,
     scratch: PathBuf,
 }
 
-/// What a process cost.
-struct Cost {
+/// The cost of one process.
+struct ProcessCost {
     wall: f64,
     cpu: f64,
     peak: u64,
     printed: String,
 }
 
-impl Bench {
-    fn prepare(plan: &Plan) -> Result<Self, String> {
+impl ContextBench {
+    fn prepare(plan: &ContextBenchPlan) -> Result<Self, String> {
         if plan.build {
             for package in [
                 ["-p", "toolgate-store", "--example", "context_bench"],
@@ -100,7 +102,7 @@ impl Bench {
         Ok(Self { program, toolgate: release.join("toolgate"), scratch })
     }
 
-    fn measure(&self, plan: &Plan) -> Outcome {
+    fn measure(&self, plan: &ContextBenchPlan) -> VerbResult {
         let files = self.scratch.join("files");
         let (number, bytes) = (plan.files.to_string(), (plan.megabytes * 1_000_000).to_string());
         self.own("make", &[&files, Path::new(&number), Path::new(&bytes)])?;
@@ -125,9 +127,9 @@ impl Bench {
         line("again, nothing changed", &format!("CPU {:.2} s (target: under 2)", again.cpu));
 
         let library = context_file(&self.scratch.join("home")).ok_or("find context.db")?;
-        let ours = self.searched("search", &[&library])?;
+        let ours = self.measure_search("search", &[&library])?;
         for how in ["any", "all"] {
-            let theirs = self.searched("bare-search", &[&bare, Path::new(how)])?;
+            let theirs = self.measure_search("bare-search", &[&bare, Path::new(how)])?;
             let told = format!(
                 "mean {:.2} ms to {:.2} ms of CPU: {:.2} times (target: at most 2)",
                 ours.mean,
@@ -139,10 +141,10 @@ impl Bench {
         if plan.passages > 0 { self.large(plan.passages) } else { Ok(()) }
     }
 
-    fn large(&self, passages: u64) -> Outcome {
+    fn large(&self, passages: u64) -> VerbResult {
         let library = self.scratch.join("large.db");
         self.own("fill", &[&library, Path::new(&passages.to_string())])?;
-        let spent = self.searched("search", &[&library])?;
+        let spent = self.measure_search("search", &[&library])?;
         let told = format!(
             "CPU p50 {:.1} ms, p90 {:.1} ms, p99 {:.1} ms (target: p50 under 50)",
             spent.p50, spent.p90, spent.p99
@@ -151,27 +153,27 @@ impl Bench {
         Ok(())
     }
 
-    fn own(&self, verb: &str, arguments: &[&Path]) -> Result<Cost, String> {
+    fn own(&self, verb: &str, arguments: &[&Path]) -> Result<ProcessCost, String> {
         let mut command = shell::command(&self.program);
         command.arg(verb).args(arguments);
         cost(command)
     }
 
-    fn ingest(&self, files: &Path) -> Result<Cost, String> {
+    fn ingest(&self, files: &Path) -> Result<ProcessCost, String> {
         let mut command = shell::command(&self.toolgate);
         command.arg("--home").arg(self.scratch.join("home"));
         command.args(["--json", "context", "ingest"]).arg(files);
         cost(command)
     }
 
-    fn searched(&self, verb: &str, arguments: &[&Path]) -> Result<Spent, String> {
+    fn measure_search(&self, verb: &str, arguments: &[&Path]) -> Result<SearchTimes, String> {
         let printed = self.own(verb, arguments)?.printed;
-        let figures: Value =
-            serde_json::from_str(&printed).map_err(|error| format!("read {printed:?}: {error}"))?;
+        let figures: Value = serde_json::from_str(&printed)
+            .map_err(|error| format!("cannot parse {printed:?}: {error}"))?;
         let figure = |name: &str| {
             figures[name].as_f64().ok_or_else(|| format!("find `{name}` in {printed:?}"))
         };
-        Ok(Spent {
+        Ok(SearchTimes {
             mean: figure("mean")?,
             p50: figure("p50")?,
             p90: figure("p90")?,
@@ -180,8 +182,8 @@ impl Bench {
     }
 }
 
-/// Milliseconds of CPU that a search takes.
-struct Spent {
+/// The CPU time of searches, in milliseconds.
+struct SearchTimes {
     mean: f64,
     p50: f64,
     p90: f64,
@@ -193,11 +195,11 @@ fn line(what: &str, told: &str) {
 }
 
 /// Runs a command to its end and looks at it meanwhile. It must print little.
-fn cost(mut command: Command) -> Result<Cost, String> {
+fn cost(mut command: Command) -> Result<ProcessCost, String> {
     eprintln!("$ {command:?}");
     let (begun, before) = (Instant::now(), children_nanos()?);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let child = command.spawn().map_err(|error| format!("start {command:?}: {error}"))?;
+    let child = command.spawn().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     let pid = child.id();
     let (printed, peak) = thread::scope(|scope| {
         let ended = scope.spawn(|| ended(child));
@@ -206,11 +208,17 @@ fn cost(mut command: Command) -> Result<Cost, String> {
             peak = peak.max(memory(pid));
             thread::sleep(LOOK);
         }
-        (ended.join().map_err(|_| "wait for it".to_owned()).and_then(|printed| printed), peak)
+        (
+            ended
+                .join()
+                .map_err(|_| "cannot wait for the measured program".to_owned())
+                .and_then(|printed| printed),
+            peak,
+        )
     });
     let wall = begun.elapsed().as_secs_f64();
     let cpu = (children_nanos()? - before) as f64 / 1e9;
-    Ok(Cost { wall, cpu, peak, printed: printed? })
+    Ok(ProcessCost { wall, cpu, peak, printed: printed? })
 }
 
 fn ended(child: Child) -> Result<String, String> {

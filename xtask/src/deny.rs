@@ -1,21 +1,22 @@
-//! `cargo xtask deny`: the two rules about foreign crates, read from `deny.toml`.
+//! `cargo xtask deny`: checks dependencies against two rules of `deny.toml`.
 //!
-//! `cargo deny` itself takes minutes to build and reads the same file; this checks only what must
-//! never slip in between its runs: a banned crate, and a licence nobody agreed to.
+//! `cargo deny` reads the same file but takes minutes to build. This verb only checks what must
+//! never slip in between its runs: banned crates and licences that are not allowed.
 
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item};
 
-use crate::Outcome;
+use crate::VerbResult;
 use crate::workspace;
 
-struct Rules {
+/// The rules of `deny.toml` that this verb checks.
+struct DenyRules {
     licences: Vec<String>,
     banned: Vec<String>,
 }
 
-/// Checks every crate of the resolved graph, whatever platform it is for.
-pub fn check() -> Outcome {
+/// Checks every crate of the resolved graph, for all platforms.
+pub fn check() -> VerbResult {
     let rules = rules()?;
     let metadata = workspace::metadata(&[])?;
     let packages: Vec<&Value> = workspace::packages(&metadata).collect();
@@ -27,16 +28,16 @@ pub fn check() -> Outcome {
     Err(format!("{} crates break deny.toml\n  {}", faults.len(), faults.join("\n  ")))
 }
 
-fn rules() -> Result<Rules, String> {
+fn rules() -> Result<DenyRules, String> {
     let path = workspace::root().join("deny.toml");
     let text = std::fs::read_to_string(path).map_err(|error| format!("deny.toml: {error}"))?;
     let document: DocumentMut = text.parse().map_err(|error| format!("deny.toml: {error}"))?;
     let licences = strings(&document["licenses"]["allow"], None);
     let banned = strings(&document["bans"]["deny"], Some("crate"));
     if licences.is_empty() || banned.is_empty() {
-        return Err("deny.toml: licenses.allow and bans.deny must both say something".to_owned());
+        return Err("deny.toml: licenses.allow and bans.deny must not be empty".to_owned());
     }
-    Ok(Rules { licences, banned })
+    Ok(DenyRules { licences, banned })
 }
 
 /// The strings of an array, or the strings under `key` of the tables in it.
@@ -49,7 +50,7 @@ fn strings(item: &Item, key: Option<&str>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-impl Rules {
+impl DenyRules {
     fn fault(&self, package: &Value) -> Option<String> {
         let name = package["name"].as_str().unwrap_or_default();
         let version = package["version"].as_str().unwrap_or_default();
@@ -59,13 +60,14 @@ impl Rules {
         let Some(expression) = package["license"].as_str() else {
             return Some(format!("{name} {version}: names no licence"));
         };
-        let fine = Licence { words: words(expression), allowed: &self.licences }.holds();
+        let fine =
+            LicenceParser { words: words(expression), allowed: &self.licences }.parse_allowed();
         (!fine).then(|| format!("{name} {version}: licence `{expression}` is not allowed"))
     }
 }
 
-/// An SPDX expression being judged; `AND` binds tighter than `OR`, and so do parentheses.
-struct Licence<'a> {
+/// A parser of an SPDX expression; `AND` binds tighter than `OR`.
+struct LicenceParser<'a> {
     /// What is left to read, last word first.
     words: Vec<String>,
     allowed: &'a [String],
@@ -77,8 +79,8 @@ fn words(expression: &str) -> Vec<String> {
     spaced.split_whitespace().rev().map(str::to_owned).collect()
 }
 
-impl Licence<'_> {
-    fn holds(mut self) -> bool {
+impl LicenceParser<'_> {
+    fn parse_allowed(mut self) -> bool {
         let verdict = self.either();
         verdict && self.words.is_empty()
     }
@@ -130,7 +132,7 @@ mod tests {
 
     fn allows(expression: &str) -> bool {
         let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"].map(str::to_owned);
-        Licence { words: words(expression), allowed: &allowed }.holds()
+        LicenceParser { words: words(expression), allowed: &allowed }.parse_allowed()
     }
 
     #[test]
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn a_banned_crate_is_refused_whatever_its_licence() {
         let rules =
-            Rules { licences: vec!["MIT".to_owned()], banned: vec!["openssl-sys".to_owned()] };
+            DenyRules { licences: vec!["MIT".to_owned()], banned: vec!["openssl-sys".to_owned()] };
         let package = |name: &str| json!({"name": name, "version": "1.0.0", "license": "MIT"});
         assert_eq!(rules.fault(&package("serde")), None);
         assert_eq!(rules.fault(&package("openssl-sys")).unwrap(), "openssl-sys 1.0.0: banned");

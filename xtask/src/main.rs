@@ -1,13 +1,14 @@
-//! The project's own tool: `cargo xtask VERB`.
+//! The project's development tool: `cargo xtask VERB`.
 //!
-//! One place for what a contributor and CI run, so that both run the same thing. It checks and
-//! drives; it builds nothing that ships and holds no product code.
+//! Contributors and CI run the same checks through it. It contains no product code and builds
+//! nothing that ships.
 
 mod bench;
 mod bench_context;
 mod conformance;
 mod deny;
 mod layers;
+mod names;
 mod peers;
 mod schema;
 mod shell;
@@ -16,8 +17,8 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// What every verb returns: nothing, or the reason for a person to read.
-type Outcome = Result<(), String>;
+/// The result of a verb: nothing, or an error message.
+type VerbResult = Result<(), String>;
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
@@ -26,6 +27,7 @@ usage: cargo xtask VERB
     [--repeat N] [--load]         several times, beside two busy loops
   fmt-check                       formatting
   layers                          dependencies point downwards, files keep to their budget
+  names [--check | --sample N]    every type and its meaning; one name for one concept
   deny                            licences and banned crates (deny.toml)
   peers                           install the released peers under target/peers
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String]) -> Outcome {
+fn run(arguments: &[String]) -> VerbResult {
     let Some((verb, rest)) = arguments.split_first() else {
         return Err(USAGE.to_owned());
     };
@@ -53,6 +55,7 @@ fn run(arguments: &[String]) -> Outcome {
         "test" => stages::test(rest),
         "fmt-check" => stages::fmt_check(),
         "layers" => layers::check(),
+        "names" => names::run(rest),
         "deny" => deny::check(),
         "peers" => peers::install(),
         "conformance" => conformance::run(rest),
@@ -60,6 +63,6 @@ fn run(arguments: &[String]) -> Outcome {
         "soak" => stages::soak(),
         "bench" => bench::run(rest),
         "bench-context" => bench_context::run(rest),
-        other => Err(format!("no verb `{other}`\n{USAGE}")),
+        other => Err(format!("no verb named `{other}`\n{USAGE}")),
     }
 }

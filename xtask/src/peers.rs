@@ -1,20 +1,20 @@
-//! Installing the released peers: npm and Python packages at the exact versions of the lock files
+//! Installs the released peers: npm and Python packages at the exact versions of the lock files
 //! under `tests/peers`.
 //!
-//! Everything lands under `target/peers` and nowhere else. A folder carries a copy of the lock file
-//! it was made from, so a second run installs nothing and a changed lock file installs again. The
-//! packages' own install scripts do not run.
+//! Everything is installed under `target/peers`. Each folder contains a copy of its lock file, so a
+//! second run installs nothing, and a changed lock file installs again. The install scripts of the
+//! packages do not run.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toolgate_e2e::peers::{self, NPM_FOLDERS, PYTHON_FOLDERS};
 
-use crate::Outcome;
+use crate::VerbResult;
 use crate::{shell, workspace};
 
 /// Installs what is missing.
-pub fn install() -> Outcome {
+pub fn install() -> VerbResult {
     for name in NPM_FOLDERS {
         let lock = source().join(name).join("package-lock.json");
         once(name, &lock, |folder| npm(&source().join(name), folder))?;
@@ -27,7 +27,7 @@ pub fn install() -> Outcome {
 }
 
 /// The protocol's schemas, out of the suite that bundles them; quick, so it needs no stamp.
-fn schemas() -> Outcome {
+fn schemas() -> VerbResult {
     let (node, suite) = (peers::node(), peers::conformance(NPM_FOLDERS[0]));
     let mut extract = shell::command(node.map_err(|error| error.to_string())?);
     extract.arg(peers::script("schemas.mjs")).arg(suite.map_err(|error| error.to_string())?);
@@ -39,7 +39,7 @@ fn source() -> PathBuf {
 }
 
 /// Runs `install` unless the folder's stamp equals the lock file.
-fn once(name: &str, lock: &Path, install: impl Fn(&Path) -> Outcome) -> Outcome {
+fn once(name: &str, lock: &Path, install: impl Fn(&Path) -> VerbResult) -> VerbResult {
     let folder = peers::root().join(name);
     let stamp = folder.join("installed.lock");
     let wanted = std::fs::read(lock).map_err(|error| format!("{}: {error}", lock.display()))?;
@@ -53,14 +53,13 @@ fn once(name: &str, lock: &Path, install: impl Fn(&Path) -> Outcome) -> Outcome 
         std::fs::remove_dir_all(&folder).map_err(|error| format!("{name}: {error}"))?;
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{name}: {error}"))?;
-    install(&folder)
-        .map_err(|reason| format!("the peers `{name}` cannot be installed: {reason}"))?;
+    install(&folder).map_err(|reason| format!("cannot install the peers `{name}`: {reason}"))?;
     std::fs::write(&stamp, wanted).map_err(|error| format!("{name}: {error}"))?;
     eprintln!("peers: {name} took {:.0?}", begun.elapsed());
     Ok(())
 }
 
-fn npm(source: &Path, folder: &Path) -> Outcome {
+fn npm(source: &Path, folder: &Path) -> VerbResult {
     for file in ["package.json", "package-lock.json"] {
         std::fs::copy(source.join(file), folder.join(file))
             .map_err(|error| format!("{file}: {error}"))?;
@@ -69,7 +68,7 @@ fn npm(source: &Path, folder: &Path) -> Outcome {
     shell::run(shell::command("npm").args(options).current_dir(folder))
 }
 
-fn python(lock: &Path, folder: &Path) -> Outcome {
+fn python(lock: &Path, folder: &Path) -> VerbResult {
     virtual_environment(folder)?;
     let options = ["install", "--quiet", "--disable-pip-version-check", "--require-hashes"];
     let mut pip = shell::command(folder.join("bin").join("python"));
@@ -77,7 +76,7 @@ fn python(lock: &Path, folder: &Path) -> Outcome {
 }
 
 /// Debian splits `venv` from Python itself; where it is missing, the package manager is asked once.
-fn virtual_environment(folder: &Path) -> Outcome {
+fn virtual_environment(folder: &Path) -> VerbResult {
     let make = || shell::run(shell::command("python3").args(["-m", "venv", "--clear"]).arg(folder));
     make().or_else(|reason| {
         eprintln!("peers: {reason}; trying Debian's python3-venv");

@@ -1,13 +1,13 @@
-//! Running other programs: say the command, run it, and turn a failure into its reason.
+//! Runs other programs: prints the command, runs it, and returns a failure as an error message.
 //!
-//! No shell is involved; an argument is an argument.
+//! It uses no shell, so arguments are passed unchanged.
 
 #![expect(clippy::disallowed_methods, reason = "a build tool starts tools; it is not the product")]
 
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
-use crate::Outcome;
+use crate::VerbResult;
 use crate::workspace;
 
 /// A command that runs in the workspace's root.
@@ -36,7 +36,7 @@ pub fn cargo() -> Command {
 }
 
 /// Runs a command with our own output streams.
-pub fn run(command: &mut Command) -> Outcome {
+pub fn run(command: &mut Command) -> VerbResult {
     let shown = shown(command);
     eprintln!("$ {shown}");
     let status = command.status().map_err(|error| cannot_start(&shown, &error))?;
@@ -52,7 +52,8 @@ pub fn capture(command: &mut Command) -> Result<String, String> {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(format!("`{shown}` ended with {}: {}", output.status, stderr.trim()));
     }
-    String::from_utf8(output.stdout).map_err(|_| format!("`{shown}` printed no UTF-8"))
+    String::from_utf8(output.stdout)
+        .map_err(|_| format!("`{shown}` printed text that is not UTF-8"))
 }
 
 fn cannot_start(shown: &str, error: &std::io::Error) -> String {

@@ -8,40 +8,46 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use crate::Outcome;
-use crate::{conformance, deny, layers, peers, shell};
+use crate::VerbResult;
+use crate::{conformance, deny, layers, names, peers, shell};
 
-struct Stage {
+/// One stage of `cargo xtask test`.
+struct TestStage {
     name: &'static str,
     says: &'static str,
-    run: fn() -> Outcome,
+    run: fn() -> VerbResult,
 }
 
-const STAGES: &[Stage] = &[
-    Stage { name: "fmt", says: "formatting", run: fmt_check },
-    Stage { name: "layers", says: "the architecture's own rules", run: layers::check },
-    Stage { name: "deny", says: "licences and banned crates", run: deny::check },
-    Stage { name: "clippy", says: "lints, as errors", run: clippy },
-    Stage { name: "build", says: "every binary and test", run: build },
-    Stage { name: "tests", says: "unit and integration tests", run: tests },
-    Stage { name: "doc", says: "documentation examples", run: doc_tests },
-    Stage { name: "peers", says: "released servers and clients, installed", run: peers::install },
-    Stage { name: "e2e", says: "the real binary against real peers", run: end_to_end },
-    Stage { name: "conformance", says: "the official suite", run: conformance::check },
+const STAGES: &[TestStage] = &[
+    TestStage { name: "fmt", says: "formatting", run: fmt_check },
+    TestStage { name: "layers", says: "the architecture's own rules", run: layers::check },
+    TestStage { name: "names", says: "one name for one concept", run: names::check },
+    TestStage { name: "deny", says: "licences and banned crates", run: deny::check },
+    TestStage { name: "clippy", says: "lints, as errors", run: clippy },
+    TestStage { name: "build", says: "every binary and test", run: build },
+    TestStage { name: "tests", says: "unit and integration tests", run: tests },
+    TestStage { name: "doc", says: "documentation examples", run: doc_tests },
+    TestStage {
+        name: "peers",
+        says: "released servers and clients, installed",
+        run: peers::install,
+    },
+    TestStage { name: "e2e", says: "the real binary against real peers", run: end_to_end },
+    TestStage { name: "conformance", says: "the official suite", run: conformance::check },
 ];
 
 const USAGE: &str = "[--only STAGE]… [--repeat N] [--load] [--list]";
 
-/// Runs all stages, or those named with `--only`; several times with `--repeat`, and beside two busy
-/// loops with `--load`, to find tests that depend on luck.
-pub fn test(arguments: &[String]) -> Outcome {
+/// Runs all stages, or those named with `--only`; several times with `--repeat`, and beside two
+/// busy loops with `--load`, to find tests that depend on luck.
+pub fn test(arguments: &[String]) -> VerbResult {
     if arguments == ["--list"] {
         STAGES.iter().for_each(|stage| println!("{:<12} {}", stage.name, stage.says));
         return Ok(());
     }
-    let plan = Plan::read(arguments)?;
+    let plan = TestPlan::read(arguments)?;
     // Ends with this function, however that ends.
-    let _load = plan.load.then(Load::start);
+    let _load = plan.load.then(CpuLoadGuard::start);
     let begun = Instant::now();
     for round in 1..=plan.rounds {
         let mut times = Vec::new();
@@ -60,13 +66,13 @@ pub fn test(arguments: &[String]) -> Outcome {
 }
 
 /// What is run, how often, and beside what.
-struct Plan {
-    stages: Vec<&'static Stage>,
+struct TestPlan {
+    stages: Vec<&'static TestStage>,
     rounds: u32,
     load: bool,
 }
 
-impl Plan {
+impl TestPlan {
     fn read(arguments: &[String]) -> Result<Self, String> {
         let (mut names, mut rounds, mut load) = (Vec::new(), 1, false);
         let mut rest = arguments.iter().map(String::as_str);
@@ -83,9 +89,9 @@ impl Plan {
             }
         }
         if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|s| s.name != **name)) {
-            return Err(format!("no stage `{unknown}`; `cargo xtask test --list` names them"));
+            return Err(format!("no stage named `{unknown}`; run `cargo xtask test --list`"));
         }
-        let chosen = |stage: &&Stage| names.is_empty() || names.contains(&stage.name);
+        let chosen = |stage: &&TestStage| names.is_empty() || names.contains(&stage.name);
         Ok(Self { stages: STAGES.iter().filter(chosen).collect(), rounds, load })
     }
 
@@ -99,9 +105,9 @@ impl Plan {
 }
 
 /// Two threads that do nothing but take processor time from the tests, until it is dropped.
-struct Load(Arc<AtomicBool>);
+struct CpuLoadGuard(Arc<AtomicBool>);
 
-impl Load {
+impl CpuLoadGuard {
     fn start() -> Self {
         let over = Arc::new(AtomicBool::new(false));
         for _ in 0..2 {
@@ -116,36 +122,36 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for CpuLoadGuard {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// `cargo fmt --check` on the whole workspace.
-pub fn fmt_check() -> Outcome {
+pub fn fmt_check() -> VerbResult {
     shell::run(shell::cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn clippy() -> Outcome {
+fn clippy() -> VerbResult {
     let lint = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     shell::run(shell::cargo().args(lint))
 }
 
 /// `--all-targets` and not `--bins`: dev-dependencies take part in the feature resolution, and the
 /// test stages would otherwise compile everything a second time.
-pub fn build() -> Outcome {
+pub fn build() -> VerbResult {
     shell::run(shell::cargo().args(["build", "--workspace", "--all-targets"]))
 }
 
-fn tests() -> Outcome {
+fn tests() -> VerbResult {
     test_run(
         &["--workspace", "--filterset", "not package(toolgate-e2e)"],
         &["--workspace", "--exclude", "toolgate-e2e", "--all-targets"],
     )
 }
 
-fn end_to_end() -> Outcome {
+fn end_to_end() -> VerbResult {
     test_run(
         &["--workspace", "--filterset", "package(toolgate-e2e)"],
         &["--package", "toolgate-e2e"],
@@ -153,19 +159,19 @@ fn end_to_end() -> Outcome {
 }
 
 /// Runs tests with nextest where it is, and with cargo's own runner elsewhere.
-fn test_run(nextest_options: &[&str], cargo_options: &[&str]) -> Outcome {
+fn test_run(nextest_options: &[&str], cargo_options: &[&str]) -> VerbResult {
     match nextest() {
         true => shell::run(shell::cargo().args(["nextest", "run"]).args(nextest_options)),
         false => shell::run(shell::cargo().arg("test").args(cargo_options)),
     }
 }
 
-fn doc_tests() -> Outcome {
+fn doc_tests() -> VerbResult {
     shell::run(shell::cargo().args(["test", "--doc", "--workspace"]))
 }
 
 /// Everything that counts, at the full counts (`toolgate_e2e::count`).
-pub fn soak() -> Outcome {
+pub fn soak() -> VerbResult {
     build()?;
     peers::install()?;
     let mut command = shell::cargo();
@@ -185,11 +191,11 @@ fn nextest() -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Load, Plan};
+    use super::{CpuLoadGuard, TestPlan};
 
-    fn plan(arguments: &[&str]) -> Result<Plan, String> {
+    fn plan(arguments: &[&str]) -> Result<TestPlan, String> {
         let arguments: Vec<String> = arguments.iter().map(|&a| a.to_owned()).collect();
-        Plan::read(&arguments)
+        TestPlan::read(&arguments)
     }
 
     fn names(arguments: &[&str]) -> Result<Vec<&'static str>, String> {
@@ -210,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_load_ends_with_its_owner() {
-        let load = Load::start();
+        let load = CpuLoadGuard::start();
         let threads = Arc::downgrade(&load.0);
         drop(load);
         while threads.strong_count() > 0 {

@@ -1,6 +1,5 @@
-//! The workspace as `cargo metadata` tells it: members and their declared dependencies.
-//!
-//! It reads facts only; what is allowed is decided by `layers` and `deny`.
+//! Reads the members of the workspace and their declared dependencies from `cargo metadata`.
+//! `layers` and `deny` check them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,10 @@ use serde_json::Value;
 
 use crate::shell;
 
-/// When a dependency is compiled in.
+/// The kind of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Part of what ships (build scripts included).
+pub enum DependencyKind {
+    /// Part of the product, including build scripts.
     Normal,
     /// Only for tests, examples and benches.
     Dev,
@@ -19,18 +18,18 @@ pub enum Kind {
 
 /// One declared dependency.
 #[derive(Clone, Debug)]
-pub struct Dependency {
+pub struct CrateDependency {
     pub name: String,
-    pub kind: Kind,
+    pub kind: DependencyKind,
 }
 
 /// One member of the workspace.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct WorkspaceMember {
     pub name: String,
     /// The crate's folder, relative to the root, with `/` between parts.
     pub folder: String,
-    pub dependencies: Vec<Dependency>,
+    pub dependencies: Vec<CrateDependency>,
 }
 
 /// The folder that holds the workspace's `Cargo.toml`.
@@ -40,7 +39,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The members, without asking for the dependency graph.
-pub fn members() -> Result<Vec<Member>, String> {
+pub fn members() -> Result<Vec<WorkspaceMember>, String> {
     let metadata = metadata(&["--no-deps"])?;
     packages(&metadata).map(member).collect()
 }
@@ -49,7 +48,8 @@ pub fn members() -> Result<Vec<Member>, String> {
 pub fn metadata(options: &[&str]) -> Result<Value, String> {
     let text =
         shell::capture(shell::cargo().args(["metadata", "--format-version", "1"]).args(options))?;
-    serde_json::from_str(&text).map_err(|error| format!("cargo metadata is no JSON: {error}"))
+    serde_json::from_str(&text)
+        .map_err(|error| format!("the output of cargo metadata is not JSON: {error}"))
 }
 
 /// The package entries of a metadata document.
@@ -57,7 +57,7 @@ pub fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
     metadata["packages"].as_array().into_iter().flatten()
 }
 
-fn member(package: &Value) -> Result<Member, String> {
+fn member(package: &Value) -> Result<WorkspaceMember, String> {
     let name = text(package, "name")?;
     let manifest = PathBuf::from(text(package, "manifest_path")?);
     let folder = manifest.parent().and_then(|folder| folder.strip_prefix(root()).ok());
@@ -65,12 +65,12 @@ fn member(package: &Value) -> Result<Member, String> {
     let folder: Vec<_> = folder.iter().map(|part| part.to_string_lossy()).collect();
     let declared = package["dependencies"].as_array().into_iter().flatten();
     let dependencies = declared.map(dependency).collect::<Result<_, _>>()?;
-    Ok(Member { name, folder: folder.join("/"), dependencies })
+    Ok(WorkspaceMember { name, folder: folder.join("/"), dependencies })
 }
 
-fn dependency(declared: &Value) -> Result<Dependency, String> {
-    let kind = if declared["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
-    Ok(Dependency { name: text(declared, "name")?, kind })
+fn dependency(declared: &Value) -> Result<CrateDependency, String> {
+    let kind = if declared["kind"] == "dev" { DependencyKind::Dev } else { DependencyKind::Normal };
+    Ok(CrateDependency { name: text(declared, "name")?, kind })
 }
 
 fn text(object: &Value, key: &str) -> Result<String, String> {

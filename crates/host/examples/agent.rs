@@ -1,4 +1,4 @@
-//! An agent loop on the library: a model is shown the tools, asks for calls, sees their results.
+//! An agent loop on the library: a model gets the tools, requests calls and gets their results.
 //!
 //! The model here is a few lines of rules, so that the example runs anywhere:
 //!
@@ -6,12 +6,12 @@
 //! cargo run -p toolgate-host --example agent -- "what time is it?"
 //! ```
 //!
-//! Put a real model in the place of [`think`]: it gets the conversation and the tools' definitions,
-//! and either says something or asks for a call.
+//! Replace [`think`] by a real model: it gets the conversation and the tool definitions, and either
+//! says something or requests a call.
 
 use std::process::ExitCode;
 
-use toolgate_host::{Host, Listed, Tool, Value, helper_main, json};
+use toolgate_host::{Host, ListedCapability, Tool, Value, helper_main, json};
 
 /// What a model does next.
 enum Step {
@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
     match run(question).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: failed to {error}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
@@ -52,7 +52,7 @@ async fn run(question: String) -> Result<(), toolgate_host::HostError> {
         },
     );
     let host = Host::builder().sample_if_empty().tool(length).start().await?;
-    host.settled().await;
+    host.wait_settled().await;
     let tools = host.tools().await;
     println!("{} tools: {}", tools.len(), names(&tools));
 
@@ -74,12 +74,12 @@ async fn run(question: String) -> Result<(), toolgate_host::HostError> {
     Ok(())
 }
 
-fn names(tools: &[Listed]) -> String {
+fn names(tools: &[ListedCapability]) -> String {
     tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The model: decides by a word in the question which tool fits.
-fn think(turns: &[Turn], tools: &[Listed]) -> Step {
+fn think(turns: &[Turn], tools: &[ListedCapability]) -> Step {
     let question = match turns.last() {
         Some(Turn::Tool { name, result }) => {
             return Step::Say(format!("{name} says: {}", result["content"][0]["text"]));

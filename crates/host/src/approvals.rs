@@ -1,61 +1,63 @@
-//! Approvals for whoever shows them to a person: what waits, what is granted, and how to settle it.
+//! Approvals: pending calls, grants, and how to settle them.
 //!
-//! A living host has its broker ([`Host::approvals`](crate::Host::approvals)); where none runs, what
-//! waits in a home can be settled all the same ([`open`]).
+//! A running host has a broker ([`Host::approvals`](crate::Host::approvals)). Without a running
+//! host, [`open`] gives access to the pending calls of a home.
 
 use std::sync::Arc;
 
 use toolgate_config::Home;
-use toolgate_store::journal::{Event, Record};
-use toolgate_store::{Journal, Keyring, SqliteState};
+use toolgate_store::journal::{JournalEvent, JournalRecord};
+use toolgate_store::{Journal, Keyring, SqliteStore};
 
 use crate::{Host, HostError};
 
-pub use toolgate_gate::approvals::{Approver, Broker, Registered, shown_params};
+pub use toolgate_gate::approvals::{ApprovalBroker, Approver, ApproverGuard, shown_params};
 pub use toolgate_model::Digest;
 pub use toolgate_store::{
-    Bound, Choice, Grant, PendingCall, Settled, StoreError as ApprovalError, Verdict, Which,
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, Grant, GrantSelector, PendingCall,
+    SettledCall, StoreError as ApprovalError,
 };
 
 impl Host {
-    /// What waits for approval and what is granted.
-    pub fn approvals(&self) -> Option<&Arc<Broker>> {
+    /// Returns the broker of pending calls and grants.
+    pub fn approvals(&self) -> Option<&Arc<ApprovalBroker>> {
         self.gate().approvals()
     }
 }
 
-/// What a home remembers of approvals, without anything that could call.
-pub struct Remembered {
-    /// The one port for all who answer.
-    pub broker: Arc<Broker>,
-    /// The keys of callers over HTTP.
+/// The stored approvals of a home, without servers.
+pub struct StoredApprovals {
+    /// The broker of pending calls and grants.
+    pub broker: Arc<ApprovalBroker>,
+    /// The access keys of HTTP clients.
     pub keys: Arc<Keyring>,
     journal: Arc<Journal>,
 }
 
-impl Remembered {
-    /// Notes something in the journal that is no call.
+impl StoredApprovals {
+    /// Writes an entry to the journal that is not about a call.
     pub fn note(&self, kind: &str, detail: &str) {
-        let event = Event::Noted { kind, detail };
-        let record = Record { event, call: 0, caller: "", client: "", profile: "", about: None };
+        let event = JournalEvent::Noted { kind, detail };
+        let record =
+            JournalRecord { event, call: 0, caller: "", client: "", profile: "", about: None };
         if let Err(error) = self.journal.append(&record) {
-            tracing::error!(target: "toolgate::gate", kind, "not noted: failed to {error}");
+            tracing::error!(target: "toolgate::gate", kind, "cannot write the journal: {error}");
         }
     }
 
-    /// Ends the journal that was written to, if it was.
+    /// Closes the journal.
     pub async fn close(&self) -> Result<(), HostError> {
         Ok(self.journal.close().await?)
     }
 }
 
-/// Opens what a home remembers. What is decided is on record there as anywhere.
-pub async fn open(home: &Home) -> Result<Remembered, HostError> {
+/// Opens the stored approvals of a home. Decisions made here are written to its journal.
+pub async fn open(home: &Home) -> Result<StoredApprovals, HostError> {
     home.create()?;
-    let state = Arc::new(SqliteState::open(home.state_db()).await?);
+    let state = Arc::new(SqliteStore::open(home.state_db()).await?);
     let keys = Keyring::load(state.clone()).await?;
-    let broker = Broker::load(state).await?;
+    let broker = ApprovalBroker::load(state).await?;
     let journal = Arc::new(Journal::new(home.state_dir().join("journal")));
-    broker.record_in(journal.clone());
-    Ok(Remembered { broker, keys, journal })
+    broker.set_journal(journal.clone());
+    Ok(StoredApprovals { broker, keys, journal })
 }

@@ -1,9 +1,10 @@
-//! The journal for whoever reads it: what was decided and done, and the proof that nobody changed it.
+//! Reads and verifies the journal: what was decided and done, and that it was not modified.
 //!
-//! Everything here reads files and nothing else; no gateway is needed, and none is disturbed.
+//! Everything here only reads files; no running gateway is needed or affected.
 
 pub use toolgate_store::StoreError as AuditError;
 pub use toolgate_store::journal::{
-    Decided, Entries, Entry, Fault, Follower, Happened, Outcome, Oversize, Places, Problem,
-    PublicKey, Report, parse_rfc3339, read, read_since, rfc3339_of, verify,
+    DecidedCall, EntryEvent, JournalEntries, JournalEntry, JournalFollower, JournalOutcome,
+    JournalPaths, JournalProblem, JournalProblemKind, JournalPublicKey, OversizeSummary,
+    VerifyReport, parse_rfc3339, read, read_since, rfc3339_from_time, verify,
 };

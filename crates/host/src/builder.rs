@@ -1,27 +1,29 @@
-//! What a host is made of, piece by piece.
+//! The builder of a host.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolgate_config::{Home, Naming, Prefix};
-use toolgate_fleet::{DRAIN, FleetBuilder, Member};
+use toolgate_config::{Home, NamingStyle, PrefixMode};
+use toolgate_fleet::{DRAIN_LIMIT, FleetBuilder, FleetServer};
 use toolgate_gate::Gate;
-use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{ContextNames, Expose, Origin, ServerName, ServerSpec};
-use toolgate_pins::Lock;
+use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_model::{ContextNamingStyle, ExposureMode, Origin, ServerName, ServerSpec};
+use toolgate_pins::LockFile;
 use toolgate_session::Interactor;
-use toolgate_store::{Decisions, FileResults, Journal, Quota, SqliteState, State};
+use toolgate_store::{
+    DecisionStore, FileResultStore, Journal, ResultQuota, SqliteStore, StateStore,
+};
 
+use crate::builtin_servers::{BuiltinServers, ContextAvailability, builtin_server};
 use crate::local::LocalServer;
-use crate::roster::{Context, Roster, ours};
 use crate::{Host, HostError, Setup, SetupOptions, Tool, sample_server};
 
-/// The server that stands for the embedding program's own tools.
+/// The name of the server that provides the embedding program's own tools.
 const EMBEDDER: &str = "embedder";
-/// The built-in server of a gateway that has no other.
+/// The name of the built-in sample server.
 const SAMPLE: &str = "sample";
 
-/// Collects what a host needs; [`HostBuilder::start`] makes it.
+/// Builds a [`Host`]; [`HostBuilder::start`] starts it.
 #[derive(Default)]
 pub struct HostBuilder {
     home: Option<Home>,
@@ -31,32 +33,32 @@ pub struct HostBuilder {
     servers: Vec<ServerSpec>,
     tools: Vec<Tool>,
     roots: Vec<PathBuf>,
-    naming: Option<Naming>,
-    prefix: Option<Prefix>,
-    expose: Expose,
+    naming: Option<NamingStyle>,
+    prefix: Option<PrefixMode>,
+    expose: ExposureMode,
     profile: Option<String>,
     interactor: Option<Arc<dyn Interactor>>,
-    helper: Option<Helper>,
+    helper: Option<HelperProgram>,
     sample: bool,
-    context: Option<(LocalServer, Context)>,
-    context_named: Vec<(ContextNames, LocalServer)>,
+    context: Option<(LocalServer, ContextAvailability)>,
+    context_named: Vec<(ContextNamingStyle, LocalServer)>,
     only: Option<String>,
     idle: bool,
-    lock: Option<Lock>,
+    lock: Option<LockFile>,
 }
 
-/// What a host remembers, and where.
-struct Books {
-    store: Arc<dyn State>,
-    decisions: Arc<dyn Decisions>,
+/// The stores of a host.
+struct HostStores {
+    store: Arc<dyn StateStore>,
+    decisions: Arc<dyn DecisionStore>,
     journal: Option<Arc<Journal>>,
 }
 
-impl Books {
-    /// Those of a home; without one, everything is forgotten with the host and nothing is written.
+impl HostStores {
+    /// Opens the stores of a home. Without one, the stores are in memory and nothing is written.
     async fn of(setup: Option<&Setup>) -> Result<Self, HostError> {
         let Some(setup) = setup else {
-            let state = Arc::new(SqliteState::in_memory().await?);
+            let state = Arc::new(SqliteStore::in_memory().await?);
             return Ok(Self { store: state.clone(), decisions: state, journal: None });
         };
         let folder = setup.home().state_dir().join("journal");
@@ -66,28 +68,29 @@ impl Books {
 }
 
 impl HostBuilder {
-    /// Reads the configuration of this home: its user file, and the system's.
+    /// Reads the configuration of this home: its user file and the system file.
     #[must_use]
     pub fn home(mut self, home: Home) -> Self {
         self.home = Some(home);
         self
     }
 
-    /// Reads this file, in whatever dialect, and no other. Naming it is consent to what it starts.
+    /// Reads only this file, in any dialect. Naming the file counts as consent to the servers it
+    /// starts.
     #[must_use]
     pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
         self.config = Some(file.into());
         self
     }
 
-    /// Reads the files of this project too; their servers start once the user has consented.
+    /// Also reads the files of this project. Their servers start once the user has consented.
     #[must_use]
     pub fn project(mut self, dir: impl Into<PathBuf>) -> Self {
         self.project_dir = Some(dir.into());
         self
     }
 
-    /// Uses a plan that was loaded before.
+    /// Uses a setup that was loaded before.
     #[must_use]
     pub fn setup(mut self, setup: Setup) -> Self {
         self.setup = Some(setup);
@@ -101,51 +104,52 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a tool of the embedding program. It passes the same gate as every server's, keeps its
-    /// bare name, and wins over a server's tool of that name.
+    /// Adds a tool of the embedding program. It passes the same gate as all other tools, keeps its
+    /// name without a prefix, and takes precedence over a server's tool with the same name.
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// What `roots/list` answers, beside what the configuration says.
+    /// Adds roots for `roots/list` to those of the configuration.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.roots.extend(roots);
         self
     }
 
-    /// How exposed names are made, where a profile does not say.
+    /// Sets how exposed names are made, unless a profile sets it.
     #[must_use]
-    pub fn naming(mut self, naming: Naming) -> Self {
+    pub fn naming(mut self, naming: NamingStyle) -> Self {
         self.naming = Some(naming);
         self
     }
 
-    /// Whether callers are sent definitions or find them, where a profile does not say.
+    /// Sets whether callers get all definitions or search for them, unless a profile sets it.
     #[must_use]
-    pub fn expose(mut self, expose: Expose) -> Self {
+    pub fn expose(mut self, expose: ExposureMode) -> Self {
         self.expose = expose;
         self
     }
 
-    /// What [`Host::tools`], [`Host::call`] and their like see; [`HostBuilder::start`] fails if
-    /// there is no profile of this name.
+    /// Sets the profile of [`Host::tools`], [`Host::call`] and similar methods.
+    /// [`HostBuilder::start`] fails if no profile has this name.
     #[must_use]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
         self
     }
 
-    /// When exposed names carry their server's name, where the naming leaves a choice.
+    /// Sets when exposed names carry the server's name as a prefix, if the naming style leaves a
+    /// choice.
     #[must_use]
-    pub fn prefix(mut self, prefix: Prefix) -> Self {
+    pub fn prefix(mut self, prefix: PrefixMode) -> Self {
         self.prefix = Some(prefix);
         self
     }
 
-    /// Who is told and asked during calls made through [`Host::call`] and its like. Without one,
+    /// Sets the interactor for calls made through [`Host::call`] and similar methods. Without one,
     /// questions are declined. Servers of 2026-07-28 ask only for what its
     /// [`capabilities`](Interactor::capabilities) declare.
     #[must_use]
@@ -154,102 +158,102 @@ impl HostBuilder {
         self
     }
 
-    /// Which program guards process trees; by default this one, if its `main` calls
+    /// Sets the program that guards process trees. The default is this program, if its `main` calls
     /// [`helper_main`](crate::helper_main).
     #[must_use]
-    pub fn helper(mut self, helper: Helper) -> Self {
+    pub fn helper(mut self, helper: HelperProgram) -> Self {
         self.helper = Some(helper);
         self
     }
 
-    /// Adds the built-in sample server if nothing else is there to offer.
+    /// Adds the built-in sample server if there is no other server.
     #[must_use]
     pub fn sample_if_empty(mut self) -> Self {
         self.sample = true;
         self
     }
 
-    /// Adds the local context as the configuration says (`[context] offer`): by default if it holds
-    /// something, which `holds` is asked whenever files are applied and must say at once, or if no
-    /// other server is there, in the place of the sample. Its tools and prompts keep their bare
-    /// names, and it may ask callers' models.
+    /// Adds the local context according to the configuration (`[context] offer`). By default it is
+    /// offered if it holds documents, or instead of the sample if there is no other server. `holds`
+    /// returns true if it holds documents; it is called whenever the configuration is applied and
+    /// must not block. Its tools and prompts keep their names without a prefix, and it may use
+    /// sampling.
     #[must_use]
     pub fn context(
         mut self,
         server: LocalServer,
         holds: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.context = Some((server, Context::Offered(Arc::new(holds))));
+        self.context = Some((server, ContextAvailability::Offered(Arc::new(holds))));
         self
     }
 
-    /// Offers the local context by another server where the configuration says so
+    /// Sets the server that offers the local context if the configuration selects this naming style
     /// (`[context] names`).
     #[must_use]
-    pub fn context_named(mut self, names: ContextNames, server: LocalServer) -> Self {
+    pub fn context_with_names(mut self, names: ContextNamingStyle, server: LocalServer) -> Self {
         self.context_named.push((names, server));
         self
     }
 
-    /// Has the local context, whatever the configuration says of it, and no server that files
-    /// declare: what they say of decisions holds, and nothing is started.
+    /// Offers only the local context, whatever the configuration says, and starts no declared
+    /// server. The rules of the configuration still apply.
     #[must_use]
-    pub fn context_alone(mut self, server: LocalServer) -> Self {
-        self.context = Some((server, Context::Alone));
+    pub fn context_only(mut self, server: LocalServer) -> Self {
+        self.context = Some((server, ContextAvailability::Alone));
         self
     }
 
-    /// Keeps this server and forgets every other; [`HostBuilder::start`] fails if there is none of
-    /// this name.
+    /// Uses only this server. [`HostBuilder::start`] fails if no server has this name.
     #[must_use]
-    pub fn only(mut self, server: impl Into<String>) -> Self {
+    pub fn only_server(mut self, server: impl Into<String>) -> Self {
         self.only = Some(server.into());
         self
     }
 
-    /// Starts no server until it is used: for whoever wants to look first.
+    /// Starts each server on first use instead of at once.
     #[must_use]
     pub fn idle(mut self) -> Self {
         self.idle = true;
         self
     }
 
-    /// Uses nothing that this lock file does not have exactly so.
+    /// Uses only servers and definitions that match this lock file exactly.
     #[must_use]
-    pub fn frozen(mut self, lock: Lock) -> Self {
+    pub fn frozen(mut self, lock: LockFile) -> Self {
         self.lock = Some(lock);
         self
     }
 
-    /// Starts every server in the background and gives the host at once.
+    /// Starts every server in the background and returns the host without waiting for them.
     pub async fn start(mut self) -> Result<Host, HostError> {
         let setup = self.take_setup().await?;
-        let books = Books::of(setup.as_ref()).await?;
+        let stores = HostStores::of(setup.as_ref()).await?;
         let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
-        let roster = self.roster()?;
-        let members = roster.members(&plan);
+        let roster = self.take_builtin_servers()?;
+        let members = roster.all_servers(&plan);
         if let (Some(only), true) = (&roster.only, members.is_empty()) {
             return Err(HostError::NoServer(only.clone()));
         }
-        let launcher = Launcher::new(self.helper.clone().unwrap_or_else(Helper::current));
+        let launcher = Launcher::new(self.helper.clone().unwrap_or_else(HelperProgram::current));
         let guarantee = launcher.guarantee();
-        let (store, roots) = (Some(books.store), roster.roots(&plan));
-        let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN }.build());
-        let gate = Gate::new(fleet.clone(), roster.manner(&plan));
-        gate.govern(&plan.settings.governance);
-        gate.freeze(self.lock.take());
-        if let Some(journal) = &books.journal {
-            journal.mask(roster.secrets.clone());
+        let (store, roots) = (Some(stores.store), roster.roots(&plan));
+        let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN_LIMIT }.build());
+        let gate = Gate::new(fleet.clone(), roster.gateway_settings(&plan));
+        gate.set_governance(&plan.settings.governance);
+        gate.set_lock_file(self.lock.take());
+        if let Some(journal) = &stores.journal {
+            journal.set_mask(roster.secrets.clone());
         }
-        gate.keep_books(books.decisions, books.journal).await?;
+        gate.open_stores(stores.decisions, stores.journal).await?;
         if let Some(setup) = &setup {
             let folder = setup.home().state_dir().join("results");
-            gate.keep_results(Arc::new(FileResults::new(folder, Quota::default())));
+            gate.keep_results(Arc::new(FileResultStore::new(folder, ResultQuota::default())));
         }
         for member in members {
             match self.idle {
-                true => drop(fleet.enlist_idle(member).await),
-                false => fleet.enlist(member).await,
+                true => drop(fleet.add_idle_server(member).await),
+                false => fleet.add_server(member).await,
             }
         }
         Host::new(fleet, gate, Arc::new(roster), guarantee, self.interactor)
@@ -271,14 +275,16 @@ impl HostBuilder {
         Setup::load(options).await.map(Some)
     }
 
-    fn roster(&mut self) -> Result<Roster, HostError> {
+    fn take_builtin_servers(&mut self) -> Result<BuiltinServers, HostError> {
         let tools = std::mem::take(&mut self.tools);
         let embedder = (!tools.is_empty()).then(|| LocalServer::new(EMBEDDER).tools(tools));
         let context = self.context.take();
-        let context = context.map(|(server, offer)| (Arc::new(server.relaying()) as _, offer));
+        let context =
+            context.map(|(server, offer)| (Arc::new(server.with_untrusted_content()) as _, offer));
         let named = std::mem::take(&mut self.context_named).into_iter();
-        let named = named.map(|(names, server)| (names, Arc::new(server.relaying()) as _));
-        let roster = Roster {
+        let named =
+            named.map(|(names, server)| (names, Arc::new(server.with_untrusted_content()) as _));
+        let roster = BuiltinServers {
             context,
             context_named: named.collect(),
             embedder: embedder.map(|server| built_in(EMBEDDER, server)).transpose()?,
@@ -290,15 +296,15 @@ impl HostBuilder {
             expose: self.expose,
             profile: self.profile.take(),
             lock: self.lock.clone(),
-            ..Roster::default()
+            ..BuiltinServers::default()
         };
         for spec in self.servers.drain(..) {
-            roster.add(Member::plain(spec, Origin::built_in()));
+            roster.add(FleetServer::from_spec(spec, Origin::built_in()));
         }
         Ok(roster)
     }
 }
 
-fn built_in(name: &str, server: LocalServer) -> Result<Member, HostError> {
-    Ok(ours(ServerName::new(name)?, Arc::new(server)))
+fn built_in(name: &str, server: LocalServer) -> Result<FleetServer, HostError> {
+    Ok(builtin_server(ServerName::new(name)?, Arc::new(server)))
 }

@@ -1,7 +1,8 @@
-//! Configuration, for faces that show and change it: files, plans, dialects.
+//! Configuration files, plans and dialects, for programs that show or change them.
 
 pub use toolgate_config::*;
 pub use toolgate_dialects::{
-    Declared, EditError, FileApprovals, FileContext, FileRef, Foreign, Grammar, Input, Loss, Mode,
-    Permissions, Reading, Settings as FileSettings, Syntax, Written, nearest, schema, template,
+    ConversionLoss, Declaration, EditError, FileApprovals, FileContext, FileRef, FileSettings,
+    ForeignFiles, InputSpec, ParsedFile, Permissions, PolicyMode, Syntax, VariableSyntax,
+    WrittenDocument, nearest, schema, template,
 };

@@ -1,97 +1,95 @@
-//! What a server sent, for a model and for a person.
+//! Parses the result of a tool for a model and for display.
 //!
-//! One reading of a result gives both: the parts a model is fed with (text joined, pictures and
-//! sounds apart with their data, structured output where there is no text), and the form a person
-//! looks at (text, everything else in a word or two, and nothing a terminal would obey). Where text
-//! is wanted, a binary resource is a placeholder with its type and size.
+//! For a model: the joined text, images and audio with their data, and structured output if there
+//! is no text. For display: text and short placeholders, without characters that control a
+//! terminal. A binary resource is shown as a placeholder with its type and size.
 
 use serde_json::Value;
-use toolgate_bridge::words;
-pub use toolgate_model::{visible, visible_lines};
+use toolgate_bridge::describe;
+pub use toolgate_model::{escape_invisible, escape_invisible_lines};
 
-/// A result, read.
+/// The parsed result of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Content {
-    /// The text for a model: all texts, embedded ones too, links and binary resources in words.
-    /// Structured output is the text where there is no other.
+pub struct ResultContent {
+    /// The text for a model: all texts, including embedded ones, with placeholders for links and
+    /// binary resources. If there is no text, the structured output.
     pub text: String,
-    /// What is no text, with its data, in order.
-    pub binary: Vec<Binary>,
+    /// Binary content with its data, in order.
+    pub binary: Vec<BinaryContent>,
     /// Links to resources, in order.
-    pub links: Vec<Link>,
-    /// Structured output, if there is any.
+    pub links: Vec<ResourceLink>,
+    /// The structured output, if present.
     pub structured: Option<Value>,
-    /// Whether the tool says that it failed.
+    /// True if the tool reported a failure.
     pub is_error: bool,
-    /// What a person is shown; characters that are invisible or mean something to a terminal are
-    /// shown as such.
+    /// The text for display, with invisible and terminal control characters escaped.
     pub display: String,
-    /// The same with its characters as they are, for files and pipes.
+    /// The text for display without escaping, for files and pipes.
     pub plain: String,
 }
 
-/// Something binary.
+/// One piece of binary content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Binary {
-    /// What it is: `image`, `audio` or `resource`.
+pub struct BinaryContent {
+    /// The kind: `image`, `audio` or `resource`.
     pub kind: String,
-    /// Its type, empty if it is not said.
+    /// The media type; empty if the server did not state it.
     pub mime: String,
-    /// Its data, in base64 as the server wrote it.
+    /// The data in base64, as the server sent it.
     pub data: String,
-    /// Where it comes from, empty if it is not said.
+    /// The URI; empty if the server did not state it.
     pub uri: String,
 }
 
 /// A link to a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// Where it leads.
+pub struct ResourceLink {
+    /// The URI.
     pub uri: String,
-    /// Its name, in its server's words.
+    /// The name, as the server sent it.
     pub name: String,
-    /// Its type, empty if it is not said.
+    /// The media type; empty if the server did not state it.
     pub mime: String,
 }
 
-/// One block, read.
-enum Part {
+/// One parsed content block.
+enum ParsedBlock {
     Text(String),
-    Binary(Binary),
-    Link(Link),
+    Binary(BinaryContent),
+    Link(ResourceLink),
     Unknown(String),
 }
 
-/// Reads a tool's result object.
-pub fn content(result: &Value) -> Content {
+/// Parses the result object of a tool.
+pub fn parse_result(result: &Value) -> ResultContent {
     let blocks = result["content"].as_array().into_iter().flatten();
     let parts: Vec<_> = blocks.map(part).collect();
     let structured = result.get("structuredContent").cloned();
-    let has_text = parts.iter().any(|part| matches!(part, Part::Text(_)));
+    let has_text = parts.iter().any(|part| matches!(part, ParsedBlock::Text(_)));
     let fallback = structured.as_ref().filter(|_| !has_text);
     let fallback = fallback.map(|it| serde_json::to_string_pretty(it).unwrap_or_default());
-    let text = parts.iter().filter_map(Part::for_model).chain(fallback.clone());
-    let plain = parts.iter().map(Part::in_words).chain(fallback.filter(|_| parts.is_empty()));
+    let text = parts.iter().filter_map(ParsedBlock::model_text).chain(fallback.clone());
+    let plain = parts.iter().map(ParsedBlock::to_text).chain(fallback.filter(|_| parts.is_empty()));
     let (text, plain) = (joined(text), joined(plain));
-    Content {
+    ResultContent {
         text,
-        display: visible_lines(&plain),
+        display: escape_invisible_lines(&plain),
         plain,
-        binary: parts.iter().filter_map(Part::binary).collect(),
-        links: parts.iter().filter_map(Part::link).collect(),
+        binary: parts.iter().filter_map(ParsedBlock::binary).collect(),
+        links: parts.iter().filter_map(ParsedBlock::link).collect(),
         structured,
         is_error: result["isError"] == true,
     }
 }
 
-/// One block of content, as of a prompt's message, for a person or a pipe.
-pub fn block(content: &Value) -> String {
-    part(content).in_words()
+/// Returns the text of one content block, for example of a prompt message.
+pub fn block_text(content: &Value) -> String {
+    part(content).to_text()
 }
 
-/// The contents of a resource, for a person or a pipe.
-pub fn resource(contents: &Value) -> String {
-    embedded(contents).in_words()
+/// Returns the text of a resource's contents.
+pub fn resource_text(contents: &Value) -> String {
+    embedded(contents).to_text()
 }
 
 fn joined(texts: impl Iterator<Item = String>) -> String {
@@ -102,75 +100,75 @@ fn word(object: &Value, key: &str) -> String {
     object[key].as_str().unwrap_or_default().to_owned()
 }
 
-fn part(block: &Value) -> Part {
+fn part(block: &Value) -> ParsedBlock {
     let kind = word(block, "type");
     match kind.as_str() {
-        "text" => Part::Text(word(block, "text")),
+        "text" => ParsedBlock::Text(word(block, "text")),
         "image" | "audio" => {
             let (mime, data) = (word(block, "mimeType"), word(block, "data"));
-            Part::Binary(Binary { kind, mime, data, uri: String::new() })
+            ParsedBlock::Binary(BinaryContent { kind, mime, data, uri: String::new() })
         }
         "resource" => embedded(&block["resource"]),
         "resource_link" => link(block),
-        _ => Part::Unknown(words::unknown(&kind)),
+        _ => ParsedBlock::Unknown(describe::unknown_block(&kind)),
     }
 }
 
-fn link(block: &Value) -> Part {
+fn link(block: &Value) -> ParsedBlock {
     let [uri, name, mime] = ["uri", "name", "mimeType"].map(|key| word(block, key));
-    Part::Link(Link { uri, name, mime })
+    ParsedBlock::Link(ResourceLink { uri, name, mime })
 }
 
-fn embedded(contents: &Value) -> Part {
+fn embedded(contents: &Value) -> ParsedBlock {
     match (contents["text"].as_str(), contents["blob"].as_str()) {
-        (Some(text), _) => Part::Text(text.to_owned()),
+        (Some(text), _) => ParsedBlock::Text(text.to_owned()),
         (None, Some(data)) => {
             let (mime, uri) = (word(contents, "mimeType"), word(contents, "uri"));
             let (kind, data) = ("resource".to_owned(), data.to_owned());
-            Part::Binary(Binary { kind, mime, data, uri })
+            ParsedBlock::Binary(BinaryContent { kind, mime, data, uri })
         }
         (None, None) => link(contents),
     }
 }
 
-impl Binary {
-    /// What stands for it where text is wanted: what it is, of which type and size.
+impl BinaryContent {
+    /// Returns a placeholder text with the kind, type and size.
     pub fn placeholder(&self) -> String {
-        words::binary(&self.kind, &self.mime, &self.uri, self.size())
+        describe::binary(&self.kind, &self.mime, &self.uri, self.size())
     }
 
-    /// How many bytes its data stands for.
+    /// Returns the size of the decoded data, in bytes.
     pub fn size(&self) -> u64 {
         let digits = self.data.trim_end().trim_end_matches('=').len();
-        words::decoded_size(digits as u64)
+        describe::decoded_size(digits as u64)
     }
 }
 
-impl Part {
-    fn in_words(&self) -> String {
+impl ParsedBlock {
+    fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Unknown(text) => text.clone(),
             Self::Binary(binary) => binary.placeholder(),
-            Self::Link(link) => words::link(&link.uri),
+            Self::Link(link) => describe::link(&link.uri),
         }
     }
 
-    /// What a model reads of it; pictures and sounds it is given as such.
-    fn for_model(&self) -> Option<String> {
+    /// Returns the text for a model. Images and audio have none, because a model gets their data.
+    fn model_text(&self) -> Option<String> {
         match self {
             Self::Binary(binary) if binary.kind != "resource" => None,
-            part => Some(part.in_words()),
+            part => Some(part.to_text()),
         }
     }
 
-    fn binary(&self) -> Option<Binary> {
+    fn binary(&self) -> Option<BinaryContent> {
         match self {
             Self::Binary(binary) => Some(binary.clone()),
             _ => None,
         }
     }
 
-    fn link(&self) -> Option<Link> {
+    fn link(&self) -> Option<ResourceLink> {
         match self {
             Self::Link(link) => Some(link.clone()),
             _ => None,
@@ -186,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_model_gets_text_and_data_and_a_person_gets_words() {
-        let read = content(&json!({ "content": [
+        let read = parse_result(&json!({ "content": [
             { "type": "text", "text": "hello\u{202e}" },
             { "type": "image", "mimeType": "image/png", "data": "Zm9v" },
             { "type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/x" },
@@ -206,12 +204,12 @@ mod tests {
 
     #[test]
     fn structured_output_is_the_text_where_there_is_no_other() {
-        let read = content(&json!({ "content": [], "structuredContent": { "a": 1 } }));
+        let read = parse_result(&json!({ "content": [], "structuredContent": { "a": 1 } }));
         assert_eq!((&*read.text, &*read.plain), ("{\n  \"a\": 1\n}", "{\n  \"a\": 1\n}"));
         let image = json!({ "type": "image", "mimeType": "i/p", "data": "" });
-        let read = content(&json!({ "content": [image], "structuredContent": 7 }));
+        let read = parse_result(&json!({ "content": [image], "structuredContent": 7 }));
         assert_eq!((&*read.text, &*read.plain), ("7", "[image i/p, 0 B]"));
-        let read = content(&json!({}));
+        let read = parse_result(&json!({}));
         assert_eq!((&*read.text, &*read.display, read.is_error), ("", "", false));
     }
 }

@@ -1,54 +1,54 @@
-//! Why the host could not do what it was asked to.
+//! Errors of the host.
 
 use toolgate_config::ConfigError;
-use toolgate_gate::Refusal;
-use toolgate_model::NameError;
+use toolgate_gate::GateError;
+use toolgate_model::ServerNameError;
 use toolgate_store::StoreError;
 use toolgate_transport::TransportError;
 use toolgate_wire::WireError;
 
-/// What can go wrong in the library.
+/// An error of the host.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// A file that was named cannot be read.
+    /// The configuration cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Reading the files was broken off.
-    #[error("read the configuration: {0}")]
-    Reading(#[from] tokio::task::JoinError),
+    /// The task that reads the configuration was aborted.
+    #[error("reading the configuration was aborted: {0}")]
+    ReadAborted(#[from] tokio::task::JoinError),
     /// The state cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A server cannot have this name.
+    /// The server name is invalid.
     #[error(transparent)]
-    Name(#[from] NameError),
+    Name(#[from] ServerNameError),
     /// No server is declared under this name.
-    #[error("find a server named `{0}`")]
+    #[error("no server named `{0}`")]
     NoServer(String),
-    /// Something about pins cannot be done.
+    /// An operation on pins failed.
     #[error("{0}")]
     Pins(String),
-    /// There is no profile of this name.
-    #[error("use this profile: {}", .0.message)]
-    NoProfile(Refusal),
-    /// The gate refused, or the server could not be used.
+    /// No profile has this name.
     #[error("{}", .0.message)]
-    Refused(Refusal),
-    /// The server answered with an error of its own.
-    #[error("get an answer: {message} ({code})")]
-    Answered {
-        /// Its code.
+    NoProfile(GateError),
+    /// The gate refused the request, or the server could not be used.
+    #[error("{}", .0.message)]
+    Refused(GateError),
+    /// The server answered with a JSON-RPC error.
+    #[error("server answered with an error: {message} ({code})")]
+    ServerError {
+        /// The JSON-RPC error code.
         code: i64,
-        /// Its message.
+        /// The error message.
         message: String,
     },
-    /// A message breaks the rules of the wire.
-    #[error(transparent)]
+    /// A message is not valid JSON-RPC.
+    #[error("invalid message: {0}")]
     Wire(#[from] WireError),
-    /// A large answer cannot be read from where it lies.
-    #[error("read a large answer: {0}")]
-    Unread(TransportError),
-    /// An answer that is no JSON object.
-    #[error("read the answer: {0}")]
+    /// A large answer cannot be read from its file.
+    #[error("cannot read a large answer: {0}")]
+    LargeAnswer(TransportError),
+    /// The answer is not valid JSON.
+    #[error("the answer is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
 }

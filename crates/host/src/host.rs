@@ -1,4 +1,4 @@
-//! The host: servers and how they stand, what they offer, calls to them.
+//! The host: the servers with their status, what they offer, and calls to them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,52 +6,52 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::broadcast;
-use toolgate_exposure::{Exposure, Ledger, ledger};
-use toolgate_fleet::{Fleet, FleetEvent, Member, Report, ServerStatus};
-use toolgate_gate::{Caller, CallerId, Client, Found, Gate};
-use toolgate_launch::{TreeGuarantee, withheld};
+use toolgate_exposure::{CostReport, Exposure, cost_report};
+use toolgate_fleet::{ConnectReport, Fleet, FleetEvent, FleetServer, ServerStatus};
+use toolgate_gate::{Caller, CallerId, Client, Gate, ToolSearchHit};
+use toolgate_launch::{TreeGuarantee, withheld_variables};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Discovery, Origin, ServerName, ServerSpec, TransportSpec,
+    CapabilityId, CapabilityKind, DiscoveryStatus, Origin, ServerName, ServerSpec, TransportSpec,
 };
 use toolgate_session::{Answer, Interactor, Question};
-use toolgate_wire::{Frame, Limits, Revision, build, method, string, view};
+use toolgate_wire::{Frame, MessageLimits, Revision, build, method, string, view};
 
-use crate::roster::Roster;
-use crate::{Applied, CallerScope, HostBuilder, HostError, Plan};
+use crate::builtin_servers::BuiltinServers;
+use crate::{ApplyReport, CallerScope, HostBuilder, HostError, Plan};
 
-/// Every server of a user behind one gate. Cheap to clone.
+/// All servers of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
     fleet: Arc<Fleet>,
     gate: Arc<Gate>,
-    roster: Arc<Roster>,
+    builtin_servers: Arc<BuiltinServers>,
     guarantee: TreeGuarantee,
     caller: Arc<Caller>,
-    port: Arc<dyn Interactor>,
+    interactor: Arc<dyn Interactor>,
 }
 
-/// How all servers stand.
+/// The status of all servers.
 #[derive(Debug, Clone)]
-pub struct Overview {
-    /// How far the first look at all of them has come.
-    pub discovery: Discovery,
-    /// Each of them, by name.
+pub struct ServerOverview {
+    /// The progress of the initial discovery.
+    pub discovery: DiscoveryStatus,
+    /// The status of each server, ordered by name.
     pub servers: Vec<ServerStatus>,
 }
 
-/// One capability as it is listed, under the name it is exposed by.
+/// One capability as listed, under its exposed name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// The name to call it by.
+pub struct ListedCapability {
+    /// The exposed name, used for calls.
     pub name: String,
-    /// What it is for, in its server's words: untrusted text.
+    /// The server's description, which is untrusted text.
     pub description: String,
-    /// The definition as it is listed, raw JSON.
+    /// The definition as listed, as raw JSON.
     pub definition: Bytes,
 }
 
 impl Host {
-    /// Begins a host.
+    /// Returns a builder for a host.
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
@@ -59,102 +59,104 @@ impl Host {
     pub(crate) fn new(
         fleet: Arc<Fleet>,
         gate: Arc<Gate>,
-        roster: Arc<Roster>,
+        roster: Arc<BuiltinServers>,
         guarantee: TreeGuarantee,
         interactor: Option<Arc<dyn Interactor>>,
     ) -> Result<Self, HostError> {
         let id = CallerId::fresh();
-        let port = interactor.unwrap_or_else(|| Arc::new(Declining(id.scope())));
+        let port = interactor.unwrap_or_else(|| Arc::new(DecliningInteractor(id.scope())));
         let client =
             Client { name: "toolgate-host".into(), version: env!("CARGO_PKG_VERSION").into() };
-        let capabilities = fleet.everybody().capabilities;
+        let capabilities = fleet.shared_tenant().capabilities;
         let revision = Revision::LATEST_LEGACY;
-        let profile = gate.choose(roster.profile.as_deref(), &client);
+        let profile = gate.choose_profile(roster.profile.as_deref(), &client);
         let profile = profile.map_err(HostError::NoProfile)?;
         let caller = Caller::new(id, client, revision, capabilities, port.clone());
-        let caller = Arc::new(caller.seeing(profile));
-        Ok(Self { fleet, gate, roster, guarantee, caller, port })
+        let caller = Arc::new(caller.with_profile(profile));
+        Ok(Self { fleet, gate, builtin_servers: roster, guarantee, caller, interactor: port })
     }
 
-    /// A caller with this profile and a client of this name, of whom nothing else is known but that
-    /// the client shows forms.
-    pub(crate) fn stranger(
+    /// Returns a caller with this profile and client name, whose client can show forms. Used to
+    /// preview decisions.
+    pub(crate) fn hypothetical_caller(
         &self,
         profile: &str,
         client: &str,
     ) -> Result<(Arc<Caller>, Arc<dyn Interactor>), HostError> {
         let client = Client { name: client.to_owned(), ..Client::default() };
         let id = CallerId::fresh();
-        let profile = self.gate.choose(Some(profile), &client).map_err(HostError::NoProfile)?;
+        let profile =
+            self.gate.choose_profile(Some(profile), &client).map_err(HostError::NoProfile)?;
         let capabilities = Bytes::from_static(br#"{"elicitation":{}}"#);
         let revision = Revision::LATEST_LEGACY;
-        let caller = Caller::new(id, client, revision, capabilities, self.port.clone());
-        Ok((Arc::new(caller.seeing(profile)), self.port.clone()))
+        let caller = Caller::new(id, client, revision, capabilities, self.interactor.clone());
+        Ok((Arc::new(caller.with_profile(profile)), self.interactor.clone()))
     }
 
     pub(crate) fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
-    /// The gate, for those who bring callers of their own.
+    /// Returns the gate, for programs that create their own callers.
     pub fn gate(&self) -> &Arc<Gate> {
         &self.gate
     }
 
-    /// How surely a server's processes end with this one.
+    /// Returns how reliably the servers' process trees end together with this process.
     pub fn guarantee(&self) -> TreeGuarantee {
         self.guarantee
     }
 
-    /// How all servers stand now.
-    pub fn servers(&self) -> Overview {
-        Overview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
+    /// Returns the current status of all servers.
+    pub fn servers(&self) -> ServerOverview {
+        ServerOverview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
     }
 
-    /// Waits until every server is up, or has failed to come up.
-    pub async fn settled(&self) {
-        self.fleet.settled(|_| true).await;
+    /// Waits until every server has connected or failed.
+    pub async fn wait_settled(&self) {
+        self.fleet.wait_settled(|_| true).await;
     }
 
-    /// Waits until every server of which nothing was known is up, or has failed to come up.
-    pub async fn first_seen(&self) {
-        self.fleet.first_seen().await;
+    /// Waits until every server without a known catalog has connected or failed.
+    pub async fn wait_discovered(&self) {
+        self.fleet.wait_discovered().await;
     }
 
-    /// Waits until one server is up, or has failed to come up, and says how it stands.
-    pub async fn settled_one(&self, name: &str) -> Result<ServerStatus, HostError> {
-        self.fleet.settled(|status| status.spec.name.as_str() == name).await;
+    /// Waits until one server has connected or failed, and returns its status.
+    pub async fn wait_server_settled(&self, name: &str) -> Result<ServerStatus, HostError> {
+        self.fleet.wait_settled(|status| status.spec.name.as_str() == name).await;
         let found = self.fleet.status().into_iter().find(|it| it.spec.name.as_str() == name);
         found.ok_or_else(|| HostError::NoServer(name.to_owned()))
     }
 
-    /// What happens to servers from now on.
+    /// Returns a receiver for all server events from now on.
     pub fn events(&self) -> broadcast::Receiver<FleetEvent> {
         self.fleet.events()
     }
 
-    /// Adds a server and starts it in the background; one of the same name is replaced, after the
-    /// calls under way on it.
+    /// Adds a server and starts it in the background. Replaces a server with the same name; calls
+    /// in progress on that one can finish.
     pub async fn add(&self, spec: ServerSpec) {
-        let member = Member::plain(spec, Origin::built_in());
-        let _turn = self.roster.turn.lock().await;
-        self.roster.add(member.clone());
-        self.fleet.enlist(self.roster.taken(member)).await;
+        let member = FleetServer::from_spec(spec, Origin::built_in());
+        let _turn = self.builtin_servers.change_lock.lock().await;
+        self.builtin_servers.add(member.clone());
+        self.fleet.add_server(self.builtin_servers.prepare_server(member)).await;
     }
 
-    /// Takes everything as the plan has it now, and says what that changed. Servers that are
-    /// declared as before are not touched; calls under way on others finish on the old process, up
-    /// to the drain limit. What was added in code stays.
-    pub async fn apply(&self, plan: &Plan) -> Applied {
-        let _turn = self.roster.turn.lock().await;
-        let (members, manner) = (self.roster.members(plan), self.roster.manner(plan));
+    /// Applies a plan and reports what changed. Unchanged servers keep running. Calls in progress
+    /// on a changed server finish on the old process, up to the drain limit. Servers added in code
+    /// stay.
+    pub async fn apply(&self, plan: &Plan) -> ApplyReport {
+        let _turn = self.builtin_servers.change_lock.lock().await;
+        let (members, manner) =
+            (self.builtin_servers.all_servers(plan), self.builtin_servers.gateway_settings(plan));
         let applied = self.gate.apply(members, manner, &plan.settings.governance).await;
-        self.fleet.set_roots(&self.roster.roots(plan));
+        self.fleet.set_roots(&self.builtin_servers.roots(plan));
         applied
     }
 
-    /// Names of this process's variables that the process of a server is not given.
-    pub fn withheld(&self, name: &str) -> Vec<String> {
+    /// Returns the names of this process's environment variables that a server does not get.
+    pub fn withheld_variables(&self, name: &str) -> Vec<String> {
         let servers = self.fleet.status();
         let spec = servers.iter().find(|it| it.spec.name.as_str() == name).map(|it| &it.spec);
         let Some(TransportSpec::Stdio(stdio)) = spec.map(|spec| &spec.transport) else {
@@ -165,97 +167,98 @@ impl Host {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         });
         let named = stdio.env.keys().map(|name| (name.clone(), String::new())).collect();
-        withheld(ours, &named, &stdio.env_inherit)
+        withheld_variables(ours, &named, &stdio.env_inherit)
     }
 
-    /// Removes a server; it ends after the calls under way on it. `false` if there was none.
+    /// Removes a server. It shuts down after its calls in progress. Returns false if there is no
+    /// such server.
     pub async fn remove(&self, name: &str) -> bool {
         let Ok(name) = ServerName::new(name) else { return false };
-        let _turn = self.roster.turn.lock().await;
-        self.roster.remove(&name);
-        self.fleet.dismiss(&name).await
+        let _turn = self.builtin_servers.change_lock.lock().await;
+        self.builtin_servers.remove(&name);
+        self.fleet.remove_server(&name).await
     }
 
-    /// Brings a server up on a connection of its own and reports every phase of it.
-    pub async fn doctor(&self, name: &str) -> Result<Report, HostError> {
+    /// Opens a separate connection to a server and reports every phase.
+    pub async fn diagnose(&self, name: &str) -> Result<ConnectReport, HostError> {
         let missing = || HostError::NoServer(name.to_owned());
         let name = ServerName::new(name).map_err(|_| missing())?;
-        self.fleet.examine(&name).await.map_err(|_| missing())
+        self.fleet.test_connection(&name).await.map_err(|_| missing())
     }
 
-    /// Fails if there is no profile of this name.
-    pub fn knows_profile(&self, name: &str) -> Result<(), HostError> {
-        let known = self.gate.choose(Some(name), &self.caller.client);
+    /// Returns an error if no profile has this name.
+    pub fn check_profile(&self, name: &str) -> Result<(), HostError> {
+        let known = self.gate.choose_profile(Some(name), &self.caller.client);
         known.map(drop).map_err(HostError::NoProfile)
     }
 
-    /// What callers of a profile see, under which names, at what cost, and because of which rule.
+    /// Returns what callers of a profile see, under which names, at what cost, and by which rule.
     pub fn exposure(&self, profile: &str) -> Result<Arc<Exposure>, HostError> {
         self.gate.exposure(profile).map_err(HostError::NoProfile)
     }
 
-    /// What the list of tools of a profile costs, as it is sent and as it could be.
-    pub fn ledger(&self, profile: &str) -> Result<Ledger, HostError> {
+    /// Returns the token cost of a profile's tool list, as sent and in the alternative exposures.
+    pub fn tool_list_cost(&self, profile: &str) -> Result<CostReport, HostError> {
         let exposure = self.exposure(profile)?;
         let offered = self.fleet.catalogs(None);
         let known: HashMap<_, _> = offered
             .iter()
             .flat_map(|offered| {
-                let server = &offered.member.spec.name;
-                let tools = offered.known.catalog.of(CapabilityKind::Tool).iter();
+                let server = &offered.fleet_server.spec.name;
+                let tools = offered.checked.catalog.definitions(CapabilityKind::Tool).iter();
                 tools.map(move |tool| ((server, &*tool.name), &tool.raw[..]))
             })
             .collect();
         let about = |id: &CapabilityId| known.get(&(&id.server, &*id.name)).copied();
-        Ok(ledger(&exposure, &about))
+        Ok(cost_report(&exposure, &about))
     }
 
-    /// The tools that callers of a profile see and that fit a query best, the best first.
+    /// Searches the tools that callers of a profile see. The best match comes first.
     pub async fn search(
         &self,
         profile: &str,
         query: &str,
         limit: usize,
-    ) -> Result<Vec<Found>, HostError> {
+    ) -> Result<Vec<ToolSearchHit>, HostError> {
         self.gate.search_as(profile, query, limit).await.map_err(HostError::NoProfile)
     }
 
-    /// The name a server's own capability is exposed under.
-    pub fn exposed(&self, server: &str, kind: CapabilityKind, name: &str) -> Option<String> {
+    /// Returns the exposed name of a server's capability.
+    pub fn exposed_name(&self, server: &str, kind: CapabilityKind, name: &str) -> Option<String> {
         let server = ServerName::new(server).ok()?;
         self.gate.name_of(&self.caller, &CapabilityId { server, kind, name: name.into() })
     }
 
-    /// The URI that leads to a resource of this server and no other, whether the server lists it or
-    /// not; `None` if the server is unknown.
+    /// Returns the exposed URI of a resource of this server, whether or not the server lists it.
+    /// Returns `None` if the server is unknown.
     pub fn uri_for(&self, server: &str, uri: &str) -> Option<String> {
         self.gate.uri_of(&self.caller, &ServerName::new(server).ok()?, uri)
     }
 
-    /// Every tool, under its exposed name.
-    pub async fn tools(&self) -> Vec<Listed> {
+    /// Lists all tools under their exposed names.
+    pub async fn tools(&self) -> Vec<ListedCapability> {
         self.list(CapabilityKind::Tool).await
     }
 
-    /// Everything of one kind, under its exposed name.
-    pub async fn list(&self, kind: CapabilityKind) -> Vec<Listed> {
+    /// Lists all capabilities of one kind under their exposed names.
+    pub async fn list(&self, kind: CapabilityKind) -> Vec<ListedCapability> {
         let list = self.gate.list(kind, &self.caller).await;
-        listed(kind, &list)
+        parse_list(kind, &list)
     }
 
-    /// Calls a tool by its exposed name and gives the result object as the server sent it.
+    /// Calls a tool by its exposed name and returns the result object as the server sent it.
     pub async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, HostError> {
         let params = format!("{{\"name\":{},\"arguments\":{arguments}}}", string::encode(tool));
         self.request(method::TOOLS_CALL, &params).await
     }
 
-    /// Reads a resource by the URI it is listed under.
+    /// Reads a resource by its exposed URI.
     pub async fn read(&self, uri: &str) -> Result<Value, HostError> {
         let params = format!("{{\"uri\":{}}}", string::encode(uri));
         self.request(method::RESOURCES_READ, &params).await
     }
 
-    /// Fills in a prompt by its exposed name.
+    /// Gets a prompt by its exposed name.
     pub async fn prompt(&self, prompt: &str, arguments: &Value) -> Result<Value, HostError> {
         let params = format!("{{\"name\":{},\"arguments\":{arguments}}}", string::encode(prompt));
         self.request(method::PROMPTS_GET, &params).await
@@ -263,48 +266,49 @@ impl Host {
 
     async fn request(&self, method: &str, params: &str) -> Result<Value, HostError> {
         let request = build::request("0", method, Some(params.as_bytes()));
-        let request = Frame::parse(request, &Limits::default())?;
-        let answer = self.gate.pass(&request, &self.caller, self.port.clone()).await;
+        let request = Frame::parse(request, &MessageLimits::default())?;
+        let answer = self.gate.pass(&request, &self.caller, self.interactor.clone()).await;
         let answer = answer.map_err(HostError::Refused)?;
         if let Some(error) = answer.error().and_then(view::RpcError::of) {
-            return Err(HostError::Answered {
+            return Err(HostError::ServerError {
                 code: error.code.unwrap_or_default(),
                 message: error.message.unwrap_or_default().into_owned(),
             });
         }
-        // Whoever wants a value has room for it.
-        let answer = toolgate_transport::spool::whole(answer).await.map_err(HostError::Unread)?;
+        // The caller wants the whole value, so load it into memory.
+        let answer =
+            toolgate_transport::spool::load_frame(answer).await.map_err(HostError::LargeAnswer)?;
         Ok(serde_json::from_slice(answer.result().unwrap_or(b"null"))?)
     }
 
-    /// Ends every server, in good manners, and then the journal.
+    /// Shuts down every server gracefully and then closes the journal.
     pub async fn close(&self) {
         self.fleet.close().await;
-        if let Err(error) = self.gate.close_books().await {
-            tracing::error!(target: "toolgate::host", "failed to {error}");
+        if let Err(error) = self.gate.close_stores().await {
+            tracing::error!(target: "toolgate::host", "{error}");
         }
     }
 }
 
-/// The definitions of a prepared list.
-fn listed(kind: CapabilityKind, list: &Bytes) -> Vec<Listed> {
+/// Parses the definitions of a prepared list.
+fn parse_list(kind: CapabilityKind, list: &Bytes) -> Vec<ListedCapability> {
     use toolgate_wire::scan;
-    let (array, named) = kind.members();
+    let (array, named) = kind.json_keys();
     let Some(array) = scan::member(list, array) else { return Vec::new() };
-    let definitions = scan::elements(array.of(list)).map(|element| element.within(array));
+    let definitions = scan::elements(array.slice(list)).map(|element| element.within(array));
     let exposure = |span: toolgate_wire::Span| {
         let definition = list.slice(span.start()..span.end());
-        let text = |key| scan::text(&definition, key).map(|text| text.into_owned());
+        let text = |key| scan::member_text(&definition, key).map(|text| text.into_owned());
         let (name, description) = (text(named)?, text("description").unwrap_or_default());
-        Some(Listed { name, description, definition })
+        Some(ListedCapability { name, description, definition })
     };
     definitions.filter_map(exposure).collect()
 }
 
-/// Tells nobody and says no.
-struct Declining(CallerScope);
+/// Ignores notifications and declines all questions.
+struct DecliningInteractor(CallerScope);
 
-impl Interactor for Declining {
+impl Interactor for DecliningInteractor {
     fn scope(&self) -> CallerScope {
         self.0
     }

@@ -1,15 +1,15 @@
-//! The keys by which callers over HTTP are known.
+//! Access keys, by which HTTP clients prove their principal.
 
 use std::sync::Arc;
 
-use toolgate_store::SqliteState;
+use toolgate_store::SqliteStore;
 
 use crate::HostError;
 
-pub use toolgate_store::{AccessKey, KEY_PREFIX, KeyError, Keyring};
+pub use toolgate_store::{AccessKey, AccessKeyError, KEY_PREFIX, Keyring};
 
-/// Keys that end with this value: for hosts that keep nothing, and for tests.
+/// Returns a keyring in memory, for hosts without a home and for tests.
 pub async fn in_memory() -> Result<Arc<Keyring>, HostError> {
-    let state = Arc::new(SqliteState::in_memory().await?);
+    let state = Arc::new(SqliteStore::in_memory().await?);
     Ok(Keyring::load(state).await?)
 }

@@ -1,8 +1,8 @@
-//! Toolgate as a library: every MCP server of a user behind one gate, for whoever writes an agent.
+//! Toolgate as a library: all MCP servers of a user behind one gate, for programs that embed it.
 //!
-//! A [`Host`] starts the servers it is told of, keeps them, and lets requests through to them.
-//! It works on a current-thread runtime and installs no global state. Everything a face of
-//! Toolgate does (the gateway, the command line), it does through this crate.
+//! A [`Host`] starts the configured servers, keeps them running, and passes requests to them. It
+//! works on a current-thread runtime and installs no global state. The gateway and the command line
+//! are built on this crate.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,7 +21,7 @@
 //!     .start()
 //!     .await?;
 //!
-//! host.settled().await;
+//! host.wait_settled().await;
 //! for tool in host.tools().await {
 //!     println!("{}: {}", tool.name, tool.description);
 //! }
@@ -35,6 +35,7 @@
 pub mod approvals;
 pub mod audit;
 mod builder;
+mod builtin_servers;
 pub mod config;
 pub mod content;
 mod error;
@@ -44,34 +45,44 @@ pub mod local;
 pub mod pins;
 pub mod policy;
 pub mod review;
-mod roster;
 mod sample;
 pub mod session;
 mod setup;
 
 pub use builder::HostBuilder;
 pub use error::HostError;
-pub use host::{Host, Listed, Overview};
+pub use host::{Host, ListedCapability, ServerOverview};
 pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};
 pub use setup::{Setup, SetupOptions};
-pub use toolgate_bridge::{SERVER_INFO, question as question_for};
-pub use toolgate_config::{Entry, Home, Naming, Plan, Prefix, Standing, ensure_user_config};
-pub use toolgate_dialects::parse_duration;
-pub use toolgate_exposure::{Because, Cost, Exposure, Ledger, Row, Seen};
-pub use toolgate_findings::stripped;
-pub use toolgate_fleet::{Applied, FleetEvent, PhaseReport, Report, ServerStatus};
-pub use toolgate_gate::{Caller, CallerId, Client, Found, Gate, GateEvent, Principal, Refusal};
-pub use toolgate_gate::{KEY_CALLER, OPERATOR, Outlook, PinState};
-pub use toolgate_launch::{Bounds, Ending, LaunchError, confined};
-pub use toolgate_launch::{Hangups, Helper, Signals, TreeGuarantee, helper_main};
-pub use toolgate_model::{
-    CapabilityId, CapabilityKind, Catalog, DEFAULT_PROFILE, Diagnostic, Discovery, Expose, Failure,
-    HttpKind, HttpSpec, Origin, Phase, PoolScope, Posture, Scope, Secret, ServerName, ServerSpec,
-    ServerState, Severity, StdioSpec, Timeouts, TransportSpec, is_invisible,
+pub use toolgate_bridge::{SERVER_INFO, translate_question};
+pub use toolgate_config::{
+    Home, NamingStyle, Plan, PlanEntry, PrefixMode, StartStatus, ensure_user_config,
 };
-pub use toolgate_search::Match;
+pub use toolgate_dialects::parse_duration;
+pub use toolgate_exposure::{
+    CostReport, Exposure, ExposureEntry, ExposureReason, TokenCost, Visibility,
+};
+pub use toolgate_findings::strip_text;
+pub use toolgate_fleet::{ApplyReport, ConnectReport, FleetEvent, PhaseReport, ServerStatus};
+pub use toolgate_gate::{
+    Caller, CallerId, Client, Gate, GateError, GateEvent, Principal, ToolSearchHit,
+};
+pub use toolgate_gate::{DecisionForecast, KEY_CALLER, OPERATOR, PinStatusEntry};
+pub use toolgate_launch::{ConfinedLimits, ConfinedOutcome, LaunchError, run_confined};
+pub use toolgate_launch::{
+    HelperProgram, ReloadSignals, ShutdownSignals, TreeGuarantee, helper_main,
+};
+pub use toolgate_model::{
+    CapabilityId, CapabilityKind, Catalog, ConfigScope, DEFAULT_PROFILE, Diagnostic,
+    DiagnosticSeverity, DiscoveryStatus, ExposureMode, FailurePhase, HttpSpec, HttpTransportKind,
+    Origin, PoolScope, Posture, Secret, ServerFailure, ServerName, ServerSpec, ServerState,
+    ServerTimeouts, StdioSpec, TransportSpec, is_invisible,
+};
+pub use toolgate_search::TermMatch;
 pub use toolgate_search::tokens::estimate as tokens;
-pub use toolgate_session::{Ambient, Answer, AskKind, Interactor, Question, Scope as CallerScope};
-pub use toolgate_store::{Consent, Passphrase};
+pub use toolgate_session::{
+    Answer, CallerScope, Interactor, Question, QuestionKind, RootsInteractor,
+};
+pub use toolgate_store::{Consent, PassphraseFile};

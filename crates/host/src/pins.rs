@@ -1,8 +1,8 @@
-//! Pins for whoever runs the host: what is approved, what changed since, and the lock file.
+//! Pins for the operator: what is approved, what changed since then, and the lock file.
 //!
-//! How a definition stands is judged by `rules/pins` and obeyed by the gate. Here it is only shown,
-//! and people's decisions are written down. An approval is of what was shown: if that is not what is
-//! offered any more, nothing is approved.
+//! `rules/pins` determines the status of a definition, and the gate enforces it. This module shows
+//! the status and records approvals. An approval covers exactly what was shown; if the offer has
+//! changed since, nothing is approved.
 
 mod integrity;
 
@@ -11,33 +11,35 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use toolgate_fleet::{Fleet, FleetError, Offered, ServerStatus};
+use toolgate_fleet::{Fleet, FleetError, OfferedCatalog, ServerStatus};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Digest, Scope, ServerName, ServerState, TransportSpec,
+    CapabilityId, CapabilityKind, ConfigScope, Digest, ServerName, ServerState, TransportSpec,
 };
-use toolgate_pins::{LockedServer, Standing, Subject, drift, instructions_drift, is_pinned_kind};
-use toolgate_store::{Decisions, Pin};
+use toolgate_pins::{
+    LockedServer, PinStatus, PinSubject, compare_definitions, compare_instructions, is_pinned_kind,
+};
+use toolgate_store::{DecisionStore, Pin};
 use toolgate_wire::string;
 
-pub use toolgate_pins::{Change, Lock, LockError, Package, Violation};
+pub use toolgate_pins::{DefinitionDifference, LockFile, LockFileError, LockViolation, Package};
 
 use crate::{Host, HostError};
 
-/// How a definition is to what was approved.
+/// How a definition compares to its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PinWord {
-    /// It is what was approved.
+pub enum PinEntryStatus {
+    /// It equals the pin.
     Pinned,
-    /// It is something else.
+    /// It differs from the pin.
     Changed,
-    /// Nobody approved anything.
+    /// There is no pin.
     New,
-    /// It was approved and is not offered any more.
+    /// There is a pin, but the definition is no longer offered.
     Gone,
 }
 
-impl PinWord {
-    /// The stable word for it.
+impl PinEntryStatus {
+    /// Returns the stable name of the status.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",
@@ -48,49 +50,49 @@ impl PinWord {
     }
 }
 
-/// One definition, or the instructions of a server, beside what was approved of it.
+/// One definition, or the instructions of a server, with its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PinRow {
-    /// Whose it is.
+pub struct PinEntry {
+    /// The server.
     pub server: ServerName,
-    /// What it is; none for the server's instructions.
+    /// The capability; `None` for the server's instructions.
     pub capability: Option<(CapabilityKind, String)>,
-    /// How the two are to each other.
-    pub word: PinWord,
-    /// What is offered now.
+    /// How the definition compares to its pin.
+    pub status: PinEntryStatus,
+    /// The digest of the current definition.
     pub digest: Option<Digest>,
-    /// What was approved.
+    /// The digest of the pin.
     pub pinned: Option<Digest>,
-    /// By whom.
+    /// Who approved the pin.
     pub by: Option<String>,
-    /// When.
+    /// When the pin was approved.
     pub pinned_at: Option<SystemTime>,
-    /// In what the two differ.
-    pub changes: Vec<Change>,
-    /// What is offered now, itself.
+    /// The differences between the definition and its pin.
+    pub changes: Vec<DefinitionDifference>,
+    /// The current definition.
     definition: Bytes,
     identity: Digest,
 }
 
-/// Which pins are meant: those of one server, or of one name there.
+/// Selects the pins of one server, or of one name on it.
 #[derive(Debug, Clone, Default)]
-pub struct Chosen<'a> {
-    /// The server; none: all.
+pub struct PinFilter<'a> {
+    /// The server; `None` for all servers.
     pub server: Option<&'a str>,
-    /// The name of a capability there.
+    /// The name of a capability.
     pub name: Option<&'a str>,
 }
 
-impl Chosen<'_> {
-    fn has(&self, row: &PinRow) -> bool {
+impl PinFilter<'_> {
+    fn matches(&self, row: &PinEntry) -> bool {
         let named = |name: &str| row.capability.as_ref().is_some_and(|(_, own)| own == name);
         self.server.is_none_or(|server| row.server.as_str() == server)
             && self.name.is_none_or(named)
     }
 }
 
-/// What stands for some rows as they were shown.
-pub fn shown(rows: &[PinRow]) -> Digest {
+/// Returns a digest of entries as they were shown.
+pub fn entries_digest(rows: &[PinEntry]) -> Digest {
     let parts: Vec<String> = rows
         .iter()
         .flat_map(|row| {
@@ -106,17 +108,17 @@ pub fn shown(rows: &[PinRow]) -> Digest {
 }
 
 impl Host {
-    /// What is offered and what was approved, side by side; nothing is started for it.
+    /// Returns the current definitions with their pins. Starts no server.
     pub async fn pins(
         &self,
-        decisions: &dyn Decisions,
-        chosen: &Chosen<'_>,
-    ) -> Result<Vec<PinRow>, HostError> {
+        decisions: &dyn DecisionStore,
+        chosen: &PinFilter<'_>,
+    ) -> Result<Vec<PinEntry>, HostError> {
         let pins = decisions.pins().await?;
         let offers = self.fleet().catalogs(None);
         let mut rows = Vec::new();
         for status in self.servers().servers.iter().filter(|status| !is_ours(status)) {
-            let offered = offers.iter().find(|it| it.member.spec.name == status.spec.name);
+            let offered = offers.iter().find(|it| it.fleet_server.spec.name == status.spec.name);
             rows.extend(of_server(status, offered, &pins));
         }
         if let Some(server) = chosen.server
@@ -124,12 +126,12 @@ impl Host {
         {
             return Err(HostError::NoServer(server.to_owned()));
         }
-        rows.retain(|row| chosen.has(row));
+        rows.retain(|row| chosen.matches(row));
         Ok(rows)
     }
 
-    /// Reads the lists of a server again, or of all, where they are connected: what is shown next
-    /// is what they offer now. Says which could not be read.
+    /// Rereads the lists of one server or of all, if they are connected. Returns a message for each
+    /// server that could not be read.
     pub async fn relist(&self, server: Option<&str>) -> Vec<String> {
         let connected = |status: &ServerStatus| {
             status.state == ServerState::Connected
@@ -137,26 +139,27 @@ impl Host {
         };
         let servers = self.servers().servers;
         let all = servers.iter().filter(|status| connected(status));
-        let read = join_all(all.map(|status| renewed(self.fleet(), &status.spec.name))).await;
+        let read = join_all(all.map(|status| refresh_lists(self.fleet(), &status.spec.name))).await;
         read.into_iter().filter_map(Result::err).collect()
     }
 
-    /// Approves what was shown, as it was shown; gives how many definitions that were.
+    /// Approves the selected definitions if they still equal what was shown (`seen`). Returns how
+    /// many were approved.
     pub async fn approve_pins(
         &self,
-        decisions: &dyn Decisions,
-        chosen: &Chosen<'_>,
+        decisions: &dyn DecisionStore,
+        chosen: &PinFilter<'_>,
         seen: Digest,
         by: &str,
     ) -> Result<usize, HostError> {
         let rows = self.pins(decisions, chosen).await?;
-        if shown(&rows) != seen {
+        if entries_digest(&rows) != seen {
             return Err(HostError::Pins(
-                "approve these definitions: they changed again since they were shown".into(),
+                "cannot approve these definitions: they changed again since they were shown".into(),
             ));
         }
         let offered = rows.into_iter().filter_map(|row| {
-            let digest = row.digest.filter(|_| row.word != PinWord::Pinned)?;
+            let digest = row.digest.filter(|_| row.status != PinEntryStatus::Pinned)?;
             Some(Pin {
                 server: row.server,
                 identity: row.identity,
@@ -176,11 +179,11 @@ impl Host {
         Ok(pins.len())
     }
 
-    /// Forgets what was approved; gives how many pins that were. In the personal posture what is
-    /// offered next is taken for the first of its kind.
+    /// Removes pins. Returns how many were removed. In the personal posture, the next definition
+    /// that the server offers is pinned as if it were the first.
     pub async fn forget_pins(
         &self,
-        decisions: &dyn Decisions,
+        decisions: &dyn DecisionStore,
         server: &str,
         name: Option<&str>,
         by: &str,
@@ -207,7 +210,7 @@ impl Host {
         Ok(forgotten)
     }
 
-    /// Puts on record who approved which definition.
+    /// Writes to the journal who approved which definition.
     fn note_pin(&self, kind: &str, pin: &Pin, by: &str) {
         let about = pin.capability.as_ref().map(|(kind, name)| CapabilityId {
             server: pin.server.clone(),
@@ -219,53 +222,60 @@ impl Host {
         self.gate().note(kind, about.as_ref(), &detail);
     }
 
-    /// Everything that is declared and offered now, as a lock file has it, and what stands in the
-    /// way of locking it.
-    pub fn lock(&self) -> (Lock, Vec<String>) {
+    /// Builds a lock file of everything that is declared and offered now. Also returns the problems
+    /// that prevent locking.
+    pub fn build_lock_file(&self) -> (LockFile, Vec<String>) {
         let offers = self.fleet().catalogs(None);
-        let mut lock = Lock::default();
+        let mut lock = LockFile::default();
         let mut problems = Vec::new();
         for status in self.servers().servers.iter().filter(|status| !is_ours(status)) {
             let name = &status.spec.name;
-            let offered = offers.iter().find(|it| it.member.spec.name == *name);
-            match offered.filter(|it| !it.borrowed) {
+            let offered = offers.iter().find(|it| it.fleet_server.spec.name == *name);
+            match offered.filter(|it| !it.is_from_predecessor) {
                 Some(offered) => _ = lock.servers.insert(name.to_string(), locked(offered)),
                 None if status.state == ServerState::Disabled => {}
                 None => problems.push(unknown(status)),
             }
         }
         for state in self.pin_states() {
-            let held = matches!(state.standing, Standing::Unapproved | Standing::Changed { .. });
-            let digest = Digest::of(b""); // a refusal names nothing but what it is about
+            let held = matches!(state.status, PinStatus::Unapproved | PinStatus::Changed { .. });
+            let digest = Digest::of(b""); // a refusal does not show the digest
             let capability = state.id.as_ref().map(|id| (id.kind, &*id.name));
-            let subject =
-                Subject { server: &state.server, identity: &digest, capability, digest: &digest };
-            problems.extend(state.standing.refusal(&subject).filter(|_| held));
+            let subject = PinSubject {
+                server: &state.server,
+                identity: &digest,
+                capability,
+                digest: &digest,
+            };
+            problems.extend(state.status.refusal(&subject).filter(|_| held));
         }
         (lock, problems)
     }
 }
 
-/// Whether a server is this program's own: it changes with it and with nothing else.
+/// Returns true if a server is part of this program and changes only together with it.
 fn is_ours(status: &ServerStatus) -> bool {
-    status.spec.transport == TransportSpec::BuiltIn && status.origin.scope == Scope::BuiltIn
+    status.spec.transport == TransportSpec::BuiltIn && status.origin.scope == ConfigScope::BuiltIn
 }
 
-async fn renewed(fleet: &Fleet, server: &ServerName) -> Result<(), String> {
+async fn refresh_lists(fleet: &Fleet, server: &ServerName) -> Result<(), String> {
     let failed = |error: FleetError| {
-        format!(
-            "the lists of `{server}` cannot be read again, the last ones count: failed to {error}"
-        )
+        format!("cannot reread the lists of `{server}`, using the last known ones: {error}")
     };
-    let pool = fleet.pool(server, &fleet.everybody()).map_err(failed)?;
+    let pool = fleet.pool(server, &fleet.shared_tenant()).map_err(failed)?;
     for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
-        pool.renewed(kind, Duration::ZERO).await.map_err(failed)?;
+        pool.refresh_if_stale(kind, Duration::ZERO).await.map_err(failed)?;
     }
     Ok(())
 }
 
-/// Everything of a server that is pinned one by one: its instructions, then by kind in its order.
-fn of_server(status: &ServerStatus, offered: Option<&Offered>, pins: &[Pin]) -> Vec<PinRow> {
+/// Returns the entries of a server: its instructions first, then the definitions by kind, in the
+/// server's order.
+fn of_server(
+    status: &ServerStatus,
+    offered: Option<&OfferedCatalog>,
+    pins: &[Pin],
+) -> Vec<PinEntry> {
     let (server, identity) = (&status.spec.name, status.spec.digest());
     let own: Vec<&Pin> =
         pins.iter().filter(|pin| pin.server == *server && pin.identity == identity).collect();
@@ -276,27 +286,28 @@ fn of_server(status: &ServerStatus, offered: Option<&Offered>, pins: &[Pin]) -> 
     let mut seen = BTreeSet::new();
     for (capability, digest, definition) in offered.map(offers).unwrap_or_default() {
         if seen.insert(capability.clone()) {
-            let row = Row { server, identity, capability };
+            let row = PinEntryKey { server, identity, capability };
             let pin = pin(&row.capability);
-            rows.push(row.beside(pin, Some((digest, definition))));
+            rows.push(row.compare(pin, Some((digest, definition))));
         }
     }
-    // Of a server of which nothing is known now, nothing is gone.
+    // If the catalog is unknown, no definition counts as gone.
     for pin in own.iter().filter(|pin| !seen.contains(&pin.capability)) {
-        let row = Row { server, identity, capability: pin.capability.clone() };
-        let mut row = row.beside(Some(pin), None);
+        let row = PinEntryKey { server, identity, capability: pin.capability.clone() };
+        let mut row = row.compare(Some(pin), None);
         if offered.is_none() {
-            row.word = PinWord::Pinned;
+            row.status = PinEntryStatus::Pinned;
         }
         rows.push(row);
     }
     rows
 }
 
-type Offer = (Option<(CapabilityKind, String)>, Digest, Bytes);
+/// A definition that can be pinned: its capability (`None` for instructions), digest and bytes.
+type PinnableDefinition = (Option<(CapabilityKind, String)>, Digest, Bytes);
 
-fn offers(offered: &Offered) -> Vec<Offer> {
-    let known = &offered.known;
+fn offers(offered: &OfferedCatalog) -> Vec<PinnableDefinition> {
+    let known = &offered.checked;
     let instructions = known.catalog.instructions.clone().unwrap_or_default();
     let mut all = vec![(None, *known.instructions_digest(), Bytes::from(instructions))];
     for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
@@ -308,30 +319,32 @@ fn offers(offered: &Offered) -> Vec<Offer> {
     all
 }
 
-/// What a row is about.
-struct Row<'a> {
+/// Identifies what an entry is about.
+struct PinEntryKey<'a> {
     server: &'a ServerName,
     identity: Digest,
     capability: Option<(CapabilityKind, String)>,
 }
 
-impl Row<'_> {
-    fn beside(self, pin: Option<&Pin>, offer: Option<(Digest, Bytes)>) -> PinRow {
+impl PinEntryKey<'_> {
+    fn compare(self, pin: Option<&Pin>, offer: Option<(Digest, Bytes)>) -> PinEntry {
         let word = match (pin, &offer) {
-            (Some(pin), Some((digest, _))) if pin.digest == *digest => PinWord::Pinned,
-            (Some(_), Some(_)) => PinWord::Changed,
-            (None, _) => PinWord::New,
-            (_, None) => PinWord::Gone,
+            (Some(pin), Some((digest, _))) if pin.digest == *digest => PinEntryStatus::Pinned,
+            (Some(_), Some(_)) => PinEntryStatus::Changed,
+            (None, _) => PinEntryStatus::New,
+            (_, None) => PinEntryStatus::Gone,
         };
         let changes = match (pin, &offer) {
-            (Some(pin), Some((_, now))) if word == PinWord::Changed => self.changes(pin, now),
+            (Some(pin), Some((_, now))) if word == PinEntryStatus::Changed => {
+                self.changes(pin, now)
+            }
             _ => Vec::new(),
         };
         let (digest, definition) = offer.unzip();
-        PinRow {
+        PinEntry {
             server: self.server.clone(),
             capability: self.capability,
-            word,
+            status: word,
             digest,
             pinned: pin.map(|pin| pin.digest),
             by: pin.map(|pin| pin.by.clone()),
@@ -342,18 +355,18 @@ impl Row<'_> {
         }
     }
 
-    fn changes(&self, pin: &Pin, now: &[u8]) -> Vec<Change> {
+    fn changes(&self, pin: &Pin, now: &[u8]) -> Vec<DefinitionDifference> {
         let Some((kind, _)) = &self.capability else {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            return instructions_drift(&text(&pin.definition), &text(now)).into_iter().collect();
+            return compare_instructions(&text(&pin.definition), &text(now)).into_iter().collect();
         };
-        drift(*kind, &pin.definition, now)
+        compare_definitions(*kind, &pin.definition, now)
     }
 }
 
-fn locked(offered: &Offered) -> LockedServer {
-    let mut locked = LockedServer::of(&offered.member.spec);
-    locked.instructions = *offered.known.instructions_digest();
+fn locked(offered: &OfferedCatalog) -> LockedServer {
+    let mut locked = LockedServer::of(&offered.fleet_server.spec);
+    locked.instructions = *offered.checked.instructions_digest();
     for (capability, digest, _) in offers(offered) {
         if let Some((kind, name)) = capability {
             locked.add(kind, &name, digest);
@@ -368,5 +381,5 @@ fn locked(offered: &Offered) -> LockedServer {
 fn unknown(status: &ServerStatus) -> String {
     let reason = status.state.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
     let (name, state) = (&status.spec.name, status.state.as_str());
-    format!("what `{name}` offers is not known; it is {state}{reason}")
+    format!("the catalog of `{name}` is not known; the server is {state}{reason}")
 }

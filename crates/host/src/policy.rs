@@ -1,43 +1,42 @@
-//! The rules, for whoever writes them: what is wrong with them, and what they would have decided.
+//! Tools for writing rules: checks them, replays recorded calls and explains decisions.
 //!
-//! Everything here reads files and the state and nothing else: no server is started, and nobody is
-//! asked. What would be decided about one call now is told by the gate ([`Host::explain`]).
+//! Everything here only reads files and state. No server is started and no person is asked.
 
 mod check;
 mod replay;
 
-pub use check::{Checked, check};
-pub use replay::{Otherwise, Replay, Replayed};
-pub use toolgate_gate::{Explanation, Hypothesis, Outcome, Voice};
+pub use check::{PolicyCheckReport, check};
+pub use replay::{ChangedDecision, PolicyReplay, ReplayOutcome};
+pub use toolgate_gate::{CallExplanation, CallHypothesis, DecisionOutcome, ExplanationEntry};
 pub use toolgate_model::Effect;
 
-use toolgate_config::Entry;
-use toolgate_model::{Governance, Scope};
+use toolgate_config::PlanEntry;
+use toolgate_model::{ConfigScope, GovernanceSettings};
 use toolgate_policy::Policy;
 
 use crate::{Host, HostError, SetupOptions};
 
 impl Host {
-    /// What would be decided about a call, and everything that speaks for and against it. `None` if
-    /// there is no such server.
-    pub fn explain(&self, what: &Hypothesis<'_>) -> Result<Option<Explanation>, HostError> {
-        let (caller, port) = self.stranger(what.profile, what.client)?;
+    /// Explains what would be decided about a call, with everything for and against it. Returns
+    /// `None` if there is no such server.
+    pub fn explain(&self, what: &CallHypothesis<'_>) -> Result<Option<CallExplanation>, HostError> {
+        let (caller, port) = self.hypothetical_caller(what.profile, what.client)?;
         self.gate().explain(what, &caller, &port).map_err(HostError::NoProfile)
     }
 }
 
-/// The rules among these servers, as the gate has them.
-fn rules_among(policy: &Policy, entries: &[Entry]) -> Policy {
-    let proposed = entries.iter().filter(|entry| entry.origin.scope == Scope::Project);
-    let policy = policy.knowing(entries.iter().map(|entry| &entry.spec.name));
-    policy.proposing(proposed.map(|entry| &entry.spec.name))
+/// Returns the rules for these servers, as the gate uses them.
+fn policy_for_entries(policy: &Policy, entries: &[PlanEntry]) -> Policy {
+    let proposed = entries.iter().filter(|entry| entry.origin.scope == ConfigScope::Project);
+    let policy = policy.with_servers(entries.iter().map(|entry| &entry.spec.name));
+    policy.with_proposed_servers(proposed.map(|entry| &entry.spec.name))
 }
 
-/// The rules of one file, as if it were the only one; with what is wrong with it.
-pub fn rules_of(
+/// Reads the rules of one file alone. Also returns the problems found in it.
+pub fn read_rules(
     options: &SetupOptions,
     file: std::path::PathBuf,
-) -> Result<(Governance, Vec<toolgate_model::Diagnostic>), HostError> {
+) -> Result<(GovernanceSettings, Vec<toolgate_model::Diagnostic>), HostError> {
     let alone = SetupOptions { config: Some(file), project_dir: None, ..options.clone() };
     let plan = alone.read_files()?;
     Ok((plan.settings.governance, plan.diagnostics))

@@ -1,41 +1,41 @@
-//! The operator's view: the journal counted, and how servers stand beside it.
+//! Gathers the operator's review: usage counts from the journal and the status of the servers.
 //!
-//! What the numbers mean is in `rules/review`; here they are gathered. Reading is all that is done.
+//! `rules/review` defines what the numbers mean. This module only reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use toolgate_findings::Finding as TextFinding;
-use toolgate_findings::{Finding, Severity, across, of_server};
-use toolgate_gate::{Outlook, PinState};
+use toolgate_findings::{Finding, FindingSeverity, find_across_servers, find_in_server};
+use toolgate_gate::{DecisionForecast, PinStatusEntry};
 use toolgate_model::ServerName;
-use toolgate_policy::MISFIT;
-use toolgate_store::journal::{Entry, Happened, Outcome, read_since};
+use toolgate_policy::SCHEMA_MISMATCH;
+use toolgate_store::journal::{EntryEvent, JournalEntry, JournalOutcome, read_since};
 use toolgate_wire::{code, scan};
 
-pub use toolgate_pins::Standing as PinStanding;
+pub use toolgate_pins::PinStatus;
 pub use toolgate_review::{
-    Collector, Ended, Happened as Counted, Item, Part, Parts, Report, Score, Standing, html,
-    markdown,
+    CallOutcome, HealthScore, ScoreBreakdown, ScorePart, ServerDefinitionStatus, UsageCollector,
+    UsageEvent, UsageRecord, UsageReport, render_html, render_markdown,
 };
 pub use toolgate_store::journal::{parse_rfc3339, rfc3339};
 
 use crate::audit::AuditError;
 use crate::{Home, Host, HostError};
 
-/// The journal of a home, counted.
-pub struct Tally {
-    /// What was counted.
-    pub collector: Collector,
-    /// Lines that could not be read and were passed over.
+/// The usage counts of a home's journal.
+pub struct JournalCounts {
+    /// The counts.
+    pub collector: UsageCollector,
+    /// The errors of lines that could not be read and were skipped.
     pub unread: Vec<AuditError>,
 }
 
-/// So many complaints about a journal are enough.
+/// The maximum number of read errors to report.
 const COMPLAINTS: usize = 20;
 
-/// Counts the journal of a home from a point in time on (milliseconds since 1970).
-pub fn counted(home: &Home, since: u64) -> Result<Tally, AuditError> {
-    let mut tally = Tally { collector: Collector::default(), unread: Vec::new() };
+/// Counts the journal entries of a home since a time (milliseconds since 1970).
+pub fn count_journal(home: &Home, since: u64) -> Result<JournalCounts, AuditError> {
+    let mut tally = JournalCounts { collector: UsageCollector::default(), unread: Vec::new() };
     for entry in read_since(&home.state_dir().join("journal"), since)? {
         match entry {
             Ok(entry) => take(&mut tally.collector, &entry),
@@ -46,65 +46,68 @@ pub fn counted(home: &Home, since: u64) -> Result<Tally, AuditError> {
     Ok(tally)
 }
 
-fn take(collector: &mut Collector, entry: &Entry) {
+fn take(collector: &mut UsageCollector, entry: &JournalEntry) {
     let noted;
     let mut server = entry.server.as_str();
     let happened = match &entry.event {
-        Happened::Decided(it) if it.because == MISFIT => Counted::Misfit,
-        Happened::Decided(it) => Counted::Decided { effect: it.effect, because: &it.because },
-        Happened::Approved { choice, .. } if entry.call == 0 => Counted::Settled(choice),
-        Happened::Approved { choice, .. } => Counted::Chosen(choice),
-        Happened::Done { outcome: Outcome::Error, detail, micros, .. }
+        EntryEvent::Decided(it) if it.because == SCHEMA_MISMATCH => UsageEvent::InvalidArguments,
+        EntryEvent::Decided(it) => UsageEvent::Decided { effect: it.effect, because: &it.because },
+        EntryEvent::Approved { choice, .. } if entry.call == 0 => UsageEvent::LateApproval(choice),
+        EntryEvent::Approved { choice, .. } => UsageEvent::ApprovalAnswered(choice),
+        EntryEvent::Done { outcome: JournalOutcome::Error, detail, micros, .. }
             if says_bad_arguments(detail) =>
         {
-            Counted::Done { ended: Ended::BadArguments, micros: *micros }
+            UsageEvent::Done { outcome: CallOutcome::BadArguments, micros: *micros }
         }
-        Happened::Done { outcome, micros, .. } => {
-            Counted::Done { ended: ended(*outcome), micros: *micros }
+        EntryEvent::Done { outcome, micros, .. } => {
+            UsageEvent::Done { outcome: ended(*outcome), micros: *micros }
         }
-        Happened::Noted { kind, detail } => {
-            // What concerns a whole server names it in its detail.
-            noted = scan::text(detail.as_bytes(), "server").map(|it| it.into_owned());
+        EntryEvent::Noted { kind, detail } => {
+            // A note about a whole server names it in its detail.
+            noted = scan::member_text(detail.as_bytes(), "server").map(|it| it.into_owned());
             server = noted.as_deref().filter(|_| server.is_empty()).unwrap_or(server);
-            Counted::Noted(kind)
+            UsageEvent::Note(kind)
         }
-        // How the file is made is nothing that happened.
+        // Other entries concern only the file format.
         _ => return,
     };
-    collector.take(&Item { ms: entry.ms, server, name: &entry.name, happened });
+    collector.add_record(&UsageRecord { ms: entry.ms, server, name: &entry.name, event: happened });
 }
 
-/// Whether an error, as it is on record, says that arguments were bad.
+/// Returns true if a recorded error says that the arguments were invalid.
 fn says_bad_arguments(detail: &str) -> bool {
-    let code = scan::member(detail.as_bytes(), "code").map(|at| at.of(detail.as_bytes()));
+    let code = scan::member(detail.as_bytes(), "code").map(|at| at.slice(detail.as_bytes()));
     code == Some(code::INVALID_PARAMS.to_string().as_bytes())
 }
 
-fn ended(outcome: Outcome) -> Ended {
+fn ended(outcome: JournalOutcome) -> CallOutcome {
     match outcome {
-        Outcome::Ok => Ended::Ok,
-        Outcome::ToolError => Ended::ToolError,
-        Outcome::Error => Ended::Error,
-        Outcome::TimedOut => Ended::TimedOut,
-        Outcome::Cancelled => Ended::Cancelled,
-        Outcome::Unknown => Ended::Unknown,
+        JournalOutcome::Ok => CallOutcome::Ok,
+        JournalOutcome::ToolError => CallOutcome::ToolError,
+        JournalOutcome::Error => CallOutcome::Error,
+        JournalOutcome::TimedOut => CallOutcome::TimedOut,
+        JournalOutcome::Cancelled => CallOutcome::Cancelled,
+        JournalOutcome::Unknown => CallOutcome::Unknown,
     }
 }
 
 impl Host {
-    /// How every server stands beside the journal: what of it changed since it was approved, and
-    /// what is suspicious in its words.
-    pub fn standings(&self) -> Vec<Standing> {
+    /// Returns for every server how many definitions changed since their approval, and the findings
+    /// in its texts.
+    pub fn server_health(&self) -> Vec<ServerDefinitionStatus> {
         let servers = self.servers().servers;
         let mut standings: BTreeMap<_, _> = servers
             .iter()
             .map(|status| {
                 let (server, known) = (status.spec.name.to_string(), status.catalog.is_some());
-                (status.spec.name.clone(), Standing { server, known, ..Standing::default() })
+                (
+                    status.spec.name.clone(),
+                    ServerDefinitionStatus { server, known, ..ServerDefinitionStatus::default() },
+                )
             })
             .collect();
         for state in self.pin_states() {
-            let changed = matches!(state.standing, PinStanding::Changed { .. });
+            let changed = matches!(state.status, PinStatus::Changed { .. });
             if let Some(standing) = standings.get_mut(&state.server).filter(|_| changed) {
                 standing.changed += 1;
             }
@@ -124,34 +127,34 @@ impl Host {
         standings.into_values().collect()
     }
 
-    /// What is suspicious in the words of servers, as they offered them last.
+    /// Returns the findings in the texts of all servers, from their last known catalogs.
     pub fn text_findings(&self) -> Vec<Finding> {
         let servers = self.servers().servers;
         let known: Vec<_> = servers
             .iter()
             .filter_map(|status| Some((&status.spec.name, &**status.catalog.as_ref()?)))
             .collect();
-        let alone = known.iter().flat_map(|(server, catalog)| of_server(server, catalog));
-        alone.chain(across(&known)).collect()
+        let alone = known.iter().flat_map(|(server, catalog)| find_in_server(server, catalog));
+        alone.chain(find_across_servers(&known)).collect()
     }
 
-    /// How the definitions of servers stand against what was approved.
-    pub fn pin_states(&self) -> Vec<PinState> {
-        self.gate().pin_states()
+    /// Returns the pin status of all definitions.
+    pub fn pin_states(&self) -> Vec<PinStatusEntry> {
+        self.gate().pin_statuses()
     }
 
-    /// What would be decided about everything that whoever has this profile sees, if a client that
-    /// can show forms called it.
-    pub fn outlook(&self, profile: &str) -> Result<Vec<Outlook>, HostError> {
-        let (caller, port) = self.stranger(profile, "")?;
-        self.gate().outlook(&caller, &port).map_err(HostError::NoProfile)
+    /// Returns what would be decided about every capability of a profile, for a client that can
+    /// show forms.
+    pub fn preview_decisions(&self, profile: &str) -> Result<Vec<DecisionForecast>, HostError> {
+        let (caller, port) = self.hypothetical_caller(profile, "")?;
+        self.gate().forecast_decisions(&caller, &port).map_err(HostError::NoProfile)
     }
 }
 
-fn weight(severity: Severity) -> usize {
+fn weight(severity: FindingSeverity) -> usize {
     match severity {
-        Severity::Low => 0,
-        Severity::Medium => 1,
-        Severity::High => 2,
+        FindingSeverity::Low => 0,
+        FindingSeverity::Medium => 1,
+        FindingSeverity::High => 2,
     }
 }

@@ -1,17 +1,18 @@
-//! The sample server: something to connect to before any server is declared.
+//! The sample server, which is offered while no other server is declared.
 //!
-//! It tells the time, echoes, and explains how to add servers. It reads and changes nothing else.
+//! It returns the time, echoes text and explains how to add servers. It reads and changes nothing
+//! else.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use toolgate_store::journal::rfc3339_of;
+use toolgate_store::journal::rfc3339_from_time;
 
-use crate::local::{LocalServer, Output, Prompt, Resource, Tool};
+use crate::local::{LocalServer, Prompt, Resource, Tool, ToolOutput};
 
 const HELP: &str = "\
-Toolgate stands between agents and MCP servers. This sample server is here because no other is \
-declared yet.
+Toolgate is a gateway between agents and MCP servers. This sample server is offered because no \
+other server is declared yet.
 
 Add a server to the user config (`config.toml` in Toolgate's config folder), for example:
 
@@ -19,17 +20,17 @@ Add a server to the user config (`config.toml` in Toolgate's config folder), for
     command = \"npx\"
     args = [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
 
-or put a `.mcp.json` into your project and allow what it starts with `toolgate consent`.
-Then `toolgate servers` shows how each server stands, and `toolgate doctor` says what is wrong
-with one that does not come up.
+Or put a `.mcp.json` file into your project and run `toolgate consent` to allow its servers.
+Then run `toolgate servers` to see the status of each server, and `toolgate doctor` to find out why
+one does not start.
 ";
 
-/// The sample server.
+/// Returns the sample server.
 pub fn sample_server() -> LocalServer {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let text = json!({
         "type": "object",
-        "properties": { "text": { "type": "string", "description": "What to give back" } },
+        "properties": { "text": { "type": "string", "description": "The text to return" } },
         "required": ["text"],
     });
     LocalServer::new("toolgate-sample")
@@ -39,7 +40,7 @@ pub fn sample_server() -> LocalServer {
                 "help",
                 "How to add MCP servers to this gateway",
                 nothing.clone(),
-                |_| async { Ok::<_, String>(Output::from(HELP)) },
+                |_| async { Ok::<_, String>(ToolOutput::from(HELP)) },
             )
             .read_only(),
             Tool::new(
@@ -49,9 +50,9 @@ pub fn sample_server() -> LocalServer {
                 |_| async { now() },
             )
             .read_only(),
-            Tool::new("echo", "Gives back the text it is given", text, |call| async move {
+            Tool::new("echo", "Returns the given text", text, |call| async move {
                 let text = call.arguments["text"].as_str().ok_or("`text` must be a string")?;
-                Ok::<_, &str>(Output::from(text))
+                Ok::<_, &str>(ToolOutput::from(text))
             })
             .read_only(),
         ])
@@ -72,8 +73,8 @@ pub fn sample_server() -> LocalServer {
         ))
 }
 
-fn now() -> Result<Output, String> {
+fn now() -> Result<ToolOutput, String> {
     let now = SystemTime::now();
     let since = now.duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
-    Ok(Output::from(json!({ "seconds": since.as_secs(), "utc": rfc3339_of(now) })))
+    Ok(ToolOutput::from(json!({ "seconds": since.as_secs(), "utc": rfc3339_from_time(now) })))
 }

@@ -1,6 +1,7 @@
-//! An MCP session with a gateway, for faces that are its clients.
+//! MCP sessions with a gateway, for programs that are its clients.
 //!
-//! It is the session the host itself keeps with every server, but it leads to no server: whoever
-//! wants one asks the [`Host`](crate::Host), behind the gate.
+//! To call servers directly, use the [`Host`](crate::Host), which passes the gate.
 
-pub use toolgate_session::{Opening, Outbound, Owner, Session, SessionError};
+pub use toolgate_session::{
+    OutboundRequest, Session, SessionError, SessionEventHandler, SessionOptions,
+};

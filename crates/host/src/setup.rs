@@ -1,44 +1,45 @@
-//! What a host is started from: the plan made of all config files, and the state beside it.
+//! The setup of a host: the plan made from all configuration files, and the state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgate_config::{
-    Entry, Environment, Home, LastGood, Plan, Sources, Standing, load, load_again, watched_paths,
+    ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, StartStatus,
+    load, reload, watched_paths,
 };
-use toolgate_fleet::Member;
-use toolgate_model::{Scope, ServerName, ServerState};
-use toolgate_store::{Consent, ConsentSet, Decisions, SqliteState, State};
+use toolgate_fleet::FleetServer;
+use toolgate_model::{ConfigScope, ServerName, ServerState, StartBlock};
+use toolgate_store::{Consent, ConsentSet, DecisionStore, SqliteStore, StateStore};
 
 use crate::HostError;
 
-/// Where to look.
+/// Where to find the configuration and the state.
 #[derive(Debug, Clone)]
 pub struct SetupOptions {
-    /// Config, state and cache.
+    /// The home with configuration, state and cache.
     pub home: Home,
-    /// One file to read instead of all others.
+    /// A file to read instead of all others.
     pub config: Option<PathBuf>,
     /// The project folder whose files may propose servers.
     pub project_dir: Option<PathBuf>,
-    /// Addresses this program answers on: an entry that points there is left out.
+    /// The endpoints of this program. Entries that point to one of them are ignored.
     pub own_endpoints: Vec<String>,
 }
 
 impl SetupOptions {
-    /// Reads the files alone: no state is opened, and every consent counts as given.
+    /// Reads only the files. The state is not opened, and every consent counts as given.
     pub fn read_files(&self) -> Result<Plan, HostError> {
         Ok(load(&self.sources(), &|_, _| true, &Environment::of_process())?)
     }
 
-    /// Every file and folder whose change may mean something, whether it is there or not.
+    /// Returns every file and folder to watch for changes, including missing ones.
     pub fn files(&self) -> Vec<PathBuf> {
         watched_paths(&self.sources())
     }
 
-    /// Where configuration is looked for.
-    pub fn sources(&self) -> Sources {
-        Sources {
+    /// Returns the sources of the configuration.
+    pub fn sources(&self) -> ConfigSources {
+        ConfigSources {
             config: self.config.clone(),
             project_dir: self.project_dir.clone(),
             own_endpoints: self.own_endpoints.clone(),
@@ -47,106 +48,106 @@ impl SetupOptions {
     }
 }
 
-/// The plan and the state. Cheap enough to clone; each clone reads files again for itself.
+/// The plan and the state. Each clone reloads the files independently.
 #[derive(Clone)]
 pub struct Setup {
     options: SetupOptions,
     plan: Plan,
-    store: Arc<dyn State>,
-    decisions: Arc<dyn Decisions>,
-    last_good: LastGood,
+    store: Arc<dyn StateStore>,
+    decisions: Arc<dyn DecisionStore>,
+    last_good: LastGoodFiles,
 }
 
 impl Setup {
     /// Reads the files and opens the state.
     pub async fn load(options: SetupOptions) -> Result<Self, HostError> {
         options.home.create()?;
-        let state = Arc::new(SqliteState::open(options.home.state_db()).await?);
-        let (store, decisions): (Arc<dyn State>, Arc<dyn Decisions>) = (state.clone(), state);
-        let mut last_good = LastGood::default();
+        let state = Arc::new(SqliteStore::open(options.home.state_db()).await?);
+        let (store, decisions): (Arc<dyn StateStore>, Arc<dyn DecisionStore>) =
+            (state.clone(), state);
+        let mut last_good = LastGoodFiles::default();
         let plan = read(&options, &*store, &mut last_good).await?;
         Ok(Self { options, plan, store, decisions, last_good })
     }
 
     /// Reads the files again.
     ///
-    /// A file that now has an error, and lacks a server or setting it had, keeps what it said
-    /// before ([`LastGood`]); one that is gone says nothing any more. If that fails altogether (a
-    /// file that was named cannot be read, or the state cannot), the plan is as before.
+    /// If a file now has an error and lacks a server or setting it had before, its last good
+    /// content stays in force ([`LastGoodFiles`]). A deleted file no longer counts. If reloading
+    /// fails altogether, the plan does not change.
     pub async fn reload(&mut self) -> Result<(), HostError> {
         self.plan = read(&self.options, &*self.store, &mut self.last_good).await?;
         Ok(())
     }
 
-    /// The servers as declared, and what is wrong with the files.
+    /// Returns the plan: the declared servers, the settings and the problems in the files.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Every file whose change may mean something: those that are looked for, and those whose
-    /// content counts for a server.
+    /// Returns every file to watch for changes: the configuration files, and files whose content is
+    /// part of a server's identity.
     pub fn files(&self) -> Vec<PathBuf> {
         self.options.files().into_iter().chain(self.plan.bound_files()).collect()
     }
 
-    /// Where everything lies.
+    /// Returns the home.
     pub fn home(&self) -> &Home {
         &self.options.home
     }
 
-    pub(crate) fn store(&self) -> Arc<dyn State> {
+    pub(crate) fn store(&self) -> Arc<dyn StateStore> {
         self.store.clone()
     }
 
-    /// What people decided: pins, grants, and what waits for an approval.
-    pub fn decisions(&self) -> Arc<dyn Decisions> {
+    /// Returns the store of pins, grants and pending calls.
+    pub fn decisions(&self) -> Arc<dyn DecisionStore> {
         self.decisions.clone()
     }
 
-    /// The entry of a server.
-    pub fn entry(&self, name: &str) -> Result<&Entry, HostError> {
+    /// Returns the entry of a server.
+    pub fn entry(&self, name: &str) -> Result<&PlanEntry, HostError> {
         let known = ServerName::new(name).ok();
         let entry = known.and_then(|name| self.plan.entry(&name));
         entry.ok_or_else(|| HostError::NoServer(name.to_owned()))
     }
 
-    /// Every consent given in this home, by server and newest first: also for servers that no file
-    /// read here declares, or declares otherwise by now.
+    /// Returns every consent given in this home, by server and newest first. This includes consents
+    /// for servers that are no longer declared, or whose declaration changed.
     pub async fn consents(&self) -> Result<Vec<Consent>, HostError> {
         Ok(self.store.consents().await?)
     }
 
-    /// Records that the user lets this server start, exactly as it is declared now.
+    /// Records the consent to start this server, exactly as declared now.
     pub async fn consent(&mut self, name: &str) -> Result<(), HostError> {
         let entry = self.entry(name)?;
         let (server, digest) = (entry.spec.name.clone(), entry.identity());
-        self.store.grant(&server, &digest, &entry.consent_text()).await?;
+        self.store.give_consent(&server, &digest, &entry.consent_text()).await?;
         self.reload().await?;
         Ok(())
     }
 
-    /// Takes a consent back. `false` if there was none.
+    /// Revokes the consent for a server. Returns false if there was none.
     pub async fn revoke(&mut self, name: &str) -> Result<bool, HostError> {
         let server = ServerName::new(name)?;
-        let revoked = self.store.revoke(&server).await?;
+        let revoked = self.store.revoke_consents(&server).await?;
         self.reload().await?;
         Ok(revoked)
     }
 
-    /// Records that the user does not want to be asked about this server's tools, as long as it is
-    /// what it is now.
+    /// Records that the user trusts this server, as declared now: its tools need no approval.
     pub async fn trust(&mut self, name: &str) -> Result<(), HostError> {
         let entry = self.entry(name)?;
         let (server, digest) = (entry.spec.name.clone(), entry.identity());
-        self.store.trust(&server, &digest).await?;
+        self.store.save_trust(&server, &digest).await?;
         self.reload().await?;
         Ok(())
     }
 
-    /// Takes a trust back. `false` if there was none.
+    /// Revokes the trust for a server. Returns false if there was none.
     pub async fn distrust(&mut self, name: &str) -> Result<bool, HostError> {
         let server = ServerName::new(name)?;
-        let taken = self.store.distrust(&server).await?;
+        let taken = self.store.revoke_trust(&server).await?;
         self.reload().await?;
         Ok(taken)
     }
@@ -154,50 +155,63 @@ impl Setup {
 
 async fn read(
     options: &SetupOptions,
-    store: &dyn State,
-    last_good: &mut LastGood,
+    store: &dyn StateStore,
+    last_good: &mut LastGoodFiles,
 ) -> Result<Plan, HostError> {
     let consents: ConsentSet = store.consents().await?.into_iter().collect();
     let (sources, mut good) = (options.sources(), last_good.clone());
-    // Calls go on meanwhile, however slow the disk is.
+    // Read on a blocking thread, so that a slow disk does not delay calls.
     let reading = tokio::task::spawn_blocking(move || {
-        let given = |name: &ServerName, digest: &_| consents.given(name, digest);
-        let plan = load_again(&sources, &given, &Environment::of_process(), &mut good)?;
+        let given = |name: &ServerName, digest: &_| consents.contains(name, digest);
+        let plan = reload(&sources, &given, &Environment::of_process(), &mut good)?;
         Ok::<_, HostError>((plan, good))
     });
     let (mut plan, good) = reading.await??;
     *last_good = good;
-    // A project's file cannot ask for trust: only the user's word for exactly this server counts.
+    // A project file cannot grant trust. Only the user's recorded trust for exactly this server
+    // counts.
     let trusts = store.trusts().await?;
-    for entry in plan.entries.iter_mut().filter(|entry| entry.origin.scope == Scope::Project) {
+    for entry in plan.entries.iter_mut().filter(|entry| entry.origin.scope == ConfigScope::Project)
+    {
         let identity = entry.identity();
         entry.spec.trust = trusts.iter().any(|trust| trust.is_for(&entry.spec.name, &identity));
     }
     Ok(plan)
 }
 
-/// An entry of the plan, at its place there, as the fleet takes it.
-pub(crate) fn member(entry: &Entry, place: usize) -> Member {
-    let standing = match &entry.standing {
-        Standing::Ready => ServerState::NotStarted,
-        Standing::Disabled => ServerState::Disabled,
-        Standing::NeedsConsent => ServerState::Blocked(format!(
-            "needs consent: see what it would start and allow it with `toolgate consent {}`",
-            entry.spec.name
-        )),
-        Standing::Blocked(reason) => ServerState::Blocked(reason.clone()),
+/// Converts a plan entry at position `place` into a server for the fleet.
+pub(crate) fn fleet_server(entry: &PlanEntry, place: usize) -> FleetServer {
+    let initial_state = match &entry.start_status {
+        StartStatus::Ready => ServerState::NotStarted,
+        StartStatus::Disabled => ServerState::Disabled,
+        StartStatus::NeedsConsent => ServerState::Blocked(StartBlock {
+            reason: "needs consent".into(),
+            hint: Some(consent_hint(&entry.spec.name)),
+        }),
+        StartStatus::Blocked(reason) => ServerState::Blocked(reason.clone().into()),
     };
     let declared = entry.clone();
-    Member {
+    FleetServer {
         place,
-        standing,
-        unset: entry.unset,
-        project: entry.around.project.clone(),
+        initial_state,
+        has_unset_variable: entry.has_unset_variable,
+        project: entry.variable_context.project.clone(),
         resolve: Arc::new(move |_| {
-            declared
-                .resolve(&Environment::of_process())
-                .map_err(|error| format!("failed to {error}"))
+            declared.resolve(&Environment::of_process()).map_err(|error| start_block(&error))
         }),
-        ..Member::plain(entry.spec.clone(), entry.origin.clone())
+        ..FleetServer::from_spec(entry.spec.clone(), entry.origin.clone())
     }
+}
+
+/// Converts an error of expanding a declaration. Only the operator learns how to consent.
+fn start_block(error: &ConfigError) -> StartBlock {
+    let hint = match error {
+        ConfigError::Changed { server } => Some(consent_hint(server)),
+        _ => None,
+    };
+    StartBlock { reason: error.to_string(), hint }
+}
+
+fn consent_hint(server: &ServerName) -> String {
+    format!("run `toolgate consent {server}` to review and allow it")
 }

@@ -32,7 +32,7 @@ async fn what_code_added_stays_and_what_files_say_is_taken_over() {
     });
     let host =
         Host::builder().setup(setup.clone()).tool(tool).sample_if_empty().start().await.unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     let exposed = async |host: &Host| -> Vec<String> {
         host.tools().await.into_iter().map(|tool| tool.name).collect()
     };
@@ -57,10 +57,10 @@ async fn what_code_added_stays_and_what_files_say_is_taken_over() {
     setup.reload().await.unwrap();
     let told = &setup.plan().diagnostics;
     assert!(told.iter().any(|found| found.message.contains("stays in force")), "{told:?}");
-    assert!(host.apply(setup.plan()).await.is_nothing());
+    assert!(host.apply(setup.plan()).await.is_unchanged());
     std::fs::remove_file(&file).unwrap();
     assert!(setup.reload().await.is_err());
-    assert!(host.apply(setup.plan()).await.is_nothing());
+    assert!(host.apply(setup.plan()).await.is_unchanged());
 
     std::fs::write(&file, "").unwrap();
     setup.reload().await.unwrap();
@@ -72,12 +72,13 @@ async fn what_code_added_stays_and_what_files_say_is_taken_over() {
 #[tokio::test]
 async fn a_server_added_in_code_is_held_to_the_lock_too() {
     use toolgate_host::{ServerName, ServerSpec, ServerState, StdioSpec, TransportSpec};
-    let host = Host::builder().frozen(toolgate_host::pins::Lock::default()).start().await.unwrap();
+    let host =
+        Host::builder().frozen(toolgate_host::pins::LockFile::default()).start().await.unwrap();
     let stdio = StdioSpec { command: "cat".into(), ..StdioSpec::default() };
     let name = ServerName::new("unlocked").unwrap();
     host.add(ServerSpec::new(name, TransportSpec::Stdio(stdio))).await;
-    let status = host.settled_one("unlocked").await.unwrap();
-    let ServerState::Blocked(reason) = &status.state else { panic!("{:?}", status.state) };
-    assert!(reason.contains("frozen"), "{reason}");
+    let status = host.wait_server_settled("unlocked").await.unwrap();
+    let ServerState::Blocked(block) = &status.state else { panic!("{:?}", status.state) };
+    assert!(block.reason.contains("frozen"), "{block}");
     host.close().await;
 }

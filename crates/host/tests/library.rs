@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use toolgate_host::{
-    Discovery, Helper, Home, Host, HostError, HttpSpec, ServerName, ServerSpec, ServerState,
-    StdioSpec, Timeouts, Tool, TransportSpec, json,
+    DiscoveryStatus, HelperProgram, Home, Host, HostError, HttpSpec, ServerName, ServerSpec,
+    ServerState, ServerTimeouts, StdioSpec, Tool, TransportSpec, json,
 };
 
 fn double() -> Tool {
@@ -16,14 +16,15 @@ fn double() -> Tool {
 }
 
 fn spec(name: &str, transport: TransportSpec) -> ServerSpec {
-    let timeouts = Timeouts { start: Some(Duration::from_secs(5)), ..Timeouts::default() };
+    let timeouts =
+        ServerTimeouts { start: Some(Duration::from_secs(5)), ..ServerTimeouts::default() };
     ServerSpec { timeouts, ..ServerSpec::new(ServerName::new(name).unwrap(), transport) }
 }
 
 #[tokio::test]
 async fn an_embedders_tool_passes_the_gate_under_its_bare_name() {
     let host = Host::builder().tool(double()).start().await.unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     let tools = host.tools().await;
     assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["double"]);
     let result = host.call("double", &json!({ "n": 21 })).await.unwrap();
@@ -38,8 +39,8 @@ async fn an_embedders_tool_passes_the_gate_under_its_bare_name() {
 #[tokio::test]
 async fn the_sample_stands_in_until_there_is_a_server() {
     let host = Host::builder().sample_if_empty().start().await.unwrap();
-    host.settled().await;
-    assert_eq!(host.servers().discovery, Discovery::Completed);
+    host.wait_settled().await;
+    assert_eq!(host.servers().discovery, DiscoveryStatus::Completed);
     let said = host.call("sample__echo", &json!({ "text": "hi" })).await.unwrap();
     assert_eq!(said["content"][0]["text"], "hi");
     let help = host.read("toolgate://sample/help").await.unwrap();
@@ -59,7 +60,7 @@ async fn broken_servers_say_why_and_hide_nobody() {
     };
     let nowhere = HttpSpec { url: "http://127.0.0.1:9/mcp".into(), ..HttpSpec::default() };
     let host = Host::builder()
-        .helper(Helper::none())
+        .helper(HelperProgram::none())
         .tool(double())
         .server(spec("missing", TransportSpec::Stdio(missing)))
         .server(spec("dying", TransportSpec::Stdio(dying)))
@@ -67,14 +68,14 @@ async fn broken_servers_say_why_and_hide_nobody() {
         .start()
         .await
         .unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     host.call("double", &json!({ "n": 1 })).await.unwrap();
     for (name, phase, hint) in [
         ("missing", "launch", "no such program"),
         ("dying", "initialize", "run it by hand"),
-        ("nowhere", "connect", "is it running"),
+        ("nowhere", "connect", "check that the server is running"),
     ] {
-        let status = host.settled_one(name).await.unwrap();
+        let status = host.wait_server_settled(name).await.unwrap();
         let ServerState::Failed(failure) = status.state else { panic!("{:?}", status.state) };
         assert_eq!(failure.phase.to_string(), phase, "{failure}");
         let said = format!("{} {}", failure.cause, failure.hint.unwrap_or_default());
@@ -83,7 +84,7 @@ async fn broken_servers_say_why_and_hide_nobody() {
             assert_eq!(failure.stderr.trim(), "the last words");
             assert!(said.contains("exit status: 3"), "{said}");
         }
-        let report = host.doctor(name).await.unwrap();
+        let report = host.diagnose(name).await.unwrap();
         assert!(report.phases.last().unwrap().failure.is_some());
     }
     host.close().await;
@@ -96,10 +97,10 @@ async fn servers_are_added_and_removed_while_it_runs() {
     let nowhere = HttpSpec { url: "http://127.0.0.1:9/mcp".into(), ..HttpSpec::default() };
     host.add(spec("later", TransportSpec::Http(nowhere))).await;
     events.recv().await.unwrap();
-    assert_eq!(host.settled_one("later").await.unwrap().state.as_str(), "failed");
+    assert_eq!(host.wait_server_settled("later").await.unwrap().state.as_str(), "failed");
     assert!(host.remove("later").await);
     assert!(!host.remove("later").await);
-    assert!(matches!(host.settled_one("later").await, Err(HostError::NoServer(_))));
+    assert!(matches!(host.wait_server_settled("later").await, Err(HostError::NoServer(_))));
 }
 
 #[tokio::test]
@@ -110,7 +111,7 @@ async fn a_file_that_is_named_is_read_and_its_diagnostics_harm_nobody() {
         .unwrap();
     let host = Host::builder().home(Home::at(dir.path().join("home"))).config(&file);
     let host = host.tool(double()).start().await.unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     let servers = host.servers().servers;
     let standing: Vec<_> =
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
@@ -127,25 +128,25 @@ async fn an_idle_host_starts_a_server_only_to_examine_it() {
         let stdio = StdioSpec { command: "sh".into(), args, ..StdioSpec::default() };
         spec(name, TransportSpec::Stdio(stdio))
     };
-    let builder = || Host::builder().helper(Helper::none()).server(counting("a"));
-    let host = builder().server(counting("b")).only("a").idle().start().await.unwrap();
+    let builder = || Host::builder().helper(HelperProgram::none()).server(counting("a"));
+    let host = builder().server(counting("b")).only_server("a").idle().start().await.unwrap();
     let servers = host.servers().servers;
     let standing: Vec<_> =
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
     assert_eq!(standing, [("a", "not-started")]);
     assert!(!starts.exists());
-    assert!(host.doctor("a").await.unwrap().phases.last().unwrap().failure.is_some());
+    assert!(host.diagnose("a").await.unwrap().phases.last().unwrap().failure.is_some());
     // Once to ask which era it speaks, which it does not survive, and once as a legacy server.
     assert_eq!(std::fs::read_to_string(&starts).unwrap(), "x\nx\n");
     host.close().await;
-    let missing = builder().only("c").start().await.err().unwrap();
+    let missing = builder().only_server("c").start().await.err().unwrap();
     assert!(matches!(missing, HostError::NoServer(name) if name == "c"));
 }
 
 #[tokio::test]
 async fn a_uri_leads_to_the_server_it_is_asked_for() {
     let host = Host::builder().tool(double()).sample_if_empty().start().await.unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     // A URI that one server lists today, another may list tomorrow.
     let listed = host.uri_for("sample", "toolgate://sample/help").unwrap();
     assert_eq!(listed, "toolgate+sample:toolgate://sample/help");

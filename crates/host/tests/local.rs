@@ -8,13 +8,14 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use toolgate_host::local::{
-    AskError, Completion, Fault, LocalServer, Message, Output, Prompt, Resource, Template,
+    ClientRequestError, Completion, HandlerError, LocalServer, Prompt, PromptMessage, Resource,
+    ResourceTemplate, ToolOutput,
 };
 use toolgate_host::{
-    Answer, AskKind, Caller, CallerId, CallerScope, CapabilityKind, Client, Host, Interactor,
-    Question, Tool, Value, json,
+    Answer, Caller, CallerId, CallerScope, CapabilityKind, Client, Host, Interactor, Question,
+    QuestionKind, Tool, Value, json,
 };
-use toolgate_wire::{Frame, Limits, Revision, build};
+use toolgate_wire::{Frame, MessageLimits, Revision, build};
 
 /// Nothing here takes this long unless it hangs.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,7 +41,7 @@ impl Interactor for Person {
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
-        assert_eq!(question.kind, AskKind::Sampling);
+        assert_eq!(question.kind, QuestionKind::Sampling);
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.was_asked.notify_one();
         Box::pin(async move {
@@ -76,7 +77,7 @@ struct Stage {
 impl Stage {
     async fn new(server: LocalServer, revision: Revision, model: bool) -> Self {
         let host = Host::builder().context(server, || true).start().await.unwrap();
-        host.settled().await;
+        host.wait_settled().await;
         let id = CallerId::fresh();
         let (told, asked) = (Mutex::default(), AtomicUsize::new(0));
         let was_asked = Notify::new();
@@ -89,7 +90,7 @@ impl Stage {
     /// The result, or the error object.
     async fn request(&self, method: &str, params: Value) -> Result<Value, Value> {
         let request = build::request("7", method, Some(params.to_string().as_bytes()));
-        let request = Frame::parse(request, &Limits::default()).unwrap();
+        let request = Frame::parse(request, &MessageLimits::default()).unwrap();
         let answer = self.host.gate().pass(&request, &self.caller, self.person.clone()).await;
         let answer = match answer {
             Ok(answer) => answer,
@@ -122,7 +123,10 @@ fn context() -> LocalServer {
 async fn a_tool_says_all_there_is_to_say_of_it_and_gives_both_forms() {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let tool = Tool::new("count", "Counts", object(), |_| async {
-        Ok::<_, &str>(Output::Both { text: "there are 2".into(), structured: json!({ "n": 2 }) })
+        Ok::<_, &str>(ToolOutput::Both {
+            text: "there are 2".into(),
+            structured: json!({ "n": 2 }),
+        })
     });
     let tool = tool
         .title("Count them")
@@ -146,11 +150,12 @@ async fn a_tool_says_all_there_is_to_say_of_it_and_gives_both_forms() {
 
 #[tokio::test]
 async fn a_function_that_fails_or_breaks_is_told_and_harms_nobody() {
-    let fails = Tool::new("fails", "", object(), |_| async { Err::<Output, _>("no such thing") });
+    let fails =
+        Tool::new("fails", "", object(), |_| async { Err::<ToolOutput, _>("no such thing") });
     let breaks = Tool::new("breaks", "", object(), |call| async move {
         let list: Vec<u8> = Vec::new();
         let at = call.arguments["at"].as_u64().unwrap_or_default() as usize;
-        Ok::<Output, String>(list[at].to_string().into())
+        Ok::<ToolOutput, String>(list[at].to_string().into())
     });
     for revision in ERAS {
         let tools = [fails.clone(), breaks.clone()];
@@ -168,26 +173,30 @@ fn library() -> LocalServer {
     let reads = Arc::new(AtomicUsize::new(0));
     let status = Resource::new("t://status", "status", "How it stands", move || {
         let number = reads.fetch_add(1, Ordering::Relaxed);
-        async move { Ok::<_, Fault>(format!("read {number} times before")) }
+        async move { Ok::<_, HandlerError>(format!("read {number} times before")) }
     });
     let search =
-        Template::new("t://search{?query,limit}", "search", "Finds", |values| async move {
-            let query = values.get("query").ok_or(Fault::Invalid("`query` is missing".into()))?;
+        ResourceTemplate::new("t://search{?query,limit}", "search", "Finds", |values| async move {
+            let query =
+                values.get("query").ok_or(HandlerError::Invalid("`query` is missing".into()))?;
             match query.as_str() {
-                "nothing" => Err(Fault::NotFound),
+                "nothing" => Err(HandlerError::NotFound),
                 "trouble" => Err("it did not work".into()),
                 query => Ok(format!("{query} {:?}", values.get("limit"))),
             }
         });
     let search = search.mime_type("text/markdown").complete("query", |typed| async move {
         let limit = typed.others.get("limit").cloned().unwrap_or_default();
-        Ok::<_, Fault>(vec![format!("{}{limit}", typed.value)].into())
+        Ok::<_, HandlerError>(vec![format!("{}{limit}", typed.value)].into())
     });
     let prompt = Prompt::new("sum up", "Sums up", |arguments| async move {
         let about = arguments.get("about").cloned().unwrap_or_default();
         let style = arguments.get("style").map_or("briefly", String::as_str);
-        let said = vec![Message::user(format!("sum up {about} {style}")), Message::assistant("so")];
-        Ok::<_, Fault>(said)
+        let said = vec![
+            PromptMessage::user(format!("sum up {about} {style}")),
+            PromptMessage::assistant("so"),
+        ];
+        Ok::<_, HandlerError>(said)
     });
     let prompt = prompt
         .title("Sum it up")
@@ -195,7 +204,7 @@ fn library() -> LocalServer {
         .argument("style", "How", false)
         .complete("style", |_| async {
             let values: Vec<_> = (0..120).map(|n| format!("style {n}")).collect();
-            Ok::<_, Fault>(Completion::from(values))
+            Ok::<_, HandlerError>(Completion::from(values))
         });
     let annotated = json!({ "audience": ["user"], "priority": 0.5 });
     context()
@@ -282,8 +291,10 @@ fn asking() -> LocalServer {
         let limit = Duration::from_millis(if text == "wait" { 50 } else { 60_000 });
         match call.client.sample(&params, limit).await {
             Ok(said) => Ok(said["content"]["text"].as_str().unwrap_or_default().into()),
-            Err(AskError::Late) => Ok("too late".into()),
-            Err(AskError::Refused { .. } | AskError::Unsupported) => Ok("by myself".into()),
+            Err(ClientRequestError::TimedOut) => Ok("too late".into()),
+            Err(ClientRequestError::Refused { .. } | ClientRequestError::Unsupported) => {
+                Ok("by myself".into())
+            }
             Err(error) => Err(error),
         }
     });
@@ -332,7 +343,7 @@ async fn a_call_that_is_given_up_is_dropped_where_it_waits() {
             let params = json!({ "messages": [message], "maxTokens": 1 });
             let answer = call.client.sample(&params, Duration::from_secs(60)).await;
             drop(guard);
-            answer.map(Output::from)
+            answer.map(ToolOutput::from)
         }
     });
     let stage = Stage::new(context().tools([waits]), Revision::LATEST_LEGACY, true).await;

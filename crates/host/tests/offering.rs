@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use toolgate_host::local::{LocalServer, Output};
+use toolgate_host::local::{LocalServer, ToolOutput};
 use toolgate_host::{Home, Host, ServerName, Setup, SetupOptions, Tool, json};
 
 /// A server that is declared and switched on, and never comes up.
@@ -15,7 +15,7 @@ const OFF: &str = "[servers.off]\ncommand = 'no-such-program-anywhere'\nenabled 
 fn server() -> LocalServer {
     let tool = |name: &str| {
         let object = json!({ "type": "object" });
-        Tool::new(name, "", object, |_| async { Ok::<_, &str>(Output::from("done")) })
+        Tool::new(name, "", object, |_| async { Ok::<_, &str>(ToolOutput::from("done")) })
     };
     LocalServer::new("toolgate-context").tools([tool("find").read_only(), tool("write")])
 }
@@ -34,7 +34,7 @@ fn servers(host: &Host) -> Vec<String> {
 }
 
 async fn tools(host: &Host) -> Vec<String> {
-    host.settled().await;
+    host.wait_settled().await;
     host.tools().await.into_iter().map(|tool| tool.name).collect()
 }
 
@@ -77,7 +77,7 @@ async fn it_comes_and_goes_with_what_it_holds_and_what_files_say() {
     let applied = host.apply(setup.plan()).await;
     assert_eq!(names(&applied.added), ["context"]);
     assert_eq!(tools(&host).await, ["find", "write"]);
-    assert!(host.apply(setup.plan()).await.is_nothing());
+    assert!(host.apply(setup.plan()).await.is_unchanged());
 
     let file = folder.path().join("toolgate.toml");
     std::fs::write(&file, format!("{OTHER}[context]\noffer = 'never'\n")).unwrap();
@@ -96,7 +96,7 @@ async fn a_users_server_of_its_name_wins_and_it_takes_another() {
     let host = Host::builder().setup(setup).context(server(), || true).start().await.unwrap();
     assert_eq!(servers(&host), ["context", "local-context", "local-context-2"]);
     assert_eq!(tools(&host).await, ["find", "write"]);
-    let owner = host.settled_one("context").await.unwrap();
+    let owner = host.wait_server_settled("context").await.unwrap();
     assert!(owner.origin.file.is_some(), "the user's own");
     host.close().await;
 }
@@ -107,7 +107,7 @@ async fn alone_it_has_no_server_beside_it_whatever_files_declare() {
     let text = format!("{OTHER}[servers.context]\ncommand = 'x'\n[context]\noffer = 'never'\n");
     let text = format!("{text}[policy]\ndeny = ['mcp:context/write']\n");
     let host = Host::builder().setup(setup(folder.path(), &text).await);
-    let host = host.context_alone(server()).start().await.unwrap();
+    let host = host.context_only(server()).start().await.unwrap();
     assert_eq!(servers(&host), ["context"]);
     assert_eq!(tools(&host).await, ["find"], "what is always refused is not listed");
     let said = host.call("find", &json!({})).await.unwrap();
@@ -126,7 +126,7 @@ async fn what_only_reads_is_allowed_from_the_start_and_the_rest_is_asked_about()
     let text = "[policy]\nmode = 'limited'\n[approvals]\nvia = 'operator'\nwait = '100ms'\n";
     let host = Host::builder().setup(setup(folder.path(), text).await);
     let host = host.context(server(), || false).start().await.unwrap();
-    host.settled().await;
+    host.wait_settled().await;
     let said = host.call("find", &json!({})).await.unwrap();
     assert_eq!(said["content"][0]["text"], "done");
     let asked = host.call("write", &json!({})).await;

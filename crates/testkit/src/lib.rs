@@ -1,7 +1,7 @@
 //! Real MCP peers for tests: servers, a load generator and a bare proxy, each also a binary.
 //!
-//! The kit is an independent peer on purpose: it shares no code with the gateway, so a
-//! misunderstanding of the protocol cannot hide by being made twice.
+//! The kit deliberately shares no code with the gateway, so that both cannot share the same
+//! misunderstanding of the protocol.
 
 pub mod bulk;
 pub mod echo;

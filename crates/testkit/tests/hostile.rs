@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
-use toolgate_testkit::hostile::{Carrier, MODES};
+use toolgate_testkit::hostile::{MODES, ModeTransports};
 
 const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
 
@@ -132,7 +132,7 @@ fn echo_behaves_in_every_mode_that_opens() {
 
 #[test]
 fn every_mode_that_makes_sense_on_http_opens_there() {
-    for mode in MODES.iter().filter(|mode| mode.opens && mode.carrier == Carrier::Both) {
+    for mode in MODES.iter().filter(|mode| mode.opens && mode.carrier == ModeTransports::Both) {
         let mut server = Server::start(&[mode.name, "--http", "127.0.0.1:0"]);
         let url = String::from_utf8(server.line().unwrap()).unwrap();
         let address = url.trim().strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
-use toolgate_testkit::recorder::{Direction, Recording};
+use toolgate_testkit::recorder::{MessageDirection, RecordedTraffic};
 
 const ECHO: &str = env!("CARGO_BIN_EXE_echo");
 const LOAD: &str = env!("CARGO_BIN_EXE_load");
@@ -27,8 +27,8 @@ impl Log {
         Log(Path::new(env!("CARGO_TARGET_TMPDIR")).join(file))
     }
 
-    fn read(&self) -> Recording {
-        Recording::read(&self.0).unwrap()
+    fn read(&self) -> RecordedTraffic {
+        RecordedTraffic::read(&self.0).unwrap()
     }
 }
 
@@ -80,10 +80,12 @@ fn a_session_over_http_is_written_down_message_by_message() {
     assert!(Command::new(LOAD).args(run).stdout(Stdio::null()).status().unwrap().success());
 
     let recording = log.read();
-    let methods: Vec<Value> =
-        recording.messages(Direction::ToServer).map(|message| message["method"].clone()).collect();
+    let methods: Vec<Value> = recording
+        .messages(MessageDirection::ToServer)
+        .map(|message| message["method"].clone())
+        .collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list"]);
-    assert_eq!(recording.messages(Direction::ToClient).count(), 2);
+    assert_eq!(recording.messages(MessageDirection::ToClient).count(), 2);
     let heads: Vec<_> = recording.entries.iter().map(|entry| entry.http.clone().unwrap()).collect();
     assert!(heads[1].headers.contains_key("mcp-session-id"), "{heads:?}");
     assert_eq!(heads[3].status, Some(202));
@@ -113,7 +115,10 @@ fn an_event_passes_while_its_stream_is_still_open() {
     let mut heard = BufReader::new(&client).lines().map(Result::unwrap);
     assert!(heard.any(|line| line == "data: {\"n\":1}"));
     let recording = log.read();
-    assert_eq!(recording.messages(Direction::ToClient).collect::<Vec<_>>(), [json!({ "n": 1 })]);
+    assert_eq!(
+        recording.messages(MessageDirection::ToClient).collect::<Vec<_>>(),
+        [json!({ "n": 1 })]
+    );
     assert_eq!(recording.entries[2].event.as_deref(), Some("message"));
     client.shutdown(std::net::Shutdown::Both).unwrap();
     server.join().unwrap();
@@ -138,11 +143,15 @@ fn a_server_on_stdio_is_wrapped_and_ends_as_it_would() {
 
     let entries = log.read().entries;
     let of = |direction| entries.iter().filter(move |entry| entry.direction == direction);
-    let spelled: Vec<_> =
-        of(Direction::ToServer).map(|entry| entry.message.as_ref().map(|raw| raw.get())).collect();
+    let spelled: Vec<_> = of(MessageDirection::ToServer)
+        .map(|entry| entry.message.as_ref().map(|raw| raw.get()))
+        .collect();
     assert_eq!(spelled, [Some(r#"{"jsonrpc":"2.0","id":1e0, "method":"ping"}"#), None]);
-    assert_eq!(of(Direction::ToServer).next_back().unwrap().text.as_deref(), Some("not json"));
-    assert_eq!(of(Direction::ToClient).count(), 2);
+    assert_eq!(
+        of(MessageDirection::ToServer).next_back().unwrap().text.as_deref(),
+        Some("not json")
+    );
+    assert_eq!(of(MessageDirection::ToClient).count(), 2);
     assert!(entries.iter().all(|entry| entry.connection == entries[0].connection));
 }
 

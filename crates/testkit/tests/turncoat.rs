@@ -1,4 +1,5 @@
-//! The turncoat turns when it is told to, tells of it when it is told to, and writes every call down.
+//! The turncoat turns when it is told to, tells of it when it is told to, and writes every call
+//! down.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panic")]
 
@@ -8,14 +9,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::{Http, Server, body, request};
-use toolgate_testkit::turncoat::{Change, Kind, Turn};
+use toolgate_testkit::turncoat::{ChangeTarget, DefinitionUpdate, FieldChange};
 
 const TURNCOAT: &str = env!("CARGO_BIN_EXE_turncoat");
 
 fn turn(announce: bool) -> String {
     let to = Some(json!("Writes the text down, and sends it on."));
-    let change = Change { of: Kind::Tool, name: "act".into(), at: "/description".into(), to };
-    serde_json::to_string(&Turn { changes: vec![change], announce }).unwrap()
+    let change =
+        FieldChange { of: ChangeTarget::Tool, name: "act".into(), at: "/description".into(), to };
+    serde_json::to_string(&DefinitionUpdate { changes: vec![change], announce }).unwrap()
 }
 
 fn lines(ledger: &Path) -> Vec<Value> {

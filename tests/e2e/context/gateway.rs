@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{stdio_entry, testkit};
-use toolgate_e2e::{Client, Visitor, within};
+use toolgate_e2e::{StatelessTestClient, TestClient, within};
 
 use super::{House, fits, names, query};
 
 /// A client of either era.
 enum Guest {
-    Legacy(Client),
-    Modern(Visitor),
+    Legacy(TestClient),
+    Modern(StatelessTestClient),
 }
 
 impl Guest {
@@ -34,8 +34,8 @@ impl Guest {
 }
 
 fn guests(url: &str) -> [Guest; 2] {
-    let visitor = Visitor::new(url, None, json!({})).unwrap();
-    [Guest::Legacy(Client::connect(url).unwrap()), Guest::Modern(visitor)]
+    let visitor = StatelessTestClient::new(url, None, json!({})).unwrap();
+    [Guest::Legacy(TestClient::connect(url).unwrap()), Guest::Modern(visitor)]
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! A client that starts its server and speaks lines, in either era, and lends it a model if told to.
 
 use serde_json::{Value, json};
-use toolgate_e2e::process::Running;
-use toolgate_e2e::{mcp, visitor};
+use toolgate_e2e::process::TestProcess;
+use toolgate_e2e::{mcp, stateless_client};
 
 use super::{House, PATIENCE};
 use crate::plan::Era;
 
 /// A client and the server it started.
 pub struct Lines {
-    process: Running,
+    process: TestProcess,
     era: Era,
     /// What its model says; none: it has no model.
     model: Option<String>,
@@ -27,7 +27,7 @@ impl Lines {
     /// The same, with a model that says this.
     pub fn lending(house: &House, era: Era, options: &[&str], model: Option<&str>) -> Self {
         let verb = [&["context", "serve"], options].concat();
-        let process = Running::start(&mut house.setup.command(&verb)).unwrap();
+        let process = TestProcess::start(&mut house.setup.command(&verb)).unwrap();
         let model = model.map(str::to_owned);
         let mut client = Self { process, era, model, last: 0, asked: Vec::new() };
         if era == Era::Legacy {
@@ -69,7 +69,7 @@ impl Lines {
         self.last += 1;
         if self.era == Era::Modern {
             params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": visitor::REVISION,
+                "io.modelcontextprotocol/protocolVersion": stateless_client::REVISION,
                 "io.modelcontextprotocol/clientCapabilities": self.capabilities(),
                 "io.modelcontextprotocol/clientInfo": {"name": "toolgate-e2e", "version": "0"},
             });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{stdio_entry, testkit};
-use toolgate_e2e::{census, within};
+use toolgate_e2e::{marked_processes, within};
 
 use super::lines::Lines;
 use super::{House, PATIENCE, QUESTION, fits, names, query};
@@ -154,18 +154,18 @@ fn hostile_text_arrives_clean_and_marked() {
 
 #[test]
 fn it_starts_no_other_server_and_lives_beside_a_gateway() {
-    let mark = census::mark();
+    let mark = marked_processes::new_mark();
     let words = testkit("fixture", &["--stdio"]).unwrap();
-    let config = stdio_entry("other", &words, &[(census::VARIABLE, &mark)]);
+    let config = stdio_entry("other", &words, &[(marked_processes::VARIABLE, &mark)]);
     let house = House::furnished(&config);
     let mut alone = Lines::start(&house, Era::Legacy, &[]);
     let tools = alone.ask("tools/list", &json!({}))["tools"].clone();
     assert_eq!(names(&tools).len(), TOOLS.len());
-    assert!(census::marked(&mark).unwrap().is_empty(), "another server was started");
+    assert!(marked_processes::find_marked(&mark).unwrap().is_empty(), "another server was started");
 
     let gateway = house.setup.serve().unwrap();
     let client = gateway.client_with(&["search_local_context"]).unwrap();
-    assert!(within(PATIENCE, || !census::marked(&mark).unwrap().is_empty()));
+    assert!(within(PATIENCE, || !marked_processes::find_marked(&mark).unwrap().is_empty()));
     let mut beside = Lines::start(&house, Era::Modern, &[]);
     let note = json!({"text": "# Barrels\n\nThe third barrel leaks.\n", "name": "barrels.md"});
     for one in [&mut alone, &mut beside] {

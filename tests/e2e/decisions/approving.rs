@@ -3,7 +3,7 @@
 use std::thread;
 
 use serde_json::{Value, json};
-use toolgate_e2e::{Client, Gateway, within};
+use toolgate_e2e::{TestClient, TestGateway, within};
 
 use super::{PATIENCE, Stage, act, made, refused};
 
@@ -14,14 +14,14 @@ const ASKING: &str =
 const PATIENT: &str =
     "[policy]\nask = [\"mcp:coat/*\"]\n[approvals]\nvia = \"operator\"\nwait = \"40s\"\n";
 
-fn opened(stage: &Stage) -> (Gateway, Client) {
+fn opened(stage: &Stage) -> (TestGateway, TestClient) {
     let gateway = stage.serve();
     let client = gateway.client_with(&["coat__act", "coat__aside"]).unwrap();
     (gateway, client)
 }
 
 /// Asks for a call that nobody approves in time; the id of what waits now.
-fn asked(stage: &Stage, client: &Client, text: &str) -> String {
+fn asked(stage: &Stage, client: &TestClient, text: &str) -> String {
     let answer = act(client, "coat__act", text);
     let decision = refused(&answer);
     assert_eq!(decision["effect"], "ask", "{answer}");
@@ -112,7 +112,7 @@ fn an_approval_is_for_its_caller_and_no_other() {
     let gateway = stage.serve();
     let holder = |key: &String| {
         let credential = Some(key.clone());
-        Client::connect_as(credential, &gateway.url, &json!({})).unwrap()
+        TestClient::connect_as(credential, &gateway.url, &json!({})).unwrap()
     };
     let (ada, eve) = (holder(&keys[0]), holder(&keys[1]));
     ada.await_tools(&["coat__act"], PATIENCE).unwrap();
@@ -254,7 +254,7 @@ fn an_unverified_credential_is_no_caller_of_its_own() {
     let id = asked(&stage, &client, "a");
     for credential in ["Bearer one", "Bearer two", "Basic bWU6bWU="] {
         let credential = Some(credential.to_owned());
-        let other = Client::connect_as(credential, &gateway.url, &json!({})).unwrap();
+        let other = TestClient::connect_as(credential, &gateway.url, &json!({})).unwrap();
         assert_eq!(asked(&stage, &other, "a"), id, "the same call of the same caller");
     }
     let callers: Vec<_> = stage.pending().iter().map(|call| call["caller"].clone()).collect();
@@ -273,7 +273,7 @@ fn what_was_read_in_one_session_counts_in_the_next() {
     let next = gateway.client().unwrap();
     let decision = act(&next, "coat__act", "in a new session");
     assert_eq!(refused(&decision)["effect"], "ask", "{decision}");
-    let named = Client::connect_as(Some("Bearer other".to_owned()), &gateway.url, &json!({}));
+    let named = TestClient::connect_as(Some("Bearer other".to_owned()), &gateway.url, &json!({}));
     let decision = act(&named.unwrap(), "coat__act", "under another name");
     assert_eq!(refused(&decision)["effect"], "ask", "{decision}");
     assert_eq!(stage.json(&["approvals", "untaint"])["cleared"], json!(["local"]));

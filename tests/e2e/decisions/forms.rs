@@ -6,14 +6,14 @@
 use std::thread;
 
 use serde_json::{Map, Value, json};
-use toolgate_e2e::{Client, Gateway, Visitor, within};
+use toolgate_e2e::{StatelessTestClient, TestClient, TestGateway, within};
 
 use super::{PATIENCE, Stage, made, refused};
 
 const ASKING: &str = "[policy]\nask = [\"mcp:coat/*\"]\n[pins]\nrecheck = \"0s\"\n";
 const ACT: &str = "coat__act";
 
-fn opened(stage: &Stage) -> Gateway {
+fn opened(stage: &Stage) -> TestGateway {
     for name in ["ada", "eve"] {
         stage.setup.key(name).unwrap();
     }
@@ -22,9 +22,9 @@ fn opened(stage: &Stage) -> Gateway {
     gateway
 }
 
-fn visitor(stage: &Stage, gateway: &Gateway, name: &str) -> Visitor {
+fn visitor(stage: &Stage, gateway: &TestGateway, name: &str) -> StatelessTestClient {
     let key = stage.setup.key(name).unwrap();
-    Visitor::new(&gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
+    StatelessTestClient::new(&gateway.url, Some(&key), json!({"elicitation": {}})).unwrap()
 }
 
 fn once() -> Value {
@@ -39,7 +39,7 @@ struct Parked {
 }
 
 impl Parked {
-    fn by(visitor: &Visitor, text: &str) -> Self {
+    fn by(visitor: &StatelessTestClient, text: &str) -> Self {
         let arguments = json!({ "text": text });
         let asked = visitor.call(ACT, &arguments).unwrap();
         assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
@@ -51,11 +51,11 @@ impl Parked {
         Self { arguments, key: key.clone(), state }
     }
 
-    fn answered_by(&self, visitor: &Visitor) -> Value {
+    fn answered_by(&self, visitor: &StatelessTestClient) -> Value {
         self.retried(visitor, &self.arguments, &self.key)
     }
 
-    fn retried(&self, visitor: &Visitor, arguments: &Value, key: &str) -> Value {
+    fn retried(&self, visitor: &StatelessTestClient, arguments: &Value, key: &str) -> Value {
         let answers: Map<String, Value> = [(key.to_owned(), once())].into_iter().collect();
         visitor.retry((ACT, arguments), &answers.into(), &self.state).unwrap()
     }
@@ -147,7 +147,7 @@ fn another_session_cannot_answer() {
     let gateway = opened(&stage);
     let session = |name: &str| {
         let credential = Some(stage.setup.key(name).unwrap());
-        Client::connect_as(credential, &gateway.url, &json!({"elicitation": {}})).unwrap()
+        TestClient::connect_as(credential, &gateway.url, &json!({"elicitation": {}})).unwrap()
     };
     // The same person in another session is not who was asked, either.
     let (ada, others) = (session("ada"), [session("eve"), session("ada")]);

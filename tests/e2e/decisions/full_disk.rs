@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
-use toolgate_e2e::process::{Running, run_outside};
-use toolgate_e2e::{Client, Gateway, within};
+use toolgate_e2e::process::{TestProcess, run_outside};
+use toolgate_e2e::{TestClient, TestGateway, within};
 
 use super::{PATIENCE, Stage, act, made, refused, told, tool_change};
 
@@ -41,7 +41,7 @@ fn stage(posture: &str, policy: &str) -> Stage {
 
 /// A small disk in the place of a home, for whoever enters.
 struct Disk {
-    holder: Running,
+    holder: TestProcess,
     home: PathBuf,
 }
 
@@ -52,7 +52,7 @@ impl Disk {
         let script = "mount -t tmpfs -o \"$0\" none \"$1\" && echo mounted && exec sleep 1000";
         let mut command = Command::new("unshare");
         command.args(["-Urm", "sh", "-c", script, Self::SIZE]).arg(&home);
-        let holder = Running::start(&mut command).expect("`unshare` of util-linux is needed");
+        let holder = TestProcess::start(&mut command).expect("`unshare` of util-linux is needed");
         let said = holder.line(PATIENCE);
         assert_eq!(said.unwrap(), "mounted", "no disk can be mounted: {}", holder.stderr());
         Self { holder, home }
@@ -68,12 +68,12 @@ impl Disk {
         inside
     }
 
-    fn serve(&self, stage: &Stage) -> Gateway {
+    fn serve(&self, stage: &Stage) -> TestGateway {
         let made: Value =
             serde_json::from_slice(&self.run(stage, &["keys", "add", "client"]).stdout).unwrap();
         let serve = stage.setup.command(&["serve", "--listen", "127.0.0.1:0"]);
-        let gateway = Gateway::start(&mut self.inside(&serve)).unwrap();
-        Gateway { key: Some(format!("Bearer {}", made["key"].as_str().unwrap())), ..gateway }
+        let gateway = TestGateway::start(&mut self.inside(&serve)).unwrap();
+        TestGateway { key: Some(format!("Bearer {}", made["key"].as_str().unwrap())), ..gateway }
     }
 
     fn run(&self, stage: &Stage, verb: &[&str]) -> Output {
@@ -142,7 +142,7 @@ fn journals(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn ready(gateway: &Gateway, approve: impl Fn()) -> Client {
+fn ready(gateway: &TestGateway, approve: impl Fn()) -> TestClient {
     let client = gateway.client().unwrap();
     if client.await_tools(&["coat__act"], Duration::from_secs(5)).is_err() {
         approve();
@@ -152,7 +152,7 @@ fn ready(gateway: &Gateway, approve: impl Fn()) -> Client {
 }
 
 /// Reads in every way there is; each of them must work.
-fn read_much(client: &Client) {
+fn read_much(client: &TestClient) {
     let listed = client.request("resources/list", &json!({})).unwrap();
     let uri = listed["result"]["resources"][0]["uri"].clone();
     for round in 0..READS {
@@ -284,7 +284,7 @@ fn while_the_database_is_locked_only_what_needs_none_goes_on_and_nothing_is_miss
             asked.join().unwrap()
         });
         let because = refused(&asked)["because"].as_str().unwrap();
-        assert!(because.contains("approvals cannot be asked for"), "{posture}: {because}");
+        assert!(because.contains("cannot ask for approval"), "{posture}: {because}");
         // What was granted is not any more what it was: that holds at once, and is kept later.
         stage.turn("coat", vec![tool_change("act", "/description", json!("Other"))], true);
         let withheld =

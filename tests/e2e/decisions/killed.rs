@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use toolgate_e2e::{Client, Gateway, within};
+use toolgate_e2e::{TestClient, TestGateway, within};
 
 use super::{PATIENCE, Stage, act, decision};
 
@@ -26,7 +26,7 @@ fn scattered(seed: usize, below: u64) -> u64 {
     x % below
 }
 
-fn opened(stage: &Stage) -> (Gateway, Client) {
+fn opened(stage: &Stage) -> (TestGateway, TestClient) {
     let gateway = stage.serve();
     let client = gateway.client_with(&["coat__act"]).unwrap();
     (gateway, client)
@@ -166,7 +166,7 @@ fn decided_to_call(stage: &Stage, text: &str) -> bool {
 }
 
 /// Makes the call, and denies it if somebody is asked; what was decided if it is not made.
-fn act_briefly(stage: &Stage, client: &Client, text: &str) -> Option<serde_json::Value> {
+fn act_briefly(stage: &Stage, client: &TestClient, text: &str) -> Option<serde_json::Value> {
     thread::scope(|scope| {
         let calling = scope.spawn(|| act(client, "coat__act", text));
         let mut asked = None;

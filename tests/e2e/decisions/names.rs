@@ -2,11 +2,11 @@
 //! nobody is asked about is still refused where a rule says so.
 
 use serde_json::json;
-use toolgate_testkit::turncoat::Change;
+use toolgate_testkit::turncoat::FieldChange;
 
 use super::{Coat, Stage, act, made, refused, tool_change};
 
-fn tool_named(name: &str) -> Change {
+fn tool_named(name: &str) -> FieldChange {
     tool_change(name, "/description", json!("A tool."))
 }
 

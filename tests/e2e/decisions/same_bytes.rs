@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolgate_e2e::gateway::{Setup, stdio_entry, testkit};
+use toolgate_e2e::gateway::{GatewaySetup, stdio_entry, testkit};
 use toolgate_e2e::mcp::{initialize, member};
-use toolgate_e2e::process::Running;
+use toolgate_e2e::process::TestProcess;
 
 const CONFIG: &str = "[policy]\nmode = \"yolo\"\n\
     deny = [{ about = \"mcp:weird/*\", when = [{ at = \"/deep/path\", glob = \"/etc/*\" }] }]\n";
@@ -120,8 +120,8 @@ impl Spelled {
 }
 
 /// A gateway on stdio before the server that shows the bytes it was sent.
-fn opened() -> (Setup, Running) {
-    let setup = Setup::new("").unwrap();
+fn opened() -> (GatewaySetup, TestProcess) {
+    let setup = GatewaySetup::new("").unwrap();
     let words = testkit("weird", &["--stdio"]).unwrap();
     let config = CONFIG.to_owned() + &stdio_entry("weird", &words, &[]);
     std::fs::write(setup.folder().join("toolgate.toml"), config).unwrap();

@@ -6,11 +6,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Gateway, Setup, stdio_entry, testkit};
+use toolgate_e2e::file_open_watcher::FileOpenWatcher;
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway, stdio_entry, testkit};
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
 use toolgate_e2e::mcp::initialize;
-use toolgate_e2e::process::Running;
-use toolgate_e2e::readers::Readers;
+use toolgate_e2e::process::TestProcess;
 use toolgate_e2e::within;
 
 use super::{Config, SOON, stand, write};
@@ -26,7 +26,7 @@ struct Load {
 }
 
 impl Load {
-    fn new(gateway: &Gateway, callers: usize, tool: &'static str, arguments: &Value) -> Self {
+    fn new(gateway: &TestGateway, callers: usize, tool: &'static str, arguments: &Value) -> Self {
         let (stop, calls) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let callers = (0..callers).map(|_| {
             let client = gateway.client().unwrap();
@@ -46,7 +46,7 @@ impl Load {
     }
 
     /// One more client, on stdin and stdout of a process of its own.
-    fn join(&mut self, mut client: Running, tool: &'static str) {
+    fn join(&mut self, mut client: TestProcess, tool: &'static str) {
         let (stop, calls) = (self.stop.clone(), self.calls.clone());
         client.send(&initialize("2025-11-25", &json!({}))).unwrap();
         client.line(SOON).unwrap();
@@ -75,7 +75,7 @@ impl Load {
 }
 
 /// The answer to a call, past what is told beside it.
-fn answer(client: &Running, id: u64) -> Value {
+fn answer(client: &TestProcess, id: u64) -> Value {
     loop {
         let message: Value = serde_json::from_str(&client.line(SOON).unwrap()).unwrap();
         if message["id"] == id {
@@ -84,32 +84,32 @@ fn answer(client: &Running, id: u64) -> Value {
     }
 }
 
-fn descriptors(process: &Running) -> usize {
+fn descriptors(process: &TestProcess) -> usize {
     std::fs::read_dir(format!("/proc/{}/fd", process.pid())).unwrap().count()
 }
 
 #[test]
 fn a_hundred_edits_under_load_touch_only_what_they_change() {
-    let (still, moving) = (census::mark(), census::mark() + "-moving");
-    let (_still, _moving) = (Sweep(still.clone()), Sweep(moving.clone()));
-    let setup = Setup::new("").unwrap();
+    let (still, moving) = (marked_processes::new_mark(), marked_processes::new_mark() + "-moving");
+    let (_still, _moving) = (MarkedProcessGuard(still.clone()), MarkedProcessGuard(moving.clone()));
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let recording = setup.folder().join("recording");
     let recorder = recorded::around(testkit("fixture", &["--stdio"]).unwrap(), &recording);
-    let steady = stdio_entry("still", &recorder, &[(census::VARIABLE, &still)]);
+    let steady = stdio_entry("still", &recorder, &[(marked_processes::VARIABLE, &still)]);
     let mut config = Config { steady, mark: moving.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
 
     let gateway = setup.serve().unwrap();
     let tools = ["still__test_simple_text", "moving__test_slow"];
     let client = gateway.client_with(&tools).unwrap();
-    let pids = marked(&still).unwrap();
-    let (began, alone) = (marked(&moving).unwrap(), descriptors(&gateway.process));
+    let pids = find_marked(&still).unwrap();
+    let (began, alone) = (find_marked(&moving).unwrap(), descriptors(&gateway.process));
     let mut steadily = Load::new(&gateway, 3, tools[0], &json!({}));
     steadily.join(setup.serve_stdio().unwrap(), tools[0]);
     let slowly = Load::new(&gateway, 3, tools[1], &json!({"seconds": 0.4}));
     let mut resident = 0;
-    let readers = Readers::of(setup.folder(), ".toml").unwrap();
+    let readers = FileOpenWatcher::of(setup.folder(), ".toml").unwrap();
     let reloads = || gateway.process.stderr().matches("reloaded: ").count();
 
     for round in 0..EDITS {
@@ -124,7 +124,7 @@ fn a_hundred_edits_under_load_touch_only_what_they_change() {
         let before = reloads();
         write(&file, &text, round);
         match round % 5 {
-            3 => readers.come(SOON).unwrap(),
+            3 => readers.wait_for_open(SOON).unwrap(),
             _ => assert!(within(SOON, || reloads() > before), "{round}: nothing is told"),
         }
         if round == EDITS / 5 {
@@ -140,7 +140,7 @@ fn a_hundred_edits_under_load_touch_only_what_they_change() {
     println!("{steady_calls} and {slow_calls} calls");
     assert!(steady_calls > EDITS && slow_calls > EDITS / 5);
     // The server nobody touched is the same, and did what it was asked, once.
-    assert_eq!(marked(&still).unwrap(), pids);
+    assert_eq!(find_marked(&still).unwrap(), pids);
     let said = recorded::said_to_servers(&recording);
     let calls = said.iter().filter(|message| message["method"] == "tools/call").count();
     assert_eq!(calls, steady_calls);
@@ -154,10 +154,10 @@ fn a_hundred_edits_under_load_touch_only_what_they_change() {
         String::from_utf8_lossy(&environment).contains(&version)
     };
     let one_each = || {
-        let now = marked(&moving).unwrap();
+        let now = find_marked(&moving).unwrap();
         now.iter().any(lives) && now.len() == began.len() * 2
     };
-    assert!(within(SOON, one_each), "{:?} of {began:?}", marked(&moving).unwrap());
+    assert!(within(SOON, one_each), "{:?} of {began:?}", find_marked(&moving).unwrap());
     client.await_tools(&["extra__echo", "moving__test_slow"], SOON).unwrap();
     // Three pipes and a little more belong to the server that was added.
     let flat = within(SOON, || descriptors(&gateway.process) <= alone + 16);

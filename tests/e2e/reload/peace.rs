@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
-use toolgate_e2e::census::{self, Sweep, marked};
-use toolgate_e2e::gateway::{Gateway, Setup};
-use toolgate_e2e::process::Running;
-use toolgate_e2e::readers::Readers;
+use toolgate_e2e::file_open_watcher::FileOpenWatcher;
+use toolgate_e2e::gateway::{GatewaySetup, TestGateway};
+use toolgate_e2e::marked_processes::{self, MarkedProcessGuard, find_marked};
+use toolgate_e2e::process::TestProcess;
 use toolgate_e2e::within;
 
 use super::projects::Project;
 use super::{Config, SOON, says, write};
 
 /// The CPU time a process has used.
-fn used(process: &Running) -> Duration {
+fn used(process: &TestProcess) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
     let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks: u64 = [11, 12].into_iter().map(|at| fields[at].parse::<u64>().unwrap()).sum();
@@ -23,7 +23,7 @@ fn used(process: &Running) -> Duration {
 }
 
 /// The CPU time a process uses in so much time.
-fn used_in(process: &Running, time: Duration) -> Duration {
+fn used_in(process: &TestProcess, time: Duration) -> Duration {
     let before = used(process);
     std::thread::sleep(time);
     used(process) - before
@@ -31,7 +31,7 @@ fn used_in(process: &Running, time: Duration) -> Duration {
 
 /// Asked to read the files again, which it does when it is done with what it noticed by itself, a
 /// gateway says that nothing changed, and has said nothing else since.
-fn tells_nothing_more(gateway: &Running, said: &str) {
+fn tells_nothing_more(gateway: &TestProcess, said: &str) {
     gateway.signal(Signal::HUP).unwrap();
     let all = format!("{said}reloaded: nothing changed\n");
     within(SOON, || gateway.stderr().len() >= all.len());
@@ -40,13 +40,13 @@ fn tells_nothing_more(gateway: &Running, said: &str) {
 
 #[test]
 fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
     // Its state lies in the folder that is watched.
     let project = Project { folder: TempDir::new().unwrap() };
     project.write("ONE", &mark);
     let serve = ["serve", "--listen", "127.0.0.1:0"];
-    let gateway = Gateway::start(&mut project.command(&serve)).unwrap();
+    let gateway = TestGateway::start(&mut project.command(&serve)).unwrap();
     project.consent();
     let client = gateway.client_with(&["it__test_simple_text"]).unwrap();
     client.call("it__test_simple_text", &json!({})).unwrap();
@@ -59,13 +59,13 @@ fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
 
     // A thousand times in a second: what the file says is the same, and beside it much happens.
     let (text, before) = (std::fs::read(project.file()).unwrap(), used(&gateway.process));
-    let readers = Readers::of(project.folder.path(), ".mcp.json").unwrap();
+    let readers = FileOpenWatcher::of(project.folder.path(), ".mcp.json").unwrap();
     for round in 0..1000 {
         std::fs::write(project.file(), &text).unwrap();
         std::fs::write(project.folder.path().join(format!("beside-{}", round % 10)), "x").unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
-    readers.come(SOON).unwrap();
+    readers.wait_for_open(SOON).unwrap();
     tells_nothing_more(&gateway.process, &said);
     let stormy = used(&gateway.process) - before;
     assert!(stormy <= Duration::from_millis(1000), "{stormy:?} for the same text");
@@ -76,16 +76,16 @@ fn a_home_in_the_project_stirs_nothing_and_a_storm_costs_little() {
 /// change is waited for.
 #[test]
 fn a_file_that_is_emptied_and_written_takes_nothing_away_until_it_stays_empty() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let text = Config { mark: mark.clone(), ..Config::default() }.text();
     std::fs::write(&file, &text).unwrap();
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["moving__test_slow"]).unwrap();
-    let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
-    let readers = Readers::of(setup.folder(), "toolgate.toml").unwrap();
+    let (pids, said) = (find_marked(&mark).unwrap(), gateway.process.stderr());
+    let readers = FileOpenWatcher::of(setup.folder(), "toolgate.toml").unwrap();
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(6) {
         for part in ["", &text[..text.len() / 2], &text] {
@@ -93,44 +93,48 @@ fn a_file_that_is_emptied_and_written_takes_nothing_away_until_it_stays_empty() 
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-    readers.come(SOON).unwrap();
+    readers.wait_for_open(SOON).unwrap();
     tells_nothing_more(&gateway.process, &said);
-    assert_eq!(marked(&mark).unwrap(), pids);
+    assert_eq!(find_marked(&mark).unwrap(), pids);
     std::fs::write(&file, "").unwrap();
     // Where nothing else is left, the local context is offered.
     says(&gateway.process, "reloaded: added context; removed moving");
-    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "{:?}", marked(&mark).unwrap());
+    assert!(
+        within(SOON, || find_marked(&mark).unwrap().is_empty()),
+        "{:?}",
+        find_marked(&mark).unwrap()
+    );
 }
 
 #[test]
 fn what_is_written_back_before_anybody_looked_touches_nothing() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
     let gateway = setup.serve().unwrap();
     gateway.client_with(&["moving__test_slow"]).unwrap();
-    let (pids, said) = (marked(&mark).unwrap(), gateway.process.stderr());
+    let (pids, said) = (find_marked(&mark).unwrap(), gateway.process.stderr());
     let other = Config { version: 7, extra: true, ..config.clone() };
-    let readers = Readers::of(setup.folder(), ".toml").unwrap();
+    let readers = FileOpenWatcher::of(setup.folder(), ".toml").unwrap();
     // Who is stopped looks at nothing.
     gateway.process.signal(Signal::STOP).unwrap();
     for (round, now) in [&other, &config, &other, &config].into_iter().enumerate() {
         write(&file, &now.text(), round);
     }
     gateway.process.signal(Signal::CONT).unwrap();
-    readers.come(SOON).unwrap();
+    readers.wait_for_open(SOON).unwrap();
     tells_nothing_more(&gateway.process, &said);
-    assert_eq!(marked(&mark).unwrap(), pids);
+    assert_eq!(find_marked(&mark).unwrap(), pids);
 }
 
 #[test]
 fn an_end_while_replaced_servers_drain_leaves_no_process() {
-    let mark = census::mark();
-    let _sweep = Sweep(mark.clone());
-    let setup = Setup::new("").unwrap();
+    let mark = marked_processes::new_mark();
+    let _sweep = MarkedProcessGuard(mark.clone());
+    let setup = GatewaySetup::new("").unwrap();
     let file = setup.folder().join("toolgate.toml");
     let mut config = Config { mark: mark.clone(), ..Config::default() };
     std::fs::write(&file, config.text()).unwrap();
@@ -159,5 +163,9 @@ fn an_end_while_replaced_servers_drain_leaves_no_process() {
         assert!(last.contains("Worked for 5 s"), "{last}");
     }
     assert!(gateway.process.wait(SOON).unwrap().success());
-    assert!(within(SOON, || marked(&mark).unwrap().is_empty()), "{:?}", marked(&mark).unwrap());
+    assert!(
+        within(SOON, || find_marked(&mark).unwrap().is_empty()),
+        "{:?}",
+        find_marked(&mark).unwrap()
+    );
 }

@@ -5,7 +5,7 @@
 
 /// Where a server's program was installed.
 #[derive(Clone, Copy)]
-pub(super) enum Program {
+pub(super) enum PeerProgram {
     /// A script of the npm folder `npm-servers`.
     Script(&'static str),
     /// A script of the first npm folder, which other tests use too.
@@ -15,27 +15,35 @@ pub(super) enum Program {
 }
 
 /// One server of the corpus.
-pub(super) struct Released {
+pub(super) struct ReleasedServer {
     pub name: &'static str,
-    pub program: Program,
+    pub program: PeerProgram,
     /// `{folder}` stands for an empty folder made for this server.
     pub args: &'static [&'static str],
     pub env: &'static [(&'static str, &'static str)],
 }
 
-const fn script(name: &'static str, path: &'static str) -> Released {
-    Released { name, program: Program::Script(path), args: &[], env: &[] }
+const fn script(name: &'static str, path: &'static str) -> ReleasedServer {
+    ReleasedServer { name, program: PeerProgram::Script(path), args: &[], env: &[] }
 }
 
-const fn shared(name: &'static str, path: &'static str, args: &'static [&'static str]) -> Released {
-    Released { name, program: Program::SharedScript(path), args, env: &[] }
+const fn shared(
+    name: &'static str,
+    path: &'static str,
+    args: &'static [&'static str],
+) -> ReleasedServer {
+    ReleasedServer { name, program: PeerProgram::SharedScript(path), args, env: &[] }
 }
 
-const fn python(name: &'static str, path: &'static str, args: &'static [&'static str]) -> Released {
-    Released { name, program: Program::Python(path), args, env: &[] }
+const fn python(
+    name: &'static str,
+    path: &'static str,
+    args: &'static [&'static str],
+) -> ReleasedServer {
+    ReleasedServer { name, program: PeerProgram::Python(path), args, env: &[] }
 }
 
-impl Released {
+impl ReleasedServer {
     const fn args(mut self, args: &'static [&'static str]) -> Self {
         self.args = args;
         self
@@ -48,7 +56,7 @@ impl Released {
 }
 
 /// All of them, by name.
-pub(super) const SERVERS: &[Released] = &[
+pub(super) const SERVERS: &[ReleasedServer] = &[
     script("airbnb", "@openbnb/mcp-server-airbnb/dist/index.js"),
     script("airtable", "airtable-mcp-server/dist/main.js")
         .env(&[("AIRTABLE_API_KEY", "pat-none.none")]),

@@ -1,16 +1,14 @@
-//! The programs under test, built as they are used: with the release profile.
-//!
-//! It does NOT choose another profile for the gateway than for the floor.
+//! Builds the programs under test, all with the release profile.
 
 use std::env;
 use std::path::PathBuf;
 
-use super::plan::Plan;
+use super::plan::BenchPlan;
 use crate::{shell, workspace};
 
-/// Where the programs are.
+/// The paths of the programs.
 #[derive(Debug)]
-pub struct Binaries {
+pub struct BenchBinaries {
     /// Cargo's target folder.
     pub target: PathBuf,
     /// The upstream.
@@ -23,9 +21,9 @@ pub struct Binaries {
     pub toolgate: PathBuf,
 }
 
-impl Binaries {
+impl BenchBinaries {
     /// Builds what the plan needs and finds it.
-    pub fn build(plan: &Plan) -> Result<Self, String> {
+    pub fn build(plan: &BenchPlan) -> Result<Self, String> {
         let own_gateway = plan.gateway && plan.toolgate.is_none();
         if plan.build {
             build_release(!plan.cases.is_empty() || plan.instructions, own_gateway)?;
@@ -33,7 +31,7 @@ impl Binaries {
         let target = target_folder()?;
         let program =
             |name: &str| target.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX));
-        Ok(Binaries {
+        Ok(BenchBinaries {
             echo: program("echo"),
             floor: program("floor"),
             load: program("load"),
@@ -60,6 +58,6 @@ fn target_folder() -> Result<PathBuf, String> {
     let metadata = workspace::metadata(&["--no-deps"])?;
     match metadata["target_directory"].as_str() {
         Some(folder) => Ok(folder.into()),
-        None => Err("find the target folder in cargo's metadata".to_owned()),
+        None => Err("cargo metadata names no target folder".to_owned()),
     }
 }

@@ -1,35 +1,34 @@
-//! The four pairings of a client's form of the protocol with an upstream's.
-//!
-//! It does NOT know what the forms look like; the load generator and the upstream do.
+//! The four pairings of the eras of client and upstream. The load generator and the upstream
+//! implement the eras.
 
-/// A form of the protocol.
+/// An era of the protocol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Era {
+pub enum BenchEra {
     /// With `initialize` and sessions.
     Legacy,
     /// 2026-07-28.
     Modern,
 }
 
-impl Era {
+impl BenchEra {
     /// What tells the load generator or the upstream to speak it.
     pub fn flag(self) -> Option<&'static str> {
         match self {
-            Era::Legacy => None,
-            Era::Modern => Some("--modern"),
+            BenchEra::Legacy => None,
+            BenchEra::Modern => Some("--modern"),
         }
     }
 }
 
-/// The client and the upstream of a gateway.
+/// The eras of the client and the upstream of a gateway.
 #[derive(Clone, Copy, Debug)]
-pub struct Pairing {
+pub struct EraPairing {
     /// Its name in the table.
     pub name: &'static str,
     /// What the client speaks.
-    pub client: Era,
+    pub client: BenchEra,
     /// What the upstream speaks.
-    pub upstream: Era,
+    pub upstream: BenchEra,
 }
 
 /// What the others are compared with.
@@ -39,9 +38,9 @@ pub const MODERN: &str = "modern-to-modern";
 
 /// Every pairing; each is named client first.
 #[rustfmt::skip]
-pub const PAIRINGS: [Pairing; 4] = [
-    Pairing { name: LEGACY, client: Era::Legacy, upstream: Era::Legacy },
-    Pairing { name: MODERN, client: Era::Modern, upstream: Era::Modern },
-    Pairing { name: "legacy-to-modern", client: Era::Legacy, upstream: Era::Modern },
-    Pairing { name: "modern-to-legacy", client: Era::Modern, upstream: Era::Legacy },
+pub const PAIRINGS: [EraPairing; 4] = [
+    EraPairing { name: LEGACY, client: BenchEra::Legacy, upstream: BenchEra::Legacy },
+    EraPairing { name: MODERN, client: BenchEra::Modern, upstream: BenchEra::Modern },
+    EraPairing { name: "legacy-to-modern", client: BenchEra::Legacy, upstream: BenchEra::Modern },
+    EraPairing { name: "modern-to-legacy", client: BenchEra::Modern, upstream: BenchEra::Legacy },
 ];

@@ -1,6 +1,5 @@
-//! What the runs found together: medians, ratios, and the targets the ratios are held against.
-//!
-//! It does NOT format; `table` does.
+//! Computes medians and ratios from all runs and compares the ratios with their targets. `table`
+//! formats them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +8,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::eras::{LEGACY, MODERN, PAIRINGS};
-use super::measure::Run;
+use super::measure::BenchRun;
 use super::plan::{CASES, ERAS, PROFILES};
 
 /// The names of the ways, in the order of the table.
@@ -24,9 +23,9 @@ pub const TARGETS: [&str; 8] = [
     PAIRINGS[3].name,
 ];
 
-/// Everything one benchmark found.
+/// All figures of one benchmark.
 #[derive(Debug)]
-pub struct Figures {
+pub struct BenchFigures {
     /// How processes were bound to cores.
     pub pinning: String,
     /// How many rounds the medians are taken over.
@@ -37,12 +36,12 @@ pub struct Figures {
     pub loaded_rss: Option<u64>,
     /// CPU of one `list --offline` in each round, in milliseconds.
     pub listing_ms: Vec<f64>,
-    runs: BTreeMap<(&'static str, &'static str), Vec<Run>>,
+    runs: BTreeMap<(&'static str, &'static str), Vec<BenchRun>>,
 }
 
-/// A figure with the limit it is to keep.
+/// A figure with its target.
 #[derive(Debug)]
-pub struct Goal {
+pub struct BenchGoal {
     /// What is compared.
     pub about: &'static str,
     /// What was found; nothing if a part of it was not measured.
@@ -53,31 +52,31 @@ pub struct Goal {
     pub unit: &'static str,
 }
 
-impl Goal {
+impl BenchGoal {
     /// Whether the limit is kept.
     pub fn met(&self) -> Option<bool> {
         self.found.map(|found| found <= self.limit)
     }
 }
 
-impl Figures {
+impl BenchFigures {
     /// No figures yet.
     pub fn new(pinning: String, rounds: u32) -> Self {
         let (idle_rss, loaded_rss) = (None, None);
         let (listing_ms, runs) = (Vec::new(), BTreeMap::new());
-        Figures { pinning, rounds, idle_rss, loaded_rss, listing_ms, runs }
+        BenchFigures { pinning, rounds, idle_rss, loaded_rss, listing_ms, runs }
     }
 
     /// Adds one run.
-    pub fn add(&mut self, case: &'static str, target: &'static str, run: Run) {
+    pub fn add(&mut self, case: &'static str, target: &'static str, run: BenchRun) {
         self.runs.entry((case, target)).or_default().push(run);
     }
 
     /// The median of each figure of a case at a target.
-    pub fn median(&self, case: &'static str, target: &'static str) -> Option<Run> {
+    pub fn median(&self, case: &'static str, target: &'static str) -> Option<BenchRun> {
         let runs = self.runs.get(&(case, target))?;
-        let of = |figure: fn(&Run) -> f64| median(runs.iter().map(figure).collect());
-        Some(Run {
+        let of = |figure: fn(&BenchRun) -> f64| median(runs.iter().map(figure).collect());
+        Some(BenchRun {
             calls_per_s: of(|run| run.calls_per_s)?,
             p50_us: of(|run| run.p50_us)?,
             p99_us: of(|run| run.p99_us)?,
@@ -106,9 +105,9 @@ impl Figures {
     }
 
     /// The figures that decide, with their limits.
-    pub fn goals(&self) -> [Goal; 10] {
-        let times = |about, found, limit| Goal { about, found, limit, unit: "×" };
-        let size = |about, bytes: Option<u64>, limit| Goal {
+    pub fn goals(&self) -> [BenchGoal; 10] {
+        let times = |about, found, limit| BenchGoal { about, found, limit, unit: "×" };
+        let size = |about, bytes: Option<u64>, limit| BenchGoal {
             about,
             found: bytes.map(|bytes| bytes as f64 / 1e6),
             limit,
@@ -150,7 +149,7 @@ impl Figures {
             ),
             size("RSS idle with ten upstreams", self.idle_rss, 25.0),
             size("RSS after the load, largest gateway", self.loaded_rss, 60.0),
-            Goal {
+            BenchGoal {
                 about: "CPU of `list --offline`, 200 servers in 12 files",
                 found: median(self.listing_ms.clone()),
                 limit: 50.0,
@@ -161,7 +160,7 @@ impl Figures {
 
     /// The figures for a machine to read.
     pub fn to_json(&self) -> Value {
-        let run = |run: &Run| {
+        let run = |run: &BenchRun| {
             json!({
                 "calls_per_s": run.calls_per_s,
                 "p50_us": run.p50_us,
@@ -178,7 +177,7 @@ impl Figures {
                 json!({ "case": case, "target": target, "median": median, "runs": runs })
             })
             .collect();
-        let goal = |goal: &Goal| {
+        let goal = |goal: &BenchGoal| {
             json!({
                 "about": goal.about,
                 "found": goal.found,
@@ -229,8 +228,8 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn run(p50_us: f64, cpu_us: f64) -> Run {
-        Run { calls_per_s: 1.0, p50_us, p99_us: 0.0, cpu_us }
+    fn run(p50_us: f64, cpu_us: f64) -> BenchRun {
+        BenchRun { calls_per_s: 1.0, p50_us, p99_us: 0.0, cpu_us }
     }
 
     #[test]
@@ -242,7 +241,7 @@ mod tests {
 
     #[test]
     fn added_latency_is_compared_and_not_latency() {
-        let mut figures = Figures::new(String::new(), 1);
+        let mut figures = BenchFigures::new(String::new(), 1);
         figures.add("echo-c1", "direct", run(40.0, 20.0));
         figures.add("echo-c1", "floor", run(100.0, 50.0));
         assert!(figures.goals().iter().all(|goal| goal.met().is_none()));
@@ -254,7 +253,7 @@ mod tests {
 
     #[test]
     fn eras_are_compared_round_by_round() {
-        let mut figures = Figures::new(String::new(), 3);
+        let mut figures = BenchFigures::new(String::new(), 3);
         // The machine was twice and four times as slow in the later rounds.
         for slow in [1.0, 2.0, 4.0] {
             figures.add(ERAS, LEGACY, run(1.0, 30.0 * slow));
@@ -266,7 +265,7 @@ mod tests {
 
     #[test]
     fn one_slow_start_does_not_decide() {
-        let mut figures = Figures::new(String::new(), 3);
+        let mut figures = BenchFigures::new(String::new(), 3);
         figures.listing_ms = vec![20.0, 90.0, 30.0];
         let goals = figures.goals();
         let goal = goals.last().unwrap();
@@ -275,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_is_a_million_bytes() {
-        let mut figures = Figures::new(String::new(), 1);
+        let mut figures = BenchFigures::new(String::new(), 1);
         figures.idle_rss = Some(25 << 20);
         assert_eq!(figures.goals()[7].met(), Some(false));
     }

@@ -1,17 +1,17 @@
-//! `--instructions`: how many instructions the gateway spends on a call, counted by valgrind.
+//! `--instructions`: counts the instructions of the gateway per call with valgrind.
 //!
-//! A count does not care how busy the machine is, so it shows differences that a clock cannot. It
-//! leaves out the kernel's part and what a cache miss costs: it complements the clock and does NOT
-//! replace it. Each figure is the difference of two runs, so that starting up is in neither.
+//! A count does not depend on the load of the machine, so it shows smaller differences than a
+//! clock. It omits the kernel and the cost of cache misses, so it does not replace the clock. Each
+//! figure is the difference of two runs, which excludes the startup.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::eras::{PAIRINGS, Pairing};
-use super::plan::Plan;
-use super::stage::{self, Site};
+use super::eras::{EraPairing, PAIRINGS};
+use super::plan::BenchPlan;
+use super::setup::{self, BenchEnvironment};
 use crate::shell;
 
 /// Calls of the shorter run; the gateway has opened its connections and filled its pools by then.
@@ -22,14 +22,14 @@ const COUNTED: u64 = 2_000;
 const TOOLS: u32 = 3;
 
 /// Counts every pairing of eras and prints the table.
-pub fn count(plan: &Plan, site: &Site) -> Result<(), String> {
+pub fn count(plan: &BenchPlan, site: &BenchEnvironment) -> Result<(), String> {
     if shell::capture(shell::command("valgrind").arg("--version")).is_err() {
-        return Err("--instructions needs valgrind, and this machine has none".to_owned());
+        return Err("--instructions requires valgrind, which is not installed".to_owned());
     }
     let mut rows = Vec::new();
     for pairing in &PAIRINGS {
         let per_call = per_call(site, pairing).map_err(|error| {
-            format!("count {}: {error}\nlogs: {:?}", pairing.name, site.scratch)
+            format!("cannot count {}: {error}\nlogs: {:?}", pairing.name, site.scratch)
         })?;
         eprintln!("{:<16} {per_call:>9.0} instructions/call", pairing.name);
         rows.push((pairing.name, per_call));
@@ -45,23 +45,23 @@ pub fn count(plan: &Plan, site: &Site) -> Result<(), String> {
     super::write_json(plan, site, &json!({ "instructions": figures.collect::<Vec<_>>() }))
 }
 
-fn per_call(site: &Site, pairing: &Pairing) -> Result<f64, String> {
+fn per_call(site: &BenchEnvironment, pairing: &EraPairing) -> Result<f64, String> {
     let fewer = run(site, pairing, BEFORE)?;
     let more = run(site, pairing, BEFORE + COUNTED)?;
     Ok((more as f64 - fewer as f64) / COUNTED as f64)
 }
 
 /// A whole life of a gateway with so many calls in it.
-fn run(site: &Site, pairing: &Pairing, calls: u64) -> Result<u64, String> {
+fn run(site: &BenchEnvironment, pairing: &EraPairing, calls: u64) -> Result<u64, String> {
     let name = format!("{}-{calls}", pairing.name);
     let echo = site.echo(&format!("echo-{name}"), pairing.upstream, TOOLS)?;
     let counts = site.log(&format!("counts-{name}"));
-    let gateway = site.gateway_in(counting(site, &counts), &name, &stage::http_entry(&echo))?;
-    stage::until_listed(site, &gateway.url, pairing.client, TOOLS)?;
+    let gateway = site.gateway_in(counting(site, &counts), &name, &setup::http_entry(&echo))?;
+    setup::wait_until_listed(site, &gateway.url, pairing.client, TOOLS)?;
     let output = site
         .load()
         .args(["--url", &gateway.url, "--case", "echo", "--concurrency", "8"])
-        .args(["--tool-name", &format!("{}echo", stage::PREFIX)])
+        .args(["--tool-name", &format!("{}echo", setup::PREFIX)])
         .args(["--calls", &calls.to_string()])
         .args(pairing.client.flag())
         .stderr(Stdio::inherit())
@@ -71,11 +71,12 @@ fn run(site: &Site, pairing: &Pairing, calls: u64) -> Result<u64, String> {
         return Err(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     gateway.finish()?;
-    let told = fs::read_to_string(&counts).map_err(|error| format!("{counts:?}: {error}"))?;
+    let told =
+        fs::read_to_string(&counts).map_err(|error| format!("cannot read {counts:?}: {error}"))?;
     collected(&told).ok_or_else(|| format!("no count in {counts:?}"))
 }
 
-fn counting(site: &Site, counts: &std::path::Path) -> Command {
+fn counting(site: &BenchEnvironment, counts: &std::path::Path) -> Command {
     let mut valgrind = shell::command("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     valgrind.arg(format!("--log-file={}", counts.display()));

@@ -1,20 +1,21 @@
-//! What reading many files costs: `toolgate list --offline` with 200 servers in 12 files.
+//! The cost of reading many files: `toolgate list --offline` with 200 servers in 12 files.
 //!
-//! The files are of different dialects and lie where their programs keep them, in a project and in
-//! the folder of a user made for it. It does NOT measure time on the clock: what counts is the CPU
-//! a start costs from the first instruction to the end.
+//! The files have different dialects and their usual locations, in a project and in a temporary
+//! user folder. The figure is the CPU time of the whole process, not the wall-clock time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use toolgate_dialects::{Dialect, FileRef, Settings};
-use toolgate_model::{HttpSpec, Scope, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec};
+use toolgate_dialects::{Dialect, FileRef, FileSettings};
+use toolgate_model::{
+    ConfigScope, HttpSpec, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
+};
 
-use super::pinning::Side;
+use super::pinning::BenchProcessRole;
 use super::process::children_nanos;
-use super::stage::Site;
+use super::setup::BenchEnvironment;
 
 /// Its name on the command line.
 pub const NAME: &str = "list-offline";
@@ -28,33 +29,34 @@ const PROJECT: &str = "code/app";
 
 /// The files: below the project's folder or the user's.
 #[rustfmt::skip]
-const FILES: [(Scope, &str, Dialect); 12] = [
-    (Scope::Project, "toolgate.toml", Dialect::Toolgate),
-    (Scope::Project, ".mcp.json", Dialect::McpJson),
-    (Scope::Project, ".gemini/settings.json", Dialect::Gemini),
-    (Scope::Project, ".codex/config.toml", Dialect::Codex),
-    (Scope::Project, ".vscode/mcp.json", Dialect::VsCode),
-    (Scope::Project, ".cursor/mcp.json", Dialect::Cursor),
-    (Scope::User, ".config/toolgate/config.toml", Dialect::Toolgate),
-    (Scope::User, ".claude.json", Dialect::ClaudeCode),
-    (Scope::User, ".codeium/windsurf/mcp_config.json", Dialect::Windsurf),
-    (Scope::User, ".config/opencode/opencode.json", Dialect::OpenCode),
-    (Scope::User, ".config/goose/config.yaml", Dialect::Goose),
-    (Scope::User, ".config/zed/settings.json", Dialect::Zed),
+const FILES: [(ConfigScope, &str, Dialect); 12] = [
+    (ConfigScope::Project, "toolgate.toml", Dialect::Toolgate),
+    (ConfigScope::Project, ".mcp.json", Dialect::McpJson),
+    (ConfigScope::Project, ".gemini/settings.json", Dialect::Gemini),
+    (ConfigScope::Project, ".codex/config.toml", Dialect::Codex),
+    (ConfigScope::Project, ".vscode/mcp.json", Dialect::VsCode),
+    (ConfigScope::Project, ".cursor/mcp.json", Dialect::Cursor),
+    (ConfigScope::User, ".config/toolgate/config.toml", Dialect::Toolgate),
+    (ConfigScope::User, ".claude.json", Dialect::ClaudeCode),
+    (ConfigScope::User, ".codeium/windsurf/mcp_config.json", Dialect::Windsurf),
+    (ConfigScope::User, ".config/opencode/opencode.json", Dialect::OpenCode),
+    (ConfigScope::User, ".config/goose/config.yaml", Dialect::Goose),
+    (ConfigScope::User, ".config/zed/settings.json", Dialect::Zed),
 ];
 
-/// A user with a project, and the files of both.
+/// A user folder and a project with the configuration files of the benchmark.
 #[derive(Debug)]
-pub struct Listing<'s> {
-    site: &'s Site,
+pub struct ListingBenchSetup<'s> {
+    site: &'s BenchEnvironment,
     user: PathBuf,
 }
 
-impl<'s> Listing<'s> {
+impl<'s> ListingBenchSetup<'s> {
     /// Writes the files and makes sure that every server is found in them.
-    pub fn prepare(site: &'s Site) -> Result<Self, String> {
-        let listing = Listing { site, user: site.scratch.join("listing") };
-        write_files(&listing.user).map_err(|error| format!("write the files to list: {error}"))?;
+    pub fn prepare(site: &'s BenchEnvironment) -> Result<Self, String> {
+        let listing = ListingBenchSetup { site, user: site.scratch.join("listing") };
+        write_files(&listing.user)
+            .map_err(|error| format!("cannot write the files to list: {error}"))?;
         listing.check()?;
         Ok(listing)
     }
@@ -65,7 +67,8 @@ impl<'s> Listing<'s> {
         for _ in 0..STARTS {
             let mut start = self.command();
             start.stdout(Stdio::null()).stderr(Stdio::null());
-            let ended = start.status().map_err(|error| format!("start {start:?}: {error}"))?;
+            let ended =
+                start.status().map_err(|error| format!("cannot start {start:?}: {error}"))?;
             if !ended.success() {
                 return Err(format!("{start:?} ended with {ended}"));
             }
@@ -77,10 +80,10 @@ impl<'s> Listing<'s> {
     fn check(&self) -> Result<(), String> {
         let mut start = self.command();
         start.arg("--json");
-        let output = start.output().map_err(|error| format!("start {start:?}: {error}"))?;
+        let output = start.output().map_err(|error| format!("cannot start {start:?}: {error}"))?;
         let told = String::from_utf8_lossy(&output.stderr);
         let rows: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| format!("read what {NAME} lists: {error}\n{told}"))?;
+            .map_err(|error| format!("cannot parse the output of {NAME}: {error}\n{told}"))?;
         match rows.as_array().map_or(0, Vec::len) {
             SERVERS => Ok(()),
             found => Err(format!("{NAME} lists {found} servers instead of {SERVERS}\n{told}")),
@@ -89,8 +92,8 @@ impl<'s> Listing<'s> {
 
     fn command(&self) -> Command {
         let site = self.site;
-        let mut command = site.pinning.command(Side::Measured, &site.binaries.toolgate);
-        // Nothing of whoever runs the benchmark: his files would be listed, too.
+        let mut command = site.pinning.command(BenchProcessRole::Measured, &site.binaries.toolgate);
+        // Excludes the files of the current user, which would be listed too.
         command.env_clear().env("HOME", &self.user).current_dir(self.user.join(PROJECT));
         command.args(["list", "--offline"]);
         command
@@ -103,13 +106,13 @@ fn write_files(user: &Path) -> Result<(), String> {
     let each = SERVERS / FILES.len();
     let more = SERVERS % FILES.len();
     for (number, (scope, name, dialect)) in FILES.into_iter().enumerate() {
-        let folder = if scope == Scope::Project { &project } else { user };
+        let folder = if scope == ConfigScope::Project { &project } else { user };
         let path = folder.join(name);
         let servers = (0..each + usize::from(number < more))
             .map(|at| server(&format!("s{number}-{at}"), at))
             .collect::<Result<Vec<_>, _>>()?;
-        let at = FileRef::new(path.clone(), scope).of_project(&project);
-        let written = dialect.write(&servers, &Settings::default(), &at);
+        let at = FileRef::new(path.clone(), scope).with_project(&project);
+        let written = dialect.write(&servers, &FileSettings::default(), &at);
         let text = written.map_err(|error| format!("{name}: {error}"))?.text;
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, text)).map_err(|error| format!("{name}: {error}"))?;
@@ -146,10 +149,11 @@ mod tests {
         write_files(&folder).unwrap();
         let mut found = 0;
         for (scope, name, dialect) in FILES {
-            let below = if scope == Scope::Project { folder.join(PROJECT) } else { folder.clone() };
+            let below =
+                if scope == ConfigScope::Project { folder.join(PROJECT) } else { folder.clone() };
             let path = below.join(name);
             let text = fs::read_to_string(&path).unwrap();
-            let reading = dialect.read(&text, &FileRef::new(path, scope).of_project(&below));
+            let reading = dialect.read(&text, &FileRef::new(path, scope).with_project(&below));
             assert_eq!(reading.diagnostics, [], "{name}");
             found += reading.servers.len();
         }

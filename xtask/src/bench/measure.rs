@@ -1,6 +1,5 @@
-//! One run of the load generator, with the server's CPU read at its start and its end.
-//!
-//! It does NOT tolerate a wrong answer: a run with an error is no measurement.
+//! Runs the load generator once and reads the server's CPU time before and after. A run with an
+//! error is not a measurement.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
@@ -8,14 +7,14 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use super::eras::Era;
-use super::plan::Case;
-use super::process::Cpu;
-use super::stage::{Site, Target};
+use super::eras::BenchEra;
+use super::plan::BenchCase;
+use super::process::CpuTime;
+use super::setup::{BenchEnvironment, BenchTarget};
 
-/// What one run found.
+/// The result of one run.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct BenchRun {
     /// Calls per second.
     pub calls_per_s: f64,
     /// The median latency in microseconds.
@@ -26,9 +25,9 @@ pub struct Run {
     pub cpu_us: f64,
 }
 
-impl fmt::Display for Run {
+impl fmt::Display for BenchRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Run { calls_per_s, p50_us, p99_us, cpu_us } = self;
+        let BenchRun { calls_per_s, p50_us, p99_us, cpu_us } = self;
         write!(
             f,
             "{calls_per_s:>8.0}/s  p50 {p50_us:>7.0}  p99 {p99_us:>7.0}  cpu {cpu_us:>7.1} µs"
@@ -37,8 +36,13 @@ impl fmt::Display for Run {
 }
 
 /// Measures one case at one target.
-pub fn run(site: &Site, case: &Case, target: &Target) -> Result<Run, String> {
-    let failed = |error: String| format!("measure {} at {}: {error}", case.name, target.name);
+pub fn run(
+    site: &BenchEnvironment,
+    case: &BenchCase,
+    target: &BenchTarget,
+) -> Result<BenchRun, String> {
+    let failed =
+        |error: String| format!("cannot measure {} at {}: {error}", case.name, target.name);
     let mut load = site
         .load()
         .args(["--url", &target.url, "--case", case.load, "--paginate", "--wait"])
@@ -64,7 +68,7 @@ pub fn run(site: &Site, case: &Case, target: &Target) -> Result<Run, String> {
     if number("errors") > 0.0 || number("calls") < 1.0 {
         return Err(failed(report.to_string()));
     }
-    Ok(Run {
+    Ok(BenchRun {
         calls_per_s: number("calls_per_s"),
         p50_us: number("p50_us"),
         p99_us: number("p99_us"),
@@ -79,17 +83,22 @@ fn between(load: &mut Child, pid: u32) -> Result<(Value, u64), String> {
     };
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     if lines.next().as_deref() != Some("ready") {
-        return Err("the load generator did not get ready".to_owned());
+        return Err("the load generator did not become ready".to_owned());
     }
-    let before = Cpu::of(pid)?;
+    let before = CpuTime::of(pid)?;
     input.write_all(b"\n").map_err(|error| error.to_string())?;
     let report = lines.next().ok_or("the load generator ended without a report")?;
-    let spent = Cpu::of(pid)?.since(&before);
+    let spent = CpuTime::of(pid)?.since(&before);
     Ok((serde_json::from_str(&report).map_err(|error| error.to_string())?, spent))
 }
 
 /// Whether the endpoint lists exactly so many tools to such a client now.
-pub fn lists(site: &Site, url: &str, client: Era, tools: u32) -> Result<(), String> {
+pub fn lists(
+    site: &BenchEnvironment,
+    url: &str,
+    client: BenchEra,
+    tools: u32,
+) -> Result<(), String> {
     let output = site
         .load()
         .args(["--url", url, "--case", "list", "--paginate", "--calls", "1"])

@@ -1,8 +1,7 @@
-//! Which core a process of the benchmark runs on.
+//! Binds the processes of the benchmark to cores. This process itself is not bound.
 //!
-//! Splitting keeps the load generator from taking time from what it measures; on a virtual machine
-//! it also makes every message wake another core, which costs the floor and the gateway alike. It
-//! does NOT bind this process.
+//! Separate cores keep the load generator from slowing down what it measures. On a virtual machine,
+//! every message then wakes another core, which costs the floor and the gateway alike.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,9 +10,9 @@ use std::thread;
 
 use crate::shell;
 
-/// What the command line asks for.
+/// The core layout that the command line requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Layout {
+pub enum CoreLayout {
     /// What is measured on core 0, everything else on core 1.
     Split,
     /// Everything on core 0.
@@ -22,59 +21,59 @@ pub enum Layout {
     Free,
 }
 
-impl Layout {
+impl CoreLayout {
     /// Reads the command line's word for it.
     pub fn parse(word: &str) -> Result<Self, String> {
         match word {
-            "split" => Ok(Layout::Split),
-            "together" => Ok(Layout::Together),
-            "free" => Ok(Layout::Free),
-            _ => Err(format!("--pin takes split, together or free, not {word:?}")),
+            "split" => Ok(CoreLayout::Split),
+            "together" => Ok(CoreLayout::Together),
+            "free" => Ok(CoreLayout::Free),
+            _ => Err(format!("--pin must be split, together or free, got {word:?}")),
         }
     }
 }
 
-/// On which side of the measurement a program stands.
+/// Whether a program generates the load or is measured.
 #[derive(Clone, Copy, Debug)]
-pub enum Side {
+pub enum BenchProcessRole {
     /// The floor or the gateway.
     Measured,
     /// The upstream or the load generator.
     Around,
 }
 
-/// How processes are bound to cores, as far as the machine lets us.
+/// The binding of processes to cores, as far as the machine supports it.
 #[derive(Debug)]
-pub struct Pinning {
-    layout: Layout,
+pub struct CpuPinning {
+    layout: CoreLayout,
     taskset: PathBuf,
 }
 
-impl Pinning {
+impl CpuPinning {
     /// The layout asked for, or a free one where there is no `taskset` or only one core.
-    pub fn find(asked: Layout) -> Self {
+    pub fn find(asked: CoreLayout) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut programs = std::env::split_paths(&path).map(|folder| folder.join("taskset"));
         match programs.find(|program| program.is_file()) {
-            Some(taskset) if cores >= 2 => Pinning { layout: asked, taskset },
-            _ => Pinning { layout: Layout::Free, taskset: PathBuf::new() },
+            Some(taskset) if cores >= 2 => CpuPinning { layout: asked, taskset },
+            _ => CpuPinning { layout: CoreLayout::Free, taskset: PathBuf::new() },
         }
     }
 
     /// The program and the first words of a command line that runs `program` on its side.
-    pub fn words(&self, side: Side, program: &Path) -> (String, Vec<String>) {
+    pub fn words(&self, side: BenchProcessRole, program: &Path) -> (String, Vec<String>) {
         let core = match (self.layout, side) {
-            (Layout::Free, _) => return (program.display().to_string(), Vec::new()),
-            (Layout::Split, Side::Around) => "1",
-            (Layout::Split, Side::Measured) | (Layout::Together, _) => "0",
+            (CoreLayout::Free, _) => return (program.display().to_string(), Vec::new()),
+            (CoreLayout::Split, BenchProcessRole::Around) => "1",
+            (CoreLayout::Split, BenchProcessRole::Measured) | (CoreLayout::Together, _) => "0",
         };
         let words = ["-c".to_owned(), core.to_owned(), program.display().to_string()];
         (self.taskset.display().to_string(), words.to_vec())
     }
 
     /// A command that runs `program` on its side.
-    pub fn command(&self, side: Side, program: &Path) -> Command {
+    pub fn command(&self, side: BenchProcessRole, program: &Path) -> Command {
         let (first, rest) = self.words(side, program);
         let mut command = shell::command(first);
         command.args(rest);
@@ -82,12 +81,12 @@ impl Pinning {
     }
 }
 
-impl fmt::Display for Pinning {
+impl fmt::Display for CpuPinning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.layout {
-            Layout::Split => "gateway and floor on core 0, load and upstream on core 1",
-            Layout::Together => "all processes on core 0",
-            Layout::Free => "processes not bound to cores",
+            CoreLayout::Split => "gateway and floor on core 0, load and upstream on core 1",
+            CoreLayout::Together => "all processes on core 0",
+            CoreLayout::Free => "processes not bound to cores",
         })
     }
 }

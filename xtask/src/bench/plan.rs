@@ -1,11 +1,9 @@
-//! What to measure: the cases, and the part of them the command line asks for.
-//!
-//! It does NOT hold the targets; those stand beside the ratios in `figures`.
+//! The cases of the benchmark, and the selection by the command line. The targets are in `figures`.
 
 use std::path::PathBuf;
 
 use super::listing;
-use super::pinning::Layout;
+use super::pinning::CoreLayout;
 
 /// How to call the benchmark.
 pub const USAGE: &str = "\
@@ -23,7 +21,7 @@ usage: cargo xtask bench [options]
 
 /// One case of the benchmark.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct BenchCase {
     /// Its name on the command line and in the table.
     pub name: &'static str,
     /// What it is, for the table.
@@ -37,17 +35,17 @@ pub struct Case {
     /// How many tools the upstream has.
     pub tools: u32,
     /// Which ways to the upstream are compared.
-    pub ways: Ways,
+    pub ways: BenchComparison,
 }
 
-/// What the ways to the upstream differ in.
+/// The dimension in which the targets of a case differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Ways {
-    /// What stands between: nothing, the floor, the gateway with an upstream over HTTP or stdio.
+pub enum BenchComparison {
+    /// Direct, through the floor, and through the gateway with an upstream over HTTP or stdio.
     Carriers,
-    /// Which form of the protocol the client and the upstream of a gateway over HTTP speak.
+    /// The eras of the client and of the upstream of a gateway over HTTP.
     Eras,
-    /// The same, while each caller sees the tools through a profile of his own.
+    /// The same, with a separate profile for each caller.
     Profiles,
 }
 
@@ -64,22 +62,22 @@ pub const PROFILES: &str = "list1000-p4";
 
 /// Every case.
 #[rustfmt::skip]
-pub const CASES: [Case; 8] = [
-    Case { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: Ways::Carriers },
-    Case { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Carriers },
-    Case { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: Ways::Carriers },
-    Case { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: Ways::Carriers },
-    Case { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: Ways::Carriers },
-    Case { name: PROFILES, about: "tools/list of 1000, 4 callers, 4 profiles", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: Ways::Profiles },
-    Case { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: Ways::Carriers },
-    Case { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: Ways::Eras },
+pub const CASES: [BenchCase; 8] = [
+    BenchCase { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: BenchComparison::Carriers },
+    BenchCase { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchComparison::Carriers },
+    BenchCase { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: BenchComparison::Carriers },
+    BenchCase { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: BenchComparison::Carriers },
+    BenchCase { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchComparison::Carriers },
+    BenchCase { name: PROFILES, about: "tools/list of 1000, 4 callers, 4 profiles", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchComparison::Profiles },
+    BenchCase { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: BenchComparison::Carriers },
+    BenchCase { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchComparison::Eras },
 ];
 
-/// What one run of the benchmark does.
+/// The plan of one benchmark.
 #[derive(Debug)]
-pub struct Plan {
+pub struct BenchPlan {
     /// The cases, in order.
-    pub cases: Vec<Case>,
+    pub cases: Vec<BenchCase>,
     /// Whether reading many files is measured.
     pub listing: bool,
     /// How often each is measured.
@@ -89,7 +87,7 @@ pub struct Plan {
     /// The gateway to measure, if it is not the one built from this tree.
     pub toolgate: Option<PathBuf>,
     /// How processes are bound to cores.
-    pub layout: Layout,
+    pub layout: CoreLayout,
     /// Whether instructions are counted instead of time.
     pub instructions: bool,
     /// Whether to build first.
@@ -100,16 +98,16 @@ pub struct Plan {
     pub name: String,
 }
 
-impl Plan {
+impl BenchPlan {
     /// Reads the command line.
     pub fn parse(args: &[String]) -> Result<Self, String> {
-        let mut plan = Plan {
+        let mut plan = BenchPlan {
             cases: Vec::new(),
             listing: false,
             rounds: 5,
             gateway: true,
             toolgate: None,
-            layout: Layout::Split,
+            layout: CoreLayout::Split,
             instructions: false,
             build: true,
             write: false,
@@ -128,12 +126,12 @@ impl Plan {
                 },
                 "--without-gateway" => plan.gateway = false,
                 "--toolgate" => plan.toolgate = Some(file(value()?)?),
-                "--pin" => plan.layout = Layout::parse(value()?)?,
+                "--pin" => plan.layout = CoreLayout::parse(value()?)?,
                 "--instructions" => plan.instructions = true,
                 "--no-build" => plan.build = false,
                 "--write" => plan.write = true,
                 "--name" => plan.name = value()?.to_owned(),
-                _ => return Err(format!("bench does not know {arg:?}\n{USAGE}")),
+                _ => return Err(format!("unknown argument {arg:?}\n{USAGE}")),
             }
         }
         let chosen = !plan.cases.is_empty() || plan.listing;
@@ -156,17 +154,17 @@ impl Plan {
 
 /// Servers start in the workspace's root, so a path is made absolute here.
 fn file(path: &str) -> Result<PathBuf, String> {
-    std::fs::canonicalize(path).map_err(|error| format!("find {path}: {error}"))
+    std::fs::canonicalize(path).map_err(|error| format!("cannot find {path}: {error}"))
 }
 
 fn rounds(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(rounds) if rounds > 0 => Ok(rounds),
-        _ => Err(format!("--rounds needs a number above zero, not {text:?}")),
+        _ => Err(format!("--rounds must be a positive number, got {text:?}")),
     }
 }
 
-fn case(name: &str) -> Result<Case, String> {
+fn case(name: &str) -> Result<BenchCase, String> {
     CASES.iter().find(|case| case.name == name).copied().ok_or_else(|| {
         let known: Vec<&str> = CASES.iter().map(|case| case.name).chain([listing::NAME]).collect();
         format!("no case {name:?}; there are {}", known.join(", "))
@@ -177,8 +175,8 @@ fn case(name: &str) -> Result<Case, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Plan, String> {
-        Plan::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(line: &str) -> Result<BenchPlan, String> {
+        BenchPlan::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

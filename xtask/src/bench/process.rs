@@ -1,7 +1,7 @@
-//! Processes of the benchmark, and what the kernel says about them.
+//! The processes of the benchmark and their CPU time.
 //!
-//! CPU time is read per thread from `schedstat`, which counts nanoseconds. It does NOT include
-//! children: an upstream started by the gateway is not the gateway's cost.
+//! CPU time is read per thread from `schedstat`, which counts nanoseconds. It excludes children,
+//! because an upstream that the gateway starts is not the gateway's cost.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,24 +12,27 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A server that prints its address and is ended with the benchmark.
+/// A server process that prints its address and is killed when this is dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct BenchServer {
     child: Child,
     /// The endpoint it printed.
     pub url: String,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts a server and waits for its address; its stderr goes to `log`.
     pub fn start(mut command: Command, log: &Path) -> Result<Self, String> {
-        let stderr = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let stderr = File::create(log)
+            .map_err(|error| format!("cannot create {}: {error}", log.display()))?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
-        let child = command.spawn().map_err(|error| format!("start {command:?}: {error}"))?;
-        let mut server = Server { child, url: String::new() };
+        let child =
+            command.spawn().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+        let mut server = BenchServer { child, url: String::new() };
         let mut out = BufReader::new(server.child.stdout.take().ok_or("no stdout")?);
         let mut line = String::new();
-        out.read_line(&mut line).map_err(|error| format!("read the address: {error}"))?;
+        out.read_line(&mut line)
+            .map_err(|error| format!("cannot read the address of the server: {error}"))?;
         server.url = address_in(&line).ok_or_else(|| {
             let told = fs::read_to_string(log).unwrap_or_default();
             format!("no address in the first line of {:?}: {line:?}\n{told}", command.get_program())
@@ -43,8 +46,9 @@ impl Server {
     pub fn finish(mut self) -> Result<(), String> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or("a process without a number")?;
-        kill_process(pid, Signal::TERM).map_err(|error| format!("end the server: {error}"))?;
-        self.child.wait().map(drop).map_err(|error| format!("wait for the server: {error}"))
+        kill_process(pid, Signal::TERM)
+            .map_err(|error| format!("cannot stop the server: {error}"))?;
+        self.child.wait().map(drop).map_err(|error| format!("cannot wait for the server: {error}"))
     }
 
     /// Its process id.
@@ -53,7 +57,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         // Already gone is as good as ended.
         let _ = self.child.kill();
@@ -70,7 +74,7 @@ fn address_in(line: &str) -> Option<String> {
 
 /// CPU time of one process at one moment, in nanoseconds per thread and in clock ticks overall.
 #[derive(Debug)]
-pub struct Cpu {
+pub struct CpuTime {
     threads: BTreeMap<String, u64>,
     ticks: u64,
 }
@@ -78,11 +82,11 @@ pub struct Cpu {
 /// The kernel's clock tick as user space sees it: always 100 per second on Linux.
 const TICK_NANOS: u64 = 10_000_000;
 
-impl Cpu {
+impl CpuTime {
     /// Reads it now.
     pub fn of(pid: u32) -> Result<Self, String> {
         let tasks = PathBuf::from(format!("/proc/{pid}/task"));
-        let unreadable = |error: io::Error| format!("read {}: {error}", tasks.display());
+        let unreadable = |error: io::Error| format!("cannot read {}: {error}", tasks.display());
         let mut threads = BTreeMap::new();
         for task in fs::read_dir(&tasks).map_err(unreadable)?.flatten() {
             // A thread may end between the listing and the reading.
@@ -91,12 +95,12 @@ impl Cpu {
             threads.insert(task.file_name().to_string_lossy().into_owned(), spent.unwrap_or(0));
         }
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).map_err(unreadable)?;
-        Ok(Cpu { threads, ticks: ticks(&stat, OWN).ok_or("read the process's clock ticks")? })
+        Ok(CpuTime { threads, ticks: ticks(&stat, OWN).ok_or("read the process's clock ticks")? })
     }
 
     /// Nanoseconds from `earlier` to now. Threads that ended in between are missing from the
     /// precise clock; when the coarse one shows markedly more, it is the honest figure.
-    pub fn since(&self, earlier: &Cpu) -> u64 {
+    pub fn since(&self, earlier: &CpuTime) -> u64 {
         let before = |thread| earlier.threads.get(thread).copied().unwrap_or(0);
         let precise: u64 =
             self.threads.iter().map(|(thread, spent)| spent.saturating_sub(before(thread))).sum();
@@ -126,7 +130,7 @@ fn ticks(stat: &str, at: usize) -> Option<u64> {
 /// Resident memory of a process in bytes.
 pub fn rss(pid: u32) -> Result<u64, String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
-        .map_err(|error| format!("read the memory of process {pid}: {error}"))?;
+        .map_err(|error| format!("cannot read the memory of process {pid}: {error}"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     Ok(kibibytes.ok_or("find VmRSS")? * 1024)
@@ -146,16 +150,16 @@ mod tests {
     #[test]
     fn a_thread_that_burns_is_seen_on_both_clocks() {
         let own = std::process::id();
-        let before = Cpu::of(own).unwrap();
+        let before = CpuTime::of(own).unwrap();
         thread::spawn(|| {
             let mut sum = 0_u64;
-            while Cpu::of(std::process::id()).unwrap().ticks < 5 {
+            while CpuTime::of(std::process::id()).unwrap().ticks < 5 {
                 sum = std::hint::black_box(sum + 1);
             }
         })
         .join()
         .unwrap();
-        let after = Cpu::of(own).unwrap();
+        let after = CpuTime::of(own).unwrap();
         // The thread is gone, so only the coarse clock still knows what it spent.
         assert!(after.since(&before) >= 3 * TICK_NANOS, "{before:?} {after:?}");
         assert!(rss(own).unwrap() > 1_000_000);

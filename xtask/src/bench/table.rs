@@ -1,15 +1,13 @@
-//! The figures as Markdown, which also reads well on a terminal.
-//!
-//! It does NOT compute; every number comes from `figures`.
+//! Formats the figures as Markdown, which is also readable on a terminal.
 
 use std::fmt::Write;
 
 use super::eras::PAIRINGS;
-use super::figures::{Figures, Goal, TARGETS, machine};
+use super::figures::{BenchFigures, BenchGoal, TARGETS, machine};
 
 /// The tables, with the machine they belong to.
-pub fn render(figures: &Figures) -> String {
-    let Figures { rounds, pinning, .. } = figures;
+pub fn render(figures: &BenchFigures) -> String {
+    let BenchFigures { rounds, pinning, .. } = figures;
     format!(
         "Machine: {}; {pinning}. Medians of {rounds} interleaved round(s).\n\n{}\n{}{}",
         machine(),
@@ -20,7 +18,7 @@ pub fn render(figures: &Figures) -> String {
 }
 
 /// What the forms of the protocol cost beside each other; nothing where they were not measured.
-fn eras(figures: &Figures) -> String {
+fn eras(figures: &BenchFigures) -> String {
     let rows: String = PAIRINGS
         .iter()
         .filter_map(|pairing| {
@@ -34,7 +32,7 @@ fn eras(figures: &Figures) -> String {
     format!("\n| client-to-upstream | CPU / legacy-to-legacy |\n|---|---:|\n{rows}")
 }
 
-fn goals(figures: &Figures) -> String {
+fn goals(figures: &BenchFigures) -> String {
     let mut text = String::from("| what | found | target | |\n|---|---:|---:|---|\n");
     for goal in figures.goals() {
         let verdict = match goal.met() {
@@ -50,14 +48,14 @@ fn goals(figures: &Figures) -> String {
     text
 }
 
-fn number(goal: &Goal, value: f64) -> String {
+fn number(goal: &BenchGoal, value: f64) -> String {
     match goal.unit {
         "×" => format!("{value:.2} ×"),
         unit => format!("{value:.1} {unit}"),
     }
 }
 
-fn cases(figures: &Figures) -> String {
+fn cases(figures: &BenchFigures) -> String {
     let mut text = String::from(
         "| case | way | calls/s | p50 µs | p99 µs | CPU µs/call | CPU / floor |\n\
          |---|---|---:|---:|---:|---:|---:|\n",

@@ -1,26 +1,26 @@
-//! The cells of the matrix: a set of requirements, in front of the fixture in one shape.
+//! The cells of the matrix: one set of requirements with one variant of the fixture.
 //!
-//! Two cells run at a time: each is a gateway, a fixture and the suite, which mostly wait for each
-//! other.
+//! Two cells run concurrently, because the gateway, the fixture and the suite of a cell mostly wait
+//! for each other.
 
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use toolgate_e2e::gateway::{Listening, Setup, http_entry, sampling, stdio_entry, testkit};
+use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, sampling, stdio_entry, testkit};
 use toolgate_e2e::{binaries, peers};
 
-use super::report::Row;
-use super::suite::{self, Suite};
+use super::report::ConformanceRow;
+use super::suite::{self, ConformanceSuite};
 use super::{output, text};
 use crate::shell;
 
 /// Cells under way at once.
 const WORKERS: usize = 2;
 
-/// The fixture's shapes.
+/// A variant of the fixture.
 #[derive(Clone, Copy)]
-enum Upstream {
+enum FixtureVariant {
     Stdio,
     Http,
     Sse,
@@ -28,26 +28,34 @@ enum Upstream {
     ModernStdio,
 }
 
-const UPSTREAMS: [Upstream; 5] =
-    [Upstream::Stdio, Upstream::Http, Upstream::Sse, Upstream::ModernHttp, Upstream::ModernStdio];
+const UPSTREAMS: [FixtureVariant; 5] = [
+    FixtureVariant::Stdio,
+    FixtureVariant::Http,
+    FixtureVariant::Sse,
+    FixtureVariant::ModernHttp,
+    FixtureVariant::ModernStdio,
+];
 
-/// One run of a suite in front of one shape.
-struct Cell<'a> {
-    suite: &'a Suite,
+/// One run of a suite with one variant of the fixture.
+struct MatrixCell<'a> {
+    suite: &'a ConformanceSuite,
     set: [&'static str; 2],
     /// How many scenarios there are, scored or not.
     expected: usize,
-    upstream: Upstream,
+    upstream: FixtureVariant,
 }
 
 /// Runs them all, in the order of the table.
-pub fn run(newest: &Suite, released: &Suite) -> Result<Vec<Row>, String> {
+pub fn run(
+    newest: &ConformanceSuite,
+    released: &ConformanceSuite,
+) -> Result<Vec<ConformanceRow>, String> {
     let cell = |suite, set, expected| {
-        move |upstream| Cell { suite, set: ["--requirements", set], expected, upstream }
+        move |upstream| MatrixCell { suite, set: ["--requirements", set], expected, upstream }
     };
     let legacy = UPSTREAMS.map(cell(newest, "2025-11-25", 33));
     let modern = UPSTREAMS.map(cell(newest, "2026-07-28", 50));
-    let older = [Upstream::Stdio, Upstream::Http].map(|upstream| Cell {
+    let older = [FixtureVariant::Stdio, FixtureVariant::Http].map(|upstream| MatrixCell {
         suite: released,
         set: ["--suite", "active"],
         expected: 30,
@@ -56,7 +64,7 @@ pub fn run(newest: &Suite, released: &Suite) -> Result<Vec<Row>, String> {
     all(&legacy.into_iter().chain(modern).chain(older).collect::<Vec<_>>())
 }
 
-fn all(cells: &[Cell<'_>]) -> Result<Vec<Row>, String> {
+fn all(cells: &[MatrixCell<'_>]) -> Result<Vec<ConformanceRow>, String> {
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -76,8 +84,8 @@ fn all(cells: &[Cell<'_>]) -> Result<Vec<Row>, String> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-impl Cell<'_> {
-    fn run(&self) -> Result<Row, String> {
+impl MatrixCell<'_> {
+    fn run(&self) -> Result<ConformanceRow, String> {
         let [_, set] = self.set;
         let name = self.upstream.name().replace(' ', "-");
         let out = output(&format!("server-{}-{set}-{name}", self.suite.version))?;
@@ -85,12 +93,12 @@ impl Cell<'_> {
         // What listens must outlive the run.
         let (entry, _listening) = self.upstream.start(&recording).map_err(text)?;
         // The suite knows the fixture's names as they are.
-        let setup = Setup::new(&format!("prefix = \"never\"\n\n{entry}")).map_err(text)?;
+        let setup = GatewaySetup::new(&format!("prefix = \"never\"\n\n{entry}")).map_err(text)?;
         let gateway = setup.serve().map_err(text)?;
         gateway.client_with(&["test_simple_text"]).map_err(text)?;
         let mut command = self.suite.command("server", &out);
         let passed = shell::capture(command.args(["--url", &gateway.url]).args(self.set));
-        Ok(Row {
+        Ok(ConformanceRow {
             suite: self.suite.version,
             set: format!("server {}", self.set.join(" ")),
             upstream: Some(self.upstream.name()),
@@ -109,19 +117,19 @@ fn check(recording: &Path) -> Result<(), String> {
     shell::capture(command.arg(peers::root().join("schemas"))).map(drop)
 }
 
-impl Upstream {
+impl FixtureVariant {
     fn name(self) -> &'static str {
         match self {
-            Upstream::Stdio => "legacy stdio",
-            Upstream::Http => "legacy HTTP",
-            Upstream::Sse => "HTTP+SSE",
-            Upstream::ModernHttp => "modern HTTP",
-            Upstream::ModernStdio => "modern stdio",
+            FixtureVariant::Stdio => "legacy stdio",
+            FixtureVariant::Http => "legacy HTTP",
+            FixtureVariant::Sse => "HTTP+SSE",
+            FixtureVariant::ModernHttp => "modern HTTP",
+            FixtureVariant::ModernStdio => "modern stdio",
         }
     }
 
     /// A config entry for the fixture in this shape, behind a recorder, and what listens.
-    fn start(self, recording: &Path) -> std::io::Result<(String, Vec<Listening>)> {
+    fn start(self, recording: &Path) -> std::io::Result<(String, Vec<TestServer>)> {
         let log = recording.display().to_string();
         let stdio = |options: &[&str]| {
             let mut command = testkit("recorder", &["--log", &log, "--"])?;
@@ -129,16 +137,17 @@ impl Upstream {
             Ok((sampling(&stdio_entry("fixture", &command, &[])), Vec::new()))
         };
         let listening = |options: &[&str]| {
-            let fixture = Listening::start_as("fixture", options)?;
-            let recorder = Listening::start_as("recorder", &["--log", &log, "--to", &fixture.url])?;
+            let fixture = TestServer::start_as("fixture", options)?;
+            let recorder =
+                TestServer::start_as("recorder", &["--log", &log, "--to", &fixture.url])?;
             Ok((sampling(&http_entry("fixture", &recorder.url)), vec![recorder, fixture]))
         };
         match self {
-            Upstream::Stdio => stdio(&["--stdio"]),
-            Upstream::ModernStdio => stdio(&["--stdio", "--modern"]),
-            Upstream::Http => listening(&["--http", "127.0.0.1:0"]),
-            Upstream::ModernHttp => listening(&["--http", "127.0.0.1:0", "--modern"]),
-            Upstream::Sse => listening(&["--sse", "127.0.0.1:0"]),
+            FixtureVariant::Stdio => stdio(&["--stdio"]),
+            FixtureVariant::ModernStdio => stdio(&["--stdio", "--modern"]),
+            FixtureVariant::Http => listening(&["--http", "127.0.0.1:0"]),
+            FixtureVariant::ModernHttp => listening(&["--http", "127.0.0.1:0", "--modern"]),
+            FixtureVariant::Sse => listening(&["--sse", "127.0.0.1:0"]),
         }
     }
 }

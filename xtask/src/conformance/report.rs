@@ -1,21 +1,21 @@
-//! The matrix as a table, and the reasons why a row is not whole.
+//! Formats the matrix as a table, with the reasons for failures.
 
-use super::suite::Scenario;
+use super::suite::ScenarioResult;
 
-/// One run of the suite.
-pub struct Row {
+/// The row of one run of the suite.
+pub struct ConformanceRow {
     pub suite: &'static str,
     pub set: String,
     /// How the gateway reached the fixture; nothing when it was the client.
     pub upstream: Option<&'static str>,
     /// How many scenarios there must be at least: a suite that ran nothing has passed nothing.
     pub expected: usize,
-    pub scenarios: Vec<Scenario>,
+    pub scenarios: Vec<ScenarioResult>,
     /// Why the suite itself said no.
     pub refusal: Option<String>,
 }
 
-impl Row {
+impl ConformanceRow {
     /// Everything that is wrong with the row; nothing when it passed.
     pub fn faults(&self) -> Vec<String> {
         let label = format!("{} {} ({})", self.suite, self.set, self.upstream.unwrap_or("-"));
@@ -52,15 +52,15 @@ impl Row {
 }
 
 /// A Markdown table of all rows.
-pub fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[ConformanceRow]) -> String {
     let head = ["suite", "set", "upstream", "scenarios", "checks", "verdict"].map(str::to_owned);
     let rule = ["---"; 6].map(str::to_owned);
-    let cells = [head, rule].into_iter().chain(rows.iter().map(Row::cells));
+    let cells = [head, rule].into_iter().chain(rows.iter().map(ConformanceRow::cells));
     cells.map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n")
 }
 
 /// The page `docs/conformance.md`.
-pub fn document(rows: &[Row]) -> String {
+pub fn document(rows: &[ConformanceRow]) -> String {
     let mut page = format!(
         "# Conformance\n\n\
          Written by `cargo xtask conformance --write`; `cargo xtask test` runs the same matrix.\n\n\
@@ -90,15 +90,15 @@ pub fn document(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    fn row(scenarios: usize, failed: &[&str], refusal: Option<&str>) -> Row {
+    fn row(scenarios: usize, failed: &[&str], refusal: Option<&str>) -> ConformanceRow {
         let failed: Vec<String> = failed.iter().map(|&why| why.to_owned()).collect();
-        let scenario = |name: usize| Scenario {
+        let scenario = |name: usize| ScenarioResult {
             name: name.to_string(),
             passed: 1,
             failed: if name == 0 { failed.clone() } else { Vec::new() },
             unwritten: false,
         };
-        Row {
+        ConformanceRow {
             suite: "1",
             set: "server".to_owned(),
             upstream: Some("stdio"),

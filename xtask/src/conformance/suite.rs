@@ -1,4 +1,4 @@
-//! One installed version of the suite: how it is started and what it leaves behind.
+//! Starts one installed version of the suite and reads its results.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,15 +9,15 @@ use toolgate_e2e::peers;
 use crate::shell;
 
 /// An installed suite.
-pub struct Suite {
+pub struct ConformanceSuite {
     pub version: &'static str,
     node: PathBuf,
     entry: PathBuf,
 }
 
-/// What one scenario came to.
+/// The result of one scenario.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Scenario {
+pub struct ScenarioResult {
     pub name: String,
     pub passed: usize,
     /// The checks that did not pass, with the suite's words.
@@ -26,10 +26,10 @@ pub struct Scenario {
     pub unwritten: bool,
 }
 
-/// What this version of the suite lists, and skips itself whatever the server does.
+/// Scenarios that this version of the suite lists but always skips.
 const UNWRITTEN: &str = "tasks-status-notifications";
 
-impl Suite {
+impl ConformanceSuite {
     pub fn new(version: &'static str, folder: &str) -> Result<Self, String> {
         let found = peers::node().and_then(|node| Ok((node, peers::conformance(folder)?)));
         let (node, entry) = found.map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ impl Suite {
 }
 
 /// The scenarios whose results lie in a folder: one `checks.json` each.
-pub fn results(out: &Path) -> Result<Vec<Scenario>, String> {
+pub fn results(out: &Path) -> Result<Vec<ScenarioResult>, String> {
     let mut scenarios = Vec::new();
     collect(out, &mut scenarios)?;
     scenarios.sort_by(|one, other| one.name.cmp(&other.name));
@@ -53,7 +53,7 @@ pub fn results(out: &Path) -> Result<Vec<Scenario>, String> {
 }
 
 /// A scenario named `auth/x` lies one folder deeper, so folders are walked.
-fn collect(folder: &Path, into: &mut Vec<Scenario>) -> Result<(), String> {
+fn collect(folder: &Path, into: &mut Vec<ScenarioResult>) -> Result<(), String> {
     let at = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
     for entry in std::fs::read_dir(folder).map_err(|error| at(&error))?.flatten() {
         let path = entry.path();
@@ -69,9 +69,9 @@ fn collect(folder: &Path, into: &mut Vec<Scenario>) -> Result<(), String> {
     Ok(())
 }
 
-fn scenario(folder: &str, checks: &Value) -> Scenario {
+fn scenario(folder: &str, checks: &Value) -> ScenarioResult {
     let mut scenario =
-        Scenario { name: name(folder), passed: 0, failed: Vec::new(), unwritten: false };
+        ScenarioResult { name: name(folder), passed: 0, failed: Vec::new(), unwritten: false };
     for check in checks.as_array().into_iter().flatten() {
         match check["status"].as_str() {
             Some("SUCCESS") => scenario.passed += 1,

@@ -1,15 +1,15 @@
-//! Which crate may use which.
+//! Checks which crate may depend on which.
 //!
-//! Dependencies point downwards only. A crate may use a neighbour of its own layer only where the
-//! pair is listed here, so that each such edge is a decision somebody wrote down.
+//! Dependencies point downwards only. A crate may depend on another crate of its layer only if the
+//! pair is listed here, so that each such edge is a documented decision.
 
 use std::collections::BTreeMap;
 
-use crate::workspace::{Dependency, Kind, Member};
+use crate::workspace::{CrateDependency, DependencyKind, WorkspaceMember};
 
-/// The layers, lowest first; the derived order is the rule.
+/// The layer of a crate, lowest first; the derived order defines the allowed direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Layer {
+enum CrateLayer {
     Values,
     Rules,
     Edges,
@@ -43,8 +43,8 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 const FOR_APPS: &[&str] =
     &["toolgate-host", "toolgate-wire", "toolgate-model", "toolgate-transport"];
 
-/// What the local context builds on beside: it is no face of the gate but a server behind it, with a
-/// store and rules of its own.
+/// What the local context builds on beside: it is no face of the gate but a server behind it, with
+/// a store and rules of its own.
 const FOR_CONTEXT: &[&str] = &["toolgate-store", "toolgate-reading", "toolgate-gleaning"];
 
 /// Crates that do IO, wait, or reach for the machine: not for `values` and `rules`.
@@ -71,7 +71,7 @@ const IMPURE: &[&str] = &[
 ];
 
 /// Every use that breaks a rule, said with the rule it breaks.
-pub fn faults(members: &[Member]) -> Vec<String> {
+pub fn faults(members: &[WorkspaceMember]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut layers = BTreeMap::new();
     for member in members {
@@ -95,31 +95,38 @@ pub fn faults(members: &[Member]) -> Vec<String> {
     faults
 }
 
-fn layer(folder: &str) -> Option<Layer> {
+fn layer(folder: &str) -> Option<CrateLayer> {
     let mut parts = folder.split('/');
     match (parts.next()?, parts.next()) {
-        ("crates", Some("values")) => Some(Layer::Values),
-        ("crates", Some("rules")) => Some(Layer::Rules),
-        ("crates", Some("edges")) => Some(Layer::Edges),
-        ("crates", Some("engine")) => Some(Layer::Engine),
-        ("crates", Some("host")) => Some(Layer::Host),
-        ("crates", Some("apps")) => Some(Layer::Apps),
-        ("crates", Some("testkit")) => Some(Layer::Testkit),
-        ("xtask" | "tests" | "fuzz" | "benches", _) => Some(Layer::Tools),
+        ("crates", Some("values")) => Some(CrateLayer::Values),
+        ("crates", Some("rules")) => Some(CrateLayer::Rules),
+        ("crates", Some("edges")) => Some(CrateLayer::Edges),
+        ("crates", Some("engine")) => Some(CrateLayer::Engine),
+        ("crates", Some("host")) => Some(CrateLayer::Host),
+        ("crates", Some("apps")) => Some(CrateLayer::Apps),
+        ("crates", Some("testkit")) => Some(CrateLayer::Testkit),
+        ("xtask" | "tests" | "fuzz" | "benches", _) => Some(CrateLayer::Tools),
         _ => None,
     }
 }
 
-fn inside(user: &str, own: Layer, used: &Dependency, theirs: Layer) -> Option<&'static str> {
+fn inside(
+    user: &str,
+    own: CrateLayer,
+    used: &CrateDependency,
+    theirs: CrateLayer,
+) -> Option<&'static str> {
     let listed = NEIGHBOURS.contains(&(user, used.name.as_str()));
     match (own, theirs) {
-        (Layer::Testkit, _) => Some("the testkit must not share code with what it tests"),
-        (Layer::Tools, Layer::Tools) if !listed => Some("tools do not build on each other"),
-        (Layer::Tools, _) => None,
-        (_, Layer::Testkit) if used.kind == Kind::Dev => None,
-        (_, Layer::Testkit) => Some("the testkit is for tests only"),
+        (CrateLayer::Testkit, _) => Some("the testkit must not share code with what it tests"),
+        (CrateLayer::Tools, CrateLayer::Tools) if !listed => {
+            Some("tools do not build on each other")
+        }
+        (CrateLayer::Tools, _) => None,
+        (_, CrateLayer::Testkit) if used.kind == DependencyKind::Dev => None,
+        (_, CrateLayer::Testkit) => Some("the testkit is for tests only"),
         _ if theirs > own => Some("it points upwards"),
-        (Layer::Apps, _) if theirs < own && !for_app(user, &used.name) => {
+        (CrateLayer::Apps, _) if theirs < own && !for_app(user, &used.name) => {
             Some("apps reach it through `host`")
         }
         _ if theirs == own && !listed => Some("a neighbour that is not listed"),
@@ -131,8 +138,9 @@ fn for_app(user: &str, used: &str) -> bool {
     FOR_APPS.contains(&used) || (user == "toolgate-context" && FOR_CONTEXT.contains(&used))
 }
 
-fn outside(own: Layer, used: &Dependency) -> Option<&'static str> {
-    let pure = matches!(own, Layer::Values | Layer::Rules) && used.kind == Kind::Normal;
+fn outside(own: CrateLayer, used: &CrateDependency) -> Option<&'static str> {
+    let pure = matches!(own, CrateLayer::Values | CrateLayer::Rules)
+        && used.kind == DependencyKind::Normal;
     (pure && IMPURE.contains(&used.name.as_str())).then_some("values and rules do no IO")
 }
 
@@ -140,20 +148,22 @@ fn outside(own: Layer, used: &Dependency) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn member(folder: &str, uses: &[(&str, Kind)]) -> Member {
+    fn member(folder: &str, uses: &[(&str, DependencyKind)]) -> WorkspaceMember {
         let last = folder.rsplit('/').next().unwrap();
         let name = if last == "xtask" { last.to_owned() } else { format!("toolgate-{last}") };
-        let dependencies =
-            uses.iter().map(|&(name, kind)| Dependency { name: name.to_owned(), kind }).collect();
-        Member { name, folder: folder.to_owned(), dependencies }
+        let dependencies = uses
+            .iter()
+            .map(|&(name, kind)| CrateDependency { name: name.to_owned(), kind })
+            .collect();
+        WorkspaceMember { name, folder: folder.to_owned(), dependencies }
     }
 
-    fn graph(extra: Member) -> Vec<String> {
+    fn graph(extra: WorkspaceMember) -> Vec<String> {
         let mut members = vec![
             member("crates/values/wire", &[]),
             member("crates/edges/launch", &[]),
             member("crates/edges/store", &[]),
-            member("crates/engine/gate", &[("toolgate-wire", Kind::Normal)]),
+            member("crates/engine/gate", &[("toolgate-wire", DependencyKind::Normal)]),
             member("crates/testkit", &[]),
         ];
         members.retain(|member| member.name != extra.name);
@@ -163,12 +173,14 @@ mod tests {
 
     #[test]
     fn a_downward_use_is_fine() {
-        assert!(graph(member("crates/host", &[("toolgate-gate", Kind::Normal)])).is_empty());
+        assert!(
+            graph(member("crates/host", &[("toolgate-gate", DependencyKind::Normal)])).is_empty()
+        );
     }
 
     #[test]
     fn an_upward_use_is_a_fault_even_in_tests() {
-        for kind in [Kind::Normal, Kind::Dev] {
+        for kind in [DependencyKind::Normal, DependencyKind::Dev] {
             let faults = graph(member("crates/values/wire", &[("toolgate-gate", kind)]));
             assert_eq!(faults, ["toolgate-wire uses toolgate-gate: it points upwards"]);
         }
@@ -176,41 +188,56 @@ mod tests {
 
     #[test]
     fn apps_reach_the_engine_through_the_host() {
-        let faults = graph(member("crates/apps/cli", &[("toolgate-gate", Kind::Normal)]));
+        let faults = graph(member("crates/apps/cli", &[("toolgate-gate", DependencyKind::Normal)]));
         assert_eq!(faults, ["toolgate-cli uses toolgate-gate: apps reach it through `host`"]);
-        assert!(graph(member("crates/apps/cli", &[("toolgate-wire", Kind::Normal)])).is_empty());
+        assert!(
+            graph(member("crates/apps/cli", &[("toolgate-wire", DependencyKind::Normal)]))
+                .is_empty()
+        );
     }
 
     #[test]
     fn a_neighbour_must_be_listed() {
-        let listed = member("crates/edges/transport", &[("toolgate-launch", Kind::Normal)]);
+        let listed =
+            member("crates/edges/transport", &[("toolgate-launch", DependencyKind::Normal)]);
         assert!(graph(listed).is_empty());
-        let unlisted = member("crates/edges/transport", &[("toolgate-store", Kind::Normal)]);
+        let unlisted =
+            member("crates/edges/transport", &[("toolgate-store", DependencyKind::Normal)]);
         assert_eq!(graph(unlisted).len(), 1);
-        let reversed = member("crates/edges/launch", &[("toolgate-store", Kind::Normal)]);
+        let reversed = member("crates/edges/launch", &[("toolgate-store", DependencyKind::Normal)]);
         assert_eq!(graph(reversed).len(), 1);
     }
 
     #[test]
     fn the_testkit_is_for_tests_and_stands_alone() {
-        assert!(graph(member("crates/host", &[("toolgate-testkit", Kind::Dev)])).is_empty());
-        assert_eq!(graph(member("crates/host", &[("toolgate-testkit", Kind::Normal)])).len(), 1);
-        assert_eq!(graph(member("crates/testkit", &[("toolgate-wire", Kind::Normal)])).len(), 1);
+        assert!(
+            graph(member("crates/host", &[("toolgate-testkit", DependencyKind::Dev)])).is_empty()
+        );
+        assert_eq!(
+            graph(member("crates/host", &[("toolgate-testkit", DependencyKind::Normal)])).len(),
+            1
+        );
+        assert_eq!(
+            graph(member("crates/testkit", &[("toolgate-wire", DependencyKind::Normal)])).len(),
+            1
+        );
     }
 
     #[test]
     fn values_and_rules_stay_pure_but_their_tests_may_not() {
-        let faults = graph(member("crates/rules/policy", &[("tokio", Kind::Normal)]));
+        let faults = graph(member("crates/rules/policy", &[("tokio", DependencyKind::Normal)]));
         assert_eq!(faults, ["toolgate-policy uses tokio: values and rules do no IO"]);
-        assert!(graph(member("crates/rules/policy", &[("tokio", Kind::Dev)])).is_empty());
-        assert!(graph(member("crates/engine/gate", &[("tokio", Kind::Normal)])).is_empty());
+        assert!(graph(member("crates/rules/policy", &[("tokio", DependencyKind::Dev)])).is_empty());
+        assert!(
+            graph(member("crates/engine/gate", &[("tokio", DependencyKind::Normal)])).is_empty()
+        );
     }
 
     #[test]
     fn nothing_uses_the_tools_and_a_stray_crate_is_seen() {
         let faults = faults(&[
             member("xtask", &[]),
-            member("crates/host", &[("xtask", Kind::Normal)]),
+            member("crates/host", &[("xtask", DependencyKind::Normal)]),
             member("crates/elsewhere/thing", &[]),
         ]);
         assert_eq!(faults.len(), 2, "{faults:?}");

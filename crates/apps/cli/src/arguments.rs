@@ -1,83 +1,91 @@
-//! Arguments as they are typed: `key=value` words, one JSON object, or `-` for JSON on stdin.
+//! Tool arguments on the command line: `key=value` words, one JSON object, or `-` for JSON on
+//! stdin.
 //!
-//! A value is what the tool's schema says it is; where the schema says nothing it is a string.
-//! Numbers keep the spelling they were typed in.
+//! The tool's schema decides the type of a value; without a type it is a string. Numbers keep the
+//! spelling in which they were typed.
 
 use std::io::Read;
 
 use serde_json::Value;
 use toolgate_wire::string;
 
-use crate::exit::Failure;
+use crate::exit::CliError;
 
-/// How deep schemas are followed to find out what a value may be.
-const DEPTH: usize = 8;
+/// How many references and alternatives are followed to find the type of a value.
+const MAX_SCHEMA_DEPTH: usize = 8;
 
-/// The arguments object, as JSON.
-pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String, Failure> {
+/// Returns the arguments object as JSON.
+pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String, CliError> {
     match words {
-        [word] if word == "-" => object(text(stdin)?, "on standard input"),
-        [word] if word.trim_start().starts_with('{') => object(word.clone(), "as they are typed"),
-        words => pairs(words, schema),
+        [word] if word == "-" => {
+            check_object(read_stdin(stdin)?, "the arguments on standard input")
+        }
+        [word] if word.trim_start().starts_with('{') => check_object(word.clone(), "the arguments"),
+        words => parse_pairs(words, schema),
     }
 }
 
-fn text(mut stdin: impl Read) -> Result<String, Failure> {
+fn read_stdin(mut stdin: impl Read) -> Result<String, CliError> {
     let mut text = String::new();
     let read = stdin.read_to_string(&mut text);
-    read.map_err(|error| Failure::failed(format!("read standard input: {error}")))?;
+    read.map_err(|error| CliError::failed(format!("cannot read standard input: {error}")))?;
     Ok(text)
 }
 
-fn object(text: String, place: &str) -> Result<String, Failure> {
-    let wrong = |why: String| {
-        Failure::usage(format!("read the arguments {place}: {why}"))
-            .hint(r#"a JSON object is wanted, for example {"key":"value"}"#)
+fn check_object(text: String, what: &str) -> Result<String, CliError> {
+    let invalid = |why: String| {
+        CliError::usage(format!("{what} {why}"))
+            .hint(r#"write a JSON object, for example {"key":"value"}"#)
     };
     match serde_json::from_str::<Value>(&text) {
         Ok(Value::Object(_)) => Ok(text),
-        Ok(_) => Err(wrong("they are no object".to_owned())),
-        Err(error) => Err(wrong(format!("they are no JSON: {error}"))),
+        Ok(_) => Err(invalid("are not a JSON object".to_owned())),
+        Err(error) => Err(invalid(format!("are not valid JSON: {error}"))),
     }
 }
 
-fn pairs(words: &[String], schema: &Value) -> Result<String, Failure> {
+fn parse_pairs(words: &[String], schema: &Value) -> Result<String, CliError> {
     let mut members: Vec<(&str, String)> = Vec::new();
     for word in words {
         let (key, typed) =
             word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
-                Failure::usage(format!("understand the argument `{word}`"))
+                CliError::usage(format!("invalid argument `{word}`"))
                     .hint("write key=value, or one JSON object, or - to read JSON from stdin")
             })?;
         if members.iter().any(|(known, _)| *known == key) {
-            return Err(Failure::usage(format!("use the argument `{key}`: it is given twice"))
-                .hint("several values are one JSON array: key='[1,2]'"));
+            return Err(CliError::usage(format!("argument `{key}` is given twice"))
+                .hint("write several values as a JSON array: key='[1,2]'"));
         }
-        members.push((key, value(key, typed, &schema["properties"][key], schema)?));
+        members.push((key, parse_value(key, typed, &schema["properties"][key], schema)?));
     }
     let members = members.iter().map(|(key, value)| format!("{}:{value}", string::encode(key)));
     Ok(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
-/// One value, as JSON.
-fn value(key: &str, typed: &str, property: &Value, schema: &Value) -> Result<String, Failure> {
-    let mut wanted = Vec::new();
-    types(property, schema, DEPTH, &mut wanted);
-    if wanted.is_empty() || wanted.contains(&"string") {
+/// Returns one value as JSON.
+fn parse_value(
+    key: &str,
+    typed: &str,
+    property: &Value,
+    schema: &Value,
+) -> Result<String, CliError> {
+    let mut types = Vec::new();
+    collect_types(property, schema, MAX_SCHEMA_DEPTH, &mut types);
+    if types.is_empty() || types.contains(&"string") {
         return Ok(string::encode(typed));
     }
     let parsed = serde_json::from_str::<Value>(typed);
-    let fits = parsed.is_ok_and(|value| wanted.iter().any(|wanted| is(&value, wanted)));
+    let fits = parsed.is_ok_and(|value| types.iter().any(|wanted| has_type(&value, wanted)));
     if fits {
         return Ok(typed.trim().to_owned());
     }
-    let wanted = wanted.join(" or ");
-    Err(Failure::usage(format!("use `{typed}` as `{key}`: the tool wants {wanted}"))
-        .hint("`toolgate discover SERVER --json` shows the tool's schema"))
+    let types = types.join(" or ");
+    Err(CliError::usage(format!("`{key}` must be of type {types}, got `{typed}`"))
+        .hint("run `toolgate discover SERVER --json` to see the tool's schema"))
 }
 
-/// The types a schema allows, found through references and alternatives.
-fn types<'s>(property: &'s Value, root: &'s Value, depth: usize, found: &mut Vec<&'s str>) {
+/// Collects the types that a schema allows, following references and alternatives.
+fn collect_types<'s>(property: &'s Value, root: &'s Value, depth: usize, found: &mut Vec<&'s str>) {
     if depth == 0 {
         return;
     }
@@ -87,16 +95,16 @@ fn types<'s>(property: &'s Value, root: &'s Value, depth: usize, found: &mut Vec
         _ => {}
     }
     if let Some(target) = property["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
-        types(root.pointer(target).unwrap_or(&Value::Null), root, depth - 1, found);
+        collect_types(root.pointer(target).unwrap_or(&Value::Null), root, depth - 1, found);
     }
     for alternatives in ["anyOf", "oneOf", "allOf"] {
         for each in property[alternatives].as_array().into_iter().flatten() {
-            types(each, root, depth - 1, found);
+            collect_types(each, root, depth - 1, found);
         }
     }
 }
 
-fn is(value: &Value, wanted: &str) -> bool {
+fn has_type(value: &Value, wanted: &str) -> bool {
     match wanted {
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
@@ -114,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    fn typed(words: &[&str]) -> Result<String, Failure> {
+    fn typed(words: &[&str]) -> Result<String, CliError> {
         let schema = json!({
             "properties": {
                 "text": { "type": "string" },

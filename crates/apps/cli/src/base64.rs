@@ -1,9 +1,9 @@
-//! Binary contents as servers send them: base64, read with some forbearance.
+//! Lenient base64 decoding of binary contents from servers.
 
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 
-/// Servers forget the padding, and leave bits behind it.
+/// Accepts missing padding and trailing bits, which some servers send.
 const READER: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -11,8 +11,8 @@ const READER: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The bytes behind the text; `None` if it is not base64. White space, missing padding and the
-/// alphabet of URLs are forgiven.
+/// Decodes base64 text; returns `None` if it is not base64. Accepts white space, missing padding
+/// and the URL-safe alphabet.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let standard = digits.map(|byte| match byte {

@@ -1,27 +1,31 @@
-//! The command line: options that hold everywhere, and the verbs.
+//! The command line as clap parses it: the global options and the verbs.
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
-use crate::exit::{Exit, Failure};
-use crate::logs::Areas;
+use crate::exit::{CliError, Exit};
+use crate::logs::LogAreas;
 use crate::out;
 use crate::verbs::{
-    add::Add, add_json::AddJson, completions::Completions, config::Config, get::Get, list::List,
-    man::ManPages, remove::Remove, secret::Secret, switch::Switch,
+    add::AddArgs, add_json::AddJsonArgs, completions::CompletionsArgs, config::ConfigArgs,
+    get::GetArgs, list::ListArgs, man::ManArgs, remove::RemoveArgs, secret::SecretArgs,
+    switch::SwitchArgs,
 };
 use crate::verbs::{
-    approvals::Approvals, audit::Audit, keys::Keys, lock::Lock, pins::Pins, policy::Policy,
-    report::Report, score::ScoreOptions,
+    approvals::ApprovalsArgs, audit::AuditArgs, keys::KeysArgs, lock::LockArgs, pins::PinsArgs,
+    policy::PolicyArgs, report::ReportArgs, score::ScoreArgs,
 };
 use crate::verbs::{
-    call::Call, compile_resource::CompileResource, conformance_client::ConformanceClient,
-    consent::Consent, context::Context, discover::Discover, doctor::Doctor, exposure::Exposure,
-    prompt::Prompt, read_resource::ReadResource, search::Search, serve::Serve, servers::Servers,
+    call::CallArgs, compile_resource::CompileResourceArgs,
+    conformance_client::ConformanceClientArgs, consent::ConsentArgs, context::ContextArgs,
+    discover::DiscoverArgs, doctor::DoctorArgs, exposure::ExposureArgs, prompt::PromptArgs,
+    read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs, servers::ServersArgs,
 };
-use crate::verbs::{export::Export, import::Import, install::Install, uninstall::Uninstall};
+use crate::verbs::{
+    export::ExportArgs, import::ImportArgs, install::InstallArgs, uninstall::UninstallArgs,
+};
 
 /// One gate between AI agents and MCP servers
 #[derive(Debug, Parser)]
@@ -30,52 +34,52 @@ use crate::verbs::{export::Export, import::Import, install::Install, uninstall::
     version,
     max_term_width = 100,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 the thing asked for failed, 2 bad usage or bad config, \
+    after_help = "Exit codes: 0 success, 1 failure, 2 bad usage or configuration, \
                   3 refused by policy.\n\
                   `toolgate mcp VERB` is the same as `toolgate VERB`.\n\n\
                   Example: toolgate serve"
 )]
 pub struct Cli {
-    /// What holds for every verb.
+    /// The global options.
     #[command(flatten)]
-    pub globals: Globals,
-    /// What to do.
+    pub globals: GlobalArgs,
+    /// The verb, with or without `mcp` before it.
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 impl Cli {
-    /// What to do, whichever way it was written.
-    pub fn verb(&self) -> &Verb {
+    /// Returns the verb, whether it was typed as `toolgate VERB` or `toolgate mcp VERB`.
+    pub fn verb(&self) -> &VerbCommand {
         match &self.command {
-            Command::Verb(verb) | Command::Mcp { verb } => verb,
+            CliCommand::Verb(verb) | CliCommand::Mcp { verb } => verb,
         }
     }
 }
 
-/// Options of every verb.
+/// The options that every verb accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Globals {
-    /// Keep config, state, cache and logs in this folder and nowhere else
+pub struct GlobalArgs {
+    /// Store config, state, cache and logs in this folder
     #[arg(long, value_name = "DIR", env = "TOOLGATE_HOME", hide_env_values = true, global = true)]
     pub home: Option<PathBuf>,
-    /// Read this file, in whatever dialect, and no other; naming it is consent to what it starts
+    /// Read only this config file, in any dialect; implies consent to what it starts
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
-    /// See what callers with this profile see
+    /// Use this profile
     #[arg(long = "as", value_name = "PROFILE", global = true)]
     pub profile: Option<String>,
-    /// Print the same data as JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say more on stderr
+    /// Print more details to stderr
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// Read the operator's passphrase from standard input instead of asking for it
+    /// Read the operator's passphrase from stdin instead of prompting
     #[arg(long, global = true)]
     pub passphrase_stdin: bool,
-    /// Log in detail on stderr, all areas or some: config, launch, transport, session, fleet,
+    /// Log details to stderr, for all areas or some: config, launch, transport, session, fleet,
     /// gate, gateway, context
     #[arg(
         long,
@@ -87,110 +91,112 @@ pub struct Globals {
         default_missing_value = "all",
         global = true
     )]
-    pub debug: Option<Areas>,
+    pub debug: Option<LogAreas>,
 }
 
+/// A verb, typed either directly or after `mcp`.
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     #[command(flatten)]
-    Verb(Verb),
-    /// The same verbs, for people who paste such lines
+    Verb(VerbCommand),
+    /// Run a verb: `toolgate mcp VERB` is the same as `toolgate VERB`
     #[command(hide = true)]
     Mcp {
         #[command(subcommand)]
-        verb: Verb,
+        verb: VerbCommand,
     },
 }
 
-/// Everything that can be asked for.
+/// A verb with its arguments.
 #[derive(Debug, Subcommand)]
-pub enum Verb {
-    /// Serve every server through one MCP endpoint
-    Serve(Serve),
-    /// Show how every server stands
-    Servers(Servers),
-    /// Show what servers offer
-    Discover(Discover),
-    /// Find tools by what you want to do
-    Search(Search),
-    /// Show what is visible, under which name, at what cost, and why
-    Exposure(Exposure),
+pub enum VerbCommand {
+    /// Serve all servers through one MCP endpoint
+    Serve(ServeArgs),
+    /// Show the state of every server
+    Servers(ServersArgs),
+    /// List what servers offer
+    Discover(DiscoverArgs),
+    /// Search tools by task
+    Search(SearchArgs),
+    /// Show what a profile exposes, at what cost and by which rule
+    Exposure(ExposureArgs),
     /// Call a tool
-    Call(Call),
+    Call(CallArgs),
     /// Read a resource
-    ReadResource(ReadResource),
-    /// Make a resource part of the local context
-    CompileResource(CompileResource),
-    /// Keep documents that agents can search, and search them
-    Context(Context),
-    /// Fill in a prompt
-    Prompt(Prompt),
-    /// Bring servers up step by step and say what is wrong
-    Doctor(Doctor),
-    /// Show what every server is worth, and why
-    Score(ScoreOptions),
-    /// Write what happened as Markdown, JSON or a page
-    Report(Report),
-    /// Decide about calls that wait for approval
-    Approvals(Approvals),
-    /// Make and revoke the keys by which callers over HTTP are known
-    Keys(Keys),
-    /// Read the journal of what was decided and done, and prove that nobody changed it
-    Audit(Audit),
-    /// Check, explain, test and replay the rules by which calls are decided
-    Policy(Policy),
-    /// See what changed in servers' definitions, and approve it
-    Pins(Pins),
-    /// Write down exactly what is started and offered, or check it
-    Lock(Lock),
-    /// Declare a server
-    Add(Box<Add>),
-    /// Declare a server from an entry in JSON
-    AddJson(AddJson),
-    /// Show every declared server and how it stands
+    ReadResource(ReadResourceArgs),
+    /// Add a resource to the local context
+    CompileResource(CompileResourceArgs),
+    /// Manage and search the local context
+    Context(ContextArgs),
+    /// Get a prompt
+    Prompt(PromptArgs),
+    /// Diagnose servers step by step
+    Doctor(DoctorArgs),
+    /// Rate every server and explain the rating
+    Score(ScoreArgs),
+    /// Write an activity report as Markdown, JSON or HTML
+    Report(ReportArgs),
+    /// Approve or deny pending calls
+    Approvals(ApprovalsArgs),
+    /// Manage access keys for HTTP clients
+    Keys(KeysArgs),
+    /// Read, export and verify the journal
+    Audit(AuditArgs),
+    /// Check, explain, test and replay the policy rules
+    Policy(PolicyArgs),
+    /// Review and approve changes to server definitions
+    Pins(PinsArgs),
+    /// Write or check the lock file
+    Lock(LockArgs),
+    /// Add a server
+    Add(Box<AddArgs>),
+    /// Add a server from a JSON entry
+    AddJson(AddJsonArgs),
+    /// List declared servers and their state
     #[command(visible_alias = "ls")]
-    List(List),
-    /// Show everything about one server
-    Get(Get),
-    /// Take a server out of the file that declares it
-    Remove(Remove),
-    /// Switch a server on
-    Enable(Switch),
-    /// Switch a server off
-    Disable(Switch),
-    /// See and allow what a project's files would start
-    Consent(Consent),
-    /// Copy servers out of another client's files into ours
-    Import(Import),
-    /// Write servers in another client's dialect
-    Export(Export),
-    /// Write Toolgate into a client's own config
-    Install(Install),
-    /// Take Toolgate out of a client's config again
-    Uninstall(Uninstall),
-    /// Check the config files, and show where they lie
-    Config(Config),
-    /// Keep values that config files name with ${secret:NAME}
-    Secret(Secret),
-    /// Be a small MCP server on stdin and stdout, to try things with
+    List(ListArgs),
+    /// Show details of one server
+    Get(GetArgs),
+    /// Remove a server
+    Remove(RemoveArgs),
+    /// Enable a server
+    Enable(SwitchArgs),
+    /// Disable a server
+    Disable(SwitchArgs),
+    /// Show or allow what a project's files would start
+    Consent(ConsentArgs),
+    /// Import servers from another client's config
+    Import(ImportArgs),
+    /// Export servers in another client's format
+    Export(ExportArgs),
+    /// Add Toolgate to a client's config
+    Install(InstallArgs),
+    /// Remove Toolgate from a client's config
+    Uninstall(UninstallArgs),
+    /// Check the config files or show where they are
+    Config(ConfigArgs),
+    /// Manage the secrets that config files name as ${secret:NAME}
+    Secret(SecretArgs),
+    /// Run a small MCP server on stdin and stdout for testing
     #[command(after_help = "Example: toolgate sample-server")]
     SampleServer,
-    /// Print a script that completes command lines in a shell
-    Completions(Completions),
-    /// Print the manual, or write its pages
-    Man(ManPages),
-    /// Play the client of the official conformance suite
+    /// Generate a shell completion script
+    Completions(CompletionsArgs),
+    /// Print or write the manual pages
+    Man(ManArgs),
+    /// Run the client of the official conformance suite
     #[command(hide = true)]
-    ConformanceClient(ConformanceClient),
+    ConformanceClient(ConformanceClientArgs),
 }
 
-/// What becomes of a command line that names no work: help is no failure.
-pub fn refused(error: &clap::Error) -> Result<Exit, Failure> {
+/// Prints help, version or the usage error that clap returned, and returns the exit code. Requested
+/// help and version exit with success.
+pub fn handle_parse_error(error: &clap::Error) -> Result<Exit, CliError> {
     if error.kind() == ErrorKind::MissingSubcommand {
         out::note(Cli::command().render_help().to_string().trim_end());
         return Ok(Exit::Usage);
     }
-    // Whoever closed the stream does not want to read it.
+    // Printing fails only if the stream is closed, so there is no reader.
     let _ = error.print();
     Ok(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done,

@@ -1,4 +1,4 @@
-//! How a run ends: the one table of exit codes, and the one shape of an error.
+//! Exit codes, and the error type that every verb returns.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -8,16 +8,16 @@ use toolgate_host::HostError;
 
 use crate::out;
 
-/// What the exit code of every verb means.
+/// The exit code of a run; it means the same for every verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// The thing asked for failed.
+    /// The verb failed.
     Failed = 1,
-    /// Bad usage or bad config.
+    /// Bad usage or bad configuration.
     Usage = 2,
     /// Refused by policy.
     Refused = 3,
@@ -29,72 +29,84 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb could not do what it was asked to: what happened and where, and what to do next.
+/// The error that ends a verb: an exit code, a message and an optional hint.
+///
+/// The message stands alone: it is printed as `error: {what}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("failed to {what}")]
-pub struct Failure {
+#[error("{what}")]
+pub struct CliError {
     /// The exit code.
     pub exit: Exit,
-    /// What happened, in words that read after "failed to".
+    /// The message: what happened, in lower case, without a final full stop.
     pub what: String,
-    /// What to do next.
+    /// What the user can do next.
     pub hint: Option<String>,
 }
 
-impl Failure {
-    /// The thing asked for failed.
+impl CliError {
+    /// Returns an error with exit code 1: the verb failed.
     pub fn failed(what: impl Into<String>) -> Self {
         Self { exit: Exit::Failed, what: what.into(), hint: None }
     }
 
-    /// It was asked for in a way that cannot be understood.
+    /// Returns an error with exit code 2: bad usage or bad configuration.
     pub fn usage(what: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, what: what.into(), hint: None }
     }
 
-    /// It may not be done.
+    /// Returns an error with exit code 3: refused by policy.
     pub fn refused(what: impl Into<String>) -> Self {
         Self { exit: Exit::Refused, what: what.into(), hint: None }
     }
 
-    /// Whoever read our output has left; there is nothing more to do, and nothing to complain of.
-    pub fn nobody_reads() -> Self {
-        Self { exit: Exit::Done, what: "write to whoever read this".into(), hint: None }
+    /// Returns the error that ends a run whose standard output was closed by its reader. It exits
+    /// with 0 and is not reported.
+    pub fn broken_pipe() -> Self {
+        Self { exit: Exit::Done, what: "standard output is closed".into(), hint: None }
     }
 
-    /// Says what to do next.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Tells it on stderr.
+    /// Prints the message and the hint to stderr.
     pub fn report(&self) {
         if self.exit == Exit::Done {
             return;
         }
-        out::note(&format!("{} {}", out::red("error:"), out::visible_lines(&self.to_string())));
+        out::note(&format!(
+            "{} {}",
+            out::red("error:"),
+            out::escape_invisible_lines(&self.to_string())
+        ));
         if let Some(hint) = &self.hint {
-            out::note(&format!("{} {}", out::cyan("hint:"), out::visible_lines(hint)));
+            out::note(&format!("{} {}", out::cyan("hint:"), out::escape_invisible_lines(hint)));
         }
     }
 }
 
-impl From<HostError> for Failure {
+impl From<HostError> for CliError {
     fn from(error: HostError) -> Self {
-        let what = chain(&error);
+        let what = error_chain(&error);
         match error {
-            HostError::Config(_) => Self::usage(what).hint("check what --home and --config name"),
+            HostError::Config(_) => {
+                Self::usage(what).hint("check the paths given with --home and --config")
+            }
             HostError::NoProfile(_) => Self::usage(what)
-                .hint("name one of them with --as, or declare it as [profiles.NAME]"),
-            HostError::NoServer(_) => Self::failed(what).hint("`toolgate servers` lists them"),
+                .hint("choose a declared profile with --as, or declare it as [profiles.NAME]"),
+            HostError::NoServer(_) => {
+                Self::failed(what).hint("run `toolgate servers` to list the servers")
+            }
             _ => Self::failed(what),
         }
     }
 }
 
-/// An error and everything that caused it, in one line.
-pub fn chain(error: &dyn Error) -> String {
+/// Returns the message of an error followed by those of its sources, joined with `: `. A source is
+/// skipped if the text already ends with its message.
+pub fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

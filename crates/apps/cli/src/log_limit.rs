@@ -1,9 +1,8 @@
-//! How many log lines of one kind are written, so that no server fills a disk with what is said
-//! about it.
+//! Rate limit of log lines, so that no server can fill a disk with lines about it.
 //!
-//! Lines are of one kind if they come from one place in the code and are about one server. Errors
-//! are our own and always written. What is left out is counted, and told with the next line of its
-//! kind.
+//! Lines are of one kind if they come from the same place in the code and concern the same server.
+//! Errors are not limited. Suppressed lines are counted, and the next line of their kind reports
+//! the count.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,72 +10,76 @@ use std::time::{Duration, Instant};
 
 use tracing::callsite::Identifier;
 
-/// Lines of one kind within a window.
-const OF_KIND: u32 = 200;
-/// Lines of all kinds within a window.
-const IN_ALL: u32 = 10_000;
-/// So many of each kind are written, whatever there is of the others.
-const RESERVED: u32 = 20;
+/// The most lines of one kind within a window.
+const MAX_PER_KIND: u32 = 200;
+/// The most lines of all kinds within a window.
+const MAX_TOTAL: u32 = 10_000;
+/// The number of lines of each kind that are written even if the total is used up.
+const MIN_PER_KIND: u32 = 20;
 const WINDOW: Duration = Duration::from_secs(600);
-/// Kinds that are counted apart; further ones are counted by their place alone.
-const MOST_KINDS: usize = 4096;
+/// The most kinds that are counted separately. Further lines are counted by their place in the code
+/// only.
+const MAX_KINDS: usize = 4096;
 
-/// What a line is about.
+/// The kind of a log line: its place in the code and the server it concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct LineKind {
+pub struct LogLineKind {
     place: Identifier,
     server: String,
 }
 
-impl LineKind {
-    /// The kind of a line that comes from this place.
+impl LogLineKind {
+    /// Returns the kind of a line logged at this place.
     pub fn of(place: Identifier, line: &str) -> Self {
-        // The last one: fields stand behind what may be quoted of a server.
+        // The last match counts: fields follow the message, which may quote a server.
         let server = line.rsplit_once(" server=").map_or("", |(_, rest)| rest);
         let server = server.split_whitespace().next().unwrap_or_default().to_owned();
         Self { place, server }
     }
 }
 
-/// How many lines were written in this window.
+/// The rate limit of log lines.
 #[derive(Debug, Default)]
-pub struct LogLimit(Mutex<Counted>);
+pub struct LogLimit(Mutex<LogWindow>);
 
+/// The lines counted since the current window began.
 #[derive(Debug, Default)]
-struct Counted {
+struct LogWindow {
     since: Option<Instant>,
-    all: u32,
-    kinds: HashMap<LineKind, Count>,
+    total: u32,
+    kinds: HashMap<LogLineKind, LogLineCount>,
 }
 
+/// The written and suppressed lines of one kind.
 #[derive(Debug, Default)]
-struct Count {
+struct LogLineCount {
     written: u32,
     left_out: u64,
 }
 
 impl LogLimit {
-    /// Whether a line is written; if so, how many of its kind were left out before it.
-    pub fn admit(&self, mut kind: LineKind, now: Instant) -> Option<u64> {
+    /// Counts a line. Returns `None` if it must be suppressed, otherwise the number of lines of its
+    /// kind that were suppressed before it.
+    pub fn admit(&self, mut kind: LogLineKind, now: Instant) -> Option<u64> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.since.is_none_or(|since| now.saturating_duration_since(since) >= WINDOW) {
-            (counted.since, counted.all) = (Some(now), 0);
-            // Only what is still to be told outlives its window.
+            (counted.since, counted.total) = (Some(now), 0);
+            // Only counts that are still to be reported outlive their window.
             counted.kinds.retain(|_, count| count.left_out > 0);
             counted.kinds.values_mut().for_each(|count| count.written = 0);
         }
-        let full = counted.all >= IN_ALL;
-        if counted.kinds.len() >= MOST_KINDS && !counted.kinds.contains_key(&kind) {
+        let full = counted.total >= MAX_TOTAL;
+        if counted.kinds.len() >= MAX_KINDS && !counted.kinds.contains_key(&kind) {
             kind.server.clear();
         }
         let count = counted.kinds.entry(kind).or_default();
-        if count.written >= OF_KIND || full && count.written >= RESERVED {
+        if count.written >= MAX_PER_KIND || full && count.written >= MIN_PER_KIND {
             count.left_out += 1;
             return None;
         }
         count.written += 1;
         let left_out = std::mem::take(&mut count.left_out);
-        counted.all += 1;
+        counted.total += 1;
         Some(left_out)
     }
 }
@@ -85,18 +88,19 @@ impl LogLimit {
 mod tests {
     use super::*;
 
+    /// A callsite that stands for a place in the code.
     struct Place;
 
     impl tracing::Callsite for Place {
         fn set_interest(&self, _: tracing::subscriber::Interest) {}
 
         fn metadata(&self) -> &tracing::Metadata<'_> {
-            unreachable!("nobody asks a place in a test")
+            unreachable!("the limit does not read metadata")
         }
     }
 
-    fn about(server: &str) -> LineKind {
-        LineKind { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
+    fn about(server: &str) -> LogLineKind {
+        LogLineKind { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
     }
 
     #[test]
@@ -105,11 +109,11 @@ mod tests {
         let written = |server: &str, lines: u32| {
             (0..lines).filter(|_| limit.admit(about(server), now).is_some()).count()
         };
-        assert_eq!(written("loud", 1000), OF_KIND as usize);
+        assert_eq!(written("loud", 1000), MAX_PER_KIND as usize);
         assert_eq!(written("calm", 5), 5);
         let many = (0..100).map(|number| written(&format!("s{number}"), 1000)).sum::<usize>();
-        assert!(many < (IN_ALL + 100 * RESERVED) as usize, "{many}");
-        assert_eq!(written("late", 100), RESERVED as usize);
-        assert_eq!(limit.admit(about("loud"), now + WINDOW), Some(1000 - u64::from(OF_KIND)));
+        assert!(many < (MAX_TOTAL + 100 * MIN_PER_KIND) as usize, "{many}");
+        assert_eq!(written("late", 100), MIN_PER_KIND as usize);
+        assert_eq!(limit.admit(about("loud"), now + WINDOW), Some(1000 - u64::from(MAX_PER_KIND)));
     }
 }

@@ -1,4 +1,4 @@
-//! Logs: on stderr, by area. Data never goes through here.
+//! Logging to stderr, filtered by area.
 
 use std::io::{self, Write, stderr};
 use std::str::FromStr;
@@ -10,24 +10,24 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::cli::{Cli, Verb};
-use crate::log_limit::{LineKind, LogLimit};
-use crate::out::{self, harmless};
+use crate::cli::{Cli, VerbCommand};
+use crate::log_limit::{LogLimit, LogLineKind};
+use crate::out::{self, escape_for_terminal};
 
-/// What can be looked at in detail.
+/// The areas that can be logged in detail.
 const AREAS: [&str; 8] =
     ["config", "launch", "transport", "session", "fleet", "gate", "gateway", "context"];
 
-/// The areas somebody wants to look at.
+/// The areas chosen with `--debug`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Areas(Vec<&'static str>);
+pub struct LogAreas(Vec<&'static str>);
 
-impl FromStr for Areas {
+impl FromStr for LogAreas {
     type Err = String;
 
-    /// Reads areas and patterns of them. `*`, `all` and `debug` mean all areas, `ga*` those that
-    /// begin so. The prefixes `toolgate:` and `mcp:` may stand before each, as in the patterns of
-    /// other programs.
+    /// Parses a comma-separated list of areas and patterns. `*`, `all` and `debug` mean all areas,
+    /// `ga*` those that begin with `ga`. Each may have the prefixes `toolgate:` and `mcp:`, as in
+    /// the patterns of other programs.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut areas = Vec::new();
         for word in text.split(',').map(str::trim) {
@@ -40,7 +40,7 @@ impl FromStr for Areas {
             let found = AREAS.into_iter().filter(|area| fits(area)).collect::<Vec<_>>();
             if found.is_empty() {
                 let areas = AREAS.join(", ");
-                return Err(format!("`{word}` is no area; there are {areas}, and * for all"));
+                return Err(format!("`{word}` is not a log area; use * or some of {areas}"));
             }
             areas.extend(found);
         }
@@ -50,8 +50,9 @@ impl FromStr for Areas {
     }
 }
 
-impl Areas {
-    /// Everything these areas say. An area logs under its own name, or under its crate's.
+impl LogAreas {
+    /// Returns the filter directives of these areas. An area logs under its own name or under the
+    /// name of its crate.
     fn directives(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|area| {
             let bare = (*area == "launch").then(|| "launch=debug".to_owned());
@@ -62,61 +63,64 @@ impl Areas {
     }
 }
 
-/// Begins to log, as the command line wants it.
-pub fn begin(cli: &Cli) {
-    let mut filter = EnvFilter::builder().with_default_directive(usual(cli).into()).parse_lossy("");
+/// Initializes logging as the command line says.
+pub fn init_logging(cli: &Cli) {
+    let mut filter =
+        EnvFilter::builder().with_default_directive(default_level(cli).into()).parse_lossy("");
     if let Some(areas) = &cli.globals.debug {
         let directives = areas.directives().filter_map(|directive| directive.parse().ok());
         filter = directives.fold(filter, EnvFilter::add_directive);
     }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Sink { limit: cli.globals.debug.is_none().then(LogLimit::default) })
+        .with_writer(LogSink { limit: cli.globals.debug.is_none().then(LogLimit::default) })
         .with_ansi(out::stderr_has_colour())
-        // It would report to standard error, and panic where that is closed.
+        // Internal errors are reported to stderr, with a panic if that is closed.
         .log_internal_errors(false)
         .init();
 }
 
-/// Where log lines go. Whoever looks into an area in detail gets all of them.
-struct Sink {
+/// Makes a writer for each log line. With `--debug` there is no rate limit.
+struct LogSink {
     limit: Option<LogLimit>,
 }
 
-impl<'a> MakeWriter<'a> for Sink {
-    type Writer = Shown<'a>;
+impl<'a> MakeWriter<'a> for LogSink {
+    type Writer = LogWriter<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        Shown { limit: None }
+        LogWriter { limit: None }
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
         let limited = [Level::INFO, Level::WARN].contains(metadata.level());
         let limit = self.limit.as_ref().filter(|_| limited);
-        Shown { limit: limit.map(|limit| (limit, metadata.callsite())) }
+        LogWriter { limit: limit.map(|limit| (limit, metadata.callsite())) }
     }
 }
 
-/// Standard error for log lines: whatever they quote of servers, none of it is obeyed, hides, or
-/// passes for a line of its own.
-struct Shown<'a> {
+/// Writes one log line to stderr. It escapes what the line quotes of servers, so that no part of it
+/// controls the terminal, is invisible or looks like another log line.
+struct LogWriter<'a> {
     limit: Option<(&'a LogLimit, Identifier)>,
 }
 
-impl Write for Shown<'_> {
+impl Write for LogWriter<'_> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        // An event is written whole.
+        // Each call receives a complete event.
         let text = String::from_utf8_lossy(event);
         let admitted = match &self.limit {
-            Some((limit, place)) => limit.admit(LineKind::of(place.clone(), &text), Instant::now()),
+            Some((limit, place)) => {
+                limit.admit(LogLineKind::of(place.clone(), &text), Instant::now())
+            }
             None => Some(0),
         };
         let Some(left_out) = admitted else { return Ok(event.len()) };
-        let mut text = harmless(&text, "    ");
+        let mut text = escape_for_terminal(&text, "    ");
         if left_out > 0 {
-            text.insert_str(0, &format!("{left_out} lines like the next were left out\n"));
+            text.insert_str(0, &format!("{left_out} lines like the next one were suppressed\n"));
         }
-        // Whoever closed standard error reads no logs; the work goes on without.
+        // Standard error may be closed; the run continues without logs.
         let _ = stderr().write_all(text.as_bytes());
         Ok(event.len())
     }
@@ -126,10 +130,10 @@ impl Write for Shown<'_> {
     }
 }
 
-/// A gateway tells what happens to it; a verb that answers one question only what went wrong.
-fn usual(cli: &Cli) -> LevelFilter {
+/// Returns the default log level: info for a gateway and with `--verbose`, errors otherwise.
+fn default_level(cli: &Cli) -> LevelFilter {
     match cli.verb() {
-        Verb::Serve(_) => LevelFilter::INFO,
+        VerbCommand::Serve(_) => LevelFilter::INFO,
         _ if cli.globals.verbose => LevelFilter::INFO,
         _ => LevelFilter::ERROR,
     }
@@ -141,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_area_opens_its_own_targets_and_an_unknown_one_is_refused() {
-        let areas: Areas = "gate,launch".parse().unwrap();
+        let areas: LogAreas = "gate,launch".parse().unwrap();
         let directives: Vec<_> = areas.directives().collect();
         assert_eq!(
             directives,
@@ -153,19 +157,19 @@ mod tests {
                 "launch=debug"
             ]
         );
-        assert!("gates".parse::<Areas>().unwrap_err().contains("gateway"));
+        assert!("gates".parse::<LogAreas>().unwrap_err().contains("gateway"));
     }
 
     #[test]
     fn patterns_stand_for_the_areas_they_fit() {
-        let areas = |text: &str| text.parse::<Areas>().unwrap().0;
+        let areas = |text: &str| text.parse::<LogAreas>().unwrap().0;
         for all in ["*", "all", "debug", "toolgate:*", "toolgate:mcp:*", "mcp:*", "*,gate"] {
             assert_eq!(areas(all).len(), AREAS.len(), "{all}");
         }
         assert_eq!(areas("toolgate:ga*"), ["gate", "gateway"]);
         assert_eq!(areas("toolgate::session, mcp:fleet"), ["fleet", "session"]);
         for none in ["", "x*", "toolgate:", "toolgate"] {
-            assert!(none.parse::<Areas>().is_err(), "{none}");
+            assert!(none.parse::<LogAreas>().is_err(), "{none}");
         }
     }
 }

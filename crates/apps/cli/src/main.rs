@@ -1,31 +1,31 @@
 //! `toolgate`: the operator's command line, and the gateway it serves.
 //!
-//! One file per verb in [`verbs`]; what they share stands beside it. Every verb that needs servers
-//! reaches them through [`reach`]: the living `serve` of the home, or a host of its own. Nothing
-//! here talks to a server except through the gate.
+//! [`verbs`] has one file per verb; the code they share is beside it. A verb that needs servers
+//! reaches them through [`server_access`]: the running gateway of the home, or a gateway embedded
+//! in this process. All requests to servers go through the gate.
 
 mod arguments;
-mod ask;
 mod base64;
-mod carry;
 mod cli;
-mod context;
+mod cli_context;
+mod context_folders;
 mod control;
-mod ending;
+mod embedded_gateway;
 mod exit;
-mod following;
-mod holder;
+mod home_claim;
+mod interactor;
+mod listening_process;
+mod local_context;
 mod log_limit;
 mod logs;
-mod offered;
 mod operator;
 mod out;
-mod owner;
 mod profiles;
-mod reach;
 mod reload;
-mod station;
-mod stock;
+mod server_access;
+mod shutdown;
+mod suggesting_parser;
+mod transfer;
 mod verbs;
 
 use std::process::ExitCode;
@@ -33,13 +33,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 
 use cli::Cli;
-use exit::{Exit, Failure};
+use exit::{CliError, Exit};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // A helper must not have threads, nor read a command line that is not for people.
+    // A helper process must not start threads, and its arguments are not a command line for clap.
     if let Some(code) = toolgate_host::helper_main().or_else(toolgate_context::helper_main) {
         return code;
     }
@@ -52,19 +52,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<Exit, Failure> {
-    let argv = verbs::add::arranged(Cli::command, std::env::args_os().collect());
+fn run() -> Result<Exit, CliError> {
+    let argv = verbs::add::reorder_add_options(Cli::command, std::env::args_os().collect());
     let cli = match Cli::try_parse_from(argv) {
         Ok(cli) => cli,
-        Err(error) => return cli::refused(&error),
+        Err(error) => return cli::handle_parse_error(&error),
     };
-    logs::begin(&cli);
+    logs::init_logging(&cli);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("start: {error}")))?;
+        .map_err(|error| CliError::failed(format!("cannot start the async runtime: {error}")))?;
     let outcome = runtime.block_on(verbs::run(cli));
-    // A thread that still reads the terminal would never let go.
+    // A thread that still reads the terminal would block an orderly shutdown forever.
     runtime.shutdown_background();
     outcome
 }

@@ -1,12 +1,12 @@
-//! Profiles that are named on the command line.
+//! Checks profiles that are named on the command line.
 
 use toolgate_host::Plan;
 use toolgate_host::config::nearest;
 
-use crate::exit::Failure;
+use crate::exit::CliError;
 
-/// Fails if the files, and what is built in, have no profile of this name.
-pub fn known(plan: &Plan, name: &str) -> Result<(), Failure> {
+/// Fails if no profile of this name is declared or built in.
+pub fn check_profile(plan: &Plan, name: &str) -> Result<(), CliError> {
     let profiles = &plan.settings.profiles;
     if profiles.get(name).is_some() {
         return Ok(());
@@ -14,7 +14,7 @@ pub fn known(plan: &Plan, name: &str) -> Result<(), Failure> {
     let names = profiles.names();
     let hint = match nearest(name, &names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}; a file declares more as [profiles.NAME]", names.join(", ")),
+        None => format!("choose one of {}, or declare it as [profiles.NAME]", names.join(", ")),
     };
-    Err(Failure::usage(format!("use the profile `{name}`: there is none of this name")).hint(hint))
+    Err(CliError::usage(format!("no profile named `{name}`")).hint(hint))
 }

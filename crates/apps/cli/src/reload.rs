@@ -1,93 +1,94 @@
-//! Files that change while a gateway serves: they are read again and what they say now is taken
-//! over, when one of them changes and at once on SIGHUP. Whether the local context is offered is
-//! decided anew then too, and once it was filled or emptied.
+//! Reloads the config files while a gateway serves: when one of them changes, on SIGHUP, and when
+//! the local context gets its first document or loses its last.
 //!
-//! What is taken over, and what a mistake costs, is decided where files are read and servers are
-//! kept; here it is only begun, one at a time, and told: one line on stderr, and what is newly
-//! wrong with the files.
+//! This module triggers one reload at a time and prints a summary line and the new findings to
+//! stderr. [`ControlHandler::reload`] decides what is applied.
 
-use toolgate_host::config::Watch;
-use toolgate_host::{Applied, Hangups, ServerName, SetupOptions};
+use toolgate_host::config::FileWatcher;
+use toolgate_host::{ApplyReport, ReloadSignals, ServerName, SetupOptions};
 
-use crate::control::{Desk, Reloaded};
-use crate::exit::Failure;
+use crate::control::{ControlHandler, ReloadReport};
+use crate::exit::CliError;
 use crate::out;
 
-/// Waits for reasons to read the files again.
-pub struct Reloading {
-    watch: Watch,
-    hangups: Hangups,
+/// Watches the config files and SIGHUP, and triggers reloads.
+pub struct ConfigReloader {
+    watch: FileWatcher,
+    hangups: ReloadSignals,
 }
 
-impl Reloading {
-    /// Watches from now on: to be made before the files are first read, so that no change is
-    /// missed. From now on SIGHUP does not end this process any more.
-    pub fn new(options: &SetupOptions) -> Result<Self, Failure> {
-        let watch = Watch::new(options.files());
-        Ok(Self { watch, hangups: hangups()? })
+impl ConfigReloader {
+    /// Starts watching. Call it before the files are first read, so that no change is missed. From
+    /// then on SIGHUP no longer ends this process.
+    pub fn new(options: &SetupOptions) -> Result<Self, CliError> {
+        let watch = FileWatcher::new(options.files());
+        Ok(Self { watch, hangups: hangup_signals()? })
     }
 
-    /// Reads the files again whenever there is a reason to. Never ends by itself.
-    pub async fn run(mut self, desk: &Desk) {
-        self.follow(desk).await;
+    /// Reloads the files whenever necessary. Never returns.
+    pub async fn run(mut self, control: &ControlHandler) {
+        self.watch_files(control).await;
         loop {
-            let asked = tokio::select! {
+            let requested = tokio::select! {
                 () = self.watch.changed() => false,
                 () = self.hangups.next() => true,
-                () = desk.stock().changed() => false,
+                () = control.local_context().wait_for_change() => false,
             };
-            let reloaded = desk.reload().await;
-            tell(reloaded, asked);
-            self.follow(desk).await;
+            let reloaded = control.reload().await;
+            print_reload(reloaded, requested);
+            self.watch_files(control).await;
         }
     }
 
-    /// Watches the files that count since the last reading. One that is new among them may have
-    /// changed before it was watched, so everything is read once more.
-    async fn follow(&mut self, desk: &Desk) {
-        if self.watch.follow(desk.files().await) {
-            tell(desk.reload().await, false);
+    /// Watches the files of the last reload. A file that is new among them may have changed before
+    /// it was watched, so the files are reloaded once more.
+    async fn watch_files(&mut self, control: &ControlHandler) {
+        if self.watch.set_files(control.files().await) {
+            print_reload(control.reload().await, false);
         }
     }
 }
 
-/// From now on SIGHUP does not end this process any more.
-pub fn hangups() -> Result<Hangups, Failure> {
-    Hangups::new().map_err(|error| Failure::failed(format!("listen for signals: {error}")))
+/// Starts listening for SIGHUP, which from then on no longer ends this process.
+pub fn hangup_signals() -> Result<ReloadSignals, CliError> {
+    ReloadSignals::new()
+        .map_err(|error| CliError::failed(format!("cannot listen for signals: {error}")))
 }
 
-/// Files are written for many reasons; only what means something to us is told, unless it was
-/// asked for.
-fn tell(reloaded: Result<Reloaded, Failure>, asked: bool) {
+/// Prints the result of a reload. A reload without changes is printed only if it was requested by
+/// SIGHUP.
+fn print_reload(reloaded: Result<ReloadReport, CliError>, requested: bool) {
     match reloaded {
-        Ok(reloaded) if reloaded.is_nothing() && !asked => {}
+        Ok(reloaded) if reloaded.is_unchanged() && !requested => {}
         Ok(reloaded) => {
             out::note(&format!("reloaded: {}", summary(&reloaded)));
             for (name, reason) in &reloaded.blocked {
-                let (name, reason) = (out::visible(name.as_str()), out::visible(reason));
+                let (name, reason) =
+                    (out::escape_invisible(name.as_str()), out::escape_invisible(reason));
                 out::note(&format!("  {name}: blocked: {reason}"));
             }
-            out::findings(&reloaded.news);
+            out::print_findings(&reloaded.new_findings);
         }
         Err(failure) => out::note(&format!(
-            "not reloaded: failed to {}; everything stays as it was",
-            out::visible(&failure.to_string())
+            "not reloaded: {}; the previous configuration stays active",
+            out::escape_invisible(&failure.to_string())
         )),
     }
 }
 
-fn summary(reloaded: &Reloaded) -> String {
-    let Applied { added, changed, removed, .. } = &reloaded.applied;
+fn summary(reloaded: &ReloadReport) -> String {
+    let ApplyReport { added, changed, removed, .. } = &reloaded.applied;
     let parts = [("added", added), ("changed", changed), ("removed", removed)];
     let parts = parts.iter().filter(|(_, names)| !names.is_empty());
-    let mut parts: Vec<_> = parts.map(|(what, names)| format!("{what} {}", list(names))).collect();
-    if reloaded.settings {
+    let mut parts: Vec<_> =
+        parts.map(|(what, names)| format!("{what} {}", join_names(names))).collect();
+    if reloaded.settings_changed {
         parts.push("settings changed".to_owned());
     }
     if parts.is_empty() {
         parts.push("nothing changed".to_owned());
     }
-    let wrong = reloaded.news.iter().filter(|finding| finding.is_error()).count();
+    let wrong = reloaded.new_findings.iter().filter(|finding| finding.is_error()).count();
     match wrong {
         0 => {}
         1 => parts.push("1 error".to_owned()),
@@ -96,26 +97,26 @@ fn summary(reloaded: &Reloaded) -> String {
     parts.join("; ")
 }
 
-fn list(names: &[ServerName]) -> String {
-    names.iter().map(|name| out::visible(name.as_str())).collect::<Vec<_>>().join(", ")
+fn join_names(names: &[ServerName]) -> String {
+    names.iter().map(|name| out::escape_invisible(name.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Finding;
+    use crate::control::ConfigFinding;
 
     #[test]
     fn one_line_says_what_became_of_everything() {
         let names = |names: &[&str]| names.iter().map(|it| ServerName::new(it).unwrap()).collect();
-        let mut reloaded = Reloaded::default();
-        assert!(reloaded.is_nothing());
+        let mut reloaded = ReloadReport::default();
+        assert!(reloaded.is_unchanged());
         assert_eq!(summary(&reloaded), "nothing changed");
         reloaded.applied.added = names(&["a", "b"]);
         reloaded.applied.removed = names(&["c"]);
-        reloaded.settings = true;
-        reloaded.news = vec![Finding::error("wrong".into())];
-        assert!(!reloaded.is_nothing());
+        reloaded.settings_changed = true;
+        reloaded.new_findings = vec![ConfigFinding::error("wrong".into())];
+        assert!(!reloaded.is_unchanged());
         assert_eq!(summary(&reloaded), "added a, b; removed c; settings changed; 1 error");
     }
 }

@@ -1,35 +1,35 @@
-//! Spans of passages as they are given back: words, and where exactly they stand.
+//! Quotations: verbatim spans of passages with their exact location.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use toolgate_gleaning::{Leaf, Span};
+use toolgate_gleaning::{PassageSpan, SourcePassage};
 
-use crate::passage::{Passage, fence, line};
+use crate::passage::{QuotedPassage, fence, single_line};
 
-/// Words of a passage, verbatim.
+/// A verbatim span of a passage.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Quote {
-    /// The words.
+    /// The quoted text.
     pub text: String,
-    /// The passage.
+    /// The ID of the passage.
     pub passage: i64,
-    /// Its document.
+    /// The key of its document.
     pub source: String,
-    /// Where the passage stands in it.
+    /// The location of the passage in its document.
     pub place: String,
-    /// Whose word it is.
+    /// The trust of the document: `trusted` or `untrusted`.
     pub trust: &'static str,
-    /// The first character, counted within the passage's text.
+    /// The start within the passage's text, in characters.
     pub start: usize,
-    /// The one behind the last.
+    /// The end (exclusive), in characters.
     pub end: usize,
 }
 
 impl Quote {
-    /// What a span of these passages says; none if it is no span of them.
-    pub(crate) fn of(span: Span, passages: &[Passage]) -> Option<Self> {
-        let passage = passages.get(span.leaf)?;
+    /// Returns the quotation for a span, or `None` if the span is not within these passages.
+    pub(crate) fn from_span(span: PassageSpan, passages: &[QuotedPassage]) -> Option<Self> {
+        let passage = passages.get(span.passage)?;
         let text = passage.text.get(span.start..span.end)?;
         let start = characters(passage.text.get(..span.start)?);
         Some(Self {
@@ -44,40 +44,41 @@ impl Quote {
     }
 }
 
-/// The words of a span.
-pub(crate) fn words(span: Span, passages: &[Passage]) -> Option<String> {
-    let text = passages.get(span.leaf)?.text.get(span.start..span.end)?;
+/// Returns the text of a span.
+pub(crate) fn span_text(span: PassageSpan, passages: &[QuotedPassage]) -> Option<String> {
+    let text = passages.get(span.passage)?.text.get(span.start..span.end)?;
     Some(text.to_owned())
 }
 
-/// How offsets are counted: in characters, the same in every language a client is written in, as
-/// JSON Schema counts the length of a string.
+/// Counts characters (Unicode scalar values). Offsets use this unit because it is the same in every
+/// programming language, and JSON Schema measures strings by it.
 pub(crate) fn characters(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Passages as what is gleaned from.
-pub(crate) fn leaves<'a>(passages: &'a [Passage]) -> Vec<Leaf<'a>> {
-    let leaf = |it: &'a Passage| Leaf {
+/// Converts passages to the input of the extraction functions.
+pub(crate) fn source_passages<'a>(passages: &'a [QuotedPassage]) -> Vec<SourcePassage<'a>> {
+    let convert = |it: &'a QuotedPassage| SourcePassage {
         title: &it.title,
         path: &it.source,
         heading: &it.heading,
         text: &it.text,
         score: it.score,
     };
-    passages.iter().map(leaf).collect()
+    passages.iter().map(convert).collect()
 }
 
-/// Quotes as text, each with what is known of it beside its words, all between marks.
-pub(crate) fn listed(notice: &str, quotes: &[(&Quote, String)]) -> String {
+/// Formats quotations as a list with their details, between marks that the text cannot close.
+pub(crate) fn format_quotes(notice: &str, quotes: &[(&Quote, String)]) -> String {
     if quotes.is_empty() {
         return notice.to_owned();
     }
     let mut list = String::new();
     for (quote, known) in quotes {
-        let (said, known, source) = (line(&quote.text), line(known), line(&quote.source));
+        let (words, known, source) =
+            (single_line(&quote.text), single_line(known), single_line(&quote.source));
         // Writing to a String cannot fail.
-        let _ = writeln!(list, "- {said} ({known}) [{source}, {}, {}]", quote.place, quote.trust);
+        let _ = writeln!(list, "- {words} ({known}) [{source}, {}, {}]", quote.place, quote.trust);
     }
     let marks = fence(std::iter::once(&list));
     let (open, close) = ("<".repeat(marks), ">".repeat(marks));

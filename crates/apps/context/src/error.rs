@@ -1,40 +1,40 @@
-//! What can go wrong with the local context as a whole. What is wrong with one document is said in
-//! the report of its run, and stops nothing.
+//! Errors that concern the local context as a whole. A problem with one document is listed in the
+//! report of its ingest and does not stop the others.
 
 use std::io;
 use std::path::PathBuf;
 
 use toolgate_store::StoreError;
 
-/// Why something could not be done with the local context.
+/// An error of the local context.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
-    /// The file that holds it failed.
+    /// The library file failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A path that was named cannot be read at all.
-    #[error("read `{}`: {source}", path.display())]
+    /// A path given by the user cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
     Path {
-        /// The path as it was named.
+        /// The path as the user gave it.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A path that was named is no text, and so its name cannot be kept.
-    #[error("read `{}`: its name is not valid UTF-8", path.display())]
+    /// A path given by the user is not valid UTF-8 and cannot be stored.
+    #[error("cannot read `{}`: its name is not valid UTF-8", path.display())]
     Name {
-        /// The path as it was named.
+        /// The path as the user gave it.
         path: PathBuf,
     },
-    /// A text that was handed over has nothing to keep.
-    #[error("take in `{name}`: {why}")]
+    /// A given text or resource cannot be ingested.
+    #[error("cannot ingest `{name}`: {why}")]
     Text {
-        /// What it was called.
+        /// The name of the text, or the URI of the resource.
         name: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A part of this program failed.
-    #[error("finish a piece of work: {0}")]
+    /// A worker thread or task failed.
+    #[error("a worker of the ingest failed: {0}")]
     Worker(String),
 }

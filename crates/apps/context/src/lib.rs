@@ -1,36 +1,40 @@
-//! The local context: documents a user lets his agents search, and the MCP servers that offer them.
+//! The local context: the user's documents, ready for agents to search, and the MCP servers that
+//! offer them.
 //!
-//! It reads folders and resources into the store, keeps them current, and answers from them. What it
-//! gives back is somebody's text and marked as such. It reaches no server itself: resources come to
-//! it through the gate.
+//! This crate ingests folders and resources into the store, keeps them current, and answers
+//! questions from them. Everything it returns from a document is marked as quoted text. It connects
+//! to no server: resources reach it through the gate.
 
 mod arguments;
 mod cite;
 pub mod compile;
-mod desk;
 mod error;
 pub mod ingest;
+mod library_handle;
 pub mod packing;
 mod passage;
 mod pdf;
 mod pdf_pages;
 mod server;
-mod shelf;
+mod service;
 mod tools;
 mod watch;
 
 pub use error::ContextError;
-pub use ingest::Ingest;
+pub use ingest::Ingester;
+pub use library_handle::{LibraryHandle, shell_word};
 pub use pdf::{PdfReader, helper_main};
 pub use server::{gateway_server, tools_server};
-pub use shelf::{Shelf, shell_word};
-pub use tools::Intake;
+pub use tools::IngestPermissions;
 
-pub use toolgate_model::ContextNames as Names;
-pub use toolgate_store::context::{Card, Fresh, Hit, Library, Origin, Stamp, Status, Trust};
-pub use watch::{Followed, follow, keep_current};
+pub use toolgate_model::ContextNamingStyle as Names;
+pub use toolgate_store::context::{
+    Document, DocumentOrigin, DocumentTrust, Library, LibraryStatus, NewDocument, PassageHit,
+    SourceStamp,
+};
+pub use watch::{WatchEvent, keep_current, watch_paths};
 
-/// What documents and passages are, and the terms they are found by.
+/// The types of documents and passages, and the terms that the index uses.
 pub mod reading {
-    pub use toolgate_reading::{Document, Passage, Place, terms};
+    pub use toolgate_reading::{ParsedDocument, Passage, PassageLocation, terms};
 }

@@ -1,56 +1,57 @@
-//! The best passages for a task within a number of tokens, as they are kept. How they are shown, and
-//! to whom, is for the faces to know.
+//! Selects the best passages for a task within a token budget. The callers decide how to show them.
 
-use toolgate_gleaning::Leaf;
+use toolgate_gleaning::SourcePassage;
 use toolgate_store::StoreError;
-use toolgate_store::context::{Hit, Library};
+use toolgate_store::context::{Library, PassageHit};
 
-/// How many passages are looked at. Those that say the same go, so there must be more than fit.
+/// The number of candidates. Duplicates are dropped, so there must be more than can fit.
 const WIDTH: usize = 200;
 
-/// What was chosen for a task.
+/// The passages selected for a task.
 #[derive(Debug, Clone, Default)]
-pub struct Packed {
+pub struct PassagePack {
     /// The passages, best first.
-    pub passages: Vec<Picked>,
-    /// What their texts cost together, in tokens.
+    pub passages: Vec<PackedPassage>,
+    /// The estimated cost of all texts, in tokens.
     pub tokens: usize,
-    /// Whether something fits the task that did not fit the budget alone.
-    pub too_dear: bool,
+    /// True if passages match the task but none fits the budget.
+    pub over_budget: bool,
 }
 
-/// A passage that was chosen.
+/// A selected passage.
 #[derive(Debug, Clone)]
-pub struct Picked {
+pub struct PackedPassage {
     /// The passage.
-    pub hit: Hit,
-    /// What its text costs, in tokens, estimated.
+    pub hit: PassageHit,
+    /// The estimated cost of its text, in tokens.
     pub tokens: usize,
 }
 
-/// Chooses passages for a task that cost no more than `budget` tokens together, none of which says
-/// again what a better one says.
-pub async fn pack(library: &Library, task: &str, budget: usize) -> Result<Packed, StoreError> {
+/// Selects passages for a task that together cost at most `budget` tokens. A passage that repeats a
+/// better one is left out.
+pub async fn pack(library: &Library, task: &str, budget: usize) -> Result<PassagePack, StoreError> {
     let found = library.search(task, WIDTH).await?;
-    let chosen = toolgate_gleaning::pack(task, &leaves(&found), budget, &tokens);
+    let chosen = toolgate_gleaning::pack(task, &source_passages(&found), budget, &tokens);
     let too_dear = chosen.is_empty() && !found.is_empty();
     let mut found: Vec<_> = found.into_iter().map(Some).collect();
-    let mut packed = Packed { too_dear, ..Packed::default() };
+    let mut packed = PassagePack { over_budget: too_dear, ..PassagePack::default() };
     for index in chosen {
         let Some(hit) = found.get_mut(index).and_then(Option::take) else { continue };
         let tokens = tokens(&hit.text);
         packed.tokens += tokens;
-        packed.passages.push(Picked { hit, tokens });
+        packed.passages.push(PackedPassage { hit, tokens });
     }
     Ok(packed)
 }
 
-fn leaves(hits: &[Hit]) -> Vec<Leaf<'_>> {
-    hits.iter().map(leaf).collect()
+fn source_passages(hits: &[PassageHit]) -> Vec<SourcePassage<'_>> {
+    hits.iter().map(source_passage).collect()
 }
 
-fn leaf(Hit { title, key, heading, text, score, .. }: &Hit) -> Leaf<'_> {
-    Leaf { title, path: key, heading, text, score: *score }
+fn source_passage(
+    PassageHit { title, key, heading, text, score, .. }: &PassageHit,
+) -> SourcePassage<'_> {
+    SourcePassage { title, path: key, heading, text, score: *score }
 }
 
 fn tokens(text: &str) -> usize {

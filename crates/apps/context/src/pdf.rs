@@ -1,9 +1,9 @@
-//! PDFs are read by a helper process with bounds on its memory and time, because a PDF is a program
-//! by anybody, and no parser of them is without faults.
+//! Reads PDFs in a helper process with limits on memory and time, because PDFs are complex
+//! untrusted input and their parsers have faults.
 //!
-//! The helper is our own binary run again: it gets the open file, finds the text of every page
-//! (`pdf_pages`), and answers a line for each. What cannot be read that way is refused with a reason.
-//! There is no recognition of scanned pages.
+//! The helper is this binary, started again: it gets the open file on stdin, extracts the text of
+//! every page (`pdf_pages`), and answers one JSON line per page. It does not recognize text in
+//! scanned pages.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
@@ -13,125 +13,126 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{Bounds, Ending, Helper, confined};
+use toolgate_host::{ConfinedLimits, ConfinedOutcome, HelperProgram, run_confined};
 
 use crate::pdf_pages;
 
-/// The first argument of a helper call. A program's own verbs never begin with underscores.
+/// The first argument of a helper call. CLI verbs never begin with underscores.
 const VERB: &str = "__pdf";
 
-/// What a helper may use. A page of text is some kilobytes: even a book stays far below.
-const BOUNDS: Bounds = Bounds {
+/// The limits of the helper. A page of text is a few kilobytes, so books stay far below.
+const BOUNDS: ConfinedLimits = ConfinedLimits {
     memory: 512 << 20,
     cpu: Duration::from_secs(20),
     time: Duration::from_secs(60),
     output: 32 << 20,
 };
 
-/// Set once `main` has shown that it answers helper calls.
+/// True once `main` has called [`helper_main`].
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Must be called first thing in `main`, after the host's. Returns `None` in the ordinary case; if
-/// this process was started to read a PDF, it does that and returns the code to exit with.
+/// Runs the PDF helper if this process was started as one, and returns its exit code; returns
+/// `None` otherwise. Call it at the start of `main`, after the host's helper function.
 pub fn helper_main() -> Option<ExitCode> {
     if std::env::args_os().nth(1).as_deref() != Some(VERB.as_ref()) {
         ANSWERED.store(true, Ordering::Relaxed);
         return None;
     }
-    let told = pdf_pages::read(&mut io::stdin().lock(), &mut |line| {
+    let result = pdf_pages::read(&mut io::stdin().lock(), &mut |line| {
         let mut text = serde_json::to_string(&line)?;
         text.push('\n');
         io::stdout().write_all(text.as_bytes())
     });
-    Some(if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Some(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A line of a helper's answer.
+/// One line of a helper's output.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Line {
-    /// What the document calls itself.
+pub(crate) enum PdfHelperLine {
+    /// The title from the document's metadata.
     Title(String),
     /// The text of the next page.
     Page(String),
-    /// The next page cannot be read whole: what was found of it.
+    /// The partial text of the next page, which cannot be read completely.
     Damaged(String),
-    /// Nothing of it can be read, and why.
+    /// The reason why the document cannot be read at all.
     Refused(String),
 }
 
-/// The text of a PDF.
+/// The text of a PDF by page.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pages {
-    /// What it calls itself; empty if it does not.
+pub(crate) struct PdfPages {
+    /// The title from the metadata; empty if there is none.
     pub(crate) title: String,
-    /// The text of each page; empty where there is none.
+    /// The text of each page; empty if a page has none.
     pub(crate) pages: Vec<String>,
-    /// The numbers of pages that cannot be read whole.
+    /// The numbers of pages that cannot be read completely, from 1.
     pub(crate) damaged: Vec<usize>,
 }
 
 /// Reads PDFs. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct PdfReader(Option<Helper>);
+pub struct PdfReader(Option<HelperProgram>);
 
 impl PdfReader {
-    /// With this very program, if its `main` called [`helper_main`]; otherwise PDFs are refused.
+    /// Uses this program as the helper if its `main` called [`helper_main`]; otherwise refuses
+    /// PDFs.
     pub fn current() -> Self {
-        Self(ANSWERED.load(Ordering::Relaxed).then(Helper::own))
+        Self(ANSWERED.load(Ordering::Relaxed).then(HelperProgram::current_exe))
     }
 
-    /// With a program that calls [`helper_main`] first thing in its `main`, such as `toolgate`.
+    /// Uses another program as the helper, whose `main` calls [`helper_main`], such as `toolgate`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self(Some(Helper::at(path)))
+        Self(Some(HelperProgram::at_path(path)))
     }
 
-    /// PDFs are refused.
-    pub fn none() -> Self {
+    /// Refuses all PDFs.
+    pub fn disabled() -> Self {
         Self(None)
     }
 
-    /// The text of a PDF, or why there is none. Blocks.
-    pub(crate) fn read(&self, file: File) -> Result<Pages, String> {
-        let helper = self.0.as_ref().ok_or("this program has no helper that reads PDF")?;
-        match confined(helper, &[VERB], file, &BOUNDS) {
-            Ok(Ending::Answered(answer)) => gathered(&answer),
-            Ok(Ending::Overtime) => Err(format!(
-                "reading it takes more than {} seconds of a processor",
+    /// Returns the text of a PDF, or the reason why it cannot be read. Blocks.
+    pub(crate) fn read(&self, file: File) -> Result<PdfPages, String> {
+        let helper = self.0.as_ref().ok_or("this program has no helper to read PDFs")?;
+        match run_confined(helper, &[VERB], file, &BOUNDS) {
+            Ok(ConfinedOutcome::Answered(answer)) => parse_helper_output(&answer),
+            Ok(ConfinedOutcome::TimedOut) => Err(format!(
+                "reading it takes more than {} seconds of CPU time",
                 BOUNDS.cpu.as_secs()
             )),
-            Ok(Ending::Overlong) => {
+            Ok(ConfinedOutcome::OutputTooLong) => {
                 Err(format!("it has more than {} MiB of text", BOUNDS.output >> 20))
             }
-            Ok(Ending::Died { said, .. }) => Err(cause_of_death(&said)),
-            Err(error) => Err(format!("its helper process did not start: {error}")),
+            Ok(ConfinedOutcome::Died { stderr, .. }) => Err(describe_helper_crash(&stderr)),
+            Err(error) => Err(format!("cannot start the helper process: {error}")),
         }
     }
 }
 
-/// The system says why on stderr, for whoever looks there.
-fn cause_of_death(said: &str) -> String {
-    if said.contains("memory allocation") {
+/// Returns the reason for a crash. The Rust runtime prints it to stderr before it aborts.
+fn describe_helper_crash(stderr: &str) -> String {
+    if stderr.contains("memory allocation") {
         format!("reading it takes more than {} MiB of memory", BOUNDS.memory >> 20)
-    } else if said.contains("overflowed its stack") {
+    } else if stderr.contains("overflowed its stack") {
         "it is nested too deeply".to_owned()
     } else {
-        "it is damaged in a way that ends its reader".to_owned()
+        "it is damaged and crashes the PDF reader".to_owned()
     }
 }
 
-fn gathered(answer: &[u8]) -> Result<Pages, String> {
-    let mut pages = Pages::default();
+fn parse_helper_output(answer: &[u8]) -> Result<PdfPages, String> {
+    let mut pages = PdfPages::default();
     for line in answer.lines() {
         let line = line.ok().and_then(|line| serde_json::from_str(&line).ok());
-        match line.ok_or("its helper process answered something else")? {
-            Line::Title(title) => pages.title = title,
-            Line::Page(text) => pages.pages.push(text),
-            Line::Damaged(text) => {
+        match line.ok_or("the helper process sent an unexpected answer")? {
+            PdfHelperLine::Title(title) => pages.title = title,
+            PdfHelperLine::Page(text) => pages.pages.push(text),
+            PdfHelperLine::Damaged(text) => {
                 pages.pages.push(text);
                 pages.damaged.push(pages.pages.len());
             }
-            Line::Refused(why) => return Err(why),
+            PdfHelperLine::Refused(why) => return Err(why),
         }
     }
     let blank = pages.pages.iter().all(|page| page.trim().is_empty());
@@ -146,7 +147,7 @@ fn gathered(answer: &[u8]) -> Result<Pages, String> {
 mod tests {
     use super::*;
 
-    fn lines(lines: &[Line]) -> Vec<u8> {
+    fn lines(lines: &[PdfHelperLine]) -> Vec<u8> {
         let line = |line| serde_json::to_string(line).unwrap() + "\n";
         lines.iter().map(line).collect::<String>().into_bytes()
     }
@@ -154,29 +155,30 @@ mod tests {
     #[test]
     fn pages_come_back_in_order_with_the_damaged_ones_named() {
         let answer = lines(&[
-            Line::Title("Plan".into()),
-            Line::Page("one\ntwo".into()),
-            Line::Damaged(String::new()),
-            Line::Page("three".into()),
+            PdfHelperLine::Title("Plan".into()),
+            PdfHelperLine::Page("one\ntwo".into()),
+            PdfHelperLine::Damaged(String::new()),
+            PdfHelperLine::Page("three".into()),
         ]);
         let pages = ["one\ntwo", "", "three"].map(str::to_owned).to_vec();
-        let read = Pages { title: "Plan".into(), pages, damaged: vec![2] };
-        assert_eq!(gathered(&answer), Ok(read));
+        let read = PdfPages { title: "Plan".into(), pages, damaged: vec![2] };
+        assert_eq!(parse_helper_output(&answer), Ok(read));
     }
 
     #[test]
     fn a_document_without_text_says_why() {
-        let blank = gathered(&lines(&[Line::Page(" \n".into())])).unwrap_err();
+        let blank = parse_helper_output(&lines(&[PdfHelperLine::Page(" \n".into())])).unwrap_err();
         assert!(blank.contains("scanned"), "{blank}");
-        let damaged = gathered(&lines(&[Line::Damaged(String::new())])).unwrap_err();
+        let damaged =
+            parse_helper_output(&lines(&[PdfHelperLine::Damaged(String::new())])).unwrap_err();
         assert!(damaged.contains("none of its pages"), "{damaged}");
-        let refused = gathered(&lines(&[Line::Refused("it is locked".into())]));
+        let refused = parse_helper_output(&lines(&[PdfHelperLine::Refused("it is locked".into())]));
         assert_eq!(refused.unwrap_err(), "it is locked");
     }
 
     #[test]
     fn without_a_helper_a_pdf_is_refused() {
         let file = File::open(std::env::current_exe().unwrap()).unwrap();
-        assert!(PdfReader::none().read(file).unwrap_err().contains("no helper"));
+        assert!(PdfReader::disabled().read(file).unwrap_err().contains("no helper"));
     }
 }

@@ -1,8 +1,8 @@
-//! The text of a PDF, page by page: what the helper process does.
+//! Extracts the text of a PDF page by page, inside the helper process.
 //!
-//! The library that reads PDFs panics on some files. A page that makes it panic is lost and told,
-//! and the others are read; what it cannot survive at all ends this process, which is there for that.
-//! Passwords are not asked for: only a document that opens without one is read.
+//! The PDF library panics on some files. A page that makes it panic is reported as damaged, and the
+//! other pages are still read. Errors that cannot be caught end only this process. Documents that
+//! need a password are refused.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,38 +10,41 @@ use std::thread;
 
 use pdf_extract::{Document, Error, Object, PlainTextOutput, output_doc_page};
 
-use crate::pdf::Line;
+use crate::pdf::PdfHelperLine;
 
-/// Real documents nest deeper than the stack of a thread usually is.
+/// The stack size of the parser thread. Real documents nest too deeply for the default.
 const STACK: usize = 64 << 20;
 
-/// Titles are a line, whatever somebody put there.
+/// The maximum length of a title, in characters.
 const MOST_TITLE: usize = 300;
 
-type Told<'a> = &'a mut (dyn FnMut(Line) -> io::Result<()> + Send);
+/// Receives each line of the helper's output.
+type PdfLineCallback<'a> = &'a mut (dyn FnMut(PdfHelperLine) -> io::Result<()> + Send);
 
-/// Reads a PDF and tells its text. An error means that it could not be told.
-pub(crate) fn read(input: &mut dyn Read, told: Told<'_>) -> io::Result<()> {
+/// Reads a PDF and passes its text to the callback line by line. Returns an error only if reading
+/// the input or writing the output fails.
+pub(crate) fn read(input: &mut dyn Read, emit: PdfLineCallback<'_>) -> io::Result<()> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    // What a panic says is of use to nobody here.
+    // The parent does not read panic messages.
     std::panic::set_hook(Box::new(|_| {}));
     thread::scope(|scope| {
         let reading =
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || {
-                match opened(&bytes) {
-                    Ok(document) => pages(&document, told),
-                    Err(why) => told(Line::Refused(why)),
-                }
-            })?;
+            thread::Builder::new().stack_size(STACK).spawn_scoped(
+                scope,
+                || match open_document(&bytes) {
+                    Ok(document) => pages(&document, emit),
+                    Err(why) => emit(PdfHelperLine::Refused(why)),
+                },
+            )?;
         reading.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
     })
 }
 
-fn opened(bytes: &[u8]) -> Result<Document, String> {
+fn open_document(bytes: &[u8]) -> Result<Document, String> {
     let encrypted = || Err("it is encrypted".to_owned());
     match catch_unwind(|| Document::load_mem(bytes)) {
-        // One that opens without a password is decrypted by now.
+        // A document that opens without a password is already decrypted here.
         Ok(Ok(document)) if document.trailer.get(b"Encrypt").is_ok() => encrypted(),
         Ok(Ok(document)) => Ok(document),
         Ok(Err(Error::InvalidPassword | Error::Decryption(_))) => encrypted(),
@@ -50,27 +53,31 @@ fn opened(bytes: &[u8]) -> Result<Document, String> {
     }
 }
 
-fn pages(document: &Document, told: Told<'_>) -> io::Result<()> {
+fn pages(document: &Document, emit: PdfLineCallback<'_>) -> io::Result<()> {
     if let Some(title) = catch_unwind(AssertUnwindSafe(|| title(document))).ok().flatten() {
-        told(Line::Title(title))?;
+        emit(PdfHelperLine::Title(title))?;
     }
     let numbers = catch_unwind(AssertUnwindSafe(|| document.get_pages()));
     let numbers = numbers.unwrap_or_default();
     if numbers.is_empty() {
-        return told(Line::Refused("it is damaged: no page can be found".to_owned()));
+        return emit(PdfHelperLine::Refused("it is damaged: it has no readable page".to_owned()));
     }
     for number in numbers.into_keys() {
-        told(page(document, number))?;
+        emit(page(document, number))?;
     }
     Ok(())
 }
 
-fn page(document: &Document, number: u32) -> Line {
+fn page(document: &Document, number: u32) -> PdfHelperLine {
     let mut text = String::new();
     let read = catch_unwind(AssertUnwindSafe(|| {
         output_doc_page(document, &mut PlainTextOutput::new(&mut text), number)
     }));
-    if matches!(read, Ok(Ok(()))) { Line::Page(text) } else { Line::Damaged(text) }
+    if matches!(read, Ok(Ok(()))) {
+        PdfHelperLine::Page(text)
+    } else {
+        PdfHelperLine::Damaged(text)
+    }
 }
 
 fn title(document: &Document) -> Option<String> {

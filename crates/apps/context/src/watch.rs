@@ -1,9 +1,8 @@
-//! Follows what becomes of files and folders that were taken in.
+//! Watches ingested files and folders and keeps the library current.
 //!
-//! The folders that count are watched one by one, so that what is ignored costs nothing; what
-//! changed in them is looked at again, and only that. Where the system gives no watches (their number
-//! is limited), and in case it did not tell, everything is looked at now and then: a look costs
-//! little, because a file that did not change is not opened.
+//! Each relevant folder is watched separately, so ignored folders cost nothing, and only changed
+//! paths are scanned again. All paths are also scanned periodically, because the system limits the
+//! number of watches and can lose events. A scan is cheap: it opens no unchanged file.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,139 +17,142 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::error::ContextError;
-use crate::ingest::{Ingest, Progress, Report, Root, folders};
+use crate::ingest::{IngestProgress, IngestReport, IngestRoot, Ingester, folders};
+use crate::service::error_chain;
 
-/// A change counts once nothing more has happened for so long.
+/// A change is processed once nothing else has changed for this long.
 const QUIET: Duration = Duration::from_millis(300);
-/// And at the latest after so long.
+/// A change is processed after this time at the latest.
 const LATEST: Duration = Duration::from_secs(5);
-/// How often everything is looked at that cannot be watched.
+/// The interval of full scans if folders cannot be watched.
 const POLL: Duration = Duration::from_secs(10);
-/// How often everything is looked at that is watched.
+/// The interval of full scans if folders are watched.
 const CHECK: Duration = Duration::from_secs(300);
-/// Looking takes at most this part of the time.
+/// The interval is at least this many times the duration of a scan.
 const SHARE: u32 = 20;
-/// More changes than this are looked at as a whole.
+/// More changed paths than this cause a scan of the whole path.
 const MOST_PLACES: usize = 100;
-/// Files whose change concerns everything beside and below them.
+/// Files whose change affects everything in their folder.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// What following some paths tells.
+/// An event of watched paths.
 #[derive(Debug)]
-pub enum Followed {
-    /// How far the ingest of a path is.
-    Progress(Progress),
-    /// A path was looked at for the first time, or something in it was different.
-    Report(PathBuf, Report),
-    /// A path could not be read; it is tried again.
+pub enum WatchEvent {
+    /// The progress of an ingest.
+    Progress(IngestProgress),
+    /// A path was scanned for the first time, or something in it changed.
+    Report(PathBuf, IngestReport),
+    /// A path could not be read. It is tried again.
     Failed(PathBuf, ContextError),
 }
 
-/// Who is told.
-pub type Told<'a> = &'a mut (dyn FnMut(Followed) + Send);
+/// Receives the events of watched paths.
+pub type WatchCallback<'a> = &'a mut (dyn FnMut(WatchEvent) + Send);
 
-/// Takes these paths in, and again whatever changes in them, until the ingest is stopped or nobody
-/// waits any more.
-pub async fn follow(ingest: &Ingest, paths: &[PathBuf], told: Told<'_>) {
-    let mut follower = Follower::new(ingest, paths);
+/// Ingests these paths, and again whatever changes in them, until the ingester is stopped or the
+/// future is dropped.
+pub async fn watch_paths(ingest: &Ingester, paths: &[PathBuf], on_event: WatchCallback<'_>) {
+    let mut follower = PathWatcher::new(ingest, paths);
     tokio::select! {
-        () = follower.run(told) => {}
-        () = ingest.ended() => {}
+        () = follower.run(on_event) => {}
+        () = ingest.wait_for_stop() => {}
     }
 }
 
-/// The same for a program that serves meanwhile: what happens is logged.
-pub async fn keep_current(ingest: &Ingest, paths: &[PathBuf]) {
-    follow(ingest, paths, &mut |followed| match followed {
-        Followed::Report(path, report) if report.changed_anything() => tracing::info!(
+/// Watches paths like [`watch_paths`] and logs what happens. For a program that serves meanwhile.
+pub async fn keep_current(ingest: &Ingester, paths: &[PathBuf]) {
+    watch_paths(ingest, paths, &mut |followed| match followed {
+        WatchEvent::Report(path, report) if report.changed_anything() => tracing::info!(
             target: "toolgate::context",
             "{}: {} documents added, {} changed, {} removed",
             path.display(), report.added, report.changed, report.removed
         ),
-        Followed::Failed(path, error) => tracing::warn!(
+        WatchEvent::Failed(path, error) => tracing::warn!(
             target: "toolgate::context",
-            "{} is not in the local context: failed to {error}", path.display()
+            "cannot update the local context from {}: {error}",
+            path.display(), error = error_chain(&error)
         ),
-        Followed::Report(..) | Followed::Progress(_) => {}
+        WatchEvent::Report(..) | WatchEvent::Progress(_) => {}
     })
     .await;
 }
 
-struct Follower<'a> {
-    ingest: &'a Ingest,
-    roots: Vec<Watched>,
-    signal: Arc<Signal>,
-    watches: Watches,
-    /// How long the last look at everything took.
-    look: Duration,
+/// Watches several paths and ingests their changes.
+struct PathWatcher<'a> {
+    ingest: &'a Ingester,
+    roots: Vec<WatchedPath>,
+    signal: Arc<ChangeSignal>,
+    watches: FolderWatches,
+    /// The duration of the last full scan.
+    last_scan_time: Duration,
 }
 
-/// The folders that are watched.
+/// The watched folders.
 #[derive(Default)]
-struct Watches {
-    /// None: everything is only looked at.
+struct FolderWatches {
+    /// `None` if watching is impossible; then only periodic scans find changes.
     watcher: Option<RecommendedWatcher>,
     folders: BTreeSet<PathBuf>,
 }
 
-/// A path that is followed.
-struct Watched {
-    named: PathBuf,
-    /// What it led to last.
-    root: Option<Root>,
-    /// Why it could not be read last, which is told once.
-    failed: Option<String>,
+/// A path that is watched.
+struct WatchedPath {
+    path: PathBuf,
+    /// The last successful resolution.
+    root: Option<IngestRoot>,
+    /// The last error, so that it is reported once.
+    last_error: Option<String>,
     reported: bool,
 }
 
-/// What the system's events are for.
+/// Collects the events of the operating system and wakes the watcher.
 #[derive(Default)]
-struct Signal {
-    changes: Mutex<Changes>,
+struct ChangeSignal {
+    changes: Mutex<PathChanges>,
     wake: Notify,
 }
 
-/// What changed.
+/// The changes since the last scan.
 #[derive(Default)]
-struct Changes {
+struct PathChanges {
     places: BTreeSet<PathBuf>,
-    /// The system has lost count.
-    everything: bool,
+    /// The system lost events.
+    rescan_all: bool,
 }
 
-impl<'a> Follower<'a> {
-    fn new(ingest: &'a Ingest, paths: &[PathBuf]) -> Self {
-        let signal = Arc::<Signal>::default();
+impl<'a> PathWatcher<'a> {
+    fn new(ingest: &'a Ingester, paths: &[PathBuf]) -> Self {
+        let signal = Arc::<ChangeSignal>::default();
         let heard = signal.clone();
-        let watcher = notify::recommended_watcher(move |event| heard.hear(event));
-        let watcher = watcher.map_err(|error| fall_back(&error)).ok();
-        let watched = |path: &PathBuf| Watched::new(path.clone());
+        let watcher = notify::recommended_watcher(move |event| heard.record_event(event));
+        let watcher = watcher.map_err(|error| warn_polling(&error)).ok();
+        let watched = |path: &PathBuf| WatchedPath::new(path.clone());
         let roots = paths.iter().map(watched).collect();
-        let watches = Watches { watcher, folders: BTreeSet::new() };
-        Self { ingest, roots, signal, watches, look: Duration::ZERO }
+        let watches = FolderWatches { watcher, folders: BTreeSet::new() };
+        Self { ingest, roots, signal, watches, last_scan_time: Duration::ZERO }
     }
 
-    async fn run(&mut self, told: Told<'_>) {
+    async fn run(&mut self, on_event: WatchCallback<'_>) {
         loop {
-            self.look_at_everything(told).await;
-            let next = Instant::now() + self.pause();
+            self.scan_all(on_event).await;
+            let next = Instant::now() + self.rescan_interval();
             while let Some(changes) = self.changes_until(next).await {
-                if changes.everything {
+                if changes.rescan_all {
                     break;
                 }
-                self.look_at(changes.places, told).await;
+                self.scan_places(changes.places, on_event).await;
             }
         }
     }
 
-    /// How long until everything is looked at again.
-    fn pause(&self) -> Duration {
+    /// Returns the time until the next full scan.
+    fn rescan_interval(&self) -> Duration {
         let least = if self.watches.watcher.is_some() { CHECK } else { POLL };
-        least.max(self.look * SHARE)
+        least.max(self.last_scan_time * SHARE)
     }
 
-    /// What changed, once nothing more does; none if nothing did until then.
-    async fn changes_until(&self, until: Instant) -> Option<Changes> {
+    /// Waits for changes until things are quiet. Returns `None` if nothing changed until then.
+    async fn changes_until(&self, until: Instant) -> Option<PathChanges> {
         tokio::select! {
             () = self.signal.wake.notified() => {}
             () = sleep_until(until) => return None,
@@ -166,59 +168,60 @@ impl<'a> Follower<'a> {
         Some(std::mem::take(&mut *self.signal.changes()))
     }
 
-    async fn look_at_everything(&mut self, told: Told<'_>) {
+    async fn scan_all(&mut self, on_event: WatchCallback<'_>) {
         let begun = Instant::now();
-        // Watches are made anew: a folder of the same name may be another by now.
+        // Set up all watches again: a folder can have been replaced by another of the same name.
         self.watches.folders.clear();
         for at in 0..self.roots.len() {
-            let Some(root) = self.roots[at].find(told).await else { continue };
-            self.look(at, &root, None, told).await;
+            let Some(root) = self.roots[at].resolve_root(on_event).await else { continue };
+            self.scan(at, &root, None, on_event).await;
         }
-        self.look = begun.elapsed();
+        self.last_scan_time = begun.elapsed();
     }
 
-    async fn look_at(&mut self, places: BTreeSet<PathBuf>, told: Told<'_>) {
+    async fn scan_places(&mut self, places: BTreeSet<PathBuf>, on_event: WatchCallback<'_>) {
         for at in 0..self.roots.len() {
-            let Some(root) = self.roots[at].find(told).await else { continue };
+            let Some(root) = self.roots[at].resolve_root(on_event).await else { continue };
             let within = |place: &&PathBuf| place.starts_with(&root.path);
-            let within: BTreeSet<_> = places.iter().filter(within).map(|it| whole(it)).collect();
+            let within: BTreeSet<_> =
+                places.iter().filter(within).map(|it| affected_path(it)).collect();
             if within.is_empty() {
                 continue;
             }
             let all = within.len() > MOST_PLACES || within.contains(&root.path);
-            self.look(at, &root, (!all).then_some(&within), told).await;
+            self.scan(at, &root, (!all).then_some(&within), on_event).await;
         }
     }
 
-    /// Watches first and reads then: what changes in between is noticed, if twice.
-    async fn look(
+    /// Watches before it reads, so that no change in between is missed.
+    async fn scan(
         &mut self,
         at: usize,
-        root: &Root,
+        root: &IngestRoot,
         places: Option<&BTreeSet<PathBuf>>,
-        told: Told<'_>,
+        on_event: WatchCallback<'_>,
     ) {
         self.watch(root, places).await;
-        let mut progress = |progress| told(Followed::Progress(progress));
-        let ingested = self.ingest.places(root, places, &mut progress).await;
+        let mut progress = |progress| on_event(WatchEvent::Progress(progress));
+        let ingested = self.ingest.ingest_places(root, places, &mut progress).await;
         let watched = &mut self.roots[at];
         match ingested {
             Ok(report) => {
                 if report.changed_anything() || !watched.reported {
                     watched.reported = true;
-                    told(Followed::Report(watched.named.clone(), report));
+                    on_event(WatchEvent::Report(watched.path.clone(), report));
                 }
             }
             Err(error) => {
-                told(Followed::Failed(watched.named.clone(), error));
-                // Whatever it is, it must not be tried without end.
+                on_event(WatchEvent::Failed(watched.path.clone(), error));
+                // Do not retry in a busy loop.
                 sleep(QUIET).await;
             }
         }
     }
 
-    /// On another thread, as all that waits for a disk: somebody may be served meanwhile.
-    async fn watch(&mut self, root: &Root, places: Option<&BTreeSet<PathBuf>>) {
+    /// Watches folders on a blocking thread, because listing them waits for the disk.
+    async fn watch(&mut self, root: &IngestRoot, places: Option<&BTreeSet<PathBuf>>) {
         let mut watches = std::mem::take(&mut self.watches);
         let (root, places) = (root.clone(), places.cloned());
         let options = self.ingest.options().clone();
@@ -226,12 +229,12 @@ impl<'a> Follower<'a> {
             watches.add(folders(&root, places.as_ref(), &options));
             watches
         };
-        // One that fails leaves none, and everything is looked at now and then.
+        // If the task fails, there are no watches, and periodic scans find the changes.
         self.watches = spawn_blocking(watching).await.unwrap_or_default();
     }
 }
 
-impl Watches {
+impl FolderWatches {
     fn add(&mut self, folders: Vec<PathBuf>) {
         for folder in folders {
             let Some(watcher) = &mut self.watcher else { return };
@@ -239,29 +242,29 @@ impl Watches {
                 continue;
             }
             let watched = watcher.watch(&folder, RecursiveMode::NonRecursive);
-            // One that vanished meanwhile is noticed with its parent.
+            // The watch of the parent reports a folder that vanished.
             if let Err(error) = watched
                 && folder.exists()
             {
-                fall_back(&error);
+                warn_polling(&error);
                 self.watcher = None;
             }
         }
     }
 }
 
-impl Watched {
+impl WatchedPath {
     fn new(named: PathBuf) -> Self {
-        Self { named, root: None, failed: None, reported: false }
+        Self { path: named, root: None, last_error: None, reported: false }
     }
 
-    /// What it leads to now. A file that is gone still leads to where it was; of a folder that is
-    /// gone nothing is known, it may be on a disk that is not there.
-    async fn find(&mut self, told: Told<'_>) -> Option<Root> {
-        let named = self.named.clone();
-        let error = match spawn_blocking(move || Root::find(&named)).await.ok()? {
+    /// Resolves the path. A removed file resolves to its old location, so that its document is
+    /// removed. A missing folder resolves to `None`: it can be on a disk that is not mounted.
+    async fn resolve_root(&mut self, on_event: WatchCallback<'_>) -> Option<IngestRoot> {
+        let named = self.path.clone();
+        let error = match spawn_blocking(move || IngestRoot::resolve(&named)).await.ok()? {
             Ok(root) => {
-                self.failed = None;
+                self.last_error = None;
                 self.root = Some(root);
                 return self.root.clone();
             }
@@ -271,9 +274,9 @@ impl Watched {
             return self.root.clone();
         }
         let why = error.to_string();
-        if self.failed.as_ref() != Some(&why) {
-            self.failed = Some(why);
-            told(Followed::Failed(self.named.clone(), error));
+        if self.last_error.as_ref() != Some(&why) {
+            self.last_error = Some(why);
+            on_event(WatchEvent::Failed(self.path.clone(), error));
         }
         None
     }
@@ -283,39 +286,39 @@ fn is_missing(error: &ContextError) -> bool {
     matches!(error, ContextError::Path { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
-fn file_in_a_folder(root: &Root) -> bool {
+fn file_in_a_folder(root: &IngestRoot) -> bool {
     !root.is_folder && Path::new(&root.folder).is_dir()
 }
 
-/// What must be looked at when this changed.
-fn whole(place: &Path) -> PathBuf {
+/// Returns the path to scan after a change at `place`.
+fn affected_path(place: &Path) -> PathBuf {
     let is_rule = place.file_name().is_some_and(|name| RULES.iter().any(|rule| name == *rule));
     place.parent().filter(|_| is_rule).unwrap_or(place).to_owned()
 }
 
-fn fall_back(error: &notify::Error) {
+fn warn_polling(error: &notify::Error) {
     tracing::warn!(
         target: "toolgate::context",
-        "folders are looked at every {POLL:?}, because they cannot be watched: {error}"
+        "cannot watch folders, scanning them every {POLL:?} instead: {error}"
     );
 }
 
-impl Signal {
-    fn changes(&self) -> MutexGuard<'_, Changes> {
+impl ChangeSignal {
+    fn changes(&self) -> MutexGuard<'_, PathChanges> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, event: notify::Result<Event>) {
+    fn record_event(&self, event: notify::Result<Event>) {
         let Ok(event) = event else {
-            self.changes().everything = true;
+            self.changes().rescan_all = true;
             return self.wake.notify_one();
         };
         let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
         if event.kind.is_access() && event.kind != written {
-            return; // reading changes nothing, and we read them ourselves
+            return; // reads change nothing, and the ingest itself reads
         }
         let mut changes = self.changes();
-        changes.everything |= event.need_rescan();
+        changes.rescan_all |= event.need_rescan();
         changes.places.extend(event.paths);
         drop(changes);
         self.wake.notify_one();

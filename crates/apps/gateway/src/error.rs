@@ -1,14 +1,14 @@
-//! Why a gateway stopped serving.
+//! The errors that end a gateway.
 
 use toolgate_transport::TransportError;
 
-/// What ends a gateway that was not told to end.
+/// An error that ends a gateway before its shutdown was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
     /// The listener is not usable.
-    #[error("listen for connections: {0}")]
+    #[error("cannot listen for connections: {0}")]
     Listen(#[source] std::io::Error),
-    /// The client's lines broke.
-    #[error("talk to the client: {0}")]
+    /// Reading from the client or writing to it failed.
+    #[error("connection to the client failed: {0}")]
     Client(#[from] TransportError),
 }

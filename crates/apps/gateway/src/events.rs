@@ -1,34 +1,39 @@
-//! The gate's events on their way to the clients, whatever their revision.
+//! Delivers the gate's events to clients of all revisions.
 
 use std::sync::Arc;
 
 use tokio::sync::broadcast::{self, error::RecvError};
 use toolgate_model::CapabilityKind;
 
-use crate::modern::Listeners;
-use crate::session::Registry;
-use crate::upstreams::GateEvent;
+use crate::gate_service::GateEvent;
+use crate::modern::ListenSubscribers;
+use crate::session::LegacySessions;
 
-/// Brings the gate's events to the sessions and the listeners, until the gate is gone.
+/// Delivers the gate's events to sessions and listen subscribers until the gate is dropped.
 pub(crate) async fn fan_out(
     mut events: broadcast::Receiver<GateEvent>,
-    registry: Arc<Registry>,
-    listeners: Arc<Listeners>,
+    sessions: Arc<LegacySessions>,
+    subscribers: Arc<ListenSubscribers>,
 ) {
     loop {
         match events.recv().await {
             Ok(event) => {
-                registry.hear(&event);
-                listeners.hear(&event);
+                sessions.deliver_event(&event);
+                subscribers.deliver_event(&event);
             }
-            // Log lines that were missed are lost; a changed list must not be.
+            // Missed log messages are lost. A missed list change is not: all lists are reported as
+            // changed.
             Err(RecvError::Lagged(missed)) => {
-                tracing::warn!(target: "toolgate::gateway", missed, "too many events at once");
+                tracing::warn!(target: "toolgate::gateway", missed, "events were lost");
                 for kind in [CapabilityKind::Tool, CapabilityKind::Resource, CapabilityKind::Prompt]
                 {
-                    registry.hear(&GateEvent::ListChanged { kind, profile: None, caller: None });
+                    sessions.deliver_event(&GateEvent::ListChanged {
+                        kind,
+                        profile: None,
+                        caller: None,
+                    });
                 }
-                listeners.missed();
+                subscribers.resync_all();
             }
             Err(RecvError::Closed) => return,
         }

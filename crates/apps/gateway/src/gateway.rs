@@ -1,4 +1,4 @@
-//! The gateway: one gate, served on as many carriers as the caller likes.
+//! The gateway: serves one gate on any number of transports.
 
 use std::sync::Arc;
 
@@ -6,82 +6,83 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use toolgate_host::Gate;
-use toolgate_wire::{Frame, Limits};
+use toolgate_wire::{Frame, MessageLimits};
 
 use crate::events::fan_out;
-use crate::modern::{self, Modern};
-use crate::principal::{Comer, Place};
-use crate::session::{self, Opening, Outlet, Registry, Terms};
-use crate::upstreams::Upstreams;
+use crate::gate_service::GateService;
+use crate::modern::{self, ModernHandler};
+use crate::principal::{ClientIdentity, RequestedProfile};
+use crate::session::{self, InitializeOptions, InitializeOutcome, LegacySessions, MessageSink};
 use crate::{GatewayError, Options, http, lines};
 
 /// Serves a gate to MCP clients.
 #[derive(Clone)]
 pub struct Gateway {
-    hub: Arc<Hub>,
-    showing: Place,
-    operated: bool,
+    state: Arc<GatewayState>,
+    default_profile: RequestedProfile,
+    is_operator: bool,
 }
 
-/// What all carriers of a gateway share.
-pub(crate) struct Hub {
-    upstreams: Arc<dyn Upstreams>,
+/// The state that all transports of a gateway share.
+pub(crate) struct GatewayState {
+    gate: Arc<dyn GateService>,
     pub(crate) options: Options,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) modern: Modern,
+    pub(crate) sessions: Arc<LegacySessions>,
+    pub(crate) modern: ModernHandler,
     tasks: [AbortHandle; 2],
 }
 
 impl Gateway {
-    /// A gateway before this gate. Must be called inside a runtime.
+    /// Creates a gateway for this gate. Must be called inside a Tokio runtime.
     pub fn new(gate: Arc<Gate>, options: Options) -> Self {
-        Self::over(gate, options)
+        Self::with_service(gate, options)
     }
 
-    /// A gateway over whatever stands behind it.
-    pub(crate) fn over(upstreams: Arc<dyn Upstreams>, options: Options) -> Self {
-        let registry = Arc::new(Registry::default());
-        let modern = Modern::new(upstreams.clone(), &options);
-        let events = fan_out(upstreams.events(), registry.clone(), modern.listeners());
-        let expiry = modern::expire(Arc::downgrade(&modern.visitors()), options.session_ttl);
+    /// Creates a gateway for any implementation of the gate's interface.
+    pub(crate) fn with_service(gate: Arc<dyn GateService>, options: Options) -> Self {
+        let sessions = Arc::new(LegacySessions::default());
+        let modern = ModernHandler::new(gate.clone(), &options);
+        let events = fan_out(gate.events(), sessions.clone(), modern.subscribers());
+        let expiry = modern::expire_idle(Arc::downgrade(&modern.clients()), options.session_ttl);
         let tasks = [tokio::spawn(events).abort_handle(), tokio::spawn(expiry).abort_handle()];
-        let hub = Arc::new(Hub { upstreams, options, registry, modern, tasks });
-        Self { hub, showing: None, operated: false }
+        let state = Arc::new(GatewayState { gate, options, sessions, modern, tasks });
+        Self { state, default_profile: None, is_operator: false }
     }
 
-    /// The same gateway, for clients that are to see this profile if they choose none. What is
-    /// configured for a client by its name does not count there.
+    /// Returns the same gateway with a profile for clients that request none. It takes precedence
+    /// over a profile that is configured for a client by name.
     #[must_use]
-    pub fn showing(self, profile: Option<&str>) -> Self {
-        Self { showing: profile.map(Arc::from), ..self }
+    pub fn with_default_profile(self, profile: Option<&str>) -> Self {
+        Self { default_profile: profile.map(Arc::from), ..self }
     }
 
-    /// The same gateway, for the command line of whoever runs it: what he types there he need not
-    /// approve once more. Only for lines that no other client can write.
+    /// Returns the same gateway for the operator's own command line. Calls typed there need no
+    /// further approval. Use it only for connections that no other client can write to.
     #[must_use]
-    pub fn operated(self, operated: bool) -> Self {
-        Self { operated, ..self }
+    pub fn for_operator(self, is_operator: bool) -> Self {
+        Self { is_operator, ..self }
     }
 
-    /// How many calls wait for their clients.
+    /// Returns the number of parked calls.
     #[cfg(test)]
-    pub(crate) fn parked(&self) -> usize {
-        self.hub.modern.parked()
+    pub(crate) fn parked_count(&self) -> usize {
+        self.state.modern.parked_count()
     }
 
-    /// Serves Streamable HTTP on `/mcp` and, for one profile, on `/mcp/<profile>`, and `/healthz`
-    /// beside them, until `shutdown` is ready; then requests in flight may finish within
-    /// [`Options::drain`].
+    /// Serves Streamable HTTP on `/mcp`, on `/mcp/<profile>` for a single profile, and `/healthz`,
+    /// until `shutdown` is ready. After that, requests in flight have [`Options::drain_timeout`] to
+    /// finish.
     pub async fn serve_http(
         &self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), GatewayError> {
-        http::serve(self.hub.clone(), self.showing.clone(), listener, shutdown).await
+        http::serve(self.state.clone(), self.default_profile.clone(), listener, shutdown).await
     }
 
-    /// Serves one client that sends a message per line (stdio, a socket), until it leaves or
-    /// `shutdown` is ready; then requests in flight may finish within [`Options::drain`].
+    /// Serves one client that sends one message per line (stdio or a socket), until it disconnects
+    /// or `shutdown` is ready. After that, requests in flight have [`Options::drain_timeout`] to
+    /// finish.
     pub async fn serve_lines<R, W>(
         &self,
         reader: R,
@@ -92,46 +93,54 @@ impl Gateway {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let seat = lines::Seat { place: self.showing.clone(), operated: self.operated };
-        lines::serve(self.hub.clone(), seat, (reader, writer), shutdown).await
+        let options = lines::LineClientOptions {
+            profile: self.default_profile.clone(),
+            is_operator: self.is_operator,
+        };
+        lines::serve(self.state.clone(), options, (reader, writer), shutdown).await
     }
 }
 
-impl Hub {
-    /// Answers `initialize`; a session that begins is entered in the registry, and whoever carries
-    /// it has it leave.
-    pub(crate) fn open(&self, request: &Frame, comer: &Comer, outlet: Arc<dyn Outlet>) -> Opening {
-        let Self { upstreams, options, .. } = self;
-        let Comer { principal, place, .. } = comer;
-        let profile = place.as_deref();
-        let terms = Terms { strict: options.strict, profile, principal: principal.clone() };
-        let opening = session::open(upstreams, terms, request, outlet);
-        if let Opening::Session(session, _) = &opening {
-            self.registry.enter(session.clone());
+impl GatewayState {
+    /// Answers `initialize`. Registers a session that begins; the transport must close it.
+    pub(crate) fn open_session(
+        &self,
+        request: &Frame,
+        identity: &ClientIdentity,
+        sink: Arc<dyn MessageSink>,
+    ) -> InitializeOutcome {
+        let Self { gate, options, .. } = self;
+        let ClientIdentity { principal, profile, .. } = identity;
+        let profile = profile.as_deref();
+        let initialize_options =
+            InitializeOptions { strict: options.strict, profile, principal: principal.clone() };
+        let outcome = session::open_session(gate, initialize_options, request, sink);
+        if let InitializeOutcome::Session(session, _) = &outcome {
+            self.sessions.insert(session.clone());
         }
-        opening
+        outcome
     }
 
-    /// Waits a moment right after the start, before `initialize` is answered: servers' instructions
-    /// are told there and nowhere else.
+    /// Waits briefly after startup, before `initialize` is answered: clients get the servers'
+    /// instructions only in that answer.
     pub(crate) async fn await_start(&self) {
-        self.upstreams.await_start().await;
+        self.gate.await_start().await;
     }
 
-    /// The servers behind the gate.
-    pub(crate) fn upstreams(&self) -> &dyn Upstreams {
-        self.upstreams.as_ref()
+    /// Returns the gate.
+    pub(crate) fn gate(&self) -> &dyn GateService {
+        self.gate.as_ref()
     }
 
-    /// How much of a client's message is read.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits { bytes: self.options.body.total, ..Limits::default() }
+    /// Returns the limits for a client's messages.
+    pub(crate) fn wire_limits(&self) -> MessageLimits {
+        MessageLimits { bytes: self.options.body.total, ..MessageLimits::default() }
     }
 }
 
-impl Drop for Hub {
+impl Drop for GatewayState {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
-        self.modern.depart(|_| true);
+        self.modern.forget_principals(|_| true);
     }
 }

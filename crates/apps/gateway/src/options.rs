@@ -1,4 +1,4 @@
-//! How a gateway behaves where the protocol leaves a choice.
+//! The options of a gateway.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,66 +10,67 @@ use toolgate_wire::Revision;
 
 use crate::ClientProcesses;
 
-/// The choices of one gateway. The defaults are those of `toolgate serve`.
+/// The options of one gateway. The defaults are those of `toolgate serve`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Speak this revision and refuse every other.
+    /// Support only this revision and reject every other.
     pub strict: Option<Revision>,
-    /// How many HTTP sessions may live at once, a quarter of them of one client. Beyond it its own
-    /// that is idle longest goes; if none is idle, new ones are refused.
+    /// How many HTTP sessions may exist at once, a quarter of them for one client. Beyond that, the
+    /// client's session that has been idle longest is ended; if none is idle, new ones are
+    /// rejected.
     pub sessions: usize,
-    /// How long an HTTP session may be idle, and a client without one be remembered.
+    /// How long an HTTP session may be idle, and how long a modern client is remembered.
     pub session_ttl: Duration,
-    /// How long a call waits for a client without session that was asked something.
-    pub park: Duration,
-    /// How many HTTP connections may be open at once, a quarter of them of one client. Beyond it the
-    /// one that keeps us waiting longest is cut; if all are being served, new ones wait.
+    /// How long a parked call waits for its client's answers.
+    pub park_timeout: Duration,
+    /// How many HTTP connections may be open at once, a quarter of them for one client. Beyond
+    /// that, the slowest is closed; if all are being served, new ones wait.
     pub connections: usize,
     /// How long a request may take before its answer becomes an event stream.
     pub sse_after: Duration,
-    /// How long the stream of a request may be silent before it is closed and the client resumes
-    /// it (2025-11-25 only).
+    /// How long the stream of a request may be silent before it is closed and the client resumes it
+    /// (2025-11-25 only).
     pub poll_after: Option<Duration>,
-    /// How often a silent stream shows that it is alive.
+    /// How often a silent stream sends a keep-alive.
     pub keep_alive: Duration,
-    /// After how long a client should come back to a stream that was closed.
+    /// How long a client should wait before it resumes a stream that was closed.
     pub retry: Duration,
-    /// How long a call goes on whose client has left the stream it is answered on: the client may
-    /// come back to it. Then the call is cancelled.
-    pub resume: Duration,
-    /// When a connection that says nothing is cut.
-    pub cuts: Cuts,
-    /// Names, beside those of the loopback, under which clients may reach the gateway: `host` (on
-    /// the gateway's own port) or `host:port`.
+    /// How long a call continues after its client has left the stream, so that the client can
+    /// resume. After that the call is cancelled.
+    pub resume_timeout: Duration,
+    /// When a slow or idle connection is closed.
+    pub timeouts: ConnectionTimeouts,
+    /// Names, in addition to those of the loopback, under which clients may reach the gateway:
+    /// `host` (on the gateway's own port) or `host:port`.
     pub hosts: Vec<String>,
-    /// Origins, beside those of the allowed hosts, whose pages may reach the gateway.
+    /// Origins, in addition to those of the allowed hosts, of pages that may reach the gateway.
     pub origins: Vec<String>,
     /// How large a message may be.
     pub body: BodyLimits,
-    /// How long requests in flight may go on after the gateway was told to end.
-    pub drain: Duration,
-    /// What `/healthz` says of the servers.
-    pub health: Health,
-    /// Where the processes of clients that connect over HTTP are recorded.
+    /// How long requests in flight may continue after shutdown was requested.
+    pub drain_timeout: Duration,
+    /// The description of the servers in `/healthz`.
+    pub health: HealthSource,
+    /// Records the processes of clients that connect over HTTP.
     pub clients: ClientProcesses,
 }
 
-/// How long a connection may keep us waiting.
+/// How long the gateway waits for a connection.
 #[derive(Debug, Clone, Copy)]
-pub struct Cuts {
+pub struct ConnectionTimeouts {
     /// For the whole head of a request, once it has begun.
     pub head: Duration,
-    /// For the next part of a body.
+    /// For the next chunk of a body.
     pub body: Duration,
-    /// For a whole body that does not come at once.
+    /// For a whole body that does not arrive in one chunk.
     pub upload: Duration,
     /// For the next request.
     pub idle: Duration,
-    /// To take what we send.
+    /// For a blocked write to make progress.
     pub stall: Duration,
 }
 
-impl Default for Cuts {
+impl Default for ConnectionTimeouts {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(10),
@@ -87,30 +88,30 @@ impl Default for Options {
             strict: None,
             sessions: 1024,
             session_ttl: Duration::from_secs(30 * 60),
-            park: Duration::from_secs(5 * 60),
+            park_timeout: Duration::from_secs(5 * 60),
             connections: 1024,
             sse_after: Duration::from_secs(2),
             poll_after: Some(Duration::from_secs(5 * 60)),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),
-            resume: Duration::from_secs(10),
-            cuts: Cuts::default(),
+            resume_timeout: Duration::from_secs(10),
+            timeouts: ConnectionTimeouts::default(),
             hosts: Vec::new(),
             origins: Vec::new(),
             body: BodyLimits::default(),
-            drain: Duration::from_secs(10),
-            health: Health::default(),
+            drain_timeout: Duration::from_secs(10),
+            health: HealthSource::default(),
             clients: ClientProcesses::default(),
         }
     }
 }
 
-/// Tells how the servers are.
+/// Describes the state of the servers.
 #[derive(Clone)]
-pub struct Health(Arc<dyn Fn() -> Value + Send + Sync>);
+pub struct HealthSource(Arc<dyn Fn() -> Value + Send + Sync>);
 
-impl Health {
-    /// Asks `summary` each time somebody wants to know. It must not wait.
+impl HealthSource {
+    /// Creates a source that calls `summary` for each request. The function must not block.
     pub fn new(summary: impl Fn() -> Value + Send + Sync + 'static) -> Self {
         Self(Arc::new(summary))
     }
@@ -120,14 +121,14 @@ impl Health {
     }
 }
 
-impl Default for Health {
+impl Default for HealthSource {
     fn default() -> Self {
         Self::new(|| Value::Null)
     }
 }
 
-impl fmt::Debug for Health {
+impl fmt::Debug for HealthSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Health")
+        formatter.write_str("HealthSource")
     }
 }

@@ -1,8 +1,8 @@
-//! The other end of a connection: the process that holds it, for limits.
+//! The peer of a connection: the process that holds it, for limits.
 //!
-//! What one client may hold of what everybody needs is counted by its process, because a process can
-//! open as many connections and sessions as it likes. The process is looked up when something is
-//! first counted, and not for every connection: the search through all processes takes milliseconds.
+//! Shared resources are counted per process, because a process can open any number of connections
+//! and sessions. The process is looked up when something is first counted and not for every
+//! connection, because the search through all processes takes milliseconds.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -13,99 +13,100 @@ use tokio::time::sleep;
 use toolgate_host::keys::AccessKey;
 use toolgate_transport::peer::{PeerProcess, PeerSocket};
 
-/// How many processes are remembered, to be looked at first.
-const REMEMBERED: usize = 64;
-/// How often it is looked whether a process that left has ended.
-const GLANCE: Duration = Duration::from_millis(100);
+/// How many recently found processes are remembered. The search tries them first.
+const MAX_RECENT: usize = 64;
+/// How often the gateway checks whether a process has exited.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Who holds the other end of a connection.
+/// The holder of the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum PeerEnd {
+pub(crate) enum PeerConnectionOwner {
     /// A process of this machine.
     Process(PeerProcess),
-    /// Any process of a user, where the system does not tell which.
+    /// Some process of this user, if the system does not tell which.
     User(u32),
-    /// Somebody of whom nothing is known.
+    /// An unknown process.
     Unknown,
-    /// A client of lines: it has one connection.
+    /// The client of one line connection.
     Lines(u64),
 }
 
-/// What is counted as one client: a process, and the key it uses. A process may serve several.
+/// The unit that limits count as one client: a process and the key it uses. One process may act for
+/// several clients.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PeerId {
-    pub(crate) end: PeerEnd,
+    pub(crate) holder: PeerConnectionOwner,
     pub(crate) key: Option<Arc<AccessKey>>,
 }
 
 impl PeerId {
-    /// Whether it has ended, so that nobody misses what it left behind.
+    /// Returns true if its process has exited.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(&self.end, PeerEnd::Process(process) if !process.is_alive())
+        matches!(&self.holder, PeerConnectionOwner::Process(process) if !process.is_alive())
     }
 
-    /// Waits until its process has ended; for ever where it is not known which that is.
-    pub(crate) async fn end_of_process(&self) {
-        if !matches!(self.end, PeerEnd::Process(_)) {
+    /// Waits until its process has exited, or for ever if the process is unknown.
+    pub(crate) async fn wait_for_exit(&self) {
+        if !matches!(self.holder, PeerConnectionOwner::Process(_)) {
             return pending().await;
         }
         while !self.is_gone() {
-            sleep(GLANCE).await;
+            sleep(EXIT_POLL_INTERVAL).await;
         }
     }
 }
 
-/// The processes that were found last.
-pub(crate) type Known = Arc<Mutex<VecDeque<PeerProcess>>>;
+/// The processes that were found most recently.
+pub(crate) type RecentProcesses = Arc<Mutex<VecDeque<PeerProcess>>>;
 
-/// The other end of a connection.
+/// The peer of a connection.
 #[derive(Debug)]
-pub(crate) struct Peer {
-    /// Whether it is served without a key.
-    pub(crate) is_own: bool,
+pub(crate) struct ConnectionPeer {
+    /// True if the peer is served without a key.
+    pub(crate) may_omit_key: bool,
     socket: Option<PeerSocket>,
-    known: Known,
-    end: OnceLock<PeerEnd>,
+    recent: RecentProcesses,
+    holder: OnceLock<PeerConnectionOwner>,
 }
 
-impl Peer {
-    /// Whoever holds this socket, if the system tells.
-    pub(crate) fn new(is_own: bool, socket: Option<PeerSocket>, known: Known) -> Self {
-        Self { is_own, socket, known, end: OnceLock::new() }
+impl ConnectionPeer {
+    /// Creates the peer that holds this socket.
+    pub(crate) fn new(is_own: bool, socket: Option<PeerSocket>, recent: RecentProcesses) -> Self {
+        Self { may_omit_key: is_own, socket, recent, holder: OnceLock::new() }
     }
 
-    /// The client of a connection of lines.
-    pub(crate) fn of_lines(number: u64) -> Arc<Self> {
-        let peer = Self::new(true, None, Known::default());
-        let _ = peer.end.set(PeerEnd::Lines(number));
+    /// Creates the peer of a line connection.
+    pub(crate) fn for_lines(number: u64) -> Arc<Self> {
+        let peer = Self::new(true, None, RecentProcesses::default());
+        let _ = peer.holder.set(PeerConnectionOwner::Lines(number));
         Arc::new(peer)
     }
 
-    /// Who holds the other end. It is looked for once.
-    pub(crate) fn end(&self) -> PeerEnd {
-        *self.end.get_or_init(|| match &self.socket {
-            Some(socket) => self.look_for(socket),
-            None => PeerEnd::Unknown,
+    /// Returns the holder of the other end. The lookup happens once.
+    pub(crate) fn holder(&self) -> PeerConnectionOwner {
+        *self.holder.get_or_init(|| match &self.socket {
+            Some(socket) => self.find_holder(socket),
+            None => PeerConnectionOwner::Unknown,
         })
     }
 
-    fn look_for(&self, socket: &PeerSocket) -> PeerEnd {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // Several may hold it after a fork; the first of them began it.
-        let holders = socket.processes(known.make_contiguous());
+    fn find_holder(&self, socket: &PeerSocket) -> PeerConnectionOwner {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a fork several processes may hold the socket. The oldest opened it.
+        let holders = socket.processes(recent.make_contiguous());
         let Some(process) = holders.into_iter().min_by_key(|it| (it.started, it.pid)) else {
-            return PeerEnd::User(socket.uid);
+            return PeerConnectionOwner::User(socket.uid);
         };
-        known.retain(|it| *it != process);
-        known.push_front(process);
-        known.truncate(REMEMBERED);
-        PeerEnd::Process(process)
+        recent.retain(|it| *it != process);
+        recent.push_front(process);
+        recent.truncate(MAX_RECENT);
+        PeerConnectionOwner::Process(process)
     }
 }
 
 #[cfg(test)]
-impl Default for Peer {
+impl Default for ConnectionPeer {
     fn default() -> Self {
-        Self::new(false, None, Known::default())
+        Self::new(false, None, RecentProcesses::default())
     }
 }

@@ -1,7 +1,7 @@
-//! Whoever stands behind a request, as far as its carrier shows it.
+//! The principal behind a request, as far as the transport shows it.
 //!
-//! Everything that outlives a request (sessions, visitors, parked calls) belongs to one of these
-//! and is found by no other. What a client calls itself plays no part in it.
+//! Everything that outlives a request (sessions, modern clients, parked calls) belongs to one
+//! principal and is not found by others. The name that a client gives itself plays no role.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -9,70 +9,71 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use toolgate_host::keys::AccessKey;
 
-use crate::peer::{Peer, PeerId};
+use crate::peer::{ConnectionPeer, PeerId};
 
-/// Whoever stands behind a request.
+/// The principal behind a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Principal {
+pub(crate) enum ClientPrincipal {
     /// The user who runs this gateway, over HTTP.
     Local,
-    /// The caller a key stands for, over HTTP.
+    /// The holder of a key, over HTTP.
     Key(Arc<AccessKey>),
-    /// Whoever is at the other end of one connection of lines.
+    /// The client of one line connection.
     Connection(u64),
-    /// The same, where it is the person who runs this gateway, at our own command line.
+    /// The operator at Toolgate's own command line, on one line connection.
     Operator(u64),
 }
 
-/// The profile whose place a client came to; none where it chose none.
-pub(crate) type Place = Option<Arc<str>>;
+/// The profile that a client requested by its path or connection, if any.
+pub(crate) type RequestedProfile = Option<Arc<str>>;
 
-/// Whoever comes, and to whose place: what was begun at one is not found at another.
+/// The identity of a client: its principal and the profile it requested. State that was created
+/// under one identity is not found under another.
 #[derive(Debug, Clone)]
-pub(crate) struct Comer {
-    pub(crate) principal: Principal,
-    pub(crate) place: Place,
-    /// The other end of the connection. It is counted, and no part of who comes: a client may use
-    /// several processes.
-    pub(crate) peer: Arc<Peer>,
+pub(crate) struct ClientIdentity {
+    pub(crate) principal: ClientPrincipal,
+    pub(crate) profile: RequestedProfile,
+    /// The peer of the connection. Limits count it, but it is not part of the identity: a client
+    /// may use several processes.
+    pub(crate) peer: Arc<ConnectionPeer>,
 }
 
-impl PartialEq for Comer {
+impl PartialEq for ClientIdentity {
     fn eq(&self, other: &Self) -> bool {
-        (&self.principal, &self.place) == (&other.principal, &other.place)
+        (&self.principal, &self.profile) == (&other.principal, &other.profile)
     }
 }
 
-impl Eq for Comer {}
+impl Eq for ClientIdentity {}
 
-impl Hash for Comer {
+impl Hash for ClientIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.principal, &self.place).hash(state);
+        (&self.principal, &self.profile).hash(state);
     }
 }
 
-impl Comer {
-    /// As whom it is counted.
+impl ClientIdentity {
+    /// Returns the peer whose quota this client uses.
     pub(crate) fn peer_id(&self) -> PeerId {
-        self.principal.at(&self.peer)
+        self.principal.peer_id(&self.peer)
     }
 }
 
-impl Principal {
-    /// The principal of a new connection.
-    pub(crate) fn connection(operated: bool) -> Self {
+impl ClientPrincipal {
+    /// Creates the principal of a new line connection.
+    pub(crate) fn new_connection(is_operator: bool) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        if operated { Self::Operator(number) } else { Self::Connection(number) }
+        if is_operator { Self::Operator(number) } else { Self::Connection(number) }
     }
 
-    /// The same as the gate knows it: by name only.
-    pub(crate) fn at_the_gate(&self) -> toolgate_host::Principal {
-        toolgate_host::Principal::named(self.name().as_bytes())
+    /// Returns the gate's principal, which is derived from the name only.
+    pub(crate) fn to_gate_principal(&self) -> toolgate_host::Principal {
+        toolgate_host::Principal::from_name(self.name().as_bytes())
     }
 
-    /// A name no other principal of this process has. Digests are made of it, so each form is
-    /// written out here and does not follow the names of types.
+    /// Returns a name that no other principal of this process has. Digests depend on it, so each
+    /// form is written out here, independent of the names of types.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Local => "local".to_owned(),
@@ -82,8 +83,8 @@ impl Principal {
         }
     }
 
-    /// The name that approvals are bound to: the same whenever he comes back.
-    pub(crate) fn person(&self) -> Arc<str> {
+    /// Returns the name that approvals are bound to. It is the same for later connections.
+    pub(crate) fn approval_name(&self) -> Arc<str> {
         match self {
             Self::Local | Self::Connection(_) => "local".into(),
             Self::Operator(_) => toolgate_host::OPERATOR.into(),
@@ -91,26 +92,26 @@ impl Principal {
         }
     }
 
-    /// As whom it is counted at the other end of this connection.
-    pub(crate) fn at(&self, peer: &Peer) -> PeerId {
+    /// Returns the peer whose quota this principal uses on a connection.
+    pub(crate) fn peer_id(&self, peer: &ConnectionPeer) -> PeerId {
         let key = match self {
             Self::Key(key) => Some(key.clone()),
             Self::Local | Self::Connection(_) | Self::Operator(_) => None,
         };
-        PeerId { end: peer.end(), key }
+        PeerId { holder: peer.holder(), key }
     }
 
-    /// The number of its connection, if that is one of lines.
-    pub(crate) fn lines(&self) -> Option<u64> {
+    /// Returns the number of its line connection, if it has one.
+    pub(crate) fn line_connection(&self) -> Option<u64> {
         match self {
             Self::Connection(number) | Self::Operator(number) => Some(*number),
             Self::Local | Self::Key(_) => None,
         }
     }
 
-    /// Whether it came over HTTP.
-    pub(crate) fn over_http(&self) -> bool {
-        self.lines().is_none()
+    /// Returns true if it is a client over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.line_connection().is_none()
     }
 }
 
@@ -120,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_principal_is_named_by_what_it_is_and_not_by_how_it_is_printed() {
-        let named = |name: &str| toolgate_host::Principal::named(name.as_bytes());
-        assert_eq!(Principal::Local.at_the_gate(), named("local"));
-        assert_eq!(Principal::Connection(7).at_the_gate(), named("connection:7"));
-        assert_eq!(Principal::Operator(7).at_the_gate(), named("operator:7"));
+        let named = |name: &str| toolgate_host::Principal::from_name(name.as_bytes());
+        assert_eq!(ClientPrincipal::Local.to_gate_principal(), named("local"));
+        assert_eq!(ClientPrincipal::Connection(7).to_gate_principal(), named("connection:7"));
+        assert_eq!(ClientPrincipal::Operator(7).to_gate_principal(), named("operator:7"));
     }
 }

@@ -1,33 +1,33 @@
-//! What a consent is about, as the user is shown it. What it is bound to is
-//! [`ServerSpec::consent_digest`].
+//! Describes to the user what a consent covers. [`ServerSpec::consent_digest`] is what the consent
+//! is bound to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use toolgate_dialects::template::{Source, Variable};
+use toolgate_dialects::template::{TemplateVariable, VariableSource};
 use toolgate_model::{
-    Auth, AuthProvider, EnvFile, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec,
-    consented_args, consented_value, is_loader_variable, shown_url,
+    AuthProvider, AuthSpec, EnvFile, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec,
+    is_loader_variable, redact_args_for_consent, redact_url, redact_value_for_consent,
 };
 
 use crate::variables;
 
-/// Everything a consent is bound to, as text. Odd characters are shown escaped; values of headers,
-/// and whatever else may be a credential and could not be run, not at all. What the project can change
-/// without a new consent is listed as not pinned.
+/// Describes everything a consent is bound to. Unusual characters are escaped. Values of headers,
+/// and other possible credentials that cannot be executed, are hidden. Files that the project can
+/// change without a new consent are listed as not pinned.
 pub fn consent_text(spec: &ServerSpec) -> String {
     let (mut text, how) = match &spec.transport {
         TransportSpec::Stdio(stdio) => (process_text(stdio), "it takes"),
         TransportSpec::Http(http) => (endpoint_text(http), "it is sent"),
         TransportSpec::BuiltIn => return "built in".to_owned(),
     };
-    taken(&mut text, how, spec);
+    write_variables(&mut text, how, spec);
     text
 }
 
 fn process_text(stdio: &StdioSpec) -> String {
     let mut text = format!("command: {:?}", stdio.command);
-    for arg in consented_args(&stdio.args) {
+    for arg in redact_args_for_consent(&stdio.args) {
         let _ = write!(text, "\n    arg: {arg:?}");
     }
     if let Some(cwd) = &stdio.cwd {
@@ -52,43 +52,43 @@ fn process_text(stdio: &StdioSpec) -> String {
     text
 }
 
-/// What a file of variables held when it was read.
+/// Describes the content of an env file when it was read.
 fn content(text: &mut String, file: Option<&EnvFile>) {
     let Some(file) = file else { return };
     let _ = match &file.digest {
         Some(digest) => write!(text, " ({digest})"),
-        None => write!(text, " (it cannot be read now)"),
+        None => write!(text, " (cannot be read now)"),
     };
     let others = |(name, _): &(&String, _)| !is_loader_variable(name);
     let set: &BTreeMap<_, _> = file.variables.as_ref().unwrap_or(const { &BTreeMap::new() });
     values(text, "   sets", set.iter().filter(others));
 }
 
-/// Variables with their values, as far as those may be shown.
+/// Writes variables with their values, where a value may be shown.
 fn values<'a>(
     text: &mut String,
     label: &str,
     values: impl Iterator<Item = (&'a String, &'a Secret<String>)>,
 ) {
     for (name, value) in values {
-        let value = consented_value(name, value.expose());
+        let value = redact_value_for_consent(name, value.expose());
         let _ = write!(text, "\n{label}: {name:?} = {value:?}");
     }
 }
 
 fn endpoint_text(http: &HttpSpec) -> String {
-    let mut text = format!("url: {:?}", shown_url(&http.url));
+    let mut text = format!("url: {:?}", redact_url(&http.url));
     names(&mut text, "headers", http.headers.keys());
     if let Some(helper) = &http.headers_helper {
-        let helper = consented_args(std::slice::from_ref(helper.expose()));
+        let helper = redact_args_for_consent(std::slice::from_ref(helper.expose()));
         let _ = write!(text, "\nruns for more headers: {:?}", helper.concat());
     }
     login(&mut text, &http.auth);
     text
 }
 
-/// Says as whom the user would be known there, and who else has a part in it.
-fn login(text: &mut String, auth: &Auth) {
+/// Describes how the user is authenticated to the server, and which other hosts take part.
+fn login(text: &mut String, auth: &AuthSpec) {
     let _ = match &auth.provider {
         AuthProvider::GoogleCredentials => write!(text, "\nlogs in with your Google credentials"),
         AuthProvider::ServiceAccount { audience, account } => {
@@ -109,21 +109,25 @@ fn login(text: &mut String, auth: &Auth) {
     names(text, "logs in at", hosts.iter());
 }
 
-/// The host of a URL: the rest may be a secret, and does not say who is told.
+/// Returns the host of a URL. The rest may contain secrets, and does not say which host receives
+/// data.
 fn host(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     authority.rsplit('@').next().map(str::to_owned)
 }
 
-/// Says what of the user's is handed over by variables: names, never values.
-fn taken(text: &mut String, how: &str, spec: &ServerSpec) {
-    let of_user = |variable: &Variable| {
-        matches!(variable.source, Source::Env | Source::File | Source::Secret)
+/// Lists the variables that the server receives: names, never values.
+fn write_variables(text: &mut String, how: &str, spec: &ServerSpec) {
+    let of_user = |variable: &TemplateVariable| {
+        matches!(
+            variable.source,
+            VariableSource::Env | VariableSource::File | VariableSource::Secret
+        )
     };
-    let variables = variables::named(spec).into_iter().filter(of_user);
-    // A default may be a secret, and says nothing of what is taken.
-    let named = variables.map(|it| Variable { default: None, ..it }.to_string());
+    let variables = variables::server_variables(spec).into_iter().filter(of_user);
+    // A default may be a secret, and does not say which variable is passed.
+    let named = variables.map(|it| TemplateVariable { default: None, ..it }.to_string());
     let named: BTreeSet<_> = named.collect();
     if !named.is_empty() {
         let named: Vec<_> = named.into_iter().map(|it| format!("{it:?}")).collect();

@@ -1,33 +1,34 @@
-//! What all files together say of the local context.
+//! Merges the settings of the local context from all files.
 //!
-//! Which folders are read into it, and whose word they are, is for the user or the system to say: a
-//! project's file would let whoever wrote it read the user's folders, or vouch for his own text.
+//! Only the user and the system decide which folders are indexed and trusted. Otherwise the author
+//! of a project's file could read the user's folders, or mark the project's own text as trusted.
 
 use std::path::PathBuf;
 
-use toolgate_dialects::{FileContext, FileRef, Said};
-use toolgate_model::{ContextSettings, Diagnostic, Scope};
+use toolgate_dialects::{FileContext, FileRef, LocatedValue};
+use toolgate_model::{ConfigScope, ContextSettings, Diagnostic};
 
 use crate::Home;
-use crate::files::Layer;
-use crate::layers::note;
-use crate::settings::normal;
-use crate::strictest::OWN;
+use crate::files::ConfigLayer;
+use crate::layers::new_warning;
+use crate::settings::normalize_path;
+use crate::strict_setting::OWN_CONFIG_HINT;
 
-/// Takes each word from the nearest file that may say it. Whatever does not count is told.
-pub(crate) fn settle(
-    layers: &[Layer],
+/// Takes each setting from the nearest file that may set it, and reports settings that have no
+/// effect.
+pub(crate) fn merge_context(
+    layers: &[ConfigLayer],
     home: &Home,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ContextSettings {
-    for layer in layers.iter().filter(|layer| layer.file.scope == Scope::Project) {
-        diagnostics.extend(told(layer));
+    for layer in layers.iter().filter(|layer| layer.file.scope == ConfigScope::Project) {
+        diagnostics.extend(report_project_settings(layer));
     }
-    let counts = |layer: &&Layer| layer.file.scope != Scope::Project;
+    let counts = |layer: &&ConfigLayer| layer.file.scope != ConfigScope::Project;
     let counting =
-        || layers.iter().filter(counts).map(|it| (&it.file, &it.reading.settings.context));
-    let paths = |said: fn(&FileContext) -> &Option<Said<Vec<PathBuf>>>| {
-        let nearest = counting().find_map(|(file, it)| Some((file, said(it).as_ref()?)));
+        || layers.iter().filter(counts).map(|it| (&it.file, &it.parsed.settings.context));
+    let paths = |read: fn(&FileContext) -> &Option<LocatedValue<Vec<PathBuf>>>| {
+        let nearest = counting().find_map(|(file, it)| Some((file, read(it).as_ref()?)));
         nearest.map(|(file, paths)| absolute(&paths.value, file, home)).unwrap_or_default()
     };
     ContextSettings {
@@ -39,13 +40,13 @@ pub(crate) fn settle(
 }
 
 fn absolute(paths: &[PathBuf], file: &FileRef, home: &Home) -> Vec<PathBuf> {
-    paths.iter().map(|path| normal(&file.project.join(home.expand(path)))).collect()
+    paths.iter().map(|path| normalize_path(&file.project.join(home.expand(path)))).collect()
 }
 
-/// What a project's file says, and has no say in.
-fn told(layer: &Layer) -> Vec<Diagnostic> {
-    let FileContext { offer, names, folders, trusted } = &layer.reading.settings.context;
-    let said = [
+/// Reports the settings of a project's file, which have no effect.
+fn report_project_settings(layer: &ConfigLayer) -> Vec<Diagnostic> {
+    let FileContext { offer, names, folders, trusted } = &layer.parsed.settings.context;
+    let settings = [
         ("offer", offer.as_ref().map(|it| it.at)),
         ("names", names.as_ref().map(|it| it.at)),
         ("folders", folders.as_ref().map(|it| it.at)),
@@ -53,8 +54,12 @@ fn told(layer: &Layer) -> Vec<Diagnostic> {
     ];
     let tell = |(key, at): (&str, Option<(u32, u32)>)| {
         let (line, column) = at?;
-        let message = format!("`context.{key}` does not count in a project's file");
-        Some(note(layer.file.origin(line, column), message, Some(OWN.to_owned())))
+        let message = format!("`context.{key}` has no effect in a project's file");
+        Some(new_warning(
+            layer.file.origin(line, column),
+            message,
+            Some(OWN_CONFIG_HINT.to_owned()),
+        ))
     };
-    said.into_iter().filter_map(tell).collect()
+    settings.into_iter().filter_map(tell).collect()
 }

@@ -1,31 +1,31 @@
-//! What in a value is a credential: the header that carries one, and the parts of it that may turn
-//! up alone.
+//! Finds credentials in values: headers that carry one, and parts of a value that are secret by
+//! themselves.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use toolgate_model::{hidden_in_url, is_secret_like};
+use toolgate_model::{is_secret_like, secrets_in_url};
 
-/// How credentials announce themselves in a header.
+/// Authentication schemes with which a credential in a header begins.
 const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "apikey", "api-key", "digest"];
-/// Shorter parts of a value are ordinary words.
+/// Shorter parts of a value are treated as ordinary words.
 const SHORTEST: usize = 4;
 
-/// Whether a header is sent to say who we are: it must not come out empty.
-pub(crate) fn is_header(name: &str, value: &str) -> bool {
+/// Returns true if the header authenticates the client. Such a header must not be empty.
+pub(crate) fn is_credential_header(name: &str, value: &str) -> bool {
     is_secret_like(name) || scheme(value).is_some()
 }
 
-/// What follows the scheme a value begins with.
+/// Splits a value into its authentication scheme and the rest.
 fn scheme(value: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = value.trim_start().split_once(' ')?;
     let is_scheme = SCHEMES.contains(&scheme.to_ascii_lowercase().as_str());
     is_scheme.then(|| (scheme, rest.trim()))
 }
 
-/// The parts of a value that are secret by themselves: the token without its scheme, the password
-/// of a URL or of `Basic`, what a cookie holds.
-pub(crate) fn in_value(value: &str) -> Vec<String> {
-    let mut found = hidden_in_url(value);
+/// Returns the parts of a value that are secret by themselves: the token without its scheme, the
+/// password of a URL or of `Basic`, and the values of cookies.
+pub(crate) fn credential_parts(value: &str) -> Vec<String> {
+    let mut found = secrets_in_url(value);
     if let Some((scheme, token)) = scheme(value) {
         found.push(token.to_owned());
         if scheme.eq_ignore_ascii_case("basic") {
@@ -63,20 +63,20 @@ mod tests {
             ("PRIVATE-TOKEN", ""),
             ("H", "Bearer ${env:X:-}"),
         ] {
-            assert!(is_header(name, value), "{name}");
+            assert!(is_credential_header(name, value), "{name}");
         }
         for name in ["Accept", "X-Trace", "X-Keyboard"] {
-            assert!(!is_header(name, "a value"), "{name}");
+            assert!(!is_credential_header(name, "a value"), "{name}");
         }
     }
 
     #[test]
     fn parts_that_may_turn_up_alone_are_found() {
-        assert_eq!(in_value("Bearer canary"), ["canary"]);
+        assert_eq!(credential_parts("Bearer canary"), ["canary"]);
         let basic = STANDARD.encode("me:canary");
-        assert_eq!(in_value(&format!("Basic {basic}")), [&*basic, "canary", "me:canary"]);
-        assert_eq!(in_value("session=canary; a=b"), ["canary"]);
-        assert_eq!(in_value("pg://me:canary@host/db"), ["me:canary", "canary"]);
-        assert!(in_value("just words").is_empty());
+        assert_eq!(credential_parts(&format!("Basic {basic}")), [&*basic, "canary", "me:canary"]);
+        assert_eq!(credential_parts("session=canary; a=b"), ["canary"]);
+        assert_eq!(credential_parts("pg://me:canary@host/db"), ["me:canary", "canary"]);
+        assert!(credential_parts("just words").is_empty());
     }
 }

@@ -1,13 +1,13 @@
-//! Files of variables: `NAME=value` per line, as many programs write them.
+//! Parses env files: one `NAME=value` per line.
 //!
-//! Comments begin with `#`, `export` before a name is ignored, and values may stand in quotes: in
-//! single ones as they are, in double ones with `\n` and its like, over several lines if need be.
-//! Nothing is expanded, and no error shows a value.
+//! Comments begin with `#`, and `export` before a name is ignored. Values may be quoted: single
+//! quotes keep the text as it is, double quotes allow escapes like `\n`, and both allow line
+//! breaks. Nothing is expanded, and errors never show a value.
 
 use std::collections::BTreeMap;
 
-/// The variables a text sets; the last of two with one name counts. Fails with what is wrong and in
-/// which line.
+/// Returns the variables of an env file; a later value replaces an earlier one. An error names the
+/// line and the problem.
 pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut found = BTreeMap::new();
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
@@ -17,36 +17,37 @@ pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, String>, String> {
             continue;
         }
         let line = text[..text.len() - rest.len()].matches('\n').count() + 1;
-        let (name, value, after) = one(rest).map_err(|why| format!("line {line} {why}"))?;
+        let (name, value, after) =
+            parse_variable(rest).map_err(|why| format!("line {line} {why}"))?;
         found.insert(name.to_owned(), value);
         rest = after;
     }
     Ok(found)
 }
 
-/// The variable a text begins with, and what follows it.
-fn one(text: &str) -> Result<(&str, String, &str), &'static str> {
+/// Parses the variable at the start of a text, and returns the remaining text.
+fn parse_variable(text: &str) -> Result<(&str, String, &str), &'static str> {
     let line = text.lines().next().unwrap_or_default();
-    let end = line.find('=').ok_or("sets nothing")?;
+    let end = line.find('=').ok_or("has no `=`")?;
     let name = line[..end].trim();
     let name = name.strip_prefix("export ").map_or(name, str::trim_start);
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err("has no usable name");
+        return Err("has no valid variable name");
     }
     let rest = text[end + 1..].trim_start_matches([' ', '\t']);
     let (value, after) = match rest.chars().next() {
         Some(quote @ ('"' | '\'')) => {
-            let (value, after) = quoted(rest, quote).ok_or("has a quote that is never closed")?;
+            let (value, after) = quoted(rest, quote).ok_or("has an unclosed quote")?;
             let tail = after.lines().next().unwrap_or_default().trim();
             if !tail.is_empty() && !tail.starts_with('#') {
-                return Err("has something behind its quotes");
+                return Err("has text after the closing quote");
             }
             (value, next_line(after))
         }
         _ => (plain(rest.lines().next().unwrap_or_default()).to_owned(), next_line(rest)),
     };
     match value.contains('\0') {
-        true => Err("has a NUL character"),
+        true => Err("contains a NUL character"),
         false => Ok((name, value, after)),
     }
 }
@@ -55,14 +56,14 @@ fn next_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest).trim_start()
 }
 
-/// A value without quotes: up to a comment, which needs a blank before it.
+/// Returns an unquoted value without its comment, which must follow whitespace.
 fn plain(value: &str) -> &str {
     let comment = value.find(" #").or_else(|| value.find("\t#"));
     let value = &value[..comment.unwrap_or(value.len())];
     if value.starts_with('#') { "" } else { value.trim() }
 }
 
-/// A value in quotes, and what follows it.
+/// Returns a quoted value and the remaining text.
 fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices().skip(1);

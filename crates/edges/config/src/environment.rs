@@ -1,104 +1,110 @@
-//! Where the values of variables come from: the environment, files, the user's secrets, and the
-//! folders the words for them mean.
+//! Looks up the values of variables: in the environment, in files, in the user's secrets, and the
+//! folders `${project}` and `${home}`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgate_dialects::template::{Source, Variable};
+use toolgate_dialects::template::{TemplateVariable, VariableSource};
 
 use crate::files::read_bounded;
-use crate::{Secrets, Surroundings};
+use crate::{SecretStore, VariableContext};
 
-/// The largest file a variable may mean.
+/// The size limit of a file that a variable refers to.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Looks a name up.
-type LookUp = dyn Fn(&str) -> Option<String> + Send + Sync;
+/// Looks up an environment variable by name.
+type EnvLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// Everything variables are looked up in.
+/// The sources in which variables are looked up.
 #[derive(Clone)]
 pub struct Environment {
-    env: Arc<LookUp>,
-    /// The names there are to look up.
+    env: Arc<EnvLookup>,
+    /// Lists the names of all environment variables.
     names: fn() -> Vec<String>,
-    around: Surroundings,
+    variable_context: VariableContext,
 }
 
-/// What was found under a name, or why nothing: a reason never holds a value.
-pub(crate) type Found = Result<Option<String>, String>;
+/// The value of a variable, or the reason why it cannot be read. A reason never contains a value.
+pub(crate) type LookupResult = Result<Option<String>, String>;
 
 impl Environment {
-    /// Variables from this function, folders and secrets from nowhere.
+    /// Looks up environment variables with `env`; has no folders and no secrets.
     pub fn new(env: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self { env: Arc::new(env), names: Vec::new, around: Surroundings::default() }
+        Self { env: Arc::new(env), names: Vec::new, variable_context: VariableContext::default() }
     }
 
-    /// The variables of this process.
+    /// Looks up variables in the environment of this process.
     pub fn of_process() -> Self {
         let names =
             || std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
         Self { names, ..Self::new(|name| std::env::var(name).ok()) }
     }
 
-    /// Says which folders `${project}` and `${home}` mean.
+    /// Sets the folders of `${project}` and `${home}`.
     #[must_use]
-    pub fn folders(self, project: Option<PathBuf>, user: Option<PathBuf>) -> Self {
-        Self { around: Surroundings { project, user, ..self.around }, ..self }
+    pub fn with_folders(self, project: Option<PathBuf>, user: Option<PathBuf>) -> Self {
+        Self {
+            variable_context: VariableContext { project, user, ..self.variable_context },
+            ..self
+        }
     }
 
-    /// Says where `${secret:…}` is looked up.
+    /// Sets the store of `${secret:…}`.
     #[must_use]
-    pub fn secrets(self, secrets: Secrets) -> Self {
-        Self { around: Surroundings { secrets: Some(secrets), ..self.around }, ..self }
+    pub fn with_secrets(self, secrets: SecretStore) -> Self {
+        Self {
+            variable_context: VariableContext { secrets: Some(secrets), ..self.variable_context },
+            ..self
+        }
     }
 
-    /// The same for an entry: what is said here counts, what is left open is as the entry has it.
-    pub(crate) fn within(self, entry: &Surroundings) -> Self {
-        let Surroundings { project, user, secrets } = self.around;
-        let around = Surroundings {
+    /// Fills in the folders and secrets of an entry where this environment sets none.
+    pub(crate) fn for_entry(self, entry: &VariableContext) -> Self {
+        let VariableContext { project, user, secrets } = self.variable_context;
+        let around = VariableContext {
             project: project.or_else(|| entry.project.clone()),
             user: user.or_else(|| entry.user.clone()),
             secrets: secrets.or_else(|| entry.secrets.clone()),
         };
-        Self { around, ..self }
+        Self { variable_context: around, ..self }
     }
 
-    /// The value of a variable; an error says why there can be none.
-    pub(crate) fn look_up(&self, variable: &Variable) -> Found {
+    /// Returns the value of a variable; `None` if it is not set.
+    pub(crate) fn look_up(&self, variable: &TemplateVariable) -> LookupResult {
         let text = |path: &PathBuf| path.to_str().map(str::to_owned);
         Ok(match variable.source {
-            Source::Env => self.variable(&variable.name),
-            Source::Project => self.around.project.as_ref().and_then(text),
-            Source::Home => self.around.user.as_ref().and_then(text),
-            Source::ProjectName => {
-                let name = self.around.project.as_deref().and_then(Path::file_name);
+            VariableSource::Env => self.variable(&variable.name),
+            VariableSource::Project => self.variable_context.project.as_ref().and_then(text),
+            VariableSource::Home => self.variable_context.user.as_ref().and_then(text),
+            VariableSource::ProjectName => {
+                let name = self.variable_context.project.as_deref().and_then(Path::file_name);
                 name.and_then(|name| name.to_str()).map(str::to_owned)
             }
-            Source::Separator => Some(std::path::MAIN_SEPARATOR.to_string()),
-            Source::File => return self.file(Path::new(&variable.name)).map(Some),
-            Source::Secret => return self.secret(&variable.name),
+            VariableSource::Separator => Some(std::path::MAIN_SEPARATOR.to_string()),
+            VariableSource::File => return self.file(Path::new(&variable.name)).map(Some),
+            VariableSource::Secret => return self.secret(&variable.name),
         })
     }
 
-    /// The value of a variable of the environment.
+    /// Returns the value of an environment variable.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.env)(name)
     }
 
-    /// The variables there are whose names fit a pattern.
-    pub(crate) fn fitting(&self, pattern: &str) -> Vec<String> {
-        let fits = |name: &String| toolgate_model::matches(pattern, name);
+    /// Returns the names of the environment variables that match a pattern.
+    pub(crate) fn matching_names(&self, pattern: &str) -> Vec<String> {
+        let fits = |name: &String| toolgate_model::matches_tool_pattern(pattern, name);
         (self.names)().into_iter().filter(fits).collect()
     }
 
-    /// What a file holds, without its last line end.
+    /// Returns the content of a file, without its final line break.
     pub(crate) fn file(&self, path: &Path) -> Result<String, String> {
-        let path = match (path.strip_prefix("~"), &self.around.user) {
+        let path = match (path.strip_prefix("~"), &self.variable_context.user) {
             (Ok(rest), Some(user)) => user.join(rest),
             _ => path.to_owned(),
         };
         let mut text = read_bounded(&path, MAX_BYTES)
-            .map_err(|error| format!("the file {} cannot be read: {error}", path.display()))?;
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         if text.ends_with('\n') {
             text.pop();
             if text.ends_with('\r') {
@@ -108,12 +114,12 @@ impl Environment {
         Ok(text)
     }
 
-    fn secret(&self, name: &str) -> Found {
-        let Some(secrets) = &self.around.secrets else { return Ok(None) };
+    fn secret(&self, name: &str) -> LookupResult {
+        let Some(secrets) = &self.variable_context.secrets else { return Ok(None) };
         let found = secrets.get(name).map_err(|error| {
             let source = std::error::Error::source(&error);
             let why = source.map(|source| format!(": {source}")).unwrap_or_default();
-            format!("failed to {error}{why}")
+            format!("{error}{why}")
         })?;
         Ok(found.map(|secret| secret.expose().clone()))
     }

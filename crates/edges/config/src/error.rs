@@ -1,144 +1,148 @@
-//! What can fail here. Messages read after "failed to".
+//! The errors of this crate.
 
 use std::io;
 use std::path::PathBuf;
 
-use toolgate_dialects::Input;
-use toolgate_dialects::template::{Source, Variable};
+use toolgate_dialects::InputSpec;
+use toolgate_dialects::template::{TemplateVariable, VariableSource};
 use toolgate_model::{Origin, ServerName};
 
-use crate::Entry;
+use crate::PlanEntry;
 
-/// Why configuration could not be found, read, written or resolved.
+/// An error while finding, reading, writing or resolving configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Neither a home was named nor is there a user's home folder.
-    #[error("find a home: HOME is not set; name a folder with --home or TOOLGATE_HOME")]
+    /// No home was given, and the user has no home folder.
+    #[error("cannot find a home folder: HOME is not set; pass --home or set TOOLGATE_HOME")]
     NoHome,
-    /// A file that must be read could not be.
-    #[error("read {}", path.display())]
+    /// A file could not be read.
+    #[error("cannot read {}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A file or folder could not be created.
-    #[error("write {}", path.display())]
+    #[error("cannot write {}", path.display())]
     Write {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A text could not be changed as asked.
-    #[error("edit {}", path.display())]
+    /// A document could not be edited.
+    #[error("cannot edit {}", path.display())]
     Edit {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: toolgate_dialects::EditError,
     },
-    /// Somebody else of ours has been changing files beside it for too long.
-    #[error("edit {}: another toolgate is changing it; try again when that is done", path.display())]
+    /// Another Toolgate process kept the folder locked for too long.
+    #[error("cannot edit {}: another toolgate is changing it; try again later", path.display())]
     Busy {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// A variable that an entry names has no value.
-    #[error("expand `{field}` of server \"{server}\"{}: {why}; {advice}", place(at))]
+    /// A variable of an entry has no value.
+    #[error("cannot expand `{field}` of server \"{server}\"{}: {why}; {advice}", place(at))]
     Unset {
         /// The server.
         server: ServerName,
-        /// The field, and the key inside it.
+        /// The field, with the key inside it.
         field: String,
         /// The variable.
-        variable: Box<Variable>,
-        /// Where the entry begins.
+        variable: Box<TemplateVariable>,
+        /// The origin of the entry.
         at: Option<Box<Origin>>,
         /// What is missing.
         why: String,
         /// What to do about it.
         advice: String,
     },
-    /// Something an entry takes values from cannot be read.
-    #[error("expand `{field}` of server \"{server}\"{}: {why}", place(at))]
+    /// A source of values for an entry cannot be read.
+    #[error("cannot expand `{field}` of server \"{server}\"{}: {why}", place(at))]
     Unreadable {
         /// The server.
         server: ServerName,
-        /// The field, and the key inside it.
+        /// The field, with the key inside it.
         field: String,
-        /// Where the entry begins.
+        /// The origin of the entry.
         at: Option<Box<Origin>>,
-        /// What, and why not; never what it holds.
+        /// What cannot be read, and why; never a value.
         why: String,
     },
-    /// A file of a project's server is not what the user consented to.
+    /// A file of a project's server has changed since the user consented.
     #[error(
-        "start server \"{server}\": a file it is started with has changed since you consented; see it with `toolgate consent {server}`"
+        "cannot start server \"{server}\": a file that it is started with has changed since the user consented"
     )]
     Changed {
         /// The server.
         server: ServerName,
     },
-    /// A secret cannot be kept like that.
-    #[error("keep the secret {name:?}: {why}")]
+    /// The name or the value of a secret is not valid.
+    #[error("cannot store the secret {name:?}: {why}")]
     BadSecret {
-        /// Its name.
+        /// The name of the secret.
         name: String,
         /// What is wrong.
         why: &'static str,
     },
-    /// A variable's value cannot be used where it is named. The value itself is not shown.
-    #[error("expand `{field}` of server \"{server}\": the value of a variable holds {what}")]
+    /// The value of a variable is not allowed in this field. The value is not shown.
+    #[error(
+        "cannot expand `{field}` of server \"{server}\": the value of a variable contains {what}"
+    )]
     Unusable {
         /// The server.
         server: ServerName,
-        /// The field, and the key inside it.
+        /// The field, with the key inside it.
         field: String,
-        /// What must not stand there.
+        /// What the value must not contain.
         what: &'static str,
     },
 }
 
 impl ConfigError {
-    /// A variable that has no value, and what to do about it.
-    pub(crate) fn unset(server: &ServerName, field: &str, variable: &Variable) -> Self {
-        let Variable { source, name, .. } = variable;
+    /// Returns the error for a variable without a value, with advice.
+    pub(crate) fn unset(server: &ServerName, field: &str, variable: &TemplateVariable) -> Self {
+        let TemplateVariable { source, name, .. } = variable;
         let (why, advice) = match source {
-            Source::Env => (
+            VariableSource::Env => (
                 format!("the variable {name} is not set or empty"),
-                "set it where toolgate is started".to_owned(),
+                "set it in the environment of toolgate".to_owned(),
             ),
-            Source::Secret => (
+            VariableSource::Secret => (
                 format!("the secret {name:?} is not stored"),
                 format!("store it with `toolgate secret set {name}`"),
             ),
-            Source::Project | Source::ProjectName => (
+            VariableSource::Project | VariableSource::ProjectName => (
                 "no project is open".to_owned(),
                 "start toolgate in the project's folder".to_owned(),
             ),
-            _ => (format!("{variable} has no value"), "write it out instead".to_owned()),
+            _ => (format!("{variable} has no value"), "write the value instead".to_owned()),
         };
         let (server, field) = (server.clone(), field.to_owned());
         Self::Unset { server, field, variable: Box::new(variable.clone()), at: None, why, advice }
     }
 
-    /// The same, with the place of the entry, what its file says of what is missing, and what can
-    /// be written in it.
-    pub(crate) fn about(mut self, entry: &Entry) -> Self {
-        let Entry { origin, inputs, dialect, .. } = entry;
+    /// Adds the origin of the entry, the description of a missing secret, and the default that the
+    /// dialect can express.
+    pub(crate) fn with_entry(mut self, entry: &PlanEntry) -> Self {
+        let PlanEntry { origin, inputs, dialect, .. } = entry;
         match &mut self {
             Self::Unset { at, variable, why, advice, .. } => {
                 *at = Some(Box::new(origin.clone()));
-                let default = dialect.default_of(&variable.name);
-                if let Some(default) = default.filter(|_| variable.source == Source::Env) {
+                let default = dialect.env_with_default(&variable.name);
+                if let Some(default) = default.filter(|_| variable.source == VariableSource::Env) {
                     *advice = format!("{advice}, or write a default as in `{default}`");
                 }
-                let wanted = |input: &&Input| input.id == variable.name;
-                let input =
-                    inputs.iter().find(wanted).filter(|_| variable.source == Source::Secret);
+                let wanted = |input: &&InputSpec| input.id == variable.name;
+                let input = inputs
+                    .iter()
+                    .find(wanted)
+                    .filter(|_| variable.source == VariableSource::Secret);
                 if let Some(description) = input.and_then(|input| input.description.as_ref()) {
                     *why = format!("{why} ({description})");
                 }

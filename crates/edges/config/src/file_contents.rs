@@ -1,32 +1,33 @@
-//! The files a process is started with: read when the configuration is, so that a consent can be
-//! bound to what they hold, and again when the process is started.
+//! Reads the files that a process is started with: when the configuration is read, so that a
+//! consent can be bound to their content, and again when the process starts.
 //!
-//! Before a consent only plain files are read, up to a limit, and nothing of them is used. A path
-//! that takes its text from another file or from a secret is left alone.
+//! Before a consent, only regular files up to a size limit are read, and their content is not used.
+//! Paths that depend on another file or on a secret are skipped.
 
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::template::{self, Source, Variable};
+use toolgate_dialects::template::{self, TemplateVariable, VariableSource};
 use toolgate_model::{
-    Digest, EnvFile, Posture, ProjectFile, Scope, Secret, ServerFiles, StdioSpec, TransportSpec,
-    is_loader_variable,
+    ConfigScope, Digest, EnvFile, Posture, ProjectFile, Secret, ServerFiles, StdioSpec,
+    TransportSpec, is_loader_variable,
 };
 
-use crate::{Entry, Environment, env_file, files};
+use crate::{Environment, PlanEntry, env_file, files};
 
 /// Larger files are not pinned.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Notes in an entry what the files it is started with hold now. In the governed posture files of
-/// the project are pinned.
-pub(crate) fn read(entry: &mut Entry, environment: &Environment, posture: Posture) {
+/// Records in an entry the current content of its files. In the governed posture, files of the
+/// project are pinned.
+pub(crate) fn read(entry: &mut PlanEntry, environment: &Environment, posture: Posture) {
     let environment = entry.environment(environment);
-    let is_proposed = entry.origin.scope == Scope::Project;
-    let project = entry.around.project.clone().filter(|_| is_proposed);
+    let is_proposed = entry.origin.scope == ConfigScope::Project;
+    let project = entry.variable_context.project.clone().filter(|_| is_proposed);
     let TransportSpec::Stdio(stdio) = &mut entry.spec.transport else { return };
     let env_file = stdio.env_file.as_deref();
     let env_file = env_file.and_then(|path| read_env_file(path, &environment, is_proposed));
-    let named = project.map(|project| Named { project, environment: &environment, posture });
+    let named =
+        project.map(|project| ProjectFileFinder { project, environment: &environment, posture });
     let mut files = ServerFiles { env_file, project: Vec::new() };
     if let Some(named) = named {
         files.project = named.all(stdio, files.env_file.as_ref());
@@ -47,23 +48,24 @@ fn read_env_file(path: &Path, environment: &Environment, is_proposed: bool) -> O
     Some(EnvFile { path, digest, variables })
 }
 
-/// A text with its variables expanded. What a project proposes reads no file and no secret.
+/// Expands the variables of a text. For servers that a project proposes, files and secrets are not
+/// read.
 fn expand(text: &str, environment: &Environment, is_proposed: bool) -> Option<String> {
-    let look_up = |variable: &Variable| match variable.source {
-        Source::File | Source::Secret if is_proposed => None,
+    let look_up = |variable: &TemplateVariable| match variable.source {
+        VariableSource::File | VariableSource::Secret if is_proposed => None,
         _ => environment.look_up(variable).ok().flatten(),
     };
     template::expand(text, &look_up).ok()
 }
 
-/// Finds what of a project a process is started with.
-struct Named<'e> {
+/// Finds the files of a project that a process is started with.
+struct ProjectFileFinder<'e> {
     project: PathBuf,
     environment: &'e Environment,
     posture: Posture,
 }
 
-impl Named<'_> {
+impl ProjectFileFinder<'_> {
     fn all(&self, stdio: &StdioSpec, env_file: Option<&EnvFile>) -> Vec<ProjectFile> {
         let folder = stdio.cwd.as_deref().and_then(Path::to_str);
         let folder = folder.and_then(|cwd| expand(cwd, self.environment, true)).map(PathBuf::from);
@@ -75,7 +77,7 @@ impl Named<'_> {
             let value = written.split_once('=').map(|(_, value)| value);
             for part in [Some(written.as_str()), value].into_iter().flatten() {
                 let path = folder.join(part);
-                // Most arguments are no files, and one look tells that.
+                // Most arguments are not files, and one check is enough to see that.
                 if !(path.is_file() || is_folder_meant && path.is_dir()) {
                     continue;
                 }
@@ -96,7 +98,7 @@ impl Named<'_> {
         stdio.args.iter().for_each(|arg| look(arg, false));
         let of_file = env_file.and_then(|file| file.variables.as_ref()).into_iter().flatten();
         for (_, value) in stdio.env.iter().chain(of_file).filter(|(it, _)| is_loader_variable(it)) {
-            // Lists of folders, and options with files in them.
+            // Lists of folders, and options that contain paths.
             let parts = value.expose().split([':', ';', ' ', '=']).filter(|part| !part.is_empty());
             parts.for_each(|part| look(part, true));
         }

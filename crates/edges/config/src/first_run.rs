@@ -1,25 +1,25 @@
-//! The first run: a user without configuration gets one to read and change.
+//! Creates an example configuration on the first run.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::{ConfigError, Home};
 
-/// What the first run writes, but for the path of the program.
+/// The example configuration, with a placeholder for the path of the program.
 const EXAMPLE: &str = include_str!("example.toml");
 
-/// What the first run writes. The sample entry starts `program`, which need not be on the `PATH`.
+/// Returns the example configuration. Its sample entry starts `program`, which need not be on the
+/// `PATH`.
 pub fn example(program: &Path) -> String {
-    // A string of JSON is one of TOML.
+    // A JSON string is also a TOML string.
     let quoted = serde_json::Value::from(program.to_string_lossy()).to_string();
     EXAMPLE.replace("\"TOOLGATE\"", &quoted)
 }
 
-/// Creates the user's configuration if there is none; says whether it did. `program` is the
-/// toolgate that the sample entry starts.
+/// Creates the user's configuration if it does not exist. Returns true if it was created. The
+/// sample entry starts `program`.
 ///
-/// The file appears whole or not at all, and one that exists is never touched, even if it appears
-/// meanwhile.
+/// The file is created atomically. An existing file is never changed, even if it appears meanwhile.
 pub fn ensure_user_config(home: &Home, program: &Path) -> Result<bool, ConfigError> {
     home.create()?;
     let path = home.config_file();
@@ -44,7 +44,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use toolgate_dialects::{Dialect, FileRef};
-    use toolgate_model::{Scope, TransportSpec};
+    use toolgate_model::{ConfigScope, TransportSpec};
 
     use super::*;
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_example_and_what_it_comments_out_are_valid() {
-        let at = FileRef::new("/h/config.toml", Scope::User);
+        let at = FileRef::new("/h/config.toml", ConfigScope::User);
         let example = example(PROGRAM.as_ref());
         let reading = Dialect::Toolgate.read(&example, &at);
         assert_eq!(reading.diagnostics, []);

@@ -1,34 +1,39 @@
-//! What all files together say about decisions.
+//! Merges the policy settings of all files.
 //!
-//! Rules are kept file by file, nearest first, each with its place; what they come to for one call
-//! is for `rules/policy`. A project's file can only make things stricter: what it would open is left
-//! out and told.
+//! Rules are kept per file, nearest first, each with its position; `rules/policy` combines them for
+//! one call. A project's file can only make decisions stricter: anything that would loosen them is
+//! ignored and reported.
 
 use std::time::Duration;
 
-use toolgate_dialects::{FileApprovals, Meaning, Permissions, Said};
+use toolgate_dialects::{FileApprovals, LocatedValue, Permissions, RuleTranslation};
 use toolgate_model::{
-    Approvals, Diagnostic, Effect, Governance, Mode, Origin, Posture, RuleSet, Scope, Severity,
-    Via, WrittenRule,
+    ApprovalChannel, ApprovalSettings, ConfigScope, Diagnostic, DiagnosticSeverity, Effect,
+    GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
 };
 use toolgate_policy::Policy;
 
 use crate::clients;
-use crate::files::Layer;
-use crate::layers::note;
-use crate::strictest::{OWN, Strictness, Word, words};
+use crate::files::ConfigLayer;
+use crate::layers::new_warning;
+use crate::strict_setting::{
+    OWN_CONFIG_HINT, SettingCandidate, StrictnessRank, collect_candidates,
+};
 
-/// How old a list of definitions may be in each posture, unless somebody says.
+/// The default age limit of a list of definitions in each posture.
 const PERSONAL: Duration = Duration::from_secs(60);
 const GOVERNED: Duration = Duration::from_secs(10);
 
-/// Adds up what the files say, nearest first.
-pub(crate) fn settle(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Governance {
+/// Merges the settings of all files; `layers` are nearest first.
+pub(crate) fn merge_governance(
+    layers: &[ConfigLayer],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> GovernanceSettings {
     let posture = posture(layers, diagnostics);
     let mode = mode(layers, diagnostics);
     let rules = layers.iter().filter_map(|layer| rule_set(layer, mode.as_ref(), diagnostics));
     let rules = rules.collect();
-    let governance = Governance {
+    let governance = GovernanceSettings {
         rules,
         posture,
         approvals: approvals(layers, posture, diagnostics),
@@ -36,237 +41,281 @@ pub(crate) fn settle(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Gov
         yolo_floor: yolo_floor(layers, diagnostics),
         recheck: recheck(layers, posture, diagnostics),
     };
-    bad_rules(&governance, layers, diagnostics);
+    report_invalid_rules(&governance, layers, diagnostics);
     governance
 }
 
-fn posture(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Posture {
-    let said = words(layers, |settings| settings.posture);
-    let strictness = Strictness {
+fn posture(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> Posture {
+    let candidates = collect_candidates(layers, |settings| settings.posture);
+    let strictness = StrictnessRank {
         name: "launch.posture",
         default: Posture::Personal,
         order: |one, other| (*one as u8).cmp(&(*other as u8)),
     };
-    strictness.settle(&said, diagnostics).map_or(Posture::Personal, |held| held.value)
+    strictness
+        .select_strictest(&candidates, diagnostics)
+        .map_or(Posture::Personal, |held| held.value)
 }
 
-/// The mode that holds and where it was said; none: nobody said one.
-fn mode(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Option<Word<Mode>> {
-    let mut said = words(layers, |settings| settings.permissions.mode);
-    // That another host asks by itself is no reason for us to ask as well: it only counts against
-    // somebody who says that nobody is asked.
-    if said.iter().all(|word| word.value != Mode::Full) {
-        said.retain(|word| word.meant || word.value != Mode::Ask);
+/// Returns the effective mode and its origin; `None` if no file sets one.
+fn mode(
+    layers: &[ConfigLayer],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<SettingCandidate<PolicyMode>> {
+    let mut candidates = collect_candidates(layers, |settings| settings.permissions.mode);
+    // Another host asks for approval itself, so its mode is no reason for Toolgate to ask as well.
+    // It only counts against a file that sets the mode to never ask.
+    if candidates.iter().all(|candidate| candidate.value != PolicyMode::Full) {
+        candidates
+            .retain(|candidate| candidate.is_for_toolgate || candidate.value != PolicyMode::Ask);
     }
-    let strictness = Strictness {
+    let strictness = StrictnessRank {
         name: "policy.mode",
-        default: Mode::Ask,
+        default: PolicyMode::Ask,
         order: |one, other| how_strict(*one).cmp(&how_strict(*other)),
     };
-    strictness.settle(&said, diagnostics)
+    strictness.select_strictest(&candidates, diagnostics)
 }
 
-fn how_strict(mode: Mode) -> u8 {
+fn how_strict(mode: PolicyMode) -> u8 {
     match mode {
-        Mode::Full => 0,
-        Mode::Ask => 1,
-        Mode::Limited => 2,
+        PolicyMode::Full => 0,
+        PolicyMode::Ask => 1,
+        PolicyMode::Limited => 2,
     }
 }
 
-/// What one file contributes: its rules, and the mode if it is the one whose mode holds.
+/// Returns the rules of one file, with the mode if this file sets the effective mode.
 fn rule_set(
-    layer: &Layer,
-    mode: Option<&Word<Mode>>,
+    layer: &ConfigLayer,
+    mode: Option<&SettingCandidate<PolicyMode>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RuleSet> {
-    let Permissions { allow, ask, deny, .. } = &layer.reading.settings.permissions;
+    let Permissions { allow, ask, deny, .. } = &layer.parsed.settings.permissions;
     let lists = [(Effect::Deny, deny), (Effect::Ask, ask), (Effect::Allow, allow)];
     let mut rules = Vec::new();
-    for (effect, said) in lists {
-        for rule in said {
-            rules.extend(counted(layer, effect, rule, diagnostics).map(|rule| (effect, rule)));
+    for (effect, candidates) in lists {
+        for rule in candidates {
+            rules.extend(
+                effective_rule(layer, effect, rule, diagnostics).map(|rule| (effect, rule)),
+            );
         }
     }
-    let mode = mode.filter(|word| is_file_of(layer, &word.origin));
-    let origin = mode.map_or_else(|| layer.file.origin(0, 0), |word| word.origin.clone());
-    let mode = mode.map(|word| word.value);
+    let mode = mode.filter(|candidate| is_file_of(layer, &candidate.origin));
+    let origin = mode.map_or_else(|| layer.file.origin(0, 0), |candidate| candidate.origin.clone());
+    let mode = mode.map(|candidate| candidate.value);
     (mode.is_some() || !rules.is_empty()).then_some(RuleSet { origin, mode, rules })
 }
 
-/// A rule in our words, if it counts. One about tools of the host itself is not our business.
-fn counted(
-    layer: &Layer,
+/// Translates a rule into Toolgate's syntax, if it applies. Rules about the host's own tools do
+/// not.
+fn effective_rule(
+    layer: &ConfigLayer,
     effect: Effect,
-    rule: &WrittenRule,
+    rule: &RuleSpec,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<WrittenRule> {
-    if rule.about.is_empty() {
-        // Its reader could not read it; what restricts stays.
+) -> Option<RuleSpec> {
+    if rule.subject.is_empty() {
+        // The reader could not parse the rule. Restrictions are kept.
         return Some(rule.clone());
     }
-    let meaning = layer.dialect.meaning(effect, rule, &layer.reading.settings.permissions);
+    let meaning = layer.dialect.translate_rule(effect, rule, &layer.parsed.settings.permissions);
     let why = match meaning {
-        Meaning::OfTheHost => return None,
-        Meaning::Rule(_) if effect == Effect::Allow && layer.file.scope == Scope::Project => {
-            "a project's file can only be stricter"
+        RuleTranslation::HostTool => return None,
+        RuleTranslation::Rule(_)
+            if effect == Effect::Allow && layer.file.scope == ConfigScope::Project =>
+        {
+            "a project's file can only make rules stricter"
         }
-        Meaning::Rule(about) => return Some(WrittenRule { about, ..rule.clone() }),
-        Meaning::Nothing(why) => why,
+        RuleTranslation::Rule(about) => return Some(RuleSpec { subject: about, ..rule.clone() }),
+        RuleTranslation::Ignored(why) => why,
     };
-    let (line, column) = rule.at;
-    let message = format!("the rule {effect} {:?} does not count: {why}", rule.about);
-    let told = note(layer.file.origin(line, column), message, Some(OWN.to_owned()));
-    // Another host's file is right to say it: it was said to that host.
-    let severity = if layer.rank.is_meant() { Severity::Warning } else { Severity::Note };
-    diagnostics.push(Diagnostic { severity, ..told });
+    let (line, column) = rule.position;
+    let message = format!("the rule {effect} {:?} has no effect: {why}", rule.subject);
+    let warning =
+        new_warning(layer.file.origin(line, column), message, Some(OWN_CONFIG_HINT.to_owned()));
+    // The rule is valid in another host's file, so this is only a note.
+    let severity = if layer.rank.is_for_toolgate() {
+        DiagnosticSeverity::Warning
+    } else {
+        DiagnosticSeverity::Note
+    };
+    diagnostics.push(Diagnostic { severity, ..warning });
     None
 }
 
-fn taint(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnostic>) -> Option<bool> {
-    let said = words(layers, |settings| settings.permissions.taint);
+fn taint(
+    layers: &[ConfigLayer],
+    posture: Posture,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<bool> {
+    let candidates = collect_candidates(layers, |settings| settings.permissions.taint);
     let default = posture == Posture::Governed;
-    let strictness = Strictness { name: "policy.taint", default, order: bool::cmp };
-    strictness.settle(&said, diagnostics).map(|held| held.value)
+    let strictness = StrictnessRank { name: "policy.taint", default, order: bool::cmp };
+    strictness.select_strictest(&candidates, diagnostics).map(|held| held.value)
 }
 
-fn yolo_floor(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> bool {
-    let said = words(layers, |settings| settings.permissions.yolo_floor);
-    let strictness = Strictness { name: "policy.yolo_floor", default: false, order: bool::cmp };
-    strictness.settle(&said, diagnostics).is_some_and(|held| held.value)
+fn yolo_floor(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let candidates = collect_candidates(layers, |settings| settings.permissions.yolo_floor);
+    let strictness = StrictnessRank { name: "policy.yolo_floor", default: false, order: bool::cmp };
+    strictness.select_strictest(&candidates, diagnostics).is_some_and(|held| held.value)
 }
 
 fn recheck(
-    layers: &[Layer],
+    layers: &[ConfigLayer],
     posture: Posture,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Duration> {
-    let said = words(layers, |settings| settings.recheck);
+    let candidates = collect_candidates(layers, |settings| settings.recheck);
     let default = if posture == Posture::Governed { GOVERNED } else { PERSONAL };
     let strictness =
-        Strictness { name: "pins.recheck", default, order: |one, other| other.cmp(one) };
-    strictness.settle(&said, diagnostics).map(|held| held.value)
+        StrictnessRank { name: "pins.recheck", default, order: |one, other| other.cmp(one) };
+    strictness.select_strictest(&candidates, diagnostics).map(|held| held.value)
 }
 
-/// Who approves: for the user and the system to say.
-fn approvals(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnostic>) -> Approvals {
+/// Merges who approves calls. Only the user and the system can set this.
+fn approvals(
+    layers: &[ConfigLayer],
+    posture: Posture,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> ApprovalSettings {
     let (proposed, own): (Vec<_>, Vec<_>) =
-        layers.iter().partition(|layer| layer.file.scope == Scope::Project);
+        layers.iter().partition(|layer| layer.file.scope == ConfigScope::Project);
     for layer in proposed {
-        diagnostics.extend(without_effect(layer));
+        diagnostics.extend(report_project_approvals(layer));
     }
-    let said = |layer: &&Layer| layer.reading.settings.approvals.clone();
-    let said: Vec<FileApprovals> = own.iter().map(said).collect();
-    let usual = Approvals::default();
-    let time = |of: fn(&FileApprovals) -> Option<Said<Duration>>| {
-        said.iter().find_map(of).map(|said| said.value)
+    let candidates = |layer: &&ConfigLayer| layer.parsed.settings.approvals.clone();
+    let candidates: Vec<FileApprovals> = own.iter().map(candidates).collect();
+    let usual = ApprovalSettings::default();
+    let time = |of: fn(&FileApprovals) -> Option<LocatedValue<Duration>>| {
+        candidates.iter().find_map(of).map(|candidates| candidates.value)
     };
-    let mut approvals = Approvals {
+    let mut approvals = ApprovalSettings {
         via: via(layers, posture, diagnostics),
         wait: time(|it| it.wait).unwrap_or(usual.wait),
         expiry: time(|it| it.expiry).unwrap_or(usual.expiry),
         clients: usual.clients,
         from_client_terminal: from_client_terminal(layers, diagnostics),
     };
-    let clients = said.iter().flat_map(|it| it.clients.keys().cloned());
+    let clients = candidates.iter().flat_map(|it| it.clients.keys().cloned());
     for client in clients.collect::<std::collections::BTreeSet<_>>() {
-        let of_client = words(layers, |it| it.approvals.clients.get(&client).copied());
+        let of_client = collect_candidates(layers, |it| it.approvals.clients.get(&client).copied());
         let name = format!("approvals.clients.{client}.via");
-        let held = settle_via(&name, &of_client, diagnostics);
+        let held = strictest_via(&name, &of_client, diagnostics);
         approvals.clients.extend(held.map(|held| (client, held.value)));
     }
-    under_their_own_names(&mut approvals);
+    add_client_aliases(&mut approvals);
     approvals
 }
 
-/// Whether a process below a client may approve: for the user and the system to say, and the stricter
-/// of them counts.
-fn from_client_terminal(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> bool {
-    let mut said = words(layers, |settings| settings.approvals.from_client_terminal);
-    said.retain(|word| word.origin.scope != Scope::Project);
+/// Returns whether a process started by a client may approve. Only the user and the system can set
+/// this, and the stricter setting applies.
+fn from_client_terminal(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let mut candidates =
+        collect_candidates(layers, |settings| settings.approvals.from_client_terminal);
+    candidates.retain(|candidate| candidate.origin.scope != ConfigScope::Project);
     let name = "approvals.from_client_terminal";
     let order = |one: &bool, other: &bool| other.cmp(one);
-    let held = Strictness { name, default: false, order }.settle(&said, diagnostics);
+    let held =
+        StrictnessRank { name, default: false, order }.select_strictest(&candidates, diagnostics);
     held.is_some_and(|held| held.value)
 }
 
-/// `install` writes the name a client has on the command line; the client itself may have another.
-fn under_their_own_names(approvals: &mut Approvals) {
+/// Adds the names that clients report: `install` writes the name used on the command line, which
+/// may differ.
+fn add_client_aliases(approvals: &mut ApprovalSettings) {
     for client in clients::ALL {
         let Some(via) = approvals.clients.get(client.id).copied() else { continue };
-        for name in client.calls_itself {
+        for name in client.reported_names {
             approvals.clients.entry((*name).to_owned()).or_insert(via);
         }
     }
 }
 
-fn settle_via(
+fn strictest_via(
     name: &str,
-    said: &[Word<Via>],
+    candidates: &[SettingCandidate<ApprovalChannel>],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Word<Via>> {
-    let said: Vec<_> =
-        said.iter().filter(|word| word.origin.scope != Scope::Project).cloned().collect();
-    let order = |one: &Via, other: &Via| (*one as u8).cmp(&(*other as u8));
-    Strictness { name, default: Via::Client, order }.settle(&said, diagnostics)
+) -> Option<SettingCandidate<ApprovalChannel>> {
+    let candidates: Vec<_> = candidates
+        .iter()
+        .filter(|candidate| candidate.origin.scope != ConfigScope::Project)
+        .cloned()
+        .collect();
+    let order = |one: &ApprovalChannel, other: &ApprovalChannel| (*one as u8).cmp(&(*other as u8));
+    StrictnessRank { name, default: ApprovalChannel::Client, order }
+        .select_strictest(&candidates, diagnostics)
 }
 
-/// Who approves for every client. Where everything is to be approved, a client that could approve
-/// by itself must be named.
-fn via(layers: &[Layer], posture: Posture, diagnostics: &mut Vec<Diagnostic>) -> Option<Via> {
-    let said = words(layers, |settings| settings.approvals.via);
-    let held = settle_via("approvals.via", &said, diagnostics)?;
-    if posture == Posture::Governed && held.value != Via::Operator {
+/// Returns who approves for every client. In the governed posture, clients that approve by
+/// themselves must be named one by one.
+fn via(
+    layers: &[ConfigLayer],
+    posture: Posture,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<ApprovalChannel> {
+    let candidates = collect_candidates(layers, |settings| settings.approvals.via);
+    let held = strictest_via("approvals.via", &candidates, diagnostics)?;
+    if posture == Posture::Governed && held.value != ApprovalChannel::Operator {
         let message = format!(
-            "`approvals.via` = {:?} does not count for every client in the governed posture",
+            "`approvals.via` = {:?} has no effect in the governed posture",
             held.value.as_str()
         );
-        let hint = "name the clients that may: [approvals.clients.NAME] via = …".to_owned();
-        diagnostics.push(note(held.origin, message, Some(hint)));
+        let hint = "set it for each client: [approvals.clients.NAME] via = …".to_owned();
+        diagnostics.push(new_warning(held.origin, message, Some(hint)));
         return None;
     }
     Some(held.value)
 }
 
-/// What a project's file says of who approves.
-fn without_effect(layer: &Layer) -> Vec<Diagnostic> {
+/// Reports approval settings of a project's file, which have no effect.
+fn report_project_approvals(layer: &ConfigLayer) -> Vec<Diagnostic> {
     let FileApprovals { via, clients, wait, expiry, from_client_terminal } =
-        &layer.reading.settings.approvals;
-    let said = [
+        &layer.parsed.settings.approvals;
+    let candidates = [
         ("via".to_owned(), via.map(|it| it.at)),
         ("wait".to_owned(), wait.map(|it| it.at)),
         ("expiry".to_owned(), expiry.map(|it| it.at)),
         ("from_client_terminal".to_owned(), from_client_terminal.map(|it| it.at)),
     ];
     let clients = clients.iter().map(|(name, it)| (format!("clients.{name}.via"), Some(it.at)));
-    let said = said.into_iter().chain(clients);
-    let told = |(name, at): (String, Option<(u32, u32)>)| {
+    let candidates = candidates.into_iter().chain(clients);
+    let warning = |(name, at): (String, Option<(u32, u32)>)| {
         let (line, column) = at?;
         let message = format!("`approvals.{name}` has no effect in a project's file");
-        Some(note(layer.file.origin(line, column), message, Some(OWN.to_owned())))
+        Some(new_warning(
+            layer.file.origin(line, column),
+            message,
+            Some(OWN_CONFIG_HINT.to_owned()),
+        ))
     };
-    said.filter_map(told).collect()
+    candidates.filter_map(warning).collect()
 }
 
-/// Tells of rules that nobody understands, unless their reader has.
-fn bad_rules(governance: &Governance, layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) {
-    let (_, bad) = Policy::of(governance);
+/// Reports rules that cannot be parsed, unless the reader has reported them.
+fn report_invalid_rules(
+    governance: &GovernanceSettings,
+    layers: &[ConfigLayer],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let (_, bad) = Policy::compile(governance);
     for rule in bad {
-        let is_there = |layer: &&Layer| is_file_of(layer, &rule.origin);
+        let is_there = |layer: &&ConfigLayer| is_file_of(layer, &rule.origin);
         let layer = layers.iter().find(is_there);
-        let told = layer.is_some_and(|layer| {
-            layer.reading.diagnostics.iter().any(|found| found.origin == rule.origin)
+        let warning = layer.is_some_and(|layer| {
+            layer.parsed.diagnostics.iter().any(|found| found.origin == rule.origin)
         });
-        let severity = match layer.is_some_and(|layer| layer.dialect.is_ours()) {
-            true => Severity::Error,
-            false => Severity::Warning,
+        let severity = match layer.is_some_and(|layer| layer.dialect.is_toolgate()) {
+            true => DiagnosticSeverity::Error,
+            false => DiagnosticSeverity::Warning,
         };
-        if !told {
-            diagnostics.push(Diagnostic { severity, ..note(rule.origin, rule.message, None) });
+        if !warning {
+            diagnostics
+                .push(Diagnostic { severity, ..new_warning(rule.origin, rule.message, None) });
         }
     }
 }
 
-fn is_file_of(layer: &Layer, origin: &Origin) -> bool {
+fn is_file_of(layer: &ConfigLayer, origin: &Origin) -> bool {
     origin.scope == layer.file.scope && origin.file.as_ref() == Some(&layer.file.path)
 }

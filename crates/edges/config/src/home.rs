@@ -1,4 +1,4 @@
-//! The folders that are ours: one home with everything in it, or the places the platform has for
+//! Toolgate's folders: one home that contains everything, or the platform's folders for
 //! configuration, state and cache.
 
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use toolgate_dialects::Dialect;
 
 use crate::ConfigError;
-use crate::hosts::Hosts;
+use crate::host_files::HostFiles;
 use crate::platform::{files, paths};
 
-/// Where everything of one user's toolgate lives.
+/// The folders and files of one user's Toolgate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     config: PathBuf,
     state: PathBuf,
     cache: PathBuf,
-    /// The administrator's files, ours first; none where a home was named, because that one stands
-    /// alone.
+    /// The administrator's files, Toolgate's own first. Empty for a home that was named explicitly,
+    /// because it is independent of the system.
     system: Vec<(PathBuf, Dialect)>,
-    /// The user's own folder, what `~` means.
+    /// The user's home folder, to which `~` expands.
     user: Option<PathBuf>,
-    /// Where other hosts keep this user's files.
-    hosts: Option<Hosts>,
+    /// The paths where other hosts keep this user's files.
+    host_files: Option<HostFiles>,
 }
 
 impl Home {
@@ -32,12 +32,12 @@ impl Home {
     ) -> Result<Self, ConfigError> {
         let set = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let user = set("HOME").or_else(|| set("USERPROFILE"));
-        let hosts = user.as_deref().map(|user| Hosts::find(user, env));
+        let hosts = user.as_deref().map(|user| HostFiles::find(user, env));
         if let Some(dir) = dir.or_else(|| set("TOOLGATE_HOME")) {
-            return Ok(Self { user, hosts, ..Self::at(dir) });
+            return Ok(Self { user, host_files: hosts, ..Self::at(dir) });
         }
         let user = user.ok_or(ConfigError::NoHome)?;
-        // The XDG specification says to ignore a relative path.
+        // The XDG specification says to ignore relative paths.
         let xdg = |name, default: &str| {
             let named = set(name).filter(|path| path.is_absolute());
             named.unwrap_or_else(|| user.join(default)).join("toolgate")
@@ -48,11 +48,11 @@ impl Home {
             cache: xdg("XDG_CACHE_HOME", ".cache"),
             system: paths::system_files(),
             user: Some(user),
-            hosts,
+            host_files: hosts,
         })
     }
 
-    /// A home with everything inside one folder, apart from the system and the user's folders.
+    /// Returns a home inside one folder, independent of the system's and the user's folders.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         let dir = dir.into();
         let dir = std::path::absolute(&dir).unwrap_or(dir);
@@ -62,73 +62,73 @@ impl Home {
             config: dir,
             system: Vec::new(),
             user: None,
-            hosts: None,
+            host_files: None,
         }
     }
 
-    /// Takes the administrator's files from below this folder instead of the platform's.
+    /// Takes the administrator's files from below this folder instead of the platform's folders.
     #[must_use]
     pub fn with_system_below(self, folder: &Path) -> Self {
         Self { system: paths::system_files_below(folder), ..self }
     }
 
-    /// The user's configuration.
+    /// Returns the path of the user's configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The administrator's configuration, where it counts.
+    /// Returns the path of the administrator's configuration file, if this home uses one.
     pub fn system_file(&self) -> Option<&Path> {
-        let ours = self.system.iter().find(|(_, dialect)| dialect.is_ours());
+        let ours = self.system.iter().find(|(_, dialect)| dialect.is_toolgate());
         ours.map(|(path, _)| path.as_path())
     }
 
-    /// The administrator's files, ours first.
+    /// Returns the administrator's files, Toolgate's own first.
     pub(crate) fn system_files(&self) -> &[(PathBuf, Dialect)] {
         &self.system
     }
 
-    /// Where other hosts keep this user's files; a home without a user has none.
-    pub(crate) fn hosts(&self) -> Option<&Hosts> {
-        self.hosts.as_ref()
+    /// Returns where other hosts keep this user's files; `None` for a home without a user.
+    pub(crate) fn host_files(&self) -> Option<&HostFiles> {
+        self.host_files.as_ref()
     }
 
-    /// The user's secrets.
+    /// Returns the path of the user's secrets.
     pub fn secrets_file(&self) -> PathBuf {
         self.state.join("secrets.json")
     }
 
-    /// The folder of everything that must survive.
+    /// Returns the folder for persistent state.
     pub fn state_dir(&self) -> &Path {
         &self.state
     }
 
-    /// The database of consents and catalogs.
+    /// Returns the path of the database of consents and catalogs.
     pub fn state_db(&self) -> PathBuf {
         self.state.join("state.db")
     }
 
-    /// The socket through which other verbs reach a living `serve`.
+    /// Returns the socket through which other commands reach a running `serve`.
     pub fn control_socket(&self) -> PathBuf {
         self.state.join("control.sock")
     }
 
-    /// The folder of log files.
+    /// Returns the folder of log files.
     pub fn logs_dir(&self) -> PathBuf {
         self.state.join("logs")
     }
 
-    /// The folder of what can be made again.
+    /// Returns the folder for data that can be recreated.
     pub fn cache_dir(&self) -> &Path {
         &self.cache
     }
 
-    /// The user's own folder.
+    /// Returns the user's home folder.
     pub fn user_dir(&self) -> Option<&Path> {
         self.user.as_deref()
     }
 
-    /// Creates the folders of configuration and state, for the user alone.
+    /// Creates the folders for configuration and state, accessible only to the user.
     pub fn create(&self) -> Result<(), ConfigError> {
         for dir in [&self.config, &self.state] {
             files::create_private_folder(dir)
@@ -137,7 +137,7 @@ impl Home {
         Ok(())
     }
 
-    /// What a path written with `~` means; others are returned as they are.
+    /// Expands a leading `~`; returns other paths unchanged.
     pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.user) {
             (Ok(rest), Some(user)) => user.join(rest).components().collect(),

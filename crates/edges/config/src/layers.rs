@@ -1,70 +1,76 @@
-//! Lays the files over each other: the same name twice, the same server twice, ourselves.
+//! Merges all files into a plan: resolves entries with the same name, duplicates, and entries that
+//! lead back to this gateway.
 //!
-//! Nearer wins over farther, and in one place ours over foreign; where a dialect has a precedence
-//! of its own, that one holds. Whatever loses is kept as a shadow or reported, so that nobody has
-//! to guess which file spoke.
+//! A nearer file takes precedence over a farther one, and in one folder Toolgate's file over
+//! foreign files. Where a dialect defines its own precedence, that one applies. Entries that lose
+//! are kept as shadows or reported, so that the user sees which file is in effect.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::template::Source;
-use toolgate_dialects::{Declared, Dialect, Input};
+use toolgate_dialects::template::VariableSource;
+use toolgate_dialects::{Declaration, Dialect, InputSpec};
 use toolgate_model::{
-    Diagnostic, Digest, Origin, Scope, ServerName, ServerSpec, Severity, StdioSpec, TransportSpec,
+    ConfigScope, Diagnostic, DiagnosticSeverity, Digest, Origin, ServerName, ServerSpec, StdioSpec,
+    TransportSpec,
 };
 
-use crate::files::{Layer, project_folders};
-use crate::gateway::leads_back;
-use crate::places::Rank;
-use crate::settings::settle;
+use crate::file_locations::FileRank;
+use crate::files::{ConfigLayer, project_folders};
+use crate::gateway_loop::gateway_loop_reason;
+use crate::settings::merge_settings;
 use crate::{
-    ConfigError, Entry, Environment, Home, LastGood, Plan, PlanFile, Secrets, Shadow, Sources,
-    Standing, Surroundings, amendments, file_contents, pending, proposed, repeated, standing,
-    steady, variables,
+    ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, PlanFile,
+    SecretStore, ShadowedEntry, StartStatus, VariableContext, duplicates, file_contents, overrides,
+    project_restrictions, stable_read, start_status, unenforced, variables,
 };
 
-/// Reads all configuration and adds it up.
+/// Reads all configuration and merges it.
 ///
-/// `consents` says whether the user agreed to an identity under a name, `environment` is asked
-/// for the variables entries name. Fails only for a file that was named and cannot be read.
+/// `consents` returns true if the user has agreed to this identity under this name. `environment`
+/// looks up the variables that entries name. Fails only if a file that the user named cannot be
+/// read.
 pub fn load(
-    sources: &Sources,
+    sources: &ConfigSources,
     consents: &dyn Fn(&ServerName, &Digest) -> bool,
     environment: &Environment,
 ) -> Result<Plan, ConfigError> {
-    load_again(sources, consents, environment, &mut LastGood::default())
+    reload(sources, consents, environment, &mut LastGoodFiles::default())
 }
 
-/// The same, after an earlier time: a file that was broken since then keeps what it said.
-pub fn load_again(
-    sources: &Sources,
+/// Like [`load`], after an earlier load: a file that has broken since then keeps its last valid
+/// content.
+pub fn reload(
+    sources: &ConfigSources,
     consents: &dyn Fn(&ServerName, &Digest) -> bool,
     environment: &Environment,
-    last_good: &mut LastGood,
+    last_good: &mut LastGoodFiles,
 ) -> Result<Plan, ConfigError> {
-    let mut layers = steady::read_all(sources, last_good)?;
-    last_good.settle(&mut layers);
+    let mut layers = stable_read::read_all(sources, last_good)?;
+    last_good.restore_broken(&mut layers);
     let mut plan = Plan::default();
-    plan.settings = settle(&layers, &sources.home, &mut plan.diagnostics);
-    plan.files = layers.iter().map(described).collect();
+    plan.settings = merge_settings(&layers, &sources.home, &mut plan.diagnostics);
+    plan.files = layers.iter().map(plan_file).collect();
     plan.inputs = inputs(&layers);
     for layer in &mut layers {
-        pending::tell(layer, &mut plan.diagnostics);
-        plan.diagnostics.append(&mut layer.reading.diagnostics);
+        unenforced::report_unenforced(layer, &mut plan.diagnostics);
+        plan.diagnostics.append(&mut layer.parsed.diagnostics);
     }
-    let mut winners = add_up(&mut plan, &mut layers, sources);
-    amendments::apply(&mut plan, &mut winners, layers);
+    let mut winners = select_entries(&mut plan, &mut layers, sources);
+    overrides::apply(&mut plan, &mut winners, layers);
     plan.entries = winners.into_iter().map(|winner| winner.entry).collect();
     let posture = plan.settings.governance.posture;
     for entry in &mut plan.entries {
         file_contents::read(entry, environment, posture);
         entry.spec.timeouts = entry.spec.timeouts.or(plan.settings.timeouts);
-        let declared_so = matches!(entry.standing, Standing::Blocked(_));
-        entry.standing = standing::of(entry, consents, environment, &sources.own_endpoints);
-        entry.unset = !declared_so && matches!(entry.standing, Standing::Blocked(_));
+        let declared_so = matches!(entry.start_status, StartStatus::Blocked(_));
+        entry.start_status =
+            start_status::determine(entry, consents, environment, &sources.own_endpoints);
+        entry.has_unset_variable =
+            !declared_so && matches!(entry.start_status, StartStatus::Blocked(_));
     }
-    repeated::leave_out(&mut plan);
-    proposed::tell_of_rules(&mut plan);
+    duplicates::remove_duplicates(&mut plan);
+    project_restrictions::report_unused_rules(&mut plan);
     let place = |found: &Diagnostic| {
         let Origin { file, line, column, .. } = &found.origin;
         (file.clone(), *line, *column)
@@ -73,20 +79,21 @@ pub fn load_again(
     Ok(plan)
 }
 
-fn described(layer: &Layer) -> PlanFile {
+fn plan_file(layer: &ConfigLayer) -> PlanFile {
     PlanFile {
         path: layer.file.path.to_path_buf(),
         dialect: layer.dialect,
         scope: layer.file.scope,
-        servers: layer.reading.servers.len(),
-        permissions: layer.reading.settings.permissions.clone(),
+        servers: layer.parsed.servers.len(),
+        permissions: layer.parsed.settings.permissions.clone(),
     }
 }
 
-/// Values people are asked for; the nearest file that speaks of one counts.
-fn inputs(layers: &[Layer]) -> Vec<Input> {
-    let mut found: Vec<Input> = Vec::new();
-    for input in layers.iter().flat_map(|layer| &layer.reading.settings.inputs) {
+/// Returns the values that the user is asked for; the nearest file that declares an input takes
+/// precedence.
+fn inputs(layers: &[ConfigLayer]) -> Vec<InputSpec> {
+    let mut found: Vec<InputSpec> = Vec::new();
+    for input in layers.iter().flat_map(|layer| &layer.parsed.settings.inputs) {
         if !found.iter().any(|known| known.id == input.id) {
             found.push(input.clone());
         }
@@ -94,31 +101,35 @@ fn inputs(layers: &[Layer]) -> Vec<Input> {
     found
 }
 
-/// One declaration, and how near it is.
-struct Candidate {
-    rank: Rank,
-    entry: Entry,
+/// One declaration with its rank.
+struct RankedEntry {
+    rank: FileRank,
+    entry: PlanEntry,
 }
 
-/// An entry, and how near the file is that declares it.
-pub(crate) struct Winner {
-    pub rank: Rank,
-    pub entry: Entry,
+/// The selected entry for a name, with the rank of the file that declares it.
+pub(crate) struct SelectedEntry {
+    pub rank: FileRank,
+    pub entry: PlanEntry,
 }
 
-/// Gives every name to its nearest declaration.
-fn add_up(plan: &mut Plan, layers: &mut [Layer], sources: &Sources) -> Vec<Winner> {
+/// Selects the nearest declaration of every name.
+fn select_entries(
+    plan: &mut Plan,
+    layers: &mut [ConfigLayer],
+    sources: &ConfigSources,
+) -> Vec<SelectedEntry> {
     let mut candidates = Vec::new();
     let folders = project_folders(sources);
     for layer in layers {
-        for declared in std::mem::take(&mut layer.reading.servers) {
+        for declared in std::mem::take(&mut layer.parsed.servers) {
             candidates.extend(candidate(plan, layer, declared, sources, &folders));
         }
     }
-    // Stable: in one file its own order stays.
+    // The sort is stable: entries of one file keep their order.
     candidates.sort_by_key(|candidate| candidate.rank);
     let mut by_name: HashMap<ServerName, usize> = HashMap::new();
-    let mut groups: Vec<Vec<Candidate>> = Vec::new();
+    let mut groups: Vec<Vec<RankedEntry>> = Vec::new();
     for candidate in candidates {
         let name = candidate.entry.spec.name.clone();
         let index = *by_name.entry(name).or_insert_with(|| {
@@ -127,114 +138,117 @@ fn add_up(plan: &mut Plan, layers: &mut [Layer], sources: &Sources) -> Vec<Winne
         });
         groups[index].push(candidate);
     }
-    groups.into_iter().filter_map(won).collect()
+    groups.into_iter().filter_map(select_nearest).collect()
 }
 
-/// A declaration that counts here: none that leads back to us, or is meant for another project.
+/// Returns the declaration as a candidate, unless it leads back to this gateway or belongs to
+/// another project.
 fn candidate(
     plan: &mut Plan,
-    layer: &Layer,
-    declared: Declared,
-    sources: &Sources,
+    layer: &ConfigLayer,
+    declared: Declaration,
+    sources: &ConfigSources,
     folders: &[PathBuf],
-) -> Option<Candidate> {
-    let Declared { spec, origin, only_in, blocked } = declared;
+) -> Option<RankedEntry> {
+    let Declaration { spec, origin, only_in, blocked } = declared;
     let rank = match &only_in {
         None => layer.rank,
         Some(project) => match folders.iter().position(|folder| is_same_folder(folder, project)) {
-            Some(folder) => Rank::local(folder),
+            Some(folder) => FileRank::local(folder),
             None => {
-                // Other projects' entries are nobody's business here, unless their file was named.
+                // Entries of other projects are ignored silently, unless the user named their file.
                 if sources.config.is_some() {
                     let name = &spec.name;
-                    let message = format!("server \"{name}\" is meant for another project alone");
-                    let hint = format!("it counts in {}", project.display());
-                    plan.diagnostics.push(note(origin, message, Some(hint)));
+                    let message = format!("server \"{name}\" applies only to another project");
+                    let hint = format!("it applies in {}", project.display());
+                    plan.diagnostics.push(new_warning(origin, message, Some(hint)));
                 }
                 return None;
             }
         },
     };
-    if let Some(why) = leads_back(&spec, &sources.own_endpoints) {
-        let message = format!("server \"{}\" {why}; it is left out", spec.name);
-        // Whoever installed us into a client has such an entry, and is right to have it.
-        let told = note(origin, message, None);
-        plan.diagnostics.push(Diagnostic { severity: Severity::Note, ..told });
+    if let Some(why) = gateway_loop_reason(&spec, &sources.own_endpoints) {
+        let message = format!("server \"{}\" {why}, so it is ignored", spec.name);
+        // A client in which Toolgate is installed has such an entry, so this is only a note.
+        let warning = new_warning(origin, message, None);
+        plan.diagnostics.push(Diagnostic { severity: DiagnosticSeverity::Note, ..warning });
         return None;
     }
-    let mut spec = at_home(spec, &sources.home, only_in.as_deref());
-    if origin.scope == Scope::Project {
-        plan.diagnostics.extend(proposed::tighten(&mut spec, &origin));
+    let mut spec = expand_home_paths(spec, &sources.home, only_in.as_deref());
+    if origin.scope == ConfigScope::Project {
+        plan.diagnostics.extend(project_restrictions::tighten(&mut spec, &origin));
     }
-    let own = (layer.file.scope == Scope::Project).then(|| layer.file.project.to_path_buf());
-    let around = Surroundings {
+    let own = (layer.file.scope == ConfigScope::Project).then(|| layer.file.project.to_path_buf());
+    let around = VariableContext {
         project: only_in.or(own).or_else(|| open_project(sources)),
         user: sources.home.user_dir().map(Path::to_owned),
-        secrets: Some(Secrets::of(&sources.home)),
+        secrets: Some(SecretStore::of(&sources.home)),
     };
-    let entry = Entry {
-        inputs: named_inputs(&spec, &layer.reading.settings.inputs),
+    let entry = PlanEntry {
+        inputs: named_inputs(&spec, &layer.parsed.settings.inputs),
         spec,
         origin,
         dialect: layer.dialect,
         shadows: Vec::new(),
         switched_by: None,
-        around,
-        standing: blocked.map_or(Standing::Ready, Standing::Blocked),
-        unset: false,
+        variable_context: around,
+        start_status: blocked.map_or(StartStatus::Ready, StartStatus::Blocked),
+        has_unset_variable: false,
     };
-    Some(Candidate { rank, entry })
+    Some(RankedEntry { rank, entry })
 }
 
-/// The project that is open for servers whose file belongs to none. Whoever names a file is in the
-/// project he means, as its servers are.
-fn open_project(sources: &Sources) -> Option<PathBuf> {
+/// Returns the project for servers whose file belongs to no project: the folder in which the search
+/// begins, or the current folder if the user named a file.
+fn open_project(sources: &ConfigSources) -> Option<PathBuf> {
     let here = || sources.config.as_ref().and_then(|_| std::env::current_dir().ok());
     sources.project_dir.clone().or_else(here)
 }
 
-/// The first of several declarations of one name, the others being its shadows.
-fn won(mut group: Vec<Candidate>) -> Option<Winner> {
+/// Selects the first of several declarations of one name; the others become its shadows.
+fn select_nearest(mut group: Vec<RankedEntry>) -> Option<SelectedEntry> {
     nyzhi_first(&mut group);
     let mut group = group.into_iter();
-    let Candidate { rank, mut entry } = group.next()?;
+    let RankedEntry { rank, mut entry } = group.next()?;
     entry.shadows = group
-        .map(|Candidate { entry, .. }| Shadow {
+        .map(|RankedEntry { entry, .. }| ShadowedEntry {
             origin: entry.origin,
             dialect: entry.dialect,
             spec: entry.spec,
         })
         .collect();
-    Some(Winner { rank, entry })
+    Some(SelectedEntry { rank, entry })
 }
 
-/// Nyzhi merges its own files first, and lets them win over any `.mcp.json`: also its user's file
-/// over the project's. What stands nearer than that `.mcp.json` is not touched by it.
-fn nyzhi_first(group: &mut [Candidate]) {
+/// Moves Nyzhi's entries first: Nyzhi merges its own files and gives them precedence over any
+/// `.mcp.json`, even its user file over the project's. Entries nearer than that `.mcp.json` keep
+/// their place.
+fn nyzhi_first(group: &mut [RankedEntry]) {
     let first = |dialect| group.iter().position(|it| it.entry.dialect == dialect);
     if let (Some(shared), Some(nyzhi)) = (first(Dialect::McpJson), first(Dialect::Nyzhi))
         && shared < nyzhi
-        && group[shared].entry.origin.scope == Scope::Project
+        && group[shared].entry.origin.scope == ConfigScope::Project
         && group[shared].entry.origin.file.as_ref().is_some_and(|it| it.ends_with(".mcp.json"))
     {
         group[shared..=nyzhi].rotate_right(1);
     }
 }
 
-/// What a file says of the secrets that one of its servers names.
-fn named_inputs(spec: &ServerSpec, inputs: &[Input]) -> Vec<Input> {
+/// Returns the inputs of the file for the secrets that the server names.
+fn named_inputs(spec: &ServerSpec, inputs: &[InputSpec]) -> Vec<InputSpec> {
     if inputs.is_empty() {
         return Vec::new();
     }
-    let named =
-        variables::named(spec).into_iter().filter(|variable| variable.source == Source::Secret);
+    let named = variables::server_variables(spec)
+        .into_iter()
+        .filter(|variable| variable.source == VariableSource::Secret);
     let ids: Vec<_> = named.map(|variable| variable.name).collect();
     inputs.iter().filter(|input| ids.contains(&input.id)).cloned().collect()
 }
 
-/// The server with `~` in its paths replaced. One that is meant for a project alone runs in its
-/// folder, as that project's own servers do.
-fn at_home(mut spec: ServerSpec, home: &Home, only_in: Option<&Path>) -> ServerSpec {
+/// Expands `~` in the paths of a server. A server for one project only runs in the folder of that
+/// project, like the project's own servers.
+fn expand_home_paths(mut spec: ServerSpec, home: &Home, only_in: Option<&Path>) -> ServerSpec {
     if let TransportSpec::Stdio(StdioSpec { cwd, env_file, .. }) = &mut spec.transport {
         for path in [&mut *cwd, env_file].into_iter().flatten() {
             *path = home.expand(path);
@@ -251,6 +265,6 @@ fn is_same_folder(folder: &Path, named: &Path) -> bool {
     folder == named || real(folder).is_some_and(|folder| real(named) == Some(folder))
 }
 
-pub(crate) fn note(origin: Origin, message: String, hint: Option<String>) -> Diagnostic {
-    Diagnostic { severity: Severity::Warning, origin, excerpt: None, message, hint }
+pub(crate) fn new_warning(origin: Origin, message: String, hint: Option<String>) -> Diagnostic {
+    Diagnostic { severity: DiagnosticSeverity::Warning, origin, excerpt: None, message, hint }
 }

@@ -1,63 +1,65 @@
-//! Configuration on disk: where files lie, which of them speak, and what they add up to.
+//! Configuration on disk: finds, reads and merges configuration files.
 //!
-//! [`load`] turns files into a [`Plan`]; [`resolve`] expands the variables of one server when it is
-//! about to be reached. The process environment and the consents given so far are brought by the
-//! caller. Nothing here starts a server, and nothing but [`edit_file`], [`Secrets`],
-//! [`ensure_user_config`] and [`Home::create`] writes.
+//! [`load`] turns files into a [`Plan`]. [`resolve()`] expands the variables of one server right
+//! before it is reached. The caller supplies the process environment and the consents. This crate
+//! starts no servers, and only [`edit_file`], [`SecretStore`], [`ensure_user_config`] and
+//! [`Home::create`] write to disk.
 
-mod amendments;
 mod checks;
 pub mod clients;
+mod config_document;
 mod consent;
 mod context;
 mod credentials;
-mod declare;
+mod duplicates;
 mod edit;
 mod env_file;
 mod environment;
 mod error;
 mod file_contents;
+mod file_locations;
+mod file_watcher;
 mod files;
 mod first_run;
-mod gateway;
+mod gateway_loop;
 mod governance;
-mod hidden;
+mod hidden_input;
 mod home;
-mod hosts;
-mod last_good;
+mod host_files;
+mod last_good_files;
 mod layers;
-mod pending;
-mod places;
+mod overrides;
 mod plan;
 mod platform;
 mod profiles;
-mod proposed;
-mod repeated;
+mod project_restrictions;
 mod resolve;
 mod secrets;
 mod settings;
-mod standing;
-mod steady;
-mod strictest;
+mod stable_read;
+mod start_status;
+mod strict_setting;
+mod unenforced;
 mod variables;
-mod watch;
 
+pub use config_document::{ConfigDocument, project_document, project_root};
 pub use consent::consent_text;
-pub use declare::{Document, project_document, project_root};
-pub use edit::{Access, Edited, Editing, edit_file, read_file};
+pub use edit::{EditOptions, EditOutcome, FileAccess, edit_file, read_file};
 pub use environment::Environment;
 pub use error::ConfigError;
+pub use file_locations::{KnownFile, known_files, watched_paths};
+pub use file_watcher::FileWatcher;
 pub use first_run::{ensure_user_config, example};
-pub use hidden::read_hidden;
+pub use hidden_input::read_hidden;
 pub use home::Home;
-pub use last_good::LastGood;
-pub use layers::{load, load_again};
-pub use places::{KnownFile, known_files, watched_paths};
-pub use plan::{Entry, Plan, PlanFile, Shadow, Sources, Standing, Surroundings};
+pub use last_good_files::LastGoodFiles;
+pub use layers::{load, reload};
+pub use plan::{
+    ConfigSources, Plan, PlanEntry, PlanFile, ShadowedEntry, StartStatus, VariableContext,
+};
 pub use resolve::resolve;
-pub use secrets::Secrets;
-pub use settings::Settings;
-pub use standing::check_address;
+pub use secrets::SecretStore;
+pub use settings::PlanSettings;
+pub use start_status::check_address;
 pub use toolgate_dialects::Dialect;
-pub use toolgate_model::{Naming, Prefix};
-pub use watch::Watch;
+pub use toolgate_model::{NamingStyle, PrefixMode};

@@ -1,62 +1,63 @@
-//! What all files together say: the servers to keep, how each stands, and what was wrong.
+//! The plan: the servers and settings of all files together, the state of each server, and the
+//! diagnostics.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use toolgate_dialects::{Dialect, Input, Permissions};
+use toolgate_dialects::{Dialect, InputSpec, Permissions};
 use toolgate_model::{
-    Diagnostic, Digest, EnvFile, Origin, Posture, Resolved, Scope, ServerFiles, ServerName,
-    ServerSpec, TransportSpec,
+    ConfigScope, Diagnostic, Digest, EnvFile, Origin, Posture, ResolvedServer, ServerFiles,
+    ServerName, ServerSpec, TransportSpec,
 };
 
 use crate::{
-    ConfigError, Environment, Home, Secrets, Settings, consent_text, file_contents, resolve,
+    ConfigError, Environment, Home, PlanSettings, SecretStore, consent_text, file_contents, resolve,
 };
 
 /// Where to look for configuration.
 #[derive(Debug, Clone)]
-pub struct Sources {
-    /// Where the user's configuration lies.
+pub struct ConfigSources {
+    /// The user's home, with the user's configuration.
     pub home: Home,
-    /// A file that is read instead of all others; naming it is consent to what it starts.
+    /// A file to read instead of all others. Naming it is consent to start its servers.
     pub config: Option<PathBuf>,
-    /// The folder the search for project files begins at.
+    /// The folder in which the search for project files begins.
     pub project_dir: Option<PathBuf>,
-    /// URLs this gateway answers on: an entry that points there is left out.
+    /// The URLs of this gateway. Entries that point to them are ignored.
     pub own_endpoints: Vec<String>,
 }
 
-impl Sources {
-    /// The user's configuration alone.
+impl ConfigSources {
+    /// Returns sources with the user's configuration only.
     pub fn new(home: Home) -> Self {
         Self { home, config: None, project_dir: None, own_endpoints: Vec::new() }
     }
 }
 
-/// Everything the files add up to.
+/// The merged configuration of all files.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// The servers, nearest file first and in its order.
-    pub entries: Vec<Entry>,
-    /// What holds for all of them.
-    pub settings: Settings,
-    /// Values people are asked for, nearest file first, each once.
-    pub inputs: Vec<Input>,
+    /// The servers, nearest file first, in the order of the file.
+    pub entries: Vec<PlanEntry>,
+    /// The settings for all servers.
+    pub settings: PlanSettings,
+    /// The values that the user is asked for, nearest file first, without duplicates.
+    pub inputs: Vec<InputSpec>,
     /// The files that were read, nearest first.
     pub files: Vec<PlanFile>,
-    /// What is wrong with the files, by file and line.
+    /// The problems in the files, sorted by file and line.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Plan {
-    /// The entry of a server.
-    pub fn entry(&self, name: &ServerName) -> Option<&Entry> {
+    /// Returns the entry of a server.
+    pub fn entry(&self, name: &ServerName) -> Option<&PlanEntry> {
         self.entries.iter().find(|entry| entry.spec.name == *name)
     }
 
-    /// The files beside the configuration whose content counts for some server.
+    /// Returns the files, besides the configuration, whose content affects a server.
     pub fn bound_files(&self) -> Vec<PathBuf> {
-        let files = self.entries.iter().filter_map(Entry::files);
+        let files = self.entries.iter().filter_map(PlanEntry::files);
         let paths = files.flat_map(|ServerFiles { env_file, project }| {
             let pinned = project.iter().filter(|file| file.digest.is_some());
             env_file.iter().map(|EnvFile { path, .. }| path).chain(pinned.map(|file| &file.path))
@@ -68,48 +69,48 @@ impl Plan {
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFile {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// How it is written.
+    /// The dialect of the file.
     pub dialect: Dialect,
-    /// Whose word it is.
-    pub scope: Scope,
-    /// How many servers it declares, whatever became of them.
+    /// The scope of the file.
+    pub scope: ConfigScope,
+    /// The number of servers that the file declares, whether or not they are used.
     pub servers: usize,
-    /// What it says about calls that need no question, or are never made.
+    /// The rules of the file.
     pub permissions: Permissions,
 }
 
 /// One server of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The server, its variables not yet expanded.
+pub struct PlanEntry {
+    /// The server, with variables not yet expanded.
     pub spec: ServerSpec,
-    /// The entry that won.
+    /// The origin of the entry.
     pub origin: Origin,
-    /// How its file is written.
+    /// The dialect of its file.
     pub dialect: Dialect,
-    /// Entries of the same name that lost, nearest first.
-    pub shadows: Vec<Shadow>,
-    /// Who switched it on or off, where that was not its own file.
+    /// The entries with the same name in farther files, nearest first.
+    pub shadows: Vec<ShadowedEntry>,
+    /// The entry that enabled or disabled the server, if it is in another file.
     pub switched_by: Option<Origin>,
-    /// What the words for folders and secrets mean in it.
-    pub around: Surroundings,
-    /// What its own file says of the secrets it names.
-    pub inputs: Vec<Input>,
-    /// Whether it may be started.
-    pub standing: Standing,
-    /// Whether it is blocked only because a variable has no usable value now.
-    pub unset: bool,
+    /// The folders and secrets for variables of this entry.
+    pub variable_context: VariableContext,
+    /// The descriptions, in its own file, of the secrets that it names.
+    pub inputs: Vec<InputSpec>,
+    /// Whether the server may be started.
+    pub start_status: StartStatus,
+    /// Whether the server is blocked only because a variable has no usable value.
+    pub has_unset_variable: bool,
 }
 
-impl Entry {
-    /// What a consent to this entry is bound to.
+impl PlanEntry {
+    /// Returns the digest that a consent to this entry is bound to.
     pub fn identity(&self) -> Digest {
         self.spec.consent_digest()
     }
 
-    /// The files its process is started with.
+    /// Returns the files that the process is started with.
     fn files(&self) -> Option<&ServerFiles> {
         match &self.spec.transport {
             TransportSpec::Stdio(stdio) => Some(&stdio.files),
@@ -117,14 +118,14 @@ impl Entry {
         }
     }
 
-    /// What the user is shown before consenting.
+    /// Returns the text that the user sees before consenting.
     pub fn consent_text(&self) -> String {
         consent_text(&self.spec)
     }
 
-    /// The server with its variables expanded, for the moment it is reached. Files are read anew;
-    /// a project's server is refused if one that counts for its consent has changed.
-    pub fn resolve(&self, environment: &Environment) -> Result<Resolved, ConfigError> {
+    /// Expands the variables of the server, right before it is reached. Reads files again; fails
+    /// for a project's server if a file that its consent covers has changed.
+    pub fn resolve(&self, environment: &Environment) -> Result<ResolvedServer, ConfigError> {
         let mut now = self.clone();
         let is_pinned = |files: &ServerFiles| files.project.iter().any(|it| it.digest.is_some());
         let posture = match self.files().is_some_and(is_pinned) {
@@ -132,42 +133,42 @@ impl Entry {
             false => Posture::Personal,
         };
         file_contents::read(&mut now, environment, posture);
-        if self.origin.scope == Scope::Project && now.identity() != self.identity() {
+        if self.origin.scope == ConfigScope::Project && now.identity() != self.identity() {
             return Err(ConfigError::Changed { server: self.spec.name.clone() });
         }
         let resolved = resolve(&now.spec, &self.environment(environment));
-        resolved.map_err(|error| error.about(self))
+        resolved.map_err(|error| error.with_entry(self))
     }
 
-    /// What variables mean in this entry.
+    /// Returns the environment in which variables of this entry are looked up.
     pub(crate) fn environment(&self, given: &Environment) -> Environment {
-        given.clone().within(&self.around)
+        given.clone().for_entry(&self.variable_context)
     }
 }
 
-/// What the words for folders and secrets mean in an entry.
+/// The folders and secrets for the variables of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Surroundings {
-    /// The folder `${project}` means.
+pub struct VariableContext {
+    /// The folder of `${project}`.
     pub project: Option<PathBuf>,
-    /// The folder `${home}` and `~` mean.
+    /// The folder of `${home}` and `~`.
     pub user: Option<PathBuf>,
-    /// Where `${secret:…}` is looked up.
-    pub secrets: Option<Secrets>,
+    /// The store of `${secret:…}`.
+    pub secrets: Option<SecretStore>,
 }
 
-/// An entry that lost against a nearer one of the same name. It shows as the place of its entry.
+/// An entry that a nearer entry with the same name replaces. Displays as its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shadow {
-    /// Where it stands.
+pub struct ShadowedEntry {
+    /// The origin of the entry.
     pub origin: Origin,
-    /// How its file is written.
+    /// The dialect of its file.
     pub dialect: Dialect,
-    /// What it declares.
+    /// The declared server.
     pub spec: ServerSpec,
 }
 
-impl fmt::Display for Shadow {
+impl fmt::Display for ShadowedEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.origin.fmt(f)
     }
@@ -175,13 +176,13 @@ impl fmt::Display for Shadow {
 
 /// Whether an entry may be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It may.
+pub enum StartStatus {
+    /// It may be started.
     Ready,
-    /// It is switched off.
+    /// It is disabled.
     Disabled,
-    /// A project's file proposes it and the user has not agreed yet.
+    /// A project's file proposes it, and the user has not consented yet.
     NeedsConsent,
-    /// It cannot, for this reason.
+    /// It cannot be started, for this reason.
     Blocked(String),
 }

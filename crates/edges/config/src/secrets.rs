@@ -1,8 +1,7 @@
-//! The user's own secrets: what `${secret:name}` means.
+//! The user's secrets, to which `${secret:name}` expands.
 //!
-//! One file in the state folder, readable by the user alone and changed whole or not at all. Names
-//! can be listed; a value is given only to whoever asks for it by name, and never shown, not even
-//! in an error about the file.
+//! The store is one file in the state folder, readable only by the user and changed atomically.
+//! Names can be listed. A value is only returned by name, and never appears in an error.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,37 +11,37 @@ use toolgate_model::{Secret, is_invisible};
 
 use crate::files::{is_absent, read_text};
 use crate::platform::files::close_to_others;
-use crate::{Access, ConfigError, Editing, Home, edit_file};
+use crate::{ConfigError, EditOptions, FileAccess, Home, edit_file};
 
-/// The longest name.
+/// The maximum length of a name.
 const LONGEST_NAME: usize = 128;
 
-/// The secrets by their names.
-type Store = BTreeMap<String, String>;
+/// Secrets by name.
+type SecretTable = BTreeMap<String, String>;
 
-/// Where a user's secrets lie.
+/// The file with a user's secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secrets {
+pub struct SecretStore {
     path: PathBuf,
 }
 
-impl Secrets {
-    /// Those of a home.
+impl SecretStore {
+    /// Returns the store of a home.
     pub fn of(home: &Home) -> Self {
         Self { path: home.secrets_file() }
     }
 
-    /// The names, in order.
+    /// Returns the names, sorted.
     pub fn names(&self) -> Result<Vec<String>, ConfigError> {
         Ok(self.read()?.into_keys().collect())
     }
 
-    /// The value of a name.
+    /// Returns the value of a secret; `None` if there is none.
     pub fn get(&self, name: &str) -> Result<Option<Secret<String>>, ConfigError> {
         Ok(self.read()?.remove(name).map(Secret::new))
     }
 
-    /// Stores a value under a name, instead of what was there.
+    /// Stores a value, and replaces an existing one.
     pub fn set(&self, name: &str, value: &Secret<String>) -> Result<(), ConfigError> {
         if let Some(why) = unusable(name, value.expose()) {
             return Err(ConfigError::BadSecret { name: name.to_owned(), why });
@@ -50,7 +49,7 @@ impl Secrets {
         self.change(|store| drop(store.insert(name.to_owned(), value.expose().clone())))
     }
 
-    /// Forgets a name. `false` if it was not known.
+    /// Removes a secret. Returns false if there is none.
     pub fn remove(&self, name: &str) -> Result<bool, ConfigError> {
         if !self.read()?.contains_key(name) {
             return Ok(false);
@@ -60,24 +59,24 @@ impl Secrets {
         Ok(known)
     }
 
-    fn read(&self) -> Result<Store, ConfigError> {
+    fn read(&self) -> Result<SecretTable, ConfigError> {
         match read_text(&self.path) {
-            Ok(text) => parse(&text).map_err(|source| self.unread(source)),
-            Err(error) if is_absent(&error) => Ok(Store::new()),
-            Err(source) => Err(self.unread(source)),
+            Ok(text) => parse(&text).map_err(|source| self.read_error(source)),
+            Err(error) if is_absent(&error) => Ok(SecretTable::new()),
+            Err(source) => Err(self.read_error(source)),
         }
     }
 
-    /// Changes the store under the file's lock. What cannot be read is left as it is. A file that
-    /// somebody left open is closed to others first, so the new value never stands in one.
-    fn change(&self, change: impl FnOnce(&mut Store)) -> Result<(), ConfigError> {
+    /// Changes the store while holding the lock of the file. A file that cannot be read is left
+    /// unchanged. Access by other users is removed first, so that they cannot read the new value.
+    fn change(&self, change: impl FnOnce(&mut SecretTable)) -> Result<(), ConfigError> {
         match close_to_others(&self.path) {
             Err(source) if !is_absent(&source) => {
                 return Err(ConfigError::Write { path: self.path.clone(), source });
             }
             _ => {}
         }
-        let editing = Editing { access: Access::Private, backup: false };
+        let editing = EditOptions { access: FileAccess::Private, backup: false };
         let mut failed = None;
         edit_file(&self.path, editing, |text| match parse(text) {
             Ok(mut store) => {
@@ -89,32 +88,32 @@ impl Secrets {
                 Ok(None)
             }
         })?;
-        failed.map_or(Ok(()), |source| Err(self.unread(source)))
+        failed.map_or(Ok(()), |source| Err(self.read_error(source)))
     }
 
-    fn unread(&self, source: io::Error) -> ConfigError {
+    fn read_error(&self, source: io::Error) -> ConfigError {
         ConfigError::Read { path: self.path.clone(), source }
     }
 }
 
-/// What serde says of a text may quote it, so only the place is kept.
-fn parse(text: &str) -> io::Result<Store> {
+/// Parses the store. An error keeps only the position, because serde's message may quote the text.
+fn parse(text: &str) -> io::Result<SecretTable> {
     if text.trim().is_empty() {
-        return Ok(Store::new());
+        return Ok(SecretTable::new());
     }
     serde_json::from_str(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
-        io::Error::other(format!("it is no table of texts ({place})"))
+        io::Error::other(format!("not a JSON object of strings ({place})"))
     })
 }
 
 fn unusable(name: &str, value: &str) -> Option<&'static str> {
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
-        Some("a name has 1 to 128 bytes")
+        Some("a name must have 1 to 128 bytes")
     } else if name.contains(['{', '}']) || name.chars().any(is_invisible) {
-        Some("a name has no braces and nothing invisible")
+        Some("a name must not contain braces or invisible characters")
     } else if value.is_empty() || value.contains('\0') {
-        Some("a value is not empty and has no NUL character")
+        Some("a value must not be empty or contain a NUL character")
     } else {
         None
     }
@@ -131,7 +130,7 @@ mod tests {
     #[test]
     fn secrets_are_kept_by_name_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let secrets = Secrets::of(&Home::at(folder.path().join("home")));
+        let secrets = SecretStore::of(&Home::at(folder.path().join("home")));
         assert_eq!(secrets.names().unwrap(), [""; 0]);
         assert!(!secrets.remove("a").unwrap());
         assert!(!folder.path().join("home").exists(), "asking creates nothing");
@@ -155,11 +154,11 @@ mod tests {
             let found = std::fs::metadata(home.secrets_file()).unwrap();
             found.permissions().mode() & 0o777
         };
-        Secrets::of(&home).set("a", &secret("one")).unwrap();
+        SecretStore::of(&home).set("a", &secret("one")).unwrap();
         assert_eq!(mode(), 0o600);
         let open = std::fs::Permissions::from_mode(0o644);
         std::fs::set_permissions(home.secrets_file(), open).unwrap();
-        Secrets::of(&home).set("b", &secret("two")).unwrap();
+        SecretStore::of(&home).set("b", &secret("two")).unwrap();
         assert_eq!(mode(), 0o600);
     }
 
@@ -169,7 +168,7 @@ mod tests {
         let home = Home::at(folder.path());
         std::thread::scope(|scope| {
             for writer in 0..4 {
-                let secrets = Secrets::of(&home);
+                let secrets = SecretStore::of(&home);
                 scope.spawn(move || {
                     for index in 0..5 {
                         secrets.set(&format!("{writer}-{index}"), &secret("x")).unwrap();
@@ -177,7 +176,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(Secrets::of(&home).names().unwrap().len(), 20);
+        assert_eq!(SecretStore::of(&home).names().unwrap().len(), 20);
         let files = std::fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(files, 1, "nothing is left beside it");
     }
@@ -192,7 +191,7 @@ mod tests {
         std::fs::write(&real, "{}").unwrap();
         std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o644)).unwrap();
         std::os::unix::fs::symlink(&real, home.secrets_file()).unwrap();
-        Secrets::of(&home).set("a", &secret("one")).unwrap();
+        SecretStore::of(&home).set("a", &secret("one")).unwrap();
         assert!(std::fs::symlink_metadata(home.secrets_file()).unwrap().is_symlink());
         assert!(std::fs::read_to_string(&real).unwrap().contains("one"));
         assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
@@ -202,7 +201,7 @@ mod tests {
     fn a_broken_file_is_reported_without_its_content_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let secrets = Secrets::of(&home);
+        let secrets = SecretStore::of(&home);
         for broken in ["{\"a\": [\"canary\"]}", "canary", "{\"a\": \"canary\""] {
             std::fs::write(home.secrets_file(), broken).unwrap();
             let failures =
@@ -218,7 +217,7 @@ mod tests {
     #[test]
     fn what_no_variable_could_name_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let secrets = Secrets::of(&Home::at(folder.path()));
+        let secrets = SecretStore::of(&Home::at(folder.path()));
         for (name, value) in [("", "x"), ("a}", "x"), ("a\n", "x"), ("a", ""), ("a", "x\0")] {
             assert!(secrets.set(name, &secret(value)).is_err(), "{name:?}");
         }

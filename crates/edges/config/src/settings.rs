@@ -1,70 +1,81 @@
-//! What holds for all servers, from the nearest file that says it.
+//! Merges the settings for all servers, each from the nearest file that sets it.
 
 use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
 use toolgate_model::{
-    ContextSettings, Diagnostic, Governance, Naming, Prefix, Profiles, Scope, Severity, Timeouts,
+    ConfigScope, ContextSettings, Diagnostic, DiagnosticSeverity, GovernanceSettings, NamingStyle,
+    PrefixMode, Profiles, ServerTimeouts,
 };
 
-use crate::files::Layer;
-use crate::layers::note;
-use crate::strictest::OWN;
+use crate::files::ConfigLayer;
+use crate::layers::new_warning;
+use crate::strict_setting::OWN_CONFIG_HINT;
 use crate::{Home, context, governance, profiles};
 
-/// What holds for all servers.
+/// The settings for all servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
-    /// What `roots/list` answers: absolute folders.
+pub struct PlanSettings {
+    /// The absolute folders that `roots/list` returns.
     pub roots: Vec<PathBuf>,
-    /// How exposed names are made.
-    pub naming: Naming,
-    /// When exposed names carry their server's name.
-    pub prefix: Prefix,
-    /// What kinds of callers see, and who is of which kind.
+    /// The naming style of exposed names.
+    pub naming: NamingStyle,
+    /// When exposed names include the name of their server.
+    pub prefix: PrefixMode,
+    /// The profiles, and the profile of each client.
     pub profiles: Profiles,
-    /// What is said about decisions.
-    pub governance: Governance,
-    /// How long things may take with servers that set no limits of their own.
-    pub timeouts: Timeouts,
-    /// What is said of the local context.
+    /// The policy settings.
+    pub governance: GovernanceSettings,
+    /// The time limits for servers that set none of their own.
+    pub timeouts: ServerTimeouts,
+    /// The settings of the local context.
     pub context: ContextSettings,
 }
 
-/// Takes each setting from the nearest layer that has it.
-pub(crate) fn settle(layers: &[Layer], home: &Home, diagnostics: &mut Vec<Diagnostic>) -> Settings {
-    let said = |layer: &Layer| Some((layer.file.clone(), layer.reading.settings.roots.clone()?));
-    let roots = layers.iter().find_map(said).map(|(file, roots)| {
-        let places = roots.into_iter().filter_map(|root| place(&root, &file, home, diagnostics));
+/// Takes each setting from the nearest layer that sets it.
+pub(crate) fn merge_settings(
+    layers: &[ConfigLayer],
+    home: &Home,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> PlanSettings {
+    let read =
+        |layer: &ConfigLayer| Some((layer.file.clone(), layer.parsed.settings.roots.clone()?));
+    let roots = layers.iter().find_map(read).map(|(file, roots)| {
+        let places =
+            roots.into_iter().filter_map(|root| resolve_root(&root, &file, home, diagnostics));
         places.collect()
     });
-    Settings {
+    PlanSettings {
         roots: roots.unwrap_or_default(),
-        naming: own(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
-        profiles: profiles::settle(layers, diagnostics),
-        governance: governance::settle(layers, diagnostics),
+        naming: user_setting(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
+        profiles: profiles::merge_profiles(layers, diagnostics),
+        governance: governance::merge_governance(layers, diagnostics),
         timeouts: timeouts(layers, diagnostics),
-        context: context::settle(layers, home, diagnostics),
-        prefix: own(layers, "prefix", |it| it.prefix, diagnostics).unwrap_or_default(),
+        context: context::merge_context(layers, home, diagnostics),
+        prefix: user_setting(layers, "prefix", |it| it.prefix, diagnostics).unwrap_or_default(),
     }
 }
 
-/// A setting of the nearest file that is not a project's: it changes how all servers are seen, and a
-/// project's file speaks only of its own.
-fn own<T>(
-    layers: &[Layer],
+/// Returns the setting of the nearest file that is not a project's: it affects all servers, and a
+/// project's file may only affect its own.
+fn user_setting<T>(
+    layers: &[ConfigLayer],
     name: &str,
-    said: fn(&toolgate_dialects::Settings) -> Option<T>,
+    read: fn(&toolgate_dialects::FileSettings) -> Option<T>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<T> {
     let mut held = None;
     for layer in layers {
-        let Some(value) = said(&layer.reading.settings) else { continue };
-        if layer.file.scope == Scope::Project {
+        let Some(value) = read(&layer.parsed.settings) else { continue };
+        if layer.file.scope == ConfigScope::Project {
             let message = format!(
-                "`{name}` does not count in a project's file: it would rename the tools of your servers"
+                "`{name}` has no effect in a project's file: it would rename the tools of your servers"
             );
-            diagnostics.push(note(layer.file.origin(0, 0), message, Some(OWN.to_owned())));
+            diagnostics.push(new_warning(
+                layer.file.origin(0, 0),
+                message,
+                Some(OWN_CONFIG_HINT.to_owned()),
+            ));
         } else {
             held = held.or(Some(value));
         }
@@ -72,56 +83,56 @@ fn own<T>(
     held
 }
 
-/// The limits of servers that set none: for the user and the system to say, because they hold for
-/// servers of other files too.
-fn timeouts(layers: &[Layer], diagnostics: &mut Vec<Diagnostic>) -> Timeouts {
-    let mut general = Timeouts::default();
+/// Returns the time limits for servers that set none. Only the user and the system can set them,
+/// because they apply to servers of other files too.
+fn timeouts(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> ServerTimeouts {
+    let mut general = ServerTimeouts::default();
     for layer in layers {
-        let limits = layer.reading.settings.timeouts;
-        if layer.file.scope != Scope::Project {
+        let limits = layer.parsed.settings.timeouts;
+        if layer.file.scope != ConfigScope::Project {
             general = general.or(limits);
-        } else if limits != Timeouts::default() {
+        } else if limits != ServerTimeouts::default() {
             let message = "`timeouts` for all servers have no effect in a project's file";
             let hint = "set them for its servers, or in your own config".to_owned();
-            diagnostics.push(note(layer.file.origin(0, 0), message.to_owned(), Some(hint)));
+            diagnostics.push(new_warning(layer.file.origin(0, 0), message.to_owned(), Some(hint)));
         }
     }
     general
 }
 
-/// Where a root is. Servers take roots as leave to read and write there, so a project's file can
-/// only name folders of the project.
-fn place(
+/// Returns the folder of a root. Servers take roots as permission to read and write there, so a
+/// project's file can only name folders inside the project.
+fn resolve_root(
     root: &Path,
     file: &FileRef,
     home: &Home,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<PathBuf> {
-    let root = normal(&file.project.join(home.expand(root)));
-    if file.scope != Scope::Project || is_inside(&root, &file.project) {
+    let root = normalize_path(&file.project.join(home.expand(root)));
+    if file.scope != ConfigScope::Project || is_inside(&root, &file.project) {
         return Some(root);
     }
     diagnostics.push(Diagnostic {
-        severity: Severity::Warning,
+        severity: DiagnosticSeverity::Warning,
         origin: file.origin(0, 0),
         excerpt: None,
         message: format!(
-            "the root {:?} lies outside the project and is left out",
+            "the root {:?} is outside the project and is ignored",
             root.display().to_string()
         ),
-        hint: Some("name it in your own config, if servers may use it".to_owned()),
+        hint: Some("add it to `roots` in your own config, if servers may use it".to_owned()),
     });
     None
 }
 
-/// Whether `path` is below `folder`, links followed as far as they exist.
+/// Returns true if `path` is below `folder`, after resolving symbolic links as far as they exist.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.starts_with(normal(folder)) && real(path).starts_with(real(folder))
+    path.starts_with(normalize_path(folder)) && real(path).starts_with(real(folder))
 }
 
-/// The path without `.` and `..`.
-pub(crate) fn normal(path: &Path) -> PathBuf {
+/// Removes `.` and `..` from the path.
+pub(crate) fn normalize_path(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

@@ -1,12 +1,12 @@
-//! Which variables a server names, wherever they stand in it. Their values are for `resolve`.
+//! Lists the variables that a server names. `resolve` looks up their values.
 
 use std::path::Path;
 
-use toolgate_dialects::template::{self, Variable};
+use toolgate_dialects::template::{self, TemplateVariable};
 use toolgate_model::{AuthProvider, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec};
 
-/// Every variable of a server, as often as it is named.
-pub(crate) fn named(spec: &ServerSpec) -> Vec<Variable> {
+/// Returns every variable of a server, in all fields, with duplicates.
+pub(crate) fn server_variables(spec: &ServerSpec) -> Vec<TemplateVariable> {
     let texts = match &spec.transport {
         TransportSpec::Stdio(stdio) => of_process(stdio),
         TransportSpec::Http(http) => of_endpoint(http),
@@ -31,6 +31,6 @@ fn of_endpoint(http: &HttpSpec) -> Vec<&str> {
     if let AuthProvider::ServiceAccount { audience, account } = &http.auth.provider {
         texts.extend([audience.as_str(), account]);
     }
-    texts.extend(http.auth.oauth.said().into_iter().map(|(_, text)| text));
+    texts.extend(http.auth.oauth.fields().into_iter().map(|(_, text)| text));
     texts
 }

@@ -8,14 +8,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use toolgate_config::{Access, ConfigError, Edited, Editing, edit_file, read_file};
+use toolgate_config::{ConfigError, EditOptions, EditOutcome, FileAccess, edit_file, read_file};
 
-const SHARED: Editing = Editing { access: Access::Shared, backup: false };
-const PRIVATE: Editing = Editing { access: Access::Private, backup: false };
+const SHARED: EditOptions = EditOptions { access: FileAccess::Shared, backup: false };
+const PRIVATE: EditOptions = EditOptions { access: FileAccess::Private, backup: false };
 /// Names the file a process of this test counts in.
 const COUNTED: &str = "TOOLGATE_TEST_COUNTED";
 
-fn put(path: &Path, editing: Editing, text: &str) -> Result<Edited, ConfigError> {
+fn put(path: &Path, editing: EditOptions, text: &str) -> Result<EditOutcome, ConfigError> {
     edit_file(path, editing, |_| Ok(Some(text.to_owned())))
 }
 
@@ -93,7 +93,7 @@ fn a_link_to_nothing_leads_to_a_new_file_and_a_circle_nowhere() {
     symlink(&two, &one).unwrap();
     symlink(&one, &two).unwrap();
     let error = put(&one, SHARED, "x").unwrap_err();
-    assert!(told(&error).contains("its links go in a circle"), "{}", told(&error));
+    assert!(told(&error).contains("too many symbolic links"), "{}", told(&error));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn nothing_is_written_where_nothing_changes() {
 fn the_text_before_is_kept_where_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claude.json");
-    let editing = Editing { backup: true, ..PRIVATE };
+    let editing = EditOptions { backup: true, ..PRIVATE };
     assert_eq!(put(&path, editing, "one").unwrap().backup, None);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let first = put(&path, editing, "two").unwrap().backup.unwrap();
@@ -149,18 +149,18 @@ fn what_is_no_plain_text_is_refused_and_left_alone() {
     let path = folder.path().join("x");
     fs::create_dir(&path).unwrap();
     let error = put(&path, SHARED, "x").unwrap_err();
-    assert!(told(&error).contains("it is not a plain file"), "{}", told(&error));
+    assert!(told(&error).contains("not a regular file"), "{}", told(&error));
 
     let bytes = folder.path().join("bytes");
     fs::write(&bytes, [0xff, 0xfe]).unwrap();
     let error = put(&bytes, SHARED, "x").unwrap_err();
-    assert!(told(&error).contains("it is not UTF-8"), "{}", told(&error));
+    assert!(told(&error).contains("not valid UTF-8"), "{}", told(&error));
     assert_eq!(fs::read(&bytes).unwrap(), [0xff, 0xfe]);
 
     let large = folder.path().join("large");
     fs::File::create(&large).unwrap().set_len(5 * 1024 * 1024).unwrap();
     let error = put(&large, SHARED, "x").unwrap_err();
-    assert!(told(&error).contains("it is larger than"), "{}", told(&error));
+    assert!(told(&error).contains("larger than"), "{}", told(&error));
     assert_eq!(names(folder.path()), ["bytes", "large", "x"]);
 }
 
@@ -170,7 +170,7 @@ fn what_is_no_plain_text_is_refused_and_left_alone() {
 fn a_folder_that_cannot_be_written_is_named_with_the_reason() {
     let error = put(Path::new("/proc/self/toolgate.toml"), SHARED, "x").unwrap_err();
     let told = told(&error);
-    assert!(told.starts_with("write /proc/self/toolgate.toml: "), "{told}");
+    assert!(told.starts_with("cannot write /proc/self/toolgate.toml: "), "{told}");
 }
 
 /// Adds one to the number in a file.

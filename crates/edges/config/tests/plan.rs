@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use toolgate_config::{
-    ConfigError, Entry, Environment, Home, Plan, Prefix, Sources, Standing, load,
+    ConfigError, ConfigSources, Environment, Home, Plan, PlanEntry, PrefixMode, StartStatus, load,
 };
-use toolgate_model::{Scope, ServerName, Severity, StdioSpec, TransportSpec};
+use toolgate_model::{ConfigScope, DiagnosticSeverity, ServerName, StdioSpec, TransportSpec};
 
 /// A user with a home folder, and a repository in it.
 struct World {
@@ -47,8 +47,8 @@ impl World {
         self
     }
 
-    fn sources(&self) -> Sources {
-        Sources { project_dir: Some(self.repository()), ..Sources::new(self.home()) }
+    fn sources(&self) -> ConfigSources {
+        ConfigSources { project_dir: Some(self.repository()), ..ConfigSources::new(self.home()) }
     }
 
     fn plan(&self) -> Plan {
@@ -61,11 +61,11 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn entry<'a>(plan: &'a Plan, name: &str) -> &'a Entry {
+fn entry<'a>(plan: &'a Plan, name: &str) -> &'a PlanEntry {
     plan.entry(&ServerName::new(name).unwrap()).unwrap()
 }
 
-fn stdio(entry: &Entry) -> &StdioSpec {
+fn stdio(entry: &PlanEntry) -> &StdioSpec {
     match &entry.spec.transport {
         TransportSpec::Stdio(stdio) => stdio,
         other => panic!("{other:?}"),
@@ -91,7 +91,8 @@ fn nearer_wins_and_ours_wins_over_foreign() {
         .project(".mcp.json", r#"{"mcpServers": {"a": {"command": "root-json"}}}"#)
         .project("sub/.mcp.json", r#"{"mcpServers": {"a": {"command": "sub-json"}}}"#)
         .project("sub/toolgate.toml", "[servers.b]\ncommand = 'sub-ours'\n");
-    let sources = Sources { project_dir: Some(world.repository().join("sub")), ..world.sources() };
+    let sources =
+        ConfigSources { project_dir: Some(world.repository().join("sub")), ..world.sources() };
     let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(plan.diagnostics, []);
     assert_eq!(names(&plan), ["b", "a", "u"]);
@@ -103,7 +104,7 @@ fn nearer_wins_and_ours_wins_over_foreign() {
     assert!(losers[0].ends_with("app/toolgate.toml:1:10"), "{losers:?}");
     assert!(losers[1].ends_with("app/.mcp.json:1:17"), "{losers:?}");
     assert!(losers[2].ends_with("toolgate/config.toml:1:10"), "{losers:?}");
-    assert_eq!(a.shadows[2].origin.scope, Scope::User);
+    assert_eq!(a.shadows[2].origin.scope, ConfigScope::User);
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn outside_home_and_repository_only_the_folder_itself_counts() {
     let outside = world.user_dir().parent().unwrap().join("tmp/deep");
     write(&outside.parent().unwrap().join("toolgate.toml"), "[servers.planted]\ncommand = 'x'\n");
     write(&outside.join("toolgate.toml"), "[servers.here]\ncommand = 'x'\n");
-    let sources = Sources { project_dir: Some(outside), ..world.sources() };
+    let sources = ConfigSources { project_dir: Some(outside), ..world.sources() };
     assert_eq!(
         names(&load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap()),
         ["here"]
@@ -134,19 +135,19 @@ fn what_a_project_proposes_waits_for_consent_to_exactly_that() {
     let text = "[servers.a]\ncommand = 'x'\n[servers.h]\nurl = 'https://x/mcp'\n";
     world.user_config("[servers.mine]\ncommand = 'y'\n").project("toolgate.toml", text);
     let plan = world.plan();
-    assert_eq!(entry(&plan, "a").standing, Standing::NeedsConsent);
-    assert_eq!(entry(&plan, "h").standing, Standing::NeedsConsent);
-    assert_eq!(entry(&plan, "mine").standing, Standing::Ready);
+    assert_eq!(entry(&plan, "a").start_status, StartStatus::NeedsConsent);
+    assert_eq!(entry(&plan, "h").start_status, StartStatus::NeedsConsent);
+    assert_eq!(entry(&plan, "mine").start_status, StartStatus::Ready);
 
     let given = [entry(&plan, "a").identity(), entry(&plan, "h").identity()];
     let consents = |_: &ServerName, digest: &_| given.contains(digest);
     let plan = load(&world.sources(), &consents, &Environment::new(|_| None)).unwrap();
-    assert!(plan.entries.iter().all(|entry| entry.standing == Standing::Ready));
+    assert!(plan.entries.iter().all(|entry| entry.start_status == StartStatus::Ready));
 
     world.project("toolgate.toml", &text.replace("'x'", "'z'").replace("//x", "//z"));
     let plan = load(&world.sources(), &consents, &Environment::new(|_| None)).unwrap();
-    assert_eq!(entry(&plan, "a").standing, Standing::NeedsConsent);
-    assert_eq!(entry(&plan, "h").standing, Standing::NeedsConsent);
+    assert_eq!(entry(&plan, "a").start_status, StartStatus::NeedsConsent);
+    assert_eq!(entry(&plan, "h").start_status, StartStatus::NeedsConsent);
 }
 
 #[test]
@@ -170,14 +171,17 @@ fn a_named_file_is_read_alone_and_is_consent() {
     world.project("toolgate.toml", "[servers.project]\ncommand = 'x'\n");
     let named = world.folder.path().join("servers");
     write(&named, r#"{"mcpServers": {"named": {"command": "x", "cwd": "sub"}}}"#);
-    let sources = Sources { config: Some(named.clone()), ..world.sources() };
+    let sources = ConfigSources { config: Some(named.clone()), ..world.sources() };
     let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(names(&plan), ["named"]);
     let named_entry = entry(&plan, "named");
-    assert_eq!((&named_entry.standing, named_entry.origin.scope), (&Standing::Ready, Scope::User));
+    assert_eq!(
+        (&named_entry.start_status, named_entry.origin.scope),
+        (&StartStatus::Ready, ConfigScope::User)
+    );
     assert_eq!(stdio(named_entry).cwd, Some(world.folder.path().join("sub")));
 
-    let missing = Sources { config: Some("/nowhere/x.toml".into()), ..world.sources() };
+    let missing = ConfigSources { config: Some("/nowhere/x.toml".into()), ..world.sources() };
     let error = load(&missing, &|_, _| false, &Environment::new(|_| None)).unwrap_err();
     assert!(matches!(error, ConfigError::Read { .. }), "{error}");
 }
@@ -209,7 +213,7 @@ fn accounts_folders_and_switched_off_entries_are_servers_of_their_own() {
     text += "[servers.off]\ncommand = 'x'\nenv = { T = '1' }\nenabled = false\n";
     let plan = world.user_config(&text).plan();
     assert_eq!(names(&plan), ["s0", "s1", "s2", "s3", "off"]);
-    assert_eq!(entry(&plan, "off").standing, Standing::Disabled);
+    assert_eq!(entry(&plan, "off").start_status, StartStatus::Disabled);
 }
 
 #[test]
@@ -221,11 +225,11 @@ fn an_entry_that_leads_back_to_us_is_skipped_with_a_note() {
          [servers.sample]\ncommand = 'toolgate'\nargs = ['sample-server']\n",
     );
     let own_endpoints = vec!["http://127.0.0.1:7420/mcp".to_owned()];
-    let sources = Sources { own_endpoints, ..world.sources() };
+    let sources = ConfigSources { own_endpoints, ..world.sources() };
     let plan = load(&sources, &|_, _| false, &Environment::new(|_| None)).unwrap();
     assert_eq!(names(&plan), ["sample"]);
     assert_eq!(plan.diagnostics.len(), 2);
-    assert!(plan.diagnostics.iter().all(|found| found.severity == Severity::Note));
+    assert!(plan.diagnostics.iter().all(|found| found.severity == DiagnosticSeverity::Note));
 }
 
 #[test]
@@ -237,17 +241,17 @@ fn an_unset_variable_blocks_only_its_server_and_is_named() {
          [servers.c]\ncommand = 'x'\n",
     );
     let plan = world.plan();
-    let Standing::Blocked(reason) = &entry(&plan, "a").standing else { panic!() };
+    let StartStatus::Blocked(reason) = &entry(&plan, "a").start_status else { panic!() };
     for part in ["\"a\"", "headers.Authorization", "TOKEN"] {
         assert!(reason.contains(part), "{reason}");
     }
-    assert!(matches!(entry(&plan, "b").standing, Standing::Blocked(_)));
-    assert_eq!(entry(&plan, "c").standing, Standing::Ready);
+    assert!(matches!(entry(&plan, "b").start_status, StartStatus::Blocked(_)));
+    assert_eq!(entry(&plan, "c").start_status, StartStatus::Ready);
 
     let env = Environment::new(|name| (name == "TOKEN").then(|| "s3cret".to_owned()));
     let plan = load(&world.sources(), &|_, _| false, &env).unwrap();
     let b = entry(&plan, "b");
-    assert_eq!(b.standing, Standing::Ready);
+    assert_eq!(b.start_status, StartStatus::Ready);
     // The plan itself keeps what was written; only a resolved entry holds values.
     assert_eq!(stdio(b).env["T"].expose(), "${env:TOKEN}");
     let TransportSpec::Stdio(resolved) = b.resolve(&env).unwrap().spec.transport else { panic!() };
@@ -264,10 +268,12 @@ fn a_variable_cannot_smuggle_a_header_or_leave_a_credential_empty() {
     let named = world.folder.path().join("x.json");
     write(&named, json);
     let env = Environment::new(|name| (name == "LINES").then(|| "s3cret\r\nX: y".to_owned()));
-    let sources = Sources { config: Some(named), ..world.sources() };
+    let sources = ConfigSources { config: Some(named), ..world.sources() };
     let plan = load(&sources, &|_, _| false, &env).unwrap();
     for name in ["a", "b"] {
-        let Standing::Blocked(reason) = &entry(&plan, name).standing else { panic!("{name}") };
+        let StartStatus::Blocked(reason) = &entry(&plan, name).start_status else {
+            panic!("{name}")
+        };
         assert!(!reason.contains("s3cret"), "{reason}");
     }
 }
@@ -279,7 +285,7 @@ fn settings_come_from_the_nearest_file_that_may_say_them() {
         .user_config("roots = ['~/code', '/srv/../data']\nprefix = 'never'\n")
         .project("toolgate.toml", "prefix = 'on-collision'\n");
     let plan = world.plan();
-    assert_eq!(plan.settings.prefix, Prefix::Never);
+    assert_eq!(plan.settings.prefix, PrefixMode::Never);
     assert_eq!(plan.settings.roots, [world.user_dir().join("code"), "/data".into()]);
 }
 
@@ -304,7 +310,7 @@ fn a_file_that_cannot_be_read_hides_no_other() {
     let plan = world.plan();
     assert_eq!(names(&plan), ["mine"]);
     assert_eq!(plan.diagnostics.len(), 2);
-    assert!(plan.diagnostics.iter().all(|found| found.severity == Severity::Error));
+    assert!(plan.diagnostics.iter().all(|found| found.severity == DiagnosticSeverity::Error));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! A running child: its pipes, and a handle that watches and ends it.
+//! A running child: its pipes, and a handle that watches and stops it.
 //!
-//! One task supervises each child. It alone signals and waits, so no order can reach a process
-//! number that was already reused.
+//! One task supervises each child. Only this task signals and waits, so no signal can reach a
+//! process id that was reused.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::guarantee::TreeGuarantee;
-use crate::stderr::{self, Spoken, StderrRing};
-use crate::tree::{Started, Tree, killed};
+use crate::process_tree::{ProcessTree, StartedProcess, killed_status};
+use crate::stderr::{self, StderrLogOptions, StderrRing};
 
-/// How long a tree may take to end after it was asked to, before it is killed.
+/// How long a process tree may take to shut down before it is killed.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
-/// The part of the grace in which the end of stdin alone may do: many servers clean up on it and
-/// do nothing on SIGTERM.
+/// How long a child may take to exit after its stdin was closed, before SIGTERM. Many servers clean
+/// up at the end of stdin and ignore SIGTERM.
 const END_OF_STDIN_PATIENCE: Duration = Duration::from_millis(500);
 
-/// A killed tree is gone at once; this is for a guard that someone has stopped.
+/// How long a killed tree may take to end. It normally ends at once, unless its guard is stopped.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The last words are in the pipe when the tree ends; this bounds waiting for a holder of the pipe
-/// outside it.
+/// How long to wait for the end of stderr after the tree has ended. A process outside the tree may
+/// hold the pipe open.
 const LAST_WORDS_PATIENCE: Duration = Duration::from_millis(250);
 
-/// A started child. Dropping it kills its tree.
+/// A started child process. Dropping it kills its process tree.
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProcess {
     /// Its standard input; dropping it closes the pipe.
     pub stdin: ChildStdin,
     /// Its standard output.
     pub stdout: ChildStdout,
-    /// Watches and ends it.
+    /// The handle that watches and stops it.
     pub handle: ChildHandle,
 }
 
-/// The two pipes of a child's data path.
+/// The stdin and stdout pipes of a child.
 #[derive(Debug)]
 pub struct ChildIo {
     /// Its standard input; dropping it closes the pipe.
@@ -50,80 +50,85 @@ pub struct ChildIo {
     pub stdout: ChildStdout,
 }
 
-impl Child {
-    pub(crate) fn supervised(started: Started, spoken: Spoken, guarantee: TreeGuarantee) -> Self {
-        let Started { tree, pid, stdin, stdout, stderr: pipe } = started;
+impl ChildProcess {
+    pub(crate) fn start_supervised(
+        started: StartedProcess,
+        log_options: StderrLogOptions,
+        guarantee: TreeGuarantee,
+    ) -> Self {
+        let StartedProcess { tree, pid, stdin, stdout, stderr: pipe } = started;
         let ring = Arc::new(StderrRing::default());
-        let drained = tokio::spawn(stderr::drain(pipe, Arc::clone(&ring), spoken));
+        let drained = tokio::spawn(stderr::drain(pipe, Arc::clone(&ring), log_options));
         let (orders, received) = mpsc::unbounded_channel();
         let (publish, exit) = watch::channel(None);
         tokio::spawn(supervise(tree, received, drained, publish));
-        let handle = ChildHandle { pid, guarantee, orders, exit, stderr: ring };
+        let handle = ChildHandle { pid, guarantee, stop_requests: orders, exit, stderr: ring };
         Self { stdin, stdout, handle }
     }
 
-    /// The data path and the handle, for owners that are not the same.
+    /// Splits the child into its pipes and its handle.
     pub fn split(self) -> (ChildIo, ChildHandle) {
         (ChildIo { stdin: self.stdin, stdout: self.stdout }, self.handle)
     }
 }
 
-/// Watches and ends a child. Dropping it kills the child's tree.
+/// A handle that watches and stops a child. Dropping it kills the child's process tree.
 #[derive(Debug)]
 pub struct ChildHandle {
     pid: u32,
     guarantee: TreeGuarantee,
-    orders: mpsc::UnboundedSender<Order>,
+    stop_requests: mpsc::UnboundedSender<StopRequest>,
     exit: watch::Receiver<Option<ExitStatus>>,
     stderr: Arc<StderrRing>,
 }
 
+/// A request to the supervising task to stop the process tree.
 #[derive(Debug)]
-enum Order {
+enum StopRequest {
     Terminate,
     Kill,
 }
 
 impl ChildHandle {
-    /// The process number of the program itself, as this process sees it.
+    /// Returns the process id of the program, as this process sees it.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// How surely its tree ends with us.
+    /// Returns how reliably the child's tree ends with this process.
     pub fn guarantee(&self) -> TreeGuarantee {
         self.guarantee
     }
 
-    /// What it wrote to stderr lately. Complete once [`ChildHandle::wait`] has returned.
+    /// Returns the recent stderr output. It is complete once [`ChildHandle::wait`] has returned.
     pub fn stderr(&self) -> &Arc<StderrRing> {
         &self.stderr
     }
 
-    /// Its status if it has ended.
-    pub fn exited(&self) -> Option<ExitStatus> {
+    /// Returns the exit status if the child has ended.
+    pub fn exit_status(&self) -> Option<ExitStatus> {
         *self.exit.borrow()
     }
 
-    /// Resolves when it has ended and nothing of its tree is left (as far as
-    /// [`ChildHandle::guarantee`] reaches). Cancel-safe; any number may wait.
+    /// Waits until the child has ended and no process of its tree is left, within the limits of
+    /// [`ChildHandle::guarantee`]. Cancel-safe; any number of tasks may wait.
     pub async fn wait(&self) -> ExitStatus {
         let mut exit = self.exit.clone();
         match exit.wait_for(Option::is_some).await {
-            Ok(status) => status.unwrap_or_else(killed),
-            // The runtime that supervised it is gone, and the tree with it.
-            Err(_) => killed(),
+            Ok(status) => status.unwrap_or_else(killed_status),
+            // The supervising runtime has ended, and the tree with it.
+            Err(_) => killed_status(),
         }
     }
 
-    /// Ends it in good manners: the owner has dropped stdin; SIGTERM to the tree follows if that
-    /// was not enough, and SIGKILL when `grace` is over.
+    /// Shuts the child down gracefully. The caller must have dropped stdin. If the child does not
+    /// exit, this sends SIGTERM to the tree, and SIGKILL after `grace`.
     pub async fn shutdown(&self, grace: Duration) -> ExitStatus {
         let patience = END_OF_STDIN_PATIENCE.min(grace / 2);
         if let Ok(status) = timeout(patience, self.wait()).await {
             return status;
         }
-        self.order(Order::Terminate);
+        self.request_stop(StopRequest::Terminate);
         if let Ok(status) = timeout(grace - patience, self.wait()).await {
             return status;
         }
@@ -133,28 +138,28 @@ impl ChildHandle {
 
     /// Kills the whole tree now.
     pub fn kill(&self) {
-        self.order(Order::Kill);
+        self.request_stop(StopRequest::Kill);
     }
 
-    fn order(&self, order: Order) {
-        // A closed channel means that the child has ended: there is nobody left to order.
-        let _ = self.orders.send(order);
+    fn request_stop(&self, request: StopRequest) {
+        // A closed channel means that the child has ended.
+        let _ = self.stop_requests.send(request);
     }
 }
 
 async fn supervise(
-    mut tree: Tree,
-    mut orders: mpsc::UnboundedReceiver<Order>,
+    mut tree: ProcessTree,
+    mut orders: mpsc::UnboundedReceiver<StopRequest>,
     drained: JoinHandle<()>,
     exit: watch::Sender<Option<ExitStatus>>,
 ) {
     let status = loop {
         tokio::select! {
-            status = tree.ended() => break status,
+            status = tree.wait() => break status,
             order = orders.recv() => match order {
-                Some(Order::Terminate) => tree.terminate(),
-                // No more orders: the handle was dropped.
-                Some(Order::Kill) | None => break end(&mut tree).await,
+                Some(StopRequest::Terminate) => tree.terminate(),
+                // `None` means that the handle was dropped.
+                Some(StopRequest::Kill) | None => break kill_and_wait(&mut tree).await,
             },
         }
     };
@@ -162,13 +167,13 @@ async fn supervise(
     exit.send_replace(Some(status));
 }
 
-async fn end(tree: &mut Tree) -> ExitStatus {
+async fn kill_and_wait(tree: &mut ProcessTree) -> ExitStatus {
     tree.kill();
-    match timeout(KILL_PATIENCE, tree.ended()).await {
+    match timeout(KILL_PATIENCE, tree.wait()).await {
         Ok(status) => status,
         Err(_) => {
             tree.kill_by_force();
-            tree.ended().await
+            tree.wait().await
         }
     }
 }

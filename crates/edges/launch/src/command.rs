@@ -1,6 +1,6 @@
-//! What is to be started, as the config declares it, and the same made exact.
+//! A command as the configuration declares it, and the same command prepared for execution.
 //!
-//! Does not judge the command: by the time it arrives here, consent has been given.
+//! This module does not decide whether a command may run: the user has consented before.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,31 +11,31 @@ use toolgate_model::Mask;
 
 use crate::env::minimal_env;
 use crate::error::LaunchError;
-use crate::resolve::resolve;
+use crate::resolve::resolve_program;
 
 /// A server's command as its entry declares it.
 ///
 /// `Debug` shows the names of the variables in `env`, never their values.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Command {
-    /// What log lines and `ps` call this child: the server's name.
+pub struct LaunchSpec {
+    /// The name of this child in log lines and in `ps`: the server's name.
     pub label: String,
     /// A name to look up on the child's `PATH`, or a path.
     pub program: OsString,
     /// The arguments, without the program itself.
     pub args: Vec<OsString>,
-    /// The folder it runs in; ours if none is given.
+    /// The working folder. Defaults to the one of this process.
     pub cwd: Option<PathBuf>,
-    /// The variables the entry names. They win over inherited ones.
+    /// The variables that the entry sets. They override inherited ones.
     pub env: BTreeMap<String, String>,
-    /// Patterns (`NAME`, `PREFIX_*`) of further variables taken from our own environment.
+    /// Patterns (`NAME`, `PREFIX_*`) of further variables inherited from this process.
     pub env_inherit: Vec<String>,
-    /// What is taken out of its standard error before that is logged.
+    /// The secrets to remove from standard error before it is logged.
     pub mask: Mask,
 }
 
-impl Command {
-    /// A command without arguments, labelled by its program's file name.
+impl LaunchSpec {
+    /// Creates a command without arguments, labelled with the file name of its program.
     pub fn new(program: impl Into<OsString>) -> Self {
         let program = program.into();
         let label = Path::new(&program).file_name().unwrap_or(&program).to_string_lossy();
@@ -57,7 +57,7 @@ impl Command {
         self
     }
 
-    /// Names a variable.
+    /// Sets a variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.insert(name.into(), value.into());
@@ -78,16 +78,16 @@ impl Command {
         self
     }
 
-    /// Everything decided that can be decided before a process exists.
-    pub(crate) fn prepare(&self) -> Result<Prepared, LaunchError> {
-        let cwd = working_folder(self.cwd.as_deref())?;
+    /// Resolves the program, the working folder and the environment.
+    pub(crate) fn prepare(&self) -> Result<PreparedLaunch, LaunchError> {
+        let cwd = resolve_working_folder(self.cwd.as_deref())?;
         let parent = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         let env = minimal_env(parent, &self.env, &self.env_inherit);
         let path = env.get("PATH").map(OsStr::new);
-        let program = resolve(&self.program, path, &cwd)?;
-        let prepared = Prepared {
+        let program = resolve_program(&self.program, path, &cwd)?;
+        let prepared = PreparedLaunch {
             label: self.label.clone(),
             program,
             arg0: self.program.clone(),
@@ -95,14 +95,14 @@ impl Command {
             cwd,
             env,
         };
-        prepared.refuse_nul()?;
+        prepared.reject_nul()?;
         Ok(prepared)
     }
 }
 
-impl fmt::Debug for Command {
+impl fmt::Debug for LaunchSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Command")
+        f.debug_struct("LaunchSpec")
             .field("label", &self.label)
             .field("program", &self.program)
             .field("args", &self.args)
@@ -113,8 +113,8 @@ impl fmt::Debug for Command {
     }
 }
 
-/// A command with its program found, its folder checked and its whole environment known.
-pub(crate) struct Prepared {
+/// A command with a resolved program, a checked working folder and its complete environment.
+pub(crate) struct PreparedLaunch {
     pub(crate) label: String,
     pub(crate) program: PathBuf,
     pub(crate) arg0: OsString,
@@ -123,10 +123,10 @@ pub(crate) struct Prepared {
     pub(crate) env: BTreeMap<String, String>,
 }
 
-impl Prepared {
-    /// A NUL byte would end the string early on its way through the kernel: another command than
-    /// the one consent was given for.
-    fn refuse_nul(&self) -> Result<(), LaunchError> {
+impl PreparedLaunch {
+    /// Refuses NUL bytes and invalid variable names. The kernel would cut a string at a NUL byte,
+    /// and so run a different command than the user consented to.
+    fn reject_nul(&self) -> Result<(), LaunchError> {
         let words = std::iter::once(&self.arg0).chain(&self.args).map(OsString::as_os_str);
         let env = self.env.iter().flat_map(|(name, value)| [OsStr::new(name), OsStr::new(value)]);
         let has_nul = |text: &OsStr| text.as_encoded_bytes().contains(&0);
@@ -138,7 +138,7 @@ impl Prepared {
     }
 }
 
-fn working_folder(asked: Option<&Path>) -> Result<PathBuf, LaunchError> {
+fn resolve_working_folder(asked: Option<&Path>) -> Result<PathBuf, LaunchError> {
     let asked = asked.unwrap_or(Path::new("."));
     let refused = |source| LaunchError::Cwd { folder: asked.to_owned(), source };
     let folder = std::path::absolute(asked).map_err(refused)?;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn debug_shows_the_names_of_variables_but_no_value() {
-        let shown = format!("{:?}", Command::new("npx").env("API_KEY", "canary"));
+        let shown = format!("{:?}", LaunchSpec::new("npx").env("API_KEY", "canary"));
         assert!(shown.contains("API_KEY") && !shown.contains("canary"), "{shown}");
     }
 
@@ -163,16 +163,16 @@ mod tests {
     #[test]
     fn a_nul_byte_or_a_bad_variable_name_is_refused() {
         let refused =
-            |command: Command| matches!(command.prepare(), Err(LaunchError::Malformed { .. }));
-        assert!(refused(Command::new("sh").args(["a\0b"])));
-        assert!(refused(Command::new("sh").env("A", "b\0c")));
-        assert!(refused(Command::new("sh").env("A=B", "c")));
-        assert!(!refused(Command::new("sh").env("A", "c")));
+            |command: LaunchSpec| matches!(command.prepare(), Err(LaunchError::Malformed { .. }));
+        assert!(refused(LaunchSpec::new("sh").args(["a\0b"])));
+        assert!(refused(LaunchSpec::new("sh").env("A", "b\0c")));
+        assert!(refused(LaunchSpec::new("sh").env("A=B", "c")));
+        assert!(!refused(LaunchSpec::new("sh").env("A", "c")));
     }
 
     #[test]
     fn a_missing_working_folder_is_named() {
-        let error = Command::new("sh").cwd("/no/such/folder").prepare().err().unwrap();
+        let error = LaunchSpec::new("sh").cwd("/no/such/folder").prepare().err().unwrap();
         assert!(matches!(error, LaunchError::Cwd { .. }));
         assert!(error.to_string().contains("/no/such/folder"), "{error}");
     }

@@ -1,12 +1,10 @@
-//! A task of our own in a process of its own, within bounds: for work on data that may be made to
-//! break whoever works on it.
+//! Runs a task of this program in a separate process with limits, for work on untrusted data.
 //!
-//! The task is our own binary run again: it reads one file as its standard input, writes its answer,
-//! and ends. The bounds hold for it alone, so whatever becomes of it, we go on. On systems without
-//! limits on a process only time and output are bounded.
+//! The task is this binary, run again: it reads one file as its standard input, writes its answer
+//! and exits. A task that exceeds its limits or crashes does not affect this process. On systems
+//! without process limits, only time and output are limited.
 //!
-//! What this does NOT do: keep the task from reading other files. It runs our code, on data; it is no
-//! sandbox for code of others.
+//! This does NOT prevent the task from reading other files. It is not a sandbox for foreign code.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,94 +15,96 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::LaunchError;
-use crate::helper::Helper;
+use crate::helper::HelperProgram;
 
-/// How much of a task's last words is kept.
+/// How many bytes of a task's stderr are kept.
 const LAST_WORDS: u64 = 4096;
 
-/// What a task may use.
+/// The limits of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Bytes of address space.
+pub struct ConfinedLimits {
+    /// Address space in bytes.
     pub memory: u64,
-    /// Time of a processor.
+    /// CPU time.
     pub cpu: Duration,
-    /// Time by the clock.
+    /// Wall-clock time.
     pub time: Duration,
-    /// Bytes of its answer.
+    /// The length of the answer in bytes.
     pub output: u64,
 }
 
 /// How a task ended.
 #[derive(Debug)]
-pub enum Ending {
-    /// It answered.
+pub enum ConfinedOutcome {
+    /// The task succeeded with this answer.
     Answered(Vec<u8>),
-    /// It ended without success.
+    /// The task exited without success.
     Died {
-        /// How.
+        /// The exit status.
         status: ExitStatus,
-        /// What it wrote to stderr, the beginning.
-        said: String,
+        /// The beginning of its stderr.
+        stderr: String,
     },
-    /// It used up its time.
-    Overtime,
-    /// Its answer is longer than it may be.
-    Overlong,
+    /// The task exceeded its time limit.
+    TimedOut,
+    /// The answer exceeds the length limit.
+    OutputTooLong,
 }
 
 /// Runs `helper` with these arguments on a file, and waits for its answer. Blocks.
 ///
-/// The helper's `main` must answer to the arguments; anything else would run that program a second
+/// The helper's `main` must handle the arguments. Otherwise the program would simply run a second
 /// time.
-pub fn confined(
-    helper: &Helper,
+pub fn run_confined(
+    helper: &HelperProgram,
     args: &[&str],
     input: File,
-    bounds: &Bounds,
-) -> Result<Ending, LaunchError> {
+    bounds: &ConfinedLimits,
+) -> Result<ConfinedOutcome, LaunchError> {
     let mut child = start(helper, args, input, bounds)?;
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(LaunchError::Spawn(io::ErrorKind::BrokenPipe.into()));
     };
     let deadline = Instant::now() + bounds.time;
-    let answer = on_a_thread(stdout, bounds.output.saturating_add(1));
-    let words = on_a_thread(stderr, LAST_WORDS);
+    let answer = read_on_thread(stdout, bounds.output.saturating_add(1));
+    let errors = read_on_thread(stderr, LAST_WORDS);
     let answer = answer.recv_timeout(bounds.time);
-    // Whoever closed its answer may still run, and whoever still answers must not.
+    // A task that has closed its output may still run. One that writes too much must be killed.
     let ended = match &answer {
-        Ok(answer) if answer.len() as u64 <= bounds.output => until(&mut child, deadline),
+        Ok(answer) if answer.len() as u64 <= bounds.output => wait_until(&mut child, deadline),
         _ => None,
     };
     let Some(status) = ended else {
         let _ = child.kill();
         let _ = child.wait();
         return Ok(if answer.is_ok_and(|answer| answer.len() as u64 > bounds.output) {
-            Ending::Overlong
+            ConfinedOutcome::OutputTooLong
         } else {
-            Ending::Overtime
+            ConfinedOutcome::TimedOut
         });
     };
     let out_of_cpu = used_up_its_cpu(status);
     Ok(match answer {
-        Ok(answer) if status.success() => Ending::Answered(answer),
-        _ if out_of_cpu => Ending::Overtime,
+        Ok(answer) if status.success() => ConfinedOutcome::Answered(answer),
+        _ if out_of_cpu => ConfinedOutcome::TimedOut,
         _ => {
-            let said = words.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-            Ending::Died { status, said: String::from_utf8_lossy(&said).into_owned() }
+            let stderr = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+            ConfinedOutcome::Died { status, stderr: String::from_utf8_lossy(&stderr).into_owned() }
         }
     })
 }
 
 #[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn start(
-    helper: &Helper,
+    helper: &HelperProgram,
     args: &[&str],
     input: File,
-    bounds: &Bounds,
+    bounds: &ConfinedLimits,
 ) -> Result<Child, LaunchError> {
-    let missing =
-        || LaunchError::Helper { step: "find the helper", source: io::ErrorKind::NotFound.into() };
+    let missing = || {
+        let source = io::ErrorKind::NotFound.into();
+        LaunchError::Helper { step: "finding its program", source }
+    };
     let program = helper.path().ok_or_else(missing)?;
     let mut command = Command::new(program);
     command
@@ -117,23 +117,24 @@ fn start(
     crate::sys::confine(&mut command, bounds);
     #[cfg(not(unix))]
     let _ = bounds;
-    command.spawn().map_err(|source| LaunchError::Helper { step: "start", source })
+    command.spawn().map_err(|source| LaunchError::Helper { step: "starting", source })
 }
 
-/// The first bytes of a pipe, once there are so many or it ends.
-fn on_a_thread(pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<Vec<u8>> {
+/// Reads at most `most` bytes of a pipe on another thread.
+fn read_on_thread(pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What came before an error counts; the status tells the rest.
+        // Bytes read before an error are kept; the exit status shows the failure.
         let _ = pipe.take(most).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });
     receiver
 }
 
-/// Its status, unless it still runs at the deadline. It has closed its pipes, so this is short.
-fn until(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
+/// Returns the exit status, or `None` if the task still runs at the deadline. The task has closed
+/// its pipes, so this normally takes little time.
+fn wait_until(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
     let mut pause = Duration::from_micros(200);
     loop {
         match child.try_wait() {
@@ -145,7 +146,7 @@ fn until(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
     }
 }
 
-/// The kernel says so with a signal.
+/// Returns true if a signal of the kernel ended the task for exceeding its CPU time.
 #[cfg(unix)]
 fn used_up_its_cpu(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;

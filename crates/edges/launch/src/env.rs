@@ -1,26 +1,27 @@
-//! The environment of a child: a published allow-list, what the entry names, what it inherits.
+//! The environment of a child: a documented allow-list, and the variables its entry sets or
+//! inherits.
 //!
-//! Everything else of our own environment (tokens, cloud credentials, agent sockets) stays with us.
-//! Does not read the process environment itself, so that it can be shown for any.
+//! Other variables of this process (tokens, cloud credentials, agent sockets) are withheld. The
+//! functions take the environment as an argument and do not read it themselves.
 
 use std::collections::BTreeMap;
 
-/// One line of the published allow-list.
+/// One entry of the documented allow-list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowed {
+pub struct AllowedVariable {
     /// A name, or a prefix followed by `*`.
     pub pattern: &'static str,
-    /// Why a child gets it without asking.
+    /// Why every child gets it.
     pub reason: &'static str,
 }
 
-const fn allow(pattern: &'static str, reason: &'static str) -> Allowed {
-    Allowed { pattern, reason }
+const fn allow(pattern: &'static str, reason: &'static str) -> AllowedVariable {
+    AllowedVariable { pattern, reason }
 }
 
-/// The variables every child gets from our environment.
+/// The variables that every child inherits from this process.
 #[cfg(not(windows))]
-pub const ALLOWED: &[Allowed] = &[
+pub const ALLOWED: &[AllowedVariable] = &[
     allow("PATH", "to find the interpreters and tools it starts"),
     allow("HOME", "caches and settings of the tools it is made of"),
     allow("USER", "programs that ask who runs them"),
@@ -48,9 +49,9 @@ pub const ALLOWED: &[Allowed] = &[
     allow("CURL_CA_BUNDLE", "certificate authorities of the site, for curl"),
 ];
 
-/// The variables every child gets from our environment.
+/// The variables that every child inherits from this process.
 #[cfg(windows)]
-pub const ALLOWED: &[Allowed] = &[
+pub const ALLOWED: &[AllowedVariable] = &[
     allow("PATH", "to find the interpreters and tools it starts"),
     allow("PATHEXT", "which files are programs"),
     allow("COMSPEC", "scripts need the command interpreter"),
@@ -77,54 +78,55 @@ pub const ALLOWED: &[Allowed] = &[
     allow("REQUESTS_CA_BUNDLE", "certificate authorities of the site, for Python"),
 ];
 
-/// What a child sees: the allow-list and `inherit` applied to `parent`, then `named` over it.
+/// Returns the environment of a child: the variables of `parent` that match the allow-list or
+/// `inherit`, overridden by `named`.
 pub fn minimal_env(
     parent: impl IntoIterator<Item = (String, String)>,
     named: &BTreeMap<String, String>,
     inherit: &[String],
 ) -> BTreeMap<String, String> {
     let mut env: BTreeMap<String, String> =
-        parent.into_iter().filter(|(name, value)| passes(name, value, inherit)).collect();
+        parent.into_iter().filter(|(name, value)| is_passed_on(name, value, inherit)).collect();
     env.extend(named.iter().map(|(name, value)| (name.clone(), value.clone())));
     env
 }
 
-/// The names in `parent` that a child does not get, so that `doctor` can say which one it may miss.
-pub fn withheld(
+/// Returns the names in `parent` that a child does not get, so that `doctor` can list them.
+pub fn withheld_variables(
     parent: impl IntoIterator<Item = (String, String)>,
     named: &BTreeMap<String, String>,
     inherit: &[String],
 ) -> Vec<String> {
     parent
         .into_iter()
-        .filter(|(name, value)| !named.contains_key(name) && !passes(name, value, inherit))
+        .filter(|(name, value)| !named.contains_key(name) && !is_passed_on(name, value, inherit))
         .map(|(name, _)| name)
         .collect()
 }
 
-fn passes(name: &str, value: &str, inherit: &[String]) -> bool {
-    // A value that begins so is an exported shell function: code, which a shell below would run.
+fn is_passed_on(name: &str, value: &str, inherit: &[String]) -> bool {
+    // Such a value is an exported shell function: code that a shell in the child would run.
     let is_function = value.starts_with("()");
     let listed = ALLOWED.iter().map(|allowed| allowed.pattern);
     let wanted = inherit.iter().map(String::as_str);
-    !is_function && listed.chain(wanted).any(|pattern| matches(pattern, name))
+    !is_function && listed.chain(wanted).any(|pattern| matches_pattern(pattern, name))
 }
 
-/// `*` stands for any run of characters, anywhere in the pattern.
-fn matches(pattern: &str, name: &str) -> bool {
+/// Returns true if `name` matches `pattern`, in which `*` stands for any characters.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
-        return same(pattern, name);
+        return names_equal(pattern, name);
     };
     let Some((start, tail)) = name.split_at_checked(head.len()) else {
         return false;
     };
-    same(head, start)
+    names_equal(head, start)
         && (rest.is_empty()
-            || tail.char_indices().any(|(at, _)| matches(rest, &tail[at..]))
-            || matches(rest, ""))
+            || tail.char_indices().any(|(at, _)| matches_pattern(rest, &tail[at..]))
+            || matches_pattern(rest, ""))
 }
 
-fn same(a: &str, b: &str) -> bool {
+fn names_equal(a: &str, b: &str) -> bool {
     if cfg!(windows) { a.eq_ignore_ascii_case(b) } else { a == b }
 }
 
@@ -150,7 +152,7 @@ mod tests {
         let env = minimal_env(parent.clone(), &named, &["MY_TOOL*".to_owned()]);
         assert_eq!(Vec::from_iter(env.keys()), ["LC_ALL", "MY_TOOL_HOME", "PATH", "TOKEN"]);
         assert_eq!(
-            withheld(parent, &named, &["MY_TOOL*".to_owned()]),
+            withheld_variables(parent, &named, &["MY_TOOL*".to_owned()]),
             ["AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "MY_OTHER"]
         );
     }
@@ -180,7 +182,7 @@ mod tests {
             ("NAME", "NAMES", false),
             ("É*", "E", false),
         ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} against {name}");
+            assert_eq!(matches_pattern(pattern, name), expected, "{pattern} against {name}");
         }
     }
 }

@@ -1,66 +1,78 @@
-//! Why a process could not be started, in words that say what to do about it.
+//! The errors of starting a process. Their messages include what to do about them.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-/// A process that did not start. Every message reads after "failed to".
+/// The reason why a process did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// No such program on the child's `PATH`, or no such file.
+    /// The program is not on the child's `PATH`, or the file does not exist.
     #[error(
-        "start `{}`: no such program (searched {searched}); install it, or give its full path",
+        "cannot start `{}`: no such program (searched {searched}); install it, or give its full \
+         path",
         program.display()
     )]
     NotFound {
-        /// What the entry asked for.
+        /// The program in the server's entry.
         program: OsString,
-        /// Where it was looked for.
+        /// The folders that were searched.
         searched: String,
     },
-    /// The file exists and may not be executed.
-    #[error("start `{}`: the file is not executable; `chmod +x` it, or name its interpreter", path.display())]
+    /// The file exists but is not executable.
+    #[error(
+        "cannot start `{}`: the file is not executable; `chmod +x` it, or name its interpreter",
+        path.display()
+    )]
     NotExecutable {
-        /// The file found.
+        /// The file.
         path: PathBuf,
     },
     /// The working folder cannot be used.
-    #[error("enter the working folder `{}` ({source}); create it, or correct `cwd`", folder.display())]
+    #[error(
+        "cannot enter the working folder `{}` ({source}); create it, or correct `cwd`",
+        folder.display()
+    )]
     Cwd {
-        /// The folder asked for.
+        /// The folder in the server's entry.
         folder: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// The command cannot be expressed to the system.
-    #[error("start `{}`: a NUL byte in the command, or a variable name that is empty or holds `=`", program.display())]
+    /// The command contains characters that the system does not allow.
+    #[error(
+        "cannot start `{}`: the command contains a NUL byte, or a variable name is empty or \
+         contains `=`",
+        program.display()
+    )]
     Malformed {
-        /// What the entry asked for.
+        /// The program in the server's entry.
         program: OsString,
     },
     /// The system refused to execute the program.
-    #[error("execute `{}` ({source}){}", program.display(), exec_hint(source))]
+    #[error("cannot execute `{}` ({source}){}", program.display(), exec_hint(source))]
     Exec {
-        /// The program found.
+        /// The resolved program.
         program: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
-    /// A pipe, a socket or a process could not be made.
-    #[error("start a process ({0}); the system may be out of descriptors or processes")]
+    /// A pipe, a socket or a process could not be created.
+    #[error("cannot start a process ({0}); the system may be out of descriptors or processes")]
     Spawn(#[source] io::Error),
-    /// The helper that guards the process tree failed.
-    #[error("guard the process tree ({step}: {source}){}", helper_hint(source))]
+    /// The helper process failed.
+    #[error("helper process failed while {step} ({source}){}", helper_hint(source))]
     Helper {
         /// What the helper was doing.
         step: &'static str,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
 }
 
-/// `ENOENT` for a file we have just found means the interpreter on its first line.
+/// Returns advice for a failed `exec`. `ENOENT` for a file that exists means that the interpreter
+/// on its first line is missing.
 fn exec_hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "; the interpreter named in its first line is missing",
@@ -69,11 +81,12 @@ fn exec_hint(error: &io::Error) -> &'static str {
     }
 }
 
+/// Returns an explanation for a failed helper process.
 fn helper_hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::NotFound => "; the helper binary is not where it was",
+        io::ErrorKind::NotFound => "; the helper binary no longer exists",
         io::ErrorKind::StorageFull => "; the system's limit of namespaces is reached",
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => "; the helper was ended",
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => "; the helper was killed",
         _ => "",
     }
 }

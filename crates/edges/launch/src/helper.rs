@@ -1,7 +1,7 @@
-//! Our own binary, run again to guard one process tree.
+//! The helper: this binary, run again to guard one process tree.
 //!
-//! Only a program whose `main` calls [`helper_main`] can be its own helper; running any other again
-//! would run that program a second time, so we never guess.
+//! Only a program whose `main` calls [`helper_main`] can be its own helper. Any other program would
+//! simply run a second time, so this module never guesses.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(target_os = "linux")]
 pub(crate) const VERB: &str = "__launch";
 
-/// Set once `main` has shown that it answers helper calls.
+/// Whether `main` has called [`helper_main`], and so answers helper calls.
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Must be called first thing in `main`, before any thread exists.
+/// Runs this process as a helper if it was started as one, and returns its exit code. Returns
+/// `None` otherwise.
 ///
-/// Returns `None` in the ordinary case. If this process was started as a helper, it does that work
-/// and returns the code to exit with.
+/// Call it at the beginning of `main`, before any thread exists.
 pub fn helper_main() -> Option<ExitCode> {
     #[cfg(target_os = "linux")]
     {
@@ -30,33 +30,33 @@ pub fn helper_main() -> Option<ExitCode> {
     None
 }
 
-/// Which program acts as the helper.
+/// The program that acts as the helper, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helper(Option<PathBuf>);
+pub struct HelperProgram(Option<PathBuf>);
 
-impl Helper {
-    /// This very program, if its `main` called [`helper_main`]; otherwise no helper.
+impl HelperProgram {
+    /// Returns this program if its `main` called [`helper_main`], otherwise no helper.
     pub fn current() -> Self {
         let answers = ANSWERED.load(Ordering::Relaxed);
-        // The link leads to the running image even after an upgrade replaced the file.
+        // The link refers to the running image even after an upgrade has replaced the file.
         Self((answers && cfg!(target_os = "linux")).then(|| PathBuf::from("/proc/self/exe")))
     }
 
-    /// This very program on every system, for [`confined`](crate::confined) tasks that its `main`
-    /// answers.
-    pub fn own() -> Self {
+    /// Returns this program on every system, for tasks of [`run_confined`](crate::run_confined)
+    /// that its `main` handles.
+    pub fn current_exe() -> Self {
         if cfg!(target_os = "linux") {
             return Self(Some(PathBuf::from("/proc/self/exe")));
         }
         Self(std::env::current_exe().ok())
     }
 
-    /// A program that calls [`helper_main`] first thing in its `main`, such as `toolgate`.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    /// Returns the program at `path`. Its `main` must begin with [`helper_main`], as in `toolgate`.
+    pub fn at_path(path: impl Into<PathBuf>) -> Self {
         Self(Some(path.into()))
     }
 
-    /// No helper: process groups only.
+    /// Returns no helper. Only process groups are then available.
     pub fn none() -> Self {
         Self(None)
     }
@@ -66,7 +66,7 @@ impl Helper {
     }
 }
 
-impl Default for Helper {
+impl Default for HelperProgram {
     fn default() -> Self {
         Self::current()
     }

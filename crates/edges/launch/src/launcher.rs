@@ -1,65 +1,65 @@
-//! Starts commands, under the best guarantee this machine gives.
+//! Starts commands with the strongest guarantee this machine supports.
 
 use std::sync::OnceLock;
 
-use crate::child::Child;
-use crate::command::Command;
+use crate::child::ChildProcess;
+use crate::command::LaunchSpec;
 use crate::error::LaunchError;
-use crate::group;
 use crate::guarantee::TreeGuarantee;
 #[cfg(target_os = "linux")]
-use crate::guarded;
-use crate::helper::Helper;
-use crate::stderr::Spoken;
+use crate::guarded_tree;
+use crate::helper::HelperProgram;
+use crate::process_group;
+use crate::stderr::StderrLogOptions;
 
-/// Starts processes. Cheap to keep; one per host is enough.
+/// A starter of processes. One per host is enough.
 #[derive(Debug)]
 pub struct Launcher {
-    helper: Helper,
+    helper: HelperProgram,
     ceiling: TreeGuarantee,
     guarantee: OnceLock<TreeGuarantee>,
 }
 
 impl Launcher {
-    /// A launcher that uses `helper` to guard its process trees.
-    pub fn new(helper: Helper) -> Self {
+    /// Creates a launcher that uses `helper` to guard its process trees.
+    pub fn new(helper: HelperProgram) -> Self {
         Self { helper, ceiling: TreeGuarantee::Namespace, guarantee: OnceLock::new() }
     }
 
-    /// Asks for no more than `ceiling`: for servers that need what a user namespace takes away, such
-    /// as set-uid programs.
+    /// Limits the guarantee to `ceiling`, for servers that need a feature that a user namespace
+    /// does not allow, such as set-uid programs.
     #[must_use]
-    pub fn at_most(self, ceiling: TreeGuarantee) -> Self {
+    pub fn with_ceiling(self, ceiling: TreeGuarantee) -> Self {
         Self { ceiling, guarantee: OnceLock::new(), ..self }
     }
 
-    /// How surely the trees it starts end with us.
+    /// Returns how reliably the process trees end with this process.
     ///
-    /// The first call tries it out with the helper, which takes some milliseconds.
+    /// The first call runs the helper to find out, which takes some milliseconds.
     pub fn guarantee(&self) -> TreeGuarantee {
         *self.guarantee.get_or_init(|| self.probe())
     }
 
-    /// Starts `command`. Returns once the program runs, or with the reason why it does not.
-    pub async fn start(&self, command: &Command) -> Result<Child, LaunchError> {
+    /// Starts `command`. Returns as soon as the program runs or has failed to start.
+    pub async fn start(&self, command: &LaunchSpec) -> Result<ChildProcess, LaunchError> {
         let mask = command.mask.clone();
         let command = command.prepare()?;
         let guarantee = self.guarantee();
         let started = match self.helper.path() {
             #[cfg(target_os = "linux")]
             Some(helper) if guarantee > TreeGuarantee::ProcessGroup => {
-                guarded::start(helper, guarantee, &command).await?
+                guarded_tree::start(helper, guarantee, &command).await?
             }
-            _ => group::start(&command)?,
+            _ => process_group::start(&command)?,
         };
-        let spoken = Spoken { label: command.label, mask };
-        Ok(Child::supervised(started, spoken, guarantee))
+        let log_options = StderrLogOptions { label: command.label, mask };
+        Ok(ChildProcess::start_supervised(started, log_options, guarantee))
     }
 
     #[cfg(target_os = "linux")]
     fn probe(&self) -> TreeGuarantee {
         let possible = match self.helper.path() {
-            Some(helper) => guarded::probe(helper),
+            Some(helper) => guarded_tree::probe(helper),
             None => TreeGuarantee::ProcessGroup,
         };
         possible.min(self.ceiling)
@@ -73,6 +73,6 @@ impl Launcher {
 
 impl Default for Launcher {
     fn default() -> Self {
-        Self::new(Helper::current())
+        Self::new(HelperProgram::current())
     }
 }

@@ -1,8 +1,8 @@
 //! The only place in the workspace that starts processes.
 //!
-//! A server is started with a published, minimal environment, no descriptor but its three pipes, a
-//! session of its own, and inside a process tree that ends when we end, however we end. Its stderr
-//! is always drained into a bounded ring.
+//! A server gets a documented, minimal environment, no descriptors except its three pipes, and its
+//! own session. It runs in a process tree that ends with this process, even if this process is
+//! killed. A task always drains its stderr into a bounded ring.
 //!
 //! ```text
 //! gateway ──leash──▶ guard ──fork──▶ reaper (pid 1 of a PID namespace) ──spawn──▶ server ─▶ …
@@ -10,45 +10,45 @@
 //!    └────────────────────── stdin, stdout, stderr: plain pipes ────────────────────┘
 //! ```
 //!
-//! The guard is our own binary run again as a helper ([`helper_main`]). It holds one end of the
-//! leash, a socket whose other end only the gateway has: the end of the leash is the end of the
-//! tree. The helpers wait; no byte of the data path passes through them.
+//! The guard is this binary, run again as a helper ([`helper_main`]). It holds one end of the
+//! leash, a socket whose other end only the gateway has: when the leash closes, the guard ends the
+//! tree. The helpers only wait; the server's data does not pass through them.
 //!
-//! It also hears the [`Signals`] that ask this process to end, and the [`Hangups`] that ask it to
-//! look at its files again.
+//! The crate also receives the signals that ask this process to shut down ([`ShutdownSignals`]) or
+//! to reload its files ([`ReloadSignals`]).
 //!
-//! What this crate does NOT do: decide whether a command may be started (consent and policy come
-//! before), confine what a server may read or reach, speak any protocol over the pipes, restart.
+//! This crate does NOT decide whether a command may be started (consent and policy come before),
+//! restrict what a server may access, speak a protocol over the pipes, or restart servers.
 
 mod child;
 mod command;
 mod confined;
 mod env;
 mod error;
-mod group;
 mod guarantee;
 #[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "linux")]
-mod guarded;
+mod guarded_tree;
 mod helper;
 mod launcher;
+mod process_group;
+mod process_tree;
 mod resolve;
-mod severity;
 mod signals;
 mod stderr;
+mod stderr_severity;
 #[cfg(unix)]
 mod sys;
-mod tree;
 
-pub use child::{Child, ChildHandle, ChildIo, SHUTDOWN_GRACE};
-pub use command::Command;
-pub use confined::{Bounds, Ending, confined};
-pub use env::{ALLOWED, Allowed, minimal_env, withheld};
+pub use child::{ChildHandle, ChildIo, ChildProcess, SHUTDOWN_GRACE};
+pub use command::LaunchSpec;
+pub use confined::{ConfinedLimits, ConfinedOutcome, run_confined};
+pub use env::{ALLOWED, AllowedVariable, minimal_env, withheld_variables};
 pub use error::LaunchError;
 pub use guarantee::TreeGuarantee;
-pub use helper::{Helper, helper_main};
+pub use helper::{HelperProgram, helper_main};
 pub use launcher::Launcher;
-pub use resolve::resolve;
-pub use signals::{Hangups, Signals};
+pub use resolve::resolve_program;
+pub use signals::{ReloadSignals, ShutdownSignals};
 pub use stderr::StderrRing;

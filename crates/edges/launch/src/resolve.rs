@@ -1,21 +1,22 @@
-//! Finds the program a command means, before anything is started.
+//! Finds the program of a command before it is started.
 //!
-//! A bare name is looked up on the child's `PATH` only: never in the working folder, where a cloned
-//! repository could have planted it.
+//! A bare name is searched only on the child's `PATH`, never in the working folder, where a cloned
+//! repository could have planted a program of that name.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::error::LaunchError;
 
-/// Finds `program` on `path_env` (the child's `PATH`), or, if it has a folder, relative to `cwd`.
-pub fn resolve(
+/// Finds `program` on `path_env` (the child's `PATH`), or relative to `cwd` if it contains a
+/// folder.
+pub fn resolve_program(
     program: &OsStr,
     path_env: Option<&OsStr>,
     cwd: &Path,
 ) -> Result<PathBuf, LaunchError> {
     if Path::new(program).components().count() > 1 {
-        return beside(program, cwd);
+        return resolve_relative(program, cwd);
     }
     let folders: Vec<PathBuf> = std::env::split_paths(path_env.unwrap_or_default())
         .filter(|folder| folder.is_absolute())
@@ -32,11 +33,14 @@ pub fn resolve(
     }
     Err(match refused {
         Some(path) => LaunchError::NotExecutable { path },
-        None => LaunchError::NotFound { program: program.to_owned(), searched: searched(&folders) },
+        None => LaunchError::NotFound {
+            program: program.to_owned(),
+            searched: describe_search_path(&folders),
+        },
     })
 }
 
-fn beside(program: &OsStr, cwd: &Path) -> Result<PathBuf, LaunchError> {
+fn resolve_relative(program: &OsStr, cwd: &Path) -> Result<PathBuf, LaunchError> {
     let path = cwd.join(program);
     let Some(found) = candidates(&path).into_iter().find(|candidate| candidate.is_file()) else {
         let searched = path.display().to_string();
@@ -48,7 +52,7 @@ fn beside(program: &OsStr, cwd: &Path) -> Result<PathBuf, LaunchError> {
     Ok(found)
 }
 
-fn searched(folders: &[PathBuf]) -> String {
+fn describe_search_path(folders: &[PathBuf]) -> String {
     if folders.is_empty() {
         return "an empty PATH".to_owned();
     }
@@ -99,7 +103,7 @@ mod tests {
         file(first.path(), "tool", 0o644);
         file(second.path(), "tool", 0o755);
         let path = std::env::join_paths([first.path(), second.path()]).unwrap();
-        let found = resolve("tool".as_ref(), Some(&path), Path::new("/")).unwrap();
+        let found = resolve_program("tool".as_ref(), Some(&path), Path::new("/")).unwrap();
         assert_eq!(found, second.path().join("tool"));
     }
 
@@ -108,7 +112,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         file(folder.path(), "npx", 0o755);
         for path in ["", ".", "::", "./"] {
-            let found = resolve("npx".as_ref(), Some(path.as_ref()), folder.path());
+            let found = resolve_program("npx".as_ref(), Some(path.as_ref()), folder.path());
             assert!(matches!(found, Err(LaunchError::NotFound { .. })), "PATH={path}");
         }
     }
@@ -117,7 +121,7 @@ mod tests {
     fn a_relative_path_is_meant_from_the_working_folder() {
         let folder = tempfile::tempdir().unwrap();
         file(folder.path(), "tool", 0o755);
-        let found = resolve("./tool".as_ref(), None, folder.path()).unwrap();
+        let found = resolve_program("./tool".as_ref(), None, folder.path()).unwrap();
         assert_eq!(found, folder.path().join("./tool"));
     }
 
@@ -126,9 +130,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         file(folder.path(), "plain", 0o644);
         let path = Some(folder.path().as_os_str());
-        let plain = resolve("plain".as_ref(), path, Path::new("/")).unwrap_err();
+        let plain = resolve_program("plain".as_ref(), path, Path::new("/")).unwrap_err();
         assert!(matches!(plain, LaunchError::NotExecutable { .. }));
-        let missing = resolve("missing".as_ref(), path, Path::new("/")).unwrap_err();
+        let missing = resolve_program("missing".as_ref(), path, Path::new("/")).unwrap_err();
         assert!(missing.to_string().contains("install it"), "{missing}");
         assert!(missing.to_string().contains(&folder.path().display().to_string()));
     }

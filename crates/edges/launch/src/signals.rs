@@ -1,23 +1,23 @@
-//! The signals by which the system asks this process to end, or to look at its files again.
+//! The signals that ask this process to shut down or to reload its files.
 //!
-//! What ends, and how long it takes, is decided by whoever listens.
+//! The receiver of a signal decides what to do and how long it takes.
 
 use std::io;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGINT and SIGTERM; Ctrl-C where there are no signals.
+/// The signals SIGINT and SIGTERM, or Ctrl-C on systems without signals.
 #[derive(Debug)]
-pub struct Signals {
+pub struct ShutdownSignals {
     #[cfg(unix)]
     interrupt: Signal,
     #[cfg(unix)]
     terminate: Signal,
 }
 
-impl Signals {
-    /// From now on they come here, instead of ending the process.
+impl ShutdownSignals {
+    /// Starts receiving the signals. They no longer end the process.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -27,7 +27,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     #[cfg(unix)]
     pub async fn next(&mut self) {
         tokio::select! {
@@ -36,7 +36,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     #[cfg(not(unix))]
     pub async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -45,15 +45,15 @@ impl Signals {
     }
 }
 
-/// SIGHUP: asked to look at the files again. Nothing where there are no signals.
+/// The signal SIGHUP, which asks to reload files. It never arrives on systems without signals.
 #[derive(Debug)]
-pub struct Hangups {
+pub struct ReloadSignals {
     #[cfg(unix)]
     hangup: Signal,
 }
 
-impl Hangups {
-    /// From now on they come here, instead of ending the process.
+impl ReloadSignals {
+    /// Starts receiving the signal. It no longer ends the process.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -61,7 +61,7 @@ impl Hangups {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) {
         #[cfg(unix)]
         if self.hangup.recv().await.is_some() {

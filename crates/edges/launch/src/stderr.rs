@@ -1,7 +1,7 @@
-//! A server's stderr: always drained, the last 64 KiB kept, its lines logged within a rate.
+//! Drains a server's stderr, keeps its last 64 KiB, and logs its lines within a rate limit.
 //!
-//! Does not interpret what the lines say beyond how loud they are. What is logged is masked; what
-//! is kept is not, and whoever shows it has the mask too.
+//! This module reads only the severity from a line. Logged lines are masked. The kept text is not:
+//! the code that shows it must apply the mask.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,64 +12,66 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use toolgate_model::{Mask, TokenBucket};
 use tracing::{debug, info, warn};
 
-use crate::severity::{self, Severity};
+use crate::stderr_severity::{self, StderrSeverity};
 
-/// How much of a server's stderr is kept.
+/// How many bytes of a server's stderr are kept.
 const KEPT: usize = 64 * 1024;
-/// Longer lines are logged cut; the ring keeps them whole as far as it reaches.
+/// The maximum length of a logged line. The ring keeps longer lines whole, up to its size.
 const LOGGED_LINE: usize = 2 * 1024;
-/// As much of a line is looked at for what must not be logged: a secret that the cut goes through
-/// would not be recognised.
+/// How much of a line is masked. This is more than is logged, because a secret that is cut off at
+/// the end would not be recognised.
 const MASKED_LINE: usize = 4 * LOGGED_LINE;
-/// As much of a line is read for how loud it is.
+/// How much of a line is read to find its severity.
 const JUDGED_LINE: usize = 512;
-/// Lines logged per second and server in the long run; the rest is counted.
+/// The average number of lines logged per second and server. The rest is only counted.
 const LOGGED_PER_SECOND: u32 = 20;
-/// Lines logged at once after a pause: a whole traceback fits.
+/// The number of lines logged at once after a pause: a whole traceback fits.
 const LOGGED_AT_ONCE: u32 = 200;
-/// Lines logged per hour and server: enough to see what is wrong, too few to fill a disk.
+/// The number of lines logged per hour and server: enough to find a problem, too few to fill a
+/// disk.
 const LOGGED_PER_HOUR: u32 = 2000;
 
 /// The last 64 KiB a server wrote to stderr.
 #[derive(Debug, Default)]
 pub struct StderrRing {
-    kept: Mutex<Kept>,
+    state: Mutex<StderrRingState>,
 }
 
+/// The content and the counters of a [`StderrRing`].
 #[derive(Debug, Default)]
-struct Kept {
+struct StderrRingState {
     tail: VecDeque<u8>,
     bytes: u64,
     lines: u64,
 }
 
 impl StderrRing {
-    /// All that is kept, from the first whole line; invalid UTF-8 replaced.
+    /// Returns the kept text from its first whole line. Replaces invalid UTF-8.
     pub fn tail(&self) -> String {
         let mut kept = self.lock();
         let overflowed = kept.bytes > kept.tail.len() as u64;
         let bytes = kept.tail.make_contiguous();
         let cut = match bytes.iter().position(|byte| *byte == b'\n') {
-            // A line longer than the ring is better shown without its beginning than not at all.
+            // A line longer than the ring is shown without its beginning rather than not at all.
             Some(end) if overflowed && end + 1 < bytes.len() => end + 1,
             _ => 0,
         };
         String::from_utf8_lossy(&bytes[cut..]).into_owned()
     }
 
-    /// The last `count` lines of [`StderrRing::tail`].
+    /// Returns the last `count` lines of [`StderrRing::tail`].
     pub fn last_lines(&self, count: usize) -> Vec<String> {
         let tail = self.tail();
         let lines: Vec<&str> = tail.lines().collect();
         lines[lines.len().saturating_sub(count)..].iter().map(ToString::to_string).collect()
     }
 
-    /// How many lines were written in all, kept or not.
+    /// Returns the number of lines written in total, kept or not.
     pub fn lines_written(&self) -> u64 {
         self.lock().lines
     }
 
-    /// How many bytes were written in all, kept or not.
+    /// Returns the number of bytes written in total, kept or not.
     pub fn bytes_written(&self) -> u64 {
         self.lock().bytes
     }
@@ -84,16 +86,20 @@ impl StderrRing {
         kept.tail.extend(fresh);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        // Bytes stay bytes: a panic elsewhere leaves nothing here half done.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, StderrRingState> {
+        // The state is valid after every operation, so a panic elsewhere does not matter.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads until the pipe ends, whatever comes: a full pipe would stop the server.
-pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing>, spoken: Spoken) {
+/// Reads the pipe until it ends. Without this, a full pipe would block the server.
+pub(crate) async fn drain(
+    mut pipe: impl AsyncRead + Unpin,
+    ring: Arc<StderrRing>,
+    options: StderrLogOptions,
+) {
     let mut chunk = vec![0; 8 * 1024];
-    let mut log = LineLog::new(spoken);
+    let mut log = StderrLogger::new(options);
     while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
         ring.push(&chunk[..count]);
         log.feed(&chunk[..count]);
@@ -101,28 +107,33 @@ pub(crate) async fn drain(mut pipe: impl AsyncRead + Unpin, ring: Arc<StderrRing
     log.finish();
 }
 
-/// How a server's words are logged.
+/// The options for logging a server's stderr.
 #[derive(Debug, Default)]
-pub(crate) struct Spoken {
-    /// What it is called.
+pub(crate) struct StderrLogOptions {
+    /// The server's name in log lines.
     pub(crate) label: String,
-    /// What is taken out of them.
+    /// The secrets to remove from log lines.
     pub(crate) mask: Mask,
 }
 
-/// Cuts the stream into lines and logs them.
-struct LineLog {
-    spoken: Spoken,
+/// A logger that splits a stream into lines.
+struct StderrLogger {
+    options: StderrLogOptions,
     line: Vec<u8>,
-    rate: Rate,
-    /// Lines that few see take no place from the others.
-    quiet: Rate,
+    rate: LogRateLimit,
+    /// A separate limit for quiet lines, so that they do not use up the limit of the others.
+    quiet: LogRateLimit,
 }
 
-impl LineLog {
-    fn new(spoken: Spoken) -> Self {
+impl StderrLogger {
+    fn new(options: StderrLogOptions) -> Self {
         let now = Instant::now();
-        Self { spoken, line: Vec::new(), rate: Rate::new(now), quiet: Rate::new(now) }
+        Self {
+            options,
+            line: Vec::new(),
+            rate: LogRateLimit::new(now),
+            quiet: LogRateLimit::new(now),
+        }
     }
 
     fn feed(&mut self, chunk: &[u8]) {
@@ -143,50 +154,54 @@ impl LineLog {
 
     fn log(&mut self) {
         let now = Instant::now();
-        // In a flood, nearly no line is logged: those that are not cost no look at their words.
+        // In a flood most lines are not logged. Their severity is not computed.
         if !self.rate.has_room(now) {
             self.rate.unlogged += 1;
             self.line.clear();
             return;
         }
-        let severity = severity::of(&visible(&self.line[..self.line.len().min(JUDGED_LINE)]));
-        let rate = if severity == Severity::Quiet { &mut self.quiet } else { &mut self.rate };
-        let Admitted { passes, unlogged } = rate.admit(now);
-        let server = &self.spoken.label;
+        let severity = stderr_severity::classify_line(&escape_controls(
+            &self.line[..self.line.len().min(JUDGED_LINE)],
+        ));
+        let rate = if severity == StderrSeverity::Quiet { &mut self.quiet } else { &mut self.rate };
+        let LogAdmission { passes, unlogged } = rate.admit(now);
+        let server = &self.options.label;
         match severity {
             _ if unlogged == 0 => {}
-            Severity::Quiet => debug!(target: "launch", server, "{unlogged} more lines on stderr"),
+            StderrSeverity::Quiet => {
+                debug!(target: "launch", server, "{unlogged} more lines on stderr")
+            }
             _ => info!(target: "launch", server, "{unlogged} more lines on stderr"),
         }
         if passes {
-            let line = logged(&self.line, &self.spoken.mask);
+            let line = format_log_line(&self.line, &self.options.mask);
             match severity {
-                Severity::Loud => warn!(target: "launch", server, "stderr: {line}"),
-                Severity::Plain => info!(target: "launch", server, "stderr: {line}"),
-                Severity::Quiet => debug!(target: "launch", server, "stderr: {line}"),
+                StderrSeverity::Loud => warn!(target: "launch", server, "stderr: {line}"),
+                StderrSeverity::Plain => info!(target: "launch", server, "stderr: {line}"),
+                StderrSeverity::Quiet => debug!(target: "launch", server, "stderr: {line}"),
             }
         }
         self.line.clear();
     }
 }
 
-/// The line as it is logged: without what must not be, and no longer than it may be.
-fn logged(line: &[u8], mask: &Mask) -> String {
-    let mut text = visible(line);
-    mask.hide_in(&mut text);
+/// Returns the line for the log: escaped, masked and cut to the maximum length.
+fn format_log_line(line: &[u8], mask: &Mask) -> String {
+    let mut text = escape_controls(line);
+    mask.apply_in_place(&mut text);
     let end = (0..=LOGGED_LINE.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     text.truncate(end.unwrap_or_default());
     text
 }
 
-/// The line as text, without the power to move a cursor or colour a terminal.
-fn visible(line: &[u8]) -> String {
+/// Returns the line as text without terminal sequences, and with control characters escaped.
+fn escape_controls(line: &[u8]) -> String {
     let mut text = String::with_capacity(line.len());
     let line = String::from_utf8_lossy(line);
     let mut characters = line.trim_end().chars().peekable();
     while let Some(c) = characters.next() {
         if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
-            // A terminal sequence, up to its final letter: colour, which says nothing.
+            // Drop a terminal sequence, such as a colour, up to its final letter.
             characters.by_ref().find(|c| ('@'..='~').contains(c));
         } else if c.is_control() && c != '\t' {
             // Writing to a String cannot fail.
@@ -198,39 +213,40 @@ fn visible(line: &[u8]) -> String {
     text
 }
 
-/// So many lines a second, more after a pause, and so many an hour.
-struct Rate {
+/// A rate limit for log lines: per second, with a burst after a pause, and per hour.
+struct LogRateLimit {
     bucket: TokenBucket,
     hour: Instant,
     used_in_hour: u32,
     unlogged: u64,
 }
 
-struct Admitted {
+/// The decision whether one line may be logged.
+struct LogAdmission {
     passes: bool,
-    /// Lines refused since the last one that passed.
+    /// The number of lines refused since the last one that passed.
     unlogged: u64,
 }
 
-impl Rate {
+impl LogRateLimit {
     fn new(now: Instant) -> Self {
         let period = Duration::from_secs(1) / LOGGED_PER_SECOND;
         let bucket = TokenBucket::full(LOGGED_AT_ONCE, period, now);
         Self { bucket, hour: now, used_in_hour: 0, unlogged: 0 }
     }
 
-    fn admit(&mut self, now: Instant) -> Admitted {
+    fn admit(&mut self, now: Instant) -> LogAdmission {
         let passes = self.has_room(now);
         if passes {
             self.bucket.take(now);
             self.used_in_hour += 1;
-            return Admitted { passes, unlogged: std::mem::take(&mut self.unlogged) };
+            return LogAdmission { passes, unlogged: std::mem::take(&mut self.unlogged) };
         }
         self.unlogged += 1;
-        Admitted { passes, unlogged: 0 }
+        LogAdmission { passes, unlogged: 0 }
     }
 
-    /// Whether a line may be logged now.
+    /// Returns true if a line may be logged now.
     fn has_room(&mut self, now: Instant) -> bool {
         if now.duration_since(self.hour) >= Duration::from_secs(3600) {
             (self.hour, self.used_in_hour) = (now, 0);
@@ -268,26 +284,29 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_cut_and_costs_no_memory() {
-        let mut log = LineLog::new(Spoken::default());
+        let mut log = StderrLogger::new(StderrLogOptions::default());
         for _ in 0..1000 {
             log.feed(&[b'x'; 4096]);
         }
         assert_eq!(log.line.len(), MASKED_LINE);
-        assert_eq!(logged(&log.line, &Mask::default()).len(), LOGGED_LINE);
+        assert_eq!(format_log_line(&log.line, &Mask::default()).len(), LOGGED_LINE);
     }
 
     #[test]
     fn what_must_not_be_logged_is_taken_out_also_where_the_line_is_cut() {
         let mask = Mask::new(["canary-secret".to_owned()]);
-        assert_eq!(logged(b"ERROR bad token canary-secret\n", &mask), "ERROR bad token ***");
+        assert_eq!(
+            format_log_line(b"ERROR bad token canary-secret\n", &mask),
+            "ERROR bad token ***"
+        );
         let line = format!("{}canary-secret", "x".repeat(LOGGED_LINE - 6));
-        assert!(!logged(line.as_bytes(), &mask).contains("canary"));
+        assert!(!format_log_line(line.as_bytes(), &mask).contains("canary"));
     }
 
     #[test]
     fn a_flood_of_lines_is_counted_instead_of_logged() {
         let start = Instant::now();
-        let mut rate = Rate::new(start);
+        let mut rate = LogRateLimit::new(start);
         let passed = (0..1000).filter(|_| rate.admit(start).passes).count();
         assert_eq!(passed, LOGGED_AT_ONCE as usize);
         let later = start + Duration::from_secs(1);
@@ -301,7 +320,7 @@ mod tests {
     #[test]
     fn a_server_that_writes_on_and_on_fills_no_log() {
         let start = Instant::now();
-        let mut rate = Rate::new(start);
+        let mut rate = LogRateLimit::new(start);
         let second = Duration::from_secs(1);
         let mut passed = |from: u32, to: u32| {
             let lines = (from..to).flat_map(|at| (0..30).map(move |_| start + second * at));
@@ -313,6 +332,6 @@ mod tests {
 
     #[test]
     fn colours_are_dropped_and_control_characters_made_visible() {
-        assert_eq!(visible(b"\x1b[31mERROR\x1b[0m\tbell\x07\r\n"), "ERROR\tbell\\u{7}");
+        assert_eq!(escape_controls(b"\x1b[31mERROR\x1b[0m\tbell\x07\r\n"), "ERROR\tbell\\u{7}");
     }
 }

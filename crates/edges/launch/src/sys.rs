@@ -1,6 +1,5 @@
-//! The unsafe corner: what neither the standard library nor rustix offers safely.
-//!
-//! A few calls, each with its reason. Nothing here knows what it is used for.
+//! The unsafe system calls of this crate, for which neither the standard library nor rustix has a
+//! safe form.
 #![allow(unsafe_code, reason = "fork, unshare and closing foreign descriptors have no safe form")]
 
 use std::io;
@@ -8,9 +7,9 @@ use std::io;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::process::Command;
 
-use crate::confined::Bounds;
+use crate::confined::ConfinedLimits;
 
-/// Gives the command a session of its own and no descriptor but 0, 1 and 2.
+/// Gives the command its own session and no descriptors except 0, 1 and 2.
 pub(crate) fn isolate(command: &mut Command) {
     // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
     // allocates, and descriptors are marked rather than closed, so none is taken from its owner.
@@ -23,17 +22,17 @@ pub(crate) fn isolate(command: &mut Command) {
     }
 }
 
-/// Has the kernel kill the command when `parent`, the process that starts it, ends. That holds for
-/// whatever it executes, and not for what it starts.
+/// Makes the kernel kill the command when `parent`, the process that starts it, ends. This applies
+/// to the process even after `exec`, but not to its children.
 #[cfg(target_os = "linux")]
-pub(crate) fn end_with(parent: rustix::process::Pid, command: &mut std::process::Command) {
+pub(crate) fn kill_with_parent(parent: rustix::process::Pid, command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
     // allocates.
     unsafe {
         command.pre_exec(move || {
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-            // It may have ended before the kernel could be asked.
+            // The parent may have ended before the call above.
             match rustix::process::getppid() == Some(parent) {
                 true => Ok(()),
                 false => Err(io::ErrorKind::BrokenPipe.into()),
@@ -42,9 +41,8 @@ pub(crate) fn end_with(parent: rustix::process::Pid, command: &mut std::process:
     }
 }
 
-/// Bounds what the command may use. It ends with the thread that starts it, where a system knows
-/// how.
-pub(crate) fn confine(command: &mut std::process::Command, bounds: &Bounds) {
+/// Limits the resources of the command. On Linux it also ends with the thread that starts it.
+pub(crate) fn confine(command: &mut std::process::Command, bounds: &ConfinedLimits) {
     use std::os::unix::process::CommandExt as _;
     let bounds = *bounds;
     // SAFETY: runs between fork and exec, and makes async-signal-safe system calls only; nothing
@@ -55,29 +53,29 @@ pub(crate) fn confine(command: &mut std::process::Command, bounds: &Bounds) {
             mark_close_on_exec();
             #[cfg(target_os = "linux")]
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-            limit(&bounds)
+            set_limits(&bounds)
         });
     }
 }
 
 /// Sets the limits of this process.
-fn limit(bounds: &Bounds) -> io::Result<()> {
+fn set_limits(bounds: &ConfinedLimits) -> io::Result<()> {
     let at_most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    // Enough to be started with; what it works on is its standard input.
+    // Enough to start; the task reads only its standard input.
     const DESCRIPTORS: u64 = 16;
     setrlimit(Resource::Cpu, at_most(bounds.cpu.as_secs().max(1)))?;
     setrlimit(Resource::Core, at_most(0))?;
     setrlimit(Resource::Fsize, at_most(0))?;
     setrlimit(Resource::Nofile, at_most(DESCRIPTORS))?;
     let memory = setrlimit(Resource::As, at_most(bounds.memory));
-    // Some systems know this limit by name only.
+    // Some systems define this limit but do not enforce it.
     if cfg!(target_os = "linux") { Ok(memory?) } else { Ok(()) }
 }
 
 #[cfg(target_os = "linux")]
 fn mark_close_on_exec() {
-    // SAFETY: a system call on plain numbers. Kernels before 5.11 refuse it, and descriptors that
-    // we opened ourselves are marked in any case.
+    // SAFETY: a system call on plain numbers. Kernels before 5.11 refuse it. The descriptors that
+    // this program opened are marked in any case.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
     }
@@ -92,35 +90,35 @@ fn mark_close_on_exec() {
     }
 }
 
-/// Which side of a fork this is.
+/// The side of a fork that this process is.
 #[cfg(target_os = "linux")]
-pub(crate) enum Fork {
+pub(crate) enum ForkSide {
     Parent(rustix::process::Pid),
     Child,
 }
 
 /// Forks this process, which must have a single thread.
 #[cfg(target_os = "linux")]
-pub(crate) fn fork() -> io::Result<Fork> {
+pub(crate) fn fork() -> io::Result<ForkSide> {
     // SAFETY: the helper calls this before it ever starts a thread, so no lock can be held by a
     // thread that the child does not have.
     match unsafe { libc::fork() } {
-        0 => Ok(Fork::Child),
+        0 => Ok(ForkSide::Child),
         number => rustix::process::Pid::from_raw(number)
             .filter(|_| number > 0)
-            .map(Fork::Parent)
+            .map(ForkSide::Parent)
             .ok_or_else(io::Error::last_os_error),
     }
 }
 
-/// Moves this process, or its children to come, into new namespaces.
+/// Moves this process, or its future children, into new namespaces.
 #[cfg(target_os = "linux")]
 pub(crate) fn unshare(flags: rustix::thread::UnshareFlags) -> io::Result<()> {
     // SAFETY: the descriptor table is not among the things unshared here.
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
 }
 
-/// Closes every descriptor above 2, whoever left it open.
+/// Closes every inherited descriptor above 2.
 #[cfg(target_os = "linux")]
 pub(crate) fn close_inherited() -> io::Result<()> {
     let inherited: Vec<libc::c_int> = std::fs::read_dir("/proc/self/fd")?

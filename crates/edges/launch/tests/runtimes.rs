@@ -5,9 +5,9 @@
 mod support;
 
 use support::{GUARDED, OrdinaryUser, launcher, output};
-use toolgate_launch::Command;
+use toolgate_launch::LaunchSpec;
 
-async fn prints_works(command: Command) {
+async fn prints_works(command: LaunchSpec) {
     for guarantee in GUARDED {
         let mut child = launcher(guarantee).start(&command).await.unwrap();
         let printed = output(&mut child).await;
@@ -33,17 +33,17 @@ print(subprocess.check_output(['echo', 'works'], text=True))";
 
 #[tokio::test]
 async fn node_finds_itself_in_proc_and_starts_programs() {
-    prints_works(Command::new("node").args(["-e", NODE])).await;
+    prints_works(LaunchSpec::new("node").args(["-e", NODE])).await;
 }
 
 #[tokio::test]
 async fn python_finds_itself_in_proc_and_starts_programs() {
-    prints_works(Command::new("python3").args(["-c", PYTHON])).await;
+    prints_works(LaunchSpec::new("python3").args(["-c", PYTHON])).await;
 }
 
 #[tokio::test]
 async fn npx_starts_its_chain() {
-    prints_works(Command::new("npx").args(["-c", "node -e 'console.log(\"works\")'"])).await;
+    prints_works(LaunchSpec::new("npx").args(["-c", "node -e 'console.log(\"works\")'"])).await;
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What a child finds when it starts: environment, descriptors, folder, session; and what we are
-//! told when it cannot start.
+//! Tests what a child finds when it starts (environment, descriptors, folder, session), and the
+//! errors when it cannot start.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -10,9 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use support::{ALL, GUARDED, PROBE, launcher, line, marked, marker, output, session_of};
 use tokio::io::AsyncWriteExt;
-use toolgate_launch::{ALLOWED, Command, Helper, LaunchError, Launcher, TreeGuarantee};
+use toolgate_launch::{ALLOWED, HelperProgram, LaunchError, LaunchSpec, Launcher, TreeGuarantee};
 
-async fn facts(launcher: &Launcher, command: Command) -> Vec<String> {
+async fn facts(launcher: &Launcher, command: LaunchSpec) -> Vec<String> {
     let mut child = launcher.start(&command.args(["facts"])).await.unwrap();
     let mut facts = Vec::new();
     loop {
@@ -27,7 +27,7 @@ async fn facts(launcher: &Launcher, command: Command) -> Vec<String> {
 #[tokio::test]
 async fn a_child_sees_only_allowed_and_named_variables() {
     for guarantee in ALL {
-        let command = Command::new(PROBE).env("NAMED", "a value = with signs");
+        let command = LaunchSpec::new(PROBE).env("NAMED", "a value = with signs");
         let facts = facts(&launcher(guarantee), command).await;
         let names: Vec<&str> = facts
             .iter()
@@ -49,7 +49,7 @@ async fn a_child_sees_only_allowed_and_named_variables() {
 #[tokio::test]
 async fn the_secrets_of_a_server_are_not_those_of_its_helpers() {
     let marker = marker("secret");
-    let command = Command::new("sh").args(["-c", "echo up; read line"]).env("TOKEN", &marker);
+    let command = LaunchSpec::new("sh").args(["-c", "echo up; read line"]).env("TOKEN", &marker);
     for guarantee in GUARDED {
         let mut child = launcher(guarantee).start(&command).await.unwrap();
         assert_eq!(line(&mut child).await, "up");
@@ -59,7 +59,7 @@ async fn the_secrets_of_a_server_are_not_those_of_its_helpers() {
 
 #[tokio::test]
 async fn variables_named_by_a_pattern_are_inherited() {
-    let mut command = Command::new(PROBE);
+    let mut command = LaunchSpec::new(PROBE);
     command.env_inherit = vec!["CARGO_MANIFEST_*".to_owned()];
     let facts = facts(&launcher(TreeGuarantee::Namespace), command).await;
     let inherited = format!("env CARGO_MANIFEST_DIR={}", env!("CARGO_MANIFEST_DIR"));
@@ -72,7 +72,7 @@ async fn a_child_has_no_descriptor_but_its_three_pipes() {
     let (leaked, _writer) = std::io::pipe().unwrap();
     rustix::io::fcntl_setfd(leaked.as_fd(), rustix::io::FdFlags::empty()).unwrap();
     for guarantee in ALL {
-        let facts = facts(&launcher(guarantee), Command::new(PROBE)).await;
+        let facts = facts(&launcher(guarantee), LaunchSpec::new(PROBE)).await;
         assert!(facts.contains(&"fds [0, 1, 2]".to_owned()), "{guarantee:?}: {facts:?}");
     }
 }
@@ -82,7 +82,7 @@ async fn a_child_runs_in_its_folder_under_the_name_it_was_called_by() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();
     for guarantee in ALL {
-        let facts = facts(&launcher(guarantee), Command::new(PROBE).cwd(folder.path())).await;
+        let facts = facts(&launcher(guarantee), LaunchSpec::new(PROBE).cwd(folder.path())).await;
         assert!(facts.contains(&format!("cwd {}", real.display())), "{facts:?}");
         assert!(facts.contains(&format!("arg0 {PROBE}")), "{facts:?}");
     }
@@ -92,9 +92,10 @@ async fn a_child_runs_in_its_folder_under_the_name_it_was_called_by() {
 async fn a_child_has_a_session_of_its_own_and_no_terminal() {
     let own = session_of(std::process::id());
     for guarantee in ALL {
-        let child = launcher(guarantee).start(&Command::new(PROBE).args(["facts"])).await.unwrap();
+        let child =
+            launcher(guarantee).start(&LaunchSpec::new(PROBE).args(["facts"])).await.unwrap();
         assert_ne!(session_of(child.handle.pid()), own, "{guarantee:?}");
-        let facts = facts(&launcher(guarantee), Command::new(PROBE)).await;
+        let facts = facts(&launcher(guarantee), LaunchSpec::new(PROBE)).await;
         assert!(facts.contains(&"tty false".to_owned()), "{facts:?}");
     }
 }
@@ -102,7 +103,7 @@ async fn a_child_has_a_session_of_its_own_and_no_terminal() {
 #[tokio::test]
 async fn the_pipes_carry_everything_and_their_end() {
     for guarantee in ALL {
-        let mut child = launcher(guarantee).start(&Command::new("cat")).await.unwrap();
+        let mut child = launcher(guarantee).start(&LaunchSpec::new("cat")).await.unwrap();
         let sent = "0123456789abcdef".repeat(64 * 1024);
         let mut stdin = child.stdin;
         let written = tokio::spawn({
@@ -119,18 +120,19 @@ async fn the_pipes_carry_everything_and_their_end() {
 
 #[tokio::test]
 async fn a_closed_stdout_is_seen_while_the_child_still_runs() {
-    let closed = Command::new("sh").args(["-c", "exec >&-; read line"]);
+    let closed = LaunchSpec::new("sh").args(["-c", "exec >&-; read line"]);
     for guarantee in ALL {
         let mut child = launcher(guarantee).start(&closed).await.unwrap();
         assert_eq!(output(&mut child).await, "");
-        assert!(child.handle.exited().is_none());
+        assert!(child.handle.exit_status().is_none());
     }
 }
 
 #[tokio::test]
 async fn a_missing_program_is_an_error_and_not_an_exit() {
     for guarantee in ALL {
-        let error = launcher(guarantee).start(&Command::new("no-such-program")).await.unwrap_err();
+        let error =
+            launcher(guarantee).start(&LaunchSpec::new("no-such-program")).await.unwrap_err();
         assert!(matches!(error, LaunchError::NotFound { .. }));
         assert!(error.to_string().contains("no-such-program"), "{error}");
     }
@@ -143,7 +145,7 @@ async fn a_script_without_its_interpreter_is_an_error_that_says_so() {
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     for guarantee in ALL {
-        let error = launcher(guarantee).start(&Command::new(&script)).await.unwrap_err();
+        let error = launcher(guarantee).start(&LaunchSpec::new(&script)).await.unwrap_err();
         assert!(matches!(error, LaunchError::Exec { .. }), "{error}");
         assert!(error.to_string().contains("interpreter"), "{error}");
     }
@@ -151,10 +153,14 @@ async fn a_script_without_its_interpreter_is_an_error_that_says_so() {
 
 #[tokio::test]
 async fn a_program_that_is_no_helper_is_not_trusted_to_be_one() {
-    for helper in [Helper::at("/bin/echo"), Helper::at("/no/such/file"), Helper::current()] {
+    for helper in [
+        HelperProgram::at_path("/bin/echo"),
+        HelperProgram::at_path("/no/such/file"),
+        HelperProgram::current(),
+    ] {
         let launcher = Launcher::new(helper);
         assert_eq!(launcher.guarantee(), TreeGuarantee::ProcessGroup);
-        let mut child = launcher.start(&Command::new("echo").args(["works"])).await.unwrap();
+        let mut child = launcher.start(&LaunchSpec::new("echo").args(["works"])).await.unwrap();
         assert_eq!(output(&mut child).await, "works\n");
     }
 }
@@ -162,7 +168,7 @@ async fn a_program_that_is_no_helper_is_not_trusted_to_be_one() {
 #[tokio::test]
 async fn other_children_that_end_do_not_weaken_the_guarantee() {
     // The first start installs the handler whose signal interrupts.
-    launcher(TreeGuarantee::Namespace).start(&Command::new("true")).await.unwrap();
+    launcher(TreeGuarantee::Namespace).start(&LaunchSpec::new("true")).await.unwrap();
     let others = std::thread::spawn(|| {
         for _ in 0..200 {
             #[expect(clippy::disallowed_methods, reason = "a child that is none of ours")]

@@ -1,4 +1,4 @@
-//! Stderr is drained whatever a server writes, and costs a bounded amount of memory.
+//! Stderr is always drained, and costs a bounded amount of memory.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

@@ -131,7 +131,7 @@ async fn every_waiter_learns_how_a_killed_server_ended() {
         };
         let (first, second, ()) = waiting.await;
         assert_eq!((first.signal(), second.signal()), (Some(11), Some(11)), "{guarantee:?}");
-        assert_eq!(child.handle.exited(), Some(first));
+        assert_eq!(child.handle.exit_status(), Some(first));
     }
 }
 
@@ -235,18 +235,16 @@ async fn killed_gateway_leaves_nothing(
     assert!(gone(&marker, SOON).await, "{guarantee:?}: {} of {before}", marked(&marker).len());
 }
 
-/// Stops or kills its guard, which it can find without a namespace, and goes on as another program.
-fn attacks_its_guard(signal: &str) -> String {
-    format!(
-        "guard=$(cut -d' ' -f4 /proc/$PPID/stat); echo up; kill -{signal} $guard; exec sleep 300"
-    )
+/// Finds its guard, which works without a namespace, stops or kills it, and becomes another program.
+fn attack(signal: &str) -> String {
+    format!("guard=$(cut -d' ' -f4 /proc/$PPID/stat); kill -{signal} $guard; exec sleep 300")
 }
 
 #[tokio::test]
 async fn a_server_that_stops_or_kills_its_guard_ends_with_a_killed_gateway() {
     for signal in ["STOP", "KILL"] {
         let marker = marker(&format!("attacked-{signal}"));
-        let script = attacks_its_guard(signal);
+        let script = format!("echo up; read go; {}", attack(signal));
         let mut gateway = std::process::Command::new(PROBE)
             .args(["gateway", TreeGuarantee::Subreaper.name(), &marker, &script])
             .stdin(Stdio::piped())
@@ -267,6 +265,19 @@ async fn a_server_that_stops_or_kills_its_guard_ends_with_a_killed_gateway() {
         gateway.wait().unwrap();
         assert!(gone(&marker, SOON).await, "{signal}: {:?} are left", marked(&marker));
     }
+}
+
+/// The guard may be stopped before it reports that the server has started.
+#[tokio::test]
+async fn a_server_that_stops_its_guard_at_once_does_not_hang_the_start() {
+    let marker = marker("stopped-at-once");
+    let spec = shell(&marker, &attack("STOP"));
+    let start = launcher(TreeGuarantee::Subreaper);
+    for _ in 0..20 {
+        let started = tokio::time::timeout(Duration::from_secs(30), start.start(&spec)).await;
+        drop(started.expect("an answer in time"));
+    }
+    assert!(gone(&marker, SOON).await, "{:?} are left", marked(&marker));
 }
 
 fn children_of(pid: &str) -> Vec<u32> {

@@ -1,10 +1,10 @@
-//! The parts of `cargo xtask bench-context` that need the library or a bare FTS5 table, each in a
-//! process of its own so that its CPU time is its own.
+//! The parts of `cargo xtask bench-context` that need the library or a bare FTS5 table. Each runs
+//! in its own process, so that its CPU time can be measured.
 //!
-//! Texts are made, not taken: words of a vocabulary in which the n-th is said in proportion to 1/n,
-//! as in real texts, always the same ones. A bare table has a row per file, the built-in stemmer,
-//! and is filled in one transaction; nobody could do less. What is printed is JSON; it judges
-//! nothing.
+//! The texts are generated: the n-th word of the vocabulary has a frequency proportional to 1/n, as
+//! in real texts, and every run generates the same texts. The bare table is the lower bound: it has
+//! one row per file and the built-in stemmer, and is filled in one transaction. The program prints
+//! its measurements as JSON.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -17,16 +17,19 @@ use serde_json::json;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{Connection as _, SqliteConnection};
 use toolgate_model::Digest;
-use toolgate_reading::terms::Indexer;
-use toolgate_reading::{Document, Passage, Place};
-use toolgate_store::context::{Fresh, Library, Origin, Prepared, Stamp, Trust};
+use toolgate_reading::terms::TermIndexer;
+use toolgate_reading::{ParsedDocument, Passage, PassageLocation};
+use toolgate_store::context::{
+    DocumentOrigin, DocumentTrust, Library, NewDocument, PreparedDocument, SourceStamp,
+};
 
+/// The result of one benchmark.
 type Outcome = Result<(), Box<dyn Error>>;
 
 const USAGE: &str = "context_bench make FOLDER FILES BYTES | bare-ingest FOLDER DATABASE | \
      bare-search DATABASE any|all | search DATABASE | fill DATABASE PASSAGES";
 
-/// How many different queries are asked, and how often all of them.
+/// The number of different queries, and how often all of them run.
 const QUERIES: usize = 200;
 const ROUNDS: usize = 3;
 
@@ -44,7 +47,7 @@ async fn main() -> Outcome {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// A deterministic pseudo-random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -60,17 +63,17 @@ impl Chance {
         usize::try_from(self.next() % end as u64).unwrap_or_default()
     }
 
-    /// A number below `end`, smaller ones in proportion more likely.
+    /// Returns a number below `end`. Smaller numbers are proportionally more likely.
     fn skewed(&mut self, end: usize) -> usize {
         let part = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         ((end as f64).powf(part) - 1.0) as usize
     }
 }
 
-/// How many words the made texts know.
+/// The size of the vocabulary.
 const VOCABULARY: usize = 60_000;
 
-/// The commonest words; the others are made of syllables.
+/// The most common words. The others are made of syllables.
 const COMMON: &str = "the of and to in is that for it with as was on be at by this from are or \
      have an they which one had not but what all were when we there can your said";
 
@@ -121,7 +124,7 @@ fn make(folder: &Path, files: usize, bytes: usize) -> Outcome {
     Ok(())
 }
 
-/// Questions of two to eight words: common ones as people use them, and rarer ones that matter.
+/// Returns queries of two to eight words: common words, and rarer ones that select documents.
 fn queries() -> Vec<Vec<String>> {
     let mut chance = Chance(0);
     let mut query = || {
@@ -196,14 +199,14 @@ async fn search(database: &str) -> Outcome {
     Ok(())
 }
 
-/// A library of so many passages, ten to a document.
+/// Fills a library with this many passages, ten per document.
 async fn fill(database: &str, passages: usize) -> Outcome {
     let library = Library::open(database).await?;
-    let (mut indexer, mut batch, mut size) = (Indexer::new(), Vec::new(), 0);
+    let (mut indexer, mut batch, mut size) = (TermIndexer::new(), Vec::new(), 0);
     let begun = Instant::now();
     for document in 0..passages / 10 {
-        let prepared = Prepared::new(document_of_ten(document), &mut indexer);
-        size += prepared.size();
+        let prepared = PreparedDocument::new(document_of_ten(document), &mut indexer);
+        size += prepared.text_bytes();
         batch.push(prepared);
         if size > 4 << 20 {
             library.keep_prepared(std::mem::take(&mut batch)).await?;
@@ -219,7 +222,7 @@ async fn fill(database: &str, passages: usize) -> Outcome {
     Ok(())
 }
 
-fn document_of_ten(number: usize) -> Fresh {
+fn document_of_ten(number: usize) -> NewDocument {
     let mut chance = Chance(number as u64 + 1);
     let mut text_of = |sentences: usize| {
         let mut text = String::new();
@@ -233,19 +236,19 @@ fn document_of_ten(number: usize) -> Fresh {
     let passage = |line: u32| Passage {
         heading: title.clone(),
         text: text_of(6),
-        place: Place::Lines { first: line, last: line },
+        place: PassageLocation::Lines { first: line, last: line },
     };
     let passages = (1..=10).map(passage).collect();
-    Fresh {
+    NewDocument {
         key: format!("/made/{number}.md"),
-        origin: Origin::File { folder: "/made".to_owned() },
-        stamp: Stamp { digest: Digest::of(title.as_bytes()), bytes: 0, modified: 0 },
-        trust: Trust::Untrusted,
-        document: Document { title: title.clone(), passages, cut: None },
+        origin: DocumentOrigin::File { folder: "/made".to_owned() },
+        stamp: SourceStamp { digest: Digest::of(title.as_bytes()), bytes: 0, modified: 0 },
+        trust: DocumentTrust::Untrusted,
+        document: ParsedDocument { title: title.clone(), passages, truncation: None },
     }
 }
 
-/// What searches cost.
+/// Measures the time of searches.
 #[derive(Default)]
 struct Spent {
     seconds: Vec<f64>,
@@ -268,7 +271,7 @@ impl Spent {
     }
 }
 
-/// The CPU time of all threads of this process, in seconds.
+/// Returns the CPU time of all threads of this process, in seconds.
 fn cpu() -> f64 {
     let spent = clock_gettime(ClockId::ProcessCPUTime);
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9

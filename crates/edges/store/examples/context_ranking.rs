@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p toolgate-store --example context_ranking -- FOLDER…`, each folder with
 //! `docs.tsv` (id, title, text), `queries.tsv` (id, text) and `qrels.tsv` (query, document, grade).
-//! Collections are brought by whoever measures; none is part of the project. It judges nothing.
+//! The project contains no collections; provide your own. The program only prints the measurements.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,12 +10,12 @@ use std::fs;
 use std::path::Path;
 
 use toolgate_model::Digest;
-use toolgate_reading::{Format, read};
-use toolgate_store::context::{Fresh, Library, Origin, Stamp, Trust};
+use toolgate_reading::{DocumentFormat, read};
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp};
 
 type Grades = HashMap<String, HashMap<String, f64>>;
 
-/// How many passages are asked for: enough for ten documents that have several each.
+/// The number of requested passages: enough for ten documents with several passages each.
 const ASKED: usize = 50;
 
 #[tokio::main]
@@ -45,19 +45,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn documents(folder: &Path) -> Result<Vec<Fresh>, Box<dyn Error>> {
+fn documents(folder: &Path) -> Result<Vec<NewDocument>, Box<dyn Error>> {
     let text = fs::read_to_string(folder.join("docs.tsv"))?;
     let documents = text.lines().filter_map(|line| {
         let mut fields = line.split('\t');
         let (id, title, text) = (fields.next()?, fields.next()?, fields.next()?);
         let text =
             if title.is_empty() { text.to_owned() } else { format!("# {title}\n\n{text}\n") };
-        Some(Fresh {
+        Some(NewDocument {
             key: format!("/collection/{id}.md"),
-            origin: Origin::File { folder: "/collection".to_owned() },
-            stamp: Stamp { digest: Digest::of(text.as_bytes()), bytes: 0, modified: 0 },
-            trust: Trust::Untrusted,
-            document: read(Format::Markdown, &format!("{id}.md"), &text),
+            origin: DocumentOrigin::File { folder: "/collection".to_owned() },
+            stamp: SourceStamp { digest: Digest::of(text.as_bytes()), bytes: 0, modified: 0 },
+            trust: DocumentTrust::Untrusted,
+            document: read(DocumentFormat::Markdown, &format!("{id}.md"), &text),
         })
     });
     Ok(documents.collect())
@@ -75,7 +75,7 @@ fn grades(folder: &Path) -> Result<Grades, Box<dyn Error>> {
     Ok(grades)
 }
 
-/// The documents of the passages that were found, each once.
+/// Returns the documents of the found passages, each once.
 async fn found(library: &Library, query: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let mut ids: Vec<String> = Vec::new();
     for hit in library.search(query, ASKED).await? {
@@ -87,7 +87,7 @@ async fn found(library: &Library, query: &str) -> Result<Vec<String>, Box<dyn Er
     Ok(ids)
 }
 
-/// Discounted gain of the first ten, as a part of what is possible.
+/// Returns nDCG@10: the discounted gain of the first ten, relative to the ideal.
 fn gain(found: &[String], grades: &HashMap<String, f64>) -> f64 {
     let discounted = |grades: Vec<f64>| -> f64 {
         grades.iter().zip(2_u32..).map(|(grade, place)| grade / f64::from(place).log2()).sum()

@@ -4,13 +4,14 @@ use bytes::Bytes;
 use sqlx::{Sqlite, Transaction};
 use toolgate_model::{CapabilityKind, Catalog, Definition, Digest, ServerName};
 
-use crate::sqlite::{now, time};
-use crate::{SavedCatalog, SqliteState, StoreError};
+use crate::sqlite::{now_millis, time_from_millis};
+use crate::{SavedCatalog, SqliteStore, StoreError};
 
-/// Declarations of one name whose catalogs are kept: a changed one may be changed back.
+/// The maximum number of catalogs per server name, one per declaration. A changed declaration may
+/// be changed back.
 const KEPT: i64 = 4;
-/// Catalogs kept in all, also of servers that nobody declares any more; the oldest go first, and are
-/// only read anew.
+/// The maximum number of catalogs in total, including those of servers that are no longer declared.
+/// The oldest are deleted first, and are read from the server again.
 const KEPT_IN_ALL: i64 = 1024;
 
 const SAVE: &str = "insert into catalogs \
@@ -32,19 +33,20 @@ const LOAD: &str = "select protocol, capabilities, server_info, instructions, sa
 const LOAD_DEFINITIONS: &str = "select kind, name, raw from definitions \
      where server = $1 and spec = $2 order by kind, position";
 
-type Row = (String, String, String, Option<String>, i64);
+/// A row of `catalogs`: protocol, capabilities, server info, instructions, time.
+type CatalogRow = (String, String, String, Option<String>, i64);
 
 pub(crate) async fn save(
-    state: &SqliteState,
+    state: &SqliteStore,
     server: &ServerName,
     spec: &Digest,
     catalog: &Catalog,
 ) -> Result<(), StoreError> {
-    let action = "keep a catalog";
+    let action = "store a catalog";
     let mut transaction = state.begin(action).await?;
     write(&mut transaction, server.as_str(), &spec.to_string(), catalog)
         .await
-        .map_err(|error| error.into_store(state, action))?;
+        .map_err(|error| error.into_store_error(state, action))?;
     state.commit(action, transaction).await
 }
 
@@ -53,17 +55,20 @@ async fn write(
     server: &str,
     spec: &str,
     catalog: &Catalog,
-) -> Result<(), WriteError> {
-    // The definitions of the old one go with it.
+) -> Result<(), CatalogWriteError> {
+    // This also deletes the definitions of the old catalog.
     let old = sqlx::query("delete from catalogs where server = $1 and spec = $2");
     old.bind(server).bind(spec).execute(&mut **transaction).await?;
     let row = sqlx::query(SAVE).bind(server).bind(spec).bind(catalog.protocol.as_str());
-    let row = row.bind(text(&catalog.capabilities)?).bind(text(&catalog.server_info)?);
-    row.bind(catalog.instructions.as_deref()).bind(now()).execute(&mut **transaction).await?;
+    let row = row.bind(as_text(&catalog.capabilities)?).bind(as_text(&catalog.server_info)?);
+    row.bind(catalog.instructions.as_deref())
+        .bind(now_millis())
+        .execute(&mut **transaction)
+        .await?;
     for kind in CapabilityKind::ALL {
-        for (definition, position) in catalog.of(kind).iter().zip(0i64..) {
+        for (definition, position) in catalog.definitions(kind).iter().zip(0i64..) {
             let row = sqlx::query(SAVE_DEFINITION).bind(server).bind(spec).bind(kind.as_str());
-            let row = row.bind(position).bind(&*definition.name).bind(text(&definition.raw)?);
+            let row = row.bind(position).bind(&*definition.name).bind(as_text(&definition.raw)?);
             row.execute(&mut **transaction).await?;
         }
     }
@@ -73,26 +78,31 @@ async fn write(
 }
 
 pub(crate) async fn load(
-    state: &SqliteState,
+    state: &SqliteStore,
     server: &ServerName,
     spec: &Digest,
 ) -> Result<Option<SavedCatalog>, StoreError> {
     let action = "read a catalog";
     let spec = spec.to_string();
-    // Both queries see one moment, whoever writes meanwhile.
+    // Both queries read the same state, even if another process writes meanwhile.
     let begun = state.pool().begin().await;
-    let mut transaction = begun.map_err(|source| state.failed(action, source))?;
-    let row = sqlx::query_as::<_, Row>(LOAD).bind(server.as_str()).bind(&spec);
+    let mut transaction = begun.map_err(|source| state.query_error(action, source))?;
+    let row = sqlx::query_as::<_, CatalogRow>(LOAD).bind(server.as_str()).bind(&spec);
     let row = row.fetch_optional(&mut *transaction).await;
-    let Some(row) = row.map_err(|source| state.failed(action, source))? else { return Ok(None) };
+    let Some(row) = row.map_err(|source| state.query_error(action, source))? else {
+        return Ok(None);
+    };
     let rows = sqlx::query_as::<_, (String, String, String)>(LOAD_DEFINITIONS);
     let rows = rows.bind(server.as_str()).bind(&spec).fetch_all(&mut *transaction).await;
-    let rows = rows.map_err(|source| state.failed(action, source))?;
+    let rows = rows.map_err(|source| state.query_error(action, source))?;
     state.commit(action, transaction).await?;
-    catalog(row, rows).map(Some).map_err(|what| StoreError::Malformed { action, what })
+    catalog_from_rows(row, rows).map(Some).map_err(|what| StoreError::Malformed { action, what })
 }
 
-fn catalog(row: Row, rows: Vec<(String, String, String)>) -> Result<SavedCatalog, String> {
+fn catalog_from_rows(
+    row: CatalogRow,
+    rows: Vec<(String, String, String)>,
+) -> Result<SavedCatalog, String> {
     let (protocol, capabilities, server_info, instructions, saved_at) = row;
     let protocol = protocol.parse().map_err(|_| format!("unknown protocol {protocol:?}"))?;
     let mut catalog = Catalog::empty(protocol);
@@ -100,47 +110,47 @@ fn catalog(row: Row, rows: Vec<(String, String, String)>) -> Result<SavedCatalog
     catalog.server_info = server_info.into();
     catalog.instructions = instructions;
     for (kind, name, raw) in rows {
-        let list = CapabilityKind::from_word(&kind).and_then(|kind| catalog.of_mut(kind));
+        let list = CapabilityKind::from_word(&kind).and_then(|kind| catalog.definitions_mut(kind));
         let list = list.ok_or_else(|| format!("unknown kind {kind:?}"))?;
         list.push(Definition { name: name.into(), raw: Bytes::from(raw) });
     }
-    Ok(SavedCatalog { catalog, saved_at: time(saved_at) })
+    Ok(SavedCatalog { catalog, saved_at: time_from_millis(saved_at) })
 }
 
-pub(crate) async fn forget(state: &SqliteState, server: &ServerName) -> Result<bool, StoreError> {
+pub(crate) async fn forget(state: &SqliteStore, server: &ServerName) -> Result<bool, StoreError> {
     let query = sqlx::query("delete from catalogs where server = $1").bind(server.as_str());
     let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.failed("forget catalogs", source))?;
+    let done = done.map_err(|source| state.query_error("delete catalogs", source))?;
     Ok(done.rows_affected() > 0)
 }
 
-/// JSON is UTF-8; what is not was never a definition.
-fn text(raw: &Bytes) -> Result<&str, std::str::Utf8Error> {
+/// Returns the definition as text. JSON is UTF-8, so other bytes are an error.
+fn as_text(raw: &Bytes) -> Result<&str, std::str::Utf8Error> {
     std::str::from_utf8(raw)
 }
 
-/// Why a catalog could not be written, before it is known where.
-enum WriteError {
+/// An error of writing a catalog, without the database's path.
+enum CatalogWriteError {
     Query(sqlx::Error),
     NotText(std::str::Utf8Error),
 }
 
-impl WriteError {
-    fn into_store(self, state: &SqliteState, action: &'static str) -> StoreError {
+impl CatalogWriteError {
+    fn into_store_error(self, state: &SqliteStore, action: &'static str) -> StoreError {
         match self {
-            Self::Query(source) => state.failed(action, source),
+            Self::Query(source) => state.query_error(action, source),
             Self::NotText(error) => StoreError::Malformed { action, what: error.to_string() },
         }
     }
 }
 
-impl From<sqlx::Error> for WriteError {
+impl From<sqlx::Error> for CatalogWriteError {
     fn from(error: sqlx::Error) -> Self {
         Self::Query(error)
     }
 }
 
-impl From<std::str::Utf8Error> for WriteError {
+impl From<std::str::Utf8Error> for CatalogWriteError {
     fn from(error: std::str::Utf8Error) -> Self {
         Self::NotText(error)
     }

@@ -1,7 +1,7 @@
-//! What servers spent of their callers' models, in the database: counted and bounded in one step,
-//! so that several who charge at the same time stay within the limit together.
+//! The sampling budgets of servers in the database. One statement counts a completion and checks
+//! the limit, so that concurrent charges together stay within it.
 
-use crate::{Charge, SqliteState, StoreError};
+use crate::{SamplingCharge, SqliteStore, StoreError};
 
 const CHARGE: &str = "insert into charges (server, day, requests, tokens) \
      select $1, $2, 1, $3 where $4 >= 1 and $3 <= $5 \
@@ -9,10 +9,13 @@ const CHARGE: &str = "insert into charges (server, day, requests, tokens) \
      set requests = charges.requests + 1, tokens = charges.tokens + excluded.tokens \
      where charges.requests < $4 and charges.tokens + excluded.tokens <= $5";
 
-/// Days before the one that is charged, which nobody asks about any more.
+/// Deletes earlier days, which are no longer needed.
 const PRUNE: &str = "delete from charges where server = $1 and day < $2";
 
-pub(crate) async fn charge(state: &SqliteState, charge: &Charge) -> Result<bool, StoreError> {
+pub(crate) async fn charge(
+    state: &SqliteStore,
+    charge: &SamplingCharge,
+) -> Result<bool, StoreError> {
     let action = "count a completion";
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let mut transaction = state.begin(action).await?;
@@ -23,7 +26,7 @@ pub(crate) async fn charge(state: &SqliteState, charge: &Charge) -> Result<bool,
         let query = query.bind(whole(charge.tokens)).bind(i64::from(charge.requests_limit));
         query.bind(whole(charge.tokens_limit)).execute(&mut *transaction).await
     };
-    let done = charged.await.map_err(|source| state.failed(action, source))?;
+    let done = charged.await.map_err(|source| state.query_error(action, source))?;
     state.commit(action, transaction).await?;
     Ok(done.rows_affected() > 0)
 }

@@ -1,85 +1,85 @@
-//! What can fail here. Messages read after "failed to".
+//! The errors of this crate.
 
 use std::io;
 use std::path::PathBuf;
 
 use sqlx::migrate::MigrateError;
 
-/// Why state could not be read or kept.
+/// An error that prevents state from being read or stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file cannot be created or opened at all.
-    #[error("open {}", path.display())]
+    /// The file cannot be created or opened.
+    #[error("cannot open {}", path.display())]
     Open {
-        /// The database.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file is not a database, or a damaged one. It is left as it is.
+    /// The file is damaged or not a database. It is not changed.
     #[error(
-        "use {}: the file is damaged or no database; restore a copy of it, or move it away \
-         (consents will be asked for again, documents must be ingested again)",
+        "cannot use {}: the file is damaged or not a database; restore a copy of it, or move it \
+         away (consents will be asked for again, documents must be ingested again)",
         path.display()
     )]
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The SQLite error.
         source: sqlx::Error,
     },
-    /// A newer version of toolgate wrote it.
+    /// A newer version of toolgate wrote the database.
     #[error(
-        "use {}: a newer toolgate wrote it (schema {found}, this one knows {known}); \
-         update toolgate or name another home",
+        "cannot use {}: a newer toolgate wrote it (its schema is {found}, this version supports \
+         {known}); update toolgate or use another home",
         path.display()
     )]
-    Newer {
+    NewerSchema {
         /// The database.
         path: PathBuf,
-        /// The schema it has.
+        /// The schema of the database.
         found: i64,
-        /// The newest schema this version knows.
+        /// The newest schema that this version supports.
         known: i64,
     },
-    /// It could not be brought to the current schema.
-    #[error("bring {} to the current schema", path.display())]
+    /// The database could not be migrated to the current schema.
+    #[error("cannot migrate {} to the current schema", path.display())]
     Migrate {
         /// The database.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: MigrateError,
     },
     /// A query failed.
-    #[error("{action} in {}", path.display())]
+    #[error("cannot {action} in {}", path.display())]
     Query {
-        /// What was being done.
+        /// The failed action, as a verb phrase.
         action: &'static str,
         /// The database.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: sqlx::Error,
     },
-    /// The journal cannot be written now. What must be on record first cannot happen.
-    #[error("write the journal in {}: {why}", path.display())]
+    /// The journal cannot be written now. Actions that must be recorded first are not possible.
+    #[error("cannot write the journal in {}: {why}", path.display())]
     Journal {
-        /// The folder of it.
+        /// The folder of the journal.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// A file of the journal cannot be read.
-    #[error("read {}", path.display())]
+    #[error("cannot read {}", path.display())]
     ReadJournal {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A line of the journal is no record.
-    #[error("read line {line} of {}: {what}", path.display())]
-    Line {
+    /// A line of the journal is not a valid record.
+    #[error("cannot read line {line} of {}: {what}", path.display())]
+    JournalLine {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
@@ -87,10 +87,10 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// A stored or given value is not what it should be.
-    #[error("{action}: {what}")]
+    /// A stored or given value is not valid.
+    #[error("cannot {action}: {what}")]
     Malformed {
-        /// What was being done.
+        /// The failed action, as a verb phrase.
         action: &'static str,
         /// What is wrong with the value.
         what: String,

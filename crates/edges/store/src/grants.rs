@@ -1,13 +1,13 @@
-//! Grants in the database. A one-time grant is used up by deleting its row: of several who try at
-//! the same time, one deletes it.
+//! Grants in the database. Deleting the row of a one-time grant consumes it, so only one of several
+//! concurrent calls can use it.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row as _, Sqlite, Transaction};
 use toolgate_model::Digest;
 
-use crate::bound::{self, bound_columns};
-use crate::sqlite::time;
-use crate::{Bound, Choice, Grant, SqliteState, StoreError, Which};
+use crate::binding::{self, bound_columns};
+use crate::sqlite::time_from_millis;
+use crate::{ApprovalBinding, ApprovalChoice, Grant, GrantSelector, SqliteStore, StoreError};
 
 macro_rules! columns {
     () => {
@@ -19,14 +19,15 @@ macro_rules! columns {
     };
 }
 
-/// The same permission given before: the newer one counts.
+/// Deletes an earlier grant of the same permission, which the new one replaces.
 const REPLACED: &str = "delete from grants where choice = $1 and caller = $2 and client = $3 \
      and server = $4 and identity = $5 and (choice = 'server' \
      or (kind = $6 and name = $7 and definition = $8 \
          and coalesce(arguments_digest, '') = coalesce($9, '')))";
 
-/// A grant for a whole server is later than all its pins, and a pin later than all grants before
-/// it: in the order in which they were written, whatever the clock does.
+/// Selects the time of the server's last pin. A grant for a whole server gets a time not before all
+/// its pins, and a pin a time after all earlier grants, so that the times follow the order of
+/// writing even if the clock changes.
 const LAST_PIN: &str = "select max(pinned_at) from pins where server = $1 and identity = $2";
 
 const KEEP: &str = concat!(
@@ -49,22 +50,23 @@ const LIST: &str = concat!(
 
 const PRUNE: &str = "delete from grants where expires_at <= $1";
 
-struct Row {
+/// A row of `grants`.
+struct GrantRow {
     id: String,
     choice: String,
-    bound: bound::Columns,
+    binding: binding::ApprovalBindingRow,
     arguments_digest: Option<String>,
     given_by: String,
     given_at: i64,
     expires_at: Option<i64>,
 }
 
-impl FromRow<'_, SqliteRow> for Row {
+impl FromRow<'_, SqliteRow> for GrantRow {
     fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
             id: row.try_get("id")?,
             choice: row.try_get("choice")?,
-            bound: bound::Columns::from_row(row)?,
+            binding: binding::ApprovalBindingRow::from_row(row)?,
             arguments_digest: row.try_get("arguments_digest")?,
             given_by: row.try_get("given_by")?,
             given_at: row.try_get("given_at")?,
@@ -73,36 +75,36 @@ impl FromRow<'_, SqliteRow> for Row {
     }
 }
 
-impl Row {
-    fn grant(self) -> Result<Grant, String> {
-        let digest = self.arguments_digest.as_deref().map(bound::digest).transpose()?;
+impl GrantRow {
+    fn into_grant(self) -> Result<Grant, String> {
+        let digest = self.arguments_digest.as_deref().map(binding::parse_digest).transpose()?;
         Ok(Grant {
             id: self.id,
-            choice: bound::choice(&self.choice)?,
-            bound: self.bound.bound()?,
+            choice: binding::parse_choice(&self.choice)?,
+            binding: self.binding.into_binding()?,
             arguments_digest: digest,
             by: self.given_by,
-            given_at: time(self.given_at),
-            expires_at: self.expires_at.map(time),
+            given_at: time_from_millis(self.given_at),
+            expires_at: self.expires_at.map(time_from_millis),
         })
     }
 }
 
-/// Keeps a grant, and says as what.
+/// Stores a grant. Returns it with its stored time.
 pub(crate) async fn keep(
     transaction: &mut Transaction<'_, Sqlite>,
     mut grant: Grant,
 ) -> Result<Grant, sqlx::Error> {
-    let Bound { caller, client, tool, identity, definition } = &grant.bound;
+    let ApprovalBinding { caller, client, tool, identity, definition } = &grant.binding;
     let (identity, definition) = (identity.to_string(), definition.to_string());
     let arguments = grant.arguments_digest.map(|digest| digest.to_string());
-    let mut given_at = bound::millis(grant.given_at);
+    let mut given_at = binding::to_millis(grant.given_at);
     sqlx::query(PRUNE).bind(given_at).execute(&mut **transaction).await?;
     let query = sqlx::query(REPLACED).bind(grant.choice.as_str()).bind(caller).bind(client);
     let query = query.bind(tool.server.as_str()).bind(&identity);
     let query = query.bind(tool.kind.as_str()).bind(&*tool.name).bind(&definition);
     query.bind(&arguments).execute(&mut **transaction).await?;
-    if grant.choice == Choice::Server {
+    if grant.choice == ApprovalChoice::Server {
         let query = sqlx::query_scalar::<_, Option<i64>>(LAST_PIN).bind(tool.server.as_str());
         let last = query.bind(&identity).fetch_one(&mut **transaction).await?;
         given_at = given_at.max(last.unwrap_or_default());
@@ -111,46 +113,46 @@ pub(crate) async fn keep(
     let query = query.bind(caller).bind(client);
     let query = query.bind(tool.server.as_str()).bind(tool.kind.as_str()).bind(&*tool.name);
     let query = query.bind(identity).bind(definition).bind(arguments).bind(&grant.by);
-    let query = query.bind(given_at).bind(grant.expires_at.map(bound::millis));
+    let query = query.bind(given_at).bind(grant.expires_at.map(binding::to_millis));
     query.execute(&mut **transaction).await?;
-    grant.given_at = time(given_at);
+    grant.given_at = time_from_millis(given_at);
     Ok(grant)
 }
 
-pub(crate) async fn spend(
-    state: &SqliteState,
-    bound: &Bound,
+pub(crate) async fn consume_once(
+    state: &SqliteStore,
+    bound: &ApprovalBinding,
     arguments: &Digest,
 ) -> Result<Option<String>, StoreError> {
-    let Bound { caller, client, tool, identity, definition } = bound;
-    let (now, begun) = bound::moment();
+    let ApprovalBinding { caller, client, tool, identity, definition } = bound;
+    let (now, begun) = binding::validity_window();
     let query = sqlx::query_scalar::<_, String>(SPEND).bind(arguments.to_string());
     let query = query.bind(caller).bind(client).bind(tool.server.as_str());
     let query = query.bind(tool.kind.as_str()).bind(&*tool.name);
     let query = query.bind(identity.to_string()).bind(definition.to_string());
     let spent = query.bind(now).bind(begun).fetch_optional(state.pool()).await;
-    spent.map_err(|source| state.failed("use up an approval", source))
+    spent.map_err(|source| state.query_error("use a one-time grant", source))
 }
 
-pub(crate) async fn all(state: &SqliteState) -> Result<Vec<Grant>, StoreError> {
+pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<Grant>, StoreError> {
     let action = "read grants";
-    let (now, begun) = bound::moment();
-    let query = sqlx::query_as::<_, Row>(LIST).bind(now).bind(begun);
+    let (now, begun) = binding::validity_window();
+    let query = sqlx::query_as::<_, GrantRow>(LIST).bind(now).bind(begun);
     let rows = query.fetch_all(state.pool()).await;
-    let rows = rows.map_err(|source| state.failed(action, source))?;
-    let grants = rows.into_iter().map(Row::grant).collect::<Result<_, _>>();
+    let rows = rows.map_err(|source| state.query_error(action, source))?;
+    let grants = rows.into_iter().map(GrantRow::into_grant).collect::<Result<_, _>>();
     grants.map_err(|what| StoreError::Malformed { action, what })
 }
 
-pub(crate) async fn revoke(state: &SqliteState, which: &Which) -> Result<u64, StoreError> {
+pub(crate) async fn revoke(state: &SqliteStore, which: &GrantSelector) -> Result<u64, StoreError> {
     let query = match which {
-        Which::Id(id) => sqlx::query("delete from grants where id = $1").bind(id),
-        Which::Server(server) => {
+        GrantSelector::Id(id) => sqlx::query("delete from grants where id = $1").bind(id),
+        GrantSelector::Server(server) => {
             sqlx::query("delete from grants where server = $1").bind(server.as_str())
         }
-        // A grant for the whole server is not one for this tool: it never holds for a definition
-        // that was pinned after it was given.
-        Which::Tool(tool) => sqlx::query(
+        // A grant for the whole server is not a grant for this tool. It never applies to a
+        // definition that was pinned after it.
+        GrantSelector::Tool(tool) => sqlx::query(
             "delete from grants where server = $1 and kind = $2 and name = $3 \
              and choice <> 'server'",
         )
@@ -159,6 +161,6 @@ pub(crate) async fn revoke(state: &SqliteState, which: &Which) -> Result<u64, St
         .bind(&*tool.name),
     };
     let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.failed("take grants back", source))?;
+    let done = done.map_err(|source| state.query_error("revoke grants", source))?;
     Ok(done.rows_affected())
 }

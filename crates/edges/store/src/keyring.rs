@@ -1,4 +1,4 @@
-//! The keys that hold now, to be asked without waiting.
+//! The access keys in memory, for checks that do not wait for the database.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -8,81 +8,82 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 use toolgate_model::Digest;
 
-use crate::sqlite::{now, time};
-use crate::{AccessKey, Decisions, StoreError, bound, fresh_id};
+use crate::sqlite::{now_millis, time_from_millis};
+use crate::{AccessKey, DecisionStore, StoreError, binding, generate_id};
 
-/// How every key begins, so that people and scanners recognize one.
+/// The prefix of every key, so that people and secret scanners recognize it.
 pub const KEY_PREFIX: &str = "tgk_";
-/// Characters of five random bits each.
+/// The number of characters, with five random bits each.
 const KEY_LENGTH: usize = 52;
-/// How often to look whether another process has added or revoked one.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often to check whether another process has added or revoked a key.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Why a key is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
-    /// Nobody has it.
+pub enum AccessKeyError {
+    /// The key does not exist.
     #[error("the key is unknown or was revoked")]
     Unknown,
-    /// Its time is over.
+    /// The key has expired.
     #[error("the key has expired")]
     Expired,
 }
 
-/// The keys of a home.
+/// The access keys of a home.
 pub struct Keyring {
-    store: Arc<dyn Decisions>,
+    store: Arc<dyn DecisionStore>,
     known: ArcSwap<HashMap<Digest, Arc<AccessKey>>>,
-    /// Keys are read and taken over by one at a time: what was read later is what counts later.
+    /// Held while keys are read and replaced, so that an older read never replaces a newer one.
     refreshing: Mutex<()>,
 }
 
 impl Keyring {
-    /// The keys of a store. As long as it lives it follows what other processes change.
-    pub async fn load(store: Arc<dyn Decisions>) -> Result<Arc<Self>, StoreError> {
-        let seen = store.changes().await?;
+    /// Loads the keys of a store, and follows changes by other processes while the keyring lives.
+    pub async fn load(store: Arc<dyn DecisionStore>) -> Result<Arc<Self>, StoreError> {
+        let seen = store.change_counter().await?;
         let known = ArcSwap::from_pointee(by_digest(store.keys().await?));
         let keyring = Arc::new(Self { store, known, refreshing: Mutex::default() });
-        tokio::spawn(follow(Arc::downgrade(&keyring), seen));
+        tokio::spawn(refresh_on_change(Arc::downgrade(&keyring), seen));
         Ok(keyring)
     }
 
-    /// The key that was presented, if it holds.
-    pub fn find(&self, presented: &str) -> Result<Arc<AccessKey>, KeyError> {
+    /// Returns the record of a presented key if it is valid.
+    pub fn find(&self, presented: &str) -> Result<Arc<AccessKey>, AccessKeyError> {
         let known = self.known.load();
-        let key = known.get(&Digest::of(presented.as_bytes())).ok_or(KeyError::Unknown)?;
+        let key = known.get(&Digest::of(presented.as_bytes())).ok_or(AccessKeyError::Unknown)?;
         match key.is_expired() {
             false => Ok(key.clone()),
-            true => Err(KeyError::Expired),
+            true => Err(AccessKeyError::Expired),
         }
     }
 
-    /// Whether a key that was found before still holds.
-    pub fn holds(&self, key: &AccessKey) -> bool {
+    /// Returns true if a key that was found before is still valid.
+    pub fn is_valid(&self, key: &AccessKey) -> bool {
         !key.is_expired() && self.known.load().get(&key.digest).is_some_and(|now| now.id == key.id)
     }
 
-    /// Adds a key for a caller, and gives it away, once. `None` if the caller has one.
+    /// Adds a key for a caller and returns it with its secret, which is not stored. Returns `None`
+    /// if the caller already has a key.
     pub async fn add(
         &self,
         name: &str,
         expires_at: Option<SystemTime>,
     ) -> Result<Option<(AccessKey, String)>, StoreError> {
-        let secret = format!("{KEY_PREFIX}{}", bound::random_letters::<KEY_LENGTH>()?);
+        let secret = format!("{KEY_PREFIX}{}", binding::random_letters::<KEY_LENGTH>()?);
         let key = AccessKey {
-            id: fresh_id()?,
+            id: generate_id()?,
             name: name.to_owned(),
             digest: Digest::of(secret.as_bytes()),
-            added_at: time(now()),
-            expires_at: expires_at.map(|until| time(bound::millis(until))),
+            added_at: time_from_millis(now_millis()),
+            expires_at: expires_at.map(|until| time_from_millis(binding::to_millis(until))),
         };
         let added = self.store.add_key(&key).await?;
         self.refresh().await;
         Ok(added.then_some((key, secret)))
     }
 
-    /// Takes the key of a caller back; `false` if there is none. From then on it is not accepted,
-    /// whether or not the others can be read.
+    /// Revokes the key of a caller. Returns false if there is none. The key is refused from then
+    /// on, even if the other keys cannot be read.
     pub async fn revoke(&self, name: &str) -> Result<bool, StoreError> {
         let _alone = self.refreshing.lock().await;
         let revoked = self.store.revoke_key(name).await?;
@@ -93,13 +94,13 @@ impl Keyring {
         Ok(revoked)
     }
 
-    /// Every key, expired ones too, by name.
+    /// Returns every key by name, including expired ones.
     pub async fn list(&self) -> Result<Vec<AccessKey>, StoreError> {
         self.store.keys().await
     }
 
-    /// Reads the keys anew. Where that fails those that are known hold until it succeeds: a database
-    /// that is locked for a while is no reason to serve nobody.
+    /// Reads the keys again. If that fails, the known keys stay valid until it succeeds: callers
+    /// must not be refused because the database is locked for a while.
     async fn refresh(&self) -> bool {
         let _alone = self.refreshing.lock().await;
         let read = self.store.keys().await.map(|keys| self.known.store(Arc::new(by_digest(keys))));
@@ -111,11 +112,11 @@ fn by_digest(keys: Vec<AccessKey>) -> HashMap<Digest, Arc<AccessKey>> {
     keys.into_iter().map(|key| (key.digest, Arc::new(key))).collect()
 }
 
-async fn follow(keyring: Weak<Keyring>, mut seen: u64) {
+async fn refresh_on_change(keyring: Weak<Keyring>, mut seen: u64) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(REFRESH_INTERVAL).await;
         let Some(keyring) = keyring.upgrade() else { return };
-        let Ok(now) = keyring.store.changes().await else { continue };
+        let Ok(now) = keyring.store.change_counter().await else { continue };
         if seen != now && keyring.refresh().await {
             seen = now;
         }

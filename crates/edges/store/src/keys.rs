@@ -1,29 +1,30 @@
-//! Keys of callers in the database.
+//! Access keys in the database.
 
 use std::time::SystemTime;
 
 use toolgate_model::Digest;
 
-use crate::sqlite::time;
-use crate::{SqliteState, StoreError, bound};
+use crate::sqlite::time_from_millis;
+use crate::{SqliteStore, StoreError, binding};
 
-/// A key by which a caller over HTTP is known. The key itself is shown once and not kept.
+/// The record of a key that identifies a caller over HTTP. The key itself is shown once and not
+/// stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AccessKey {
-    /// Tells it from an earlier key of the same name.
+    /// An id that distinguishes it from an earlier key of the same name.
     pub id: String,
-    /// The caller it stands for.
+    /// The caller that it identifies.
     pub name: String,
     /// The digest of the key.
     pub digest: Digest,
     /// When it was added.
     pub added_at: SystemTime,
-    /// Until when it holds, if not for good.
+    /// When it expires, if ever.
     pub expires_at: Option<SystemTime>,
 }
 
 impl AccessKey {
-    /// Whether its time is over.
+    /// Returns true if the key has expired.
     pub fn is_expired(&self) -> bool {
         self.expires_at.is_some_and(|until| until <= SystemTime::now())
     }
@@ -34,29 +35,31 @@ const ADD: &str = "insert into keys (id, name, digest, added_at, expires_at) \
 
 const LIST: &str = "select id, name, digest, added_at, expires_at from keys order by name";
 
-pub(crate) async fn add(state: &SqliteState, key: &AccessKey) -> Result<bool, StoreError> {
+pub(crate) async fn add(state: &SqliteStore, key: &AccessKey) -> Result<bool, StoreError> {
     let query = sqlx::query(ADD).bind(&key.id).bind(&key.name).bind(key.digest.to_string());
-    let query = query.bind(bound::millis(key.added_at)).bind(key.expires_at.map(bound::millis));
+    let query =
+        query.bind(binding::to_millis(key.added_at)).bind(key.expires_at.map(binding::to_millis));
     let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.failed("keep a key", source))?;
+    let done = done.map_err(|source| state.query_error("store an access key", source))?;
     Ok(done.rows_affected() > 0)
 }
 
-pub(crate) async fn revoke(state: &SqliteState, name: &str) -> Result<bool, StoreError> {
+pub(crate) async fn revoke(state: &SqliteStore, name: &str) -> Result<bool, StoreError> {
     let query = sqlx::query("delete from keys where name = $1").bind(name);
     let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.failed("revoke a key", source))?;
+    let done = done.map_err(|source| state.query_error("revoke an access key", source))?;
     Ok(done.rows_affected() > 0)
 }
 
-pub(crate) async fn all(state: &SqliteState) -> Result<Vec<AccessKey>, StoreError> {
-    let action = "read the keys";
+pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<AccessKey>, StoreError> {
+    let action = "read the access keys";
     let query = sqlx::query_as::<_, (String, String, String, i64, Option<i64>)>(LIST);
-    let rows = query.fetch_all(state.pool()).await.map_err(|error| state.failed(action, error))?;
+    let rows =
+        query.fetch_all(state.pool()).await.map_err(|error| state.query_error(action, error))?;
     let keys = rows.into_iter().map(|(id, name, digest, added_at, expires_at)| {
-        let digest = bound::digest(&digest);
+        let digest = binding::parse_digest(&digest);
         let digest = digest.map_err(|what| StoreError::Malformed { action, what })?;
-        let (added_at, expires_at) = (time(added_at), expires_at.map(time));
+        let (added_at, expires_at) = (time_from_millis(added_at), expires_at.map(time_from_millis));
         Ok(AccessKey { id, name, digest, added_at, expires_at })
     });
     keys.collect()

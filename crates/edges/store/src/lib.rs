@@ -1,47 +1,51 @@
-//! What must survive a restart: consents and trust, the last known catalog of each server, its era,
-//! and how often one was tried of which nothing is known.
+//! Stores the state that must survive a restart: consents, trust, decisions, access keys, the
+//! journal, the local context, and for each server its last known catalog, its era and the number
+//! of attempts to start it.
 //!
-//! One trait, [`State`]; SQLite behind it now, another engine later with the same queries. What was
-//! acknowledged is on disk. Nothing here decides anything: a consent is only remembered.
+//! The traits [`StateStore`] and [`DecisionStore`] have SQLite behind them. An acknowledged write
+//! is on disk. This crate makes no decisions: it only stores them.
 //!
-//! Beside it, what must not be held in memory: [`Results`] that are kept aside while the process
-//! lives.
+//! A [`ResultStore`] keeps large results out of memory, but only while the process runs.
 
 mod attempts;
-mod bound;
+mod binding;
 mod catalogs;
 mod charges;
 mod consents;
 pub mod context;
-mod deciding;
-mod decisions;
+mod decision_store;
 mod eras;
 mod error;
 mod grants;
 pub mod journal;
 mod keyring;
 mod keys;
-mod opening;
 mod passphrase;
 mod pending;
 mod pins;
-mod private;
+mod private_files;
 mod results;
 mod sqlite;
-mod state;
+mod sqlite_decisions;
+mod sqlite_file;
+mod state_store;
 mod trusts;
 
-pub use bound::fresh_id;
-pub use decisions::{
-    Bound, Charge, Choice, Decisions, Grant, Kept, PendingCall, Pin, Pinned, Room, Settled,
-    Verdict, Which,
+pub use binding::generate_id;
+pub use decision_store::{
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, DecisionStore, Grant, GrantSelector,
+    KeepPendingOutcome, PendingCall, PendingLimits, Pin, PinSummary, SamplingCharge, SettledCall,
 };
 pub use error::StoreError;
 pub use journal::Journal;
-pub use keyring::{KEY_PREFIX, KeyError, Keyring};
+pub use keyring::{AccessKeyError, KEY_PREFIX, Keyring};
 pub use keys::AccessKey;
-pub use passphrase::Passphrase;
-pub use private::open_plain;
-pub use results::{Draft, FileResults, KeptResult, Quota, Results, Section};
-pub use sqlite::SqliteState;
-pub use state::{Answer, Consent, ConsentSet, FoundEra, SavedCatalog, State, Trust};
+pub use passphrase::PassphraseFile;
+pub use private_files::open_regular_file;
+pub use results::{
+    FileResultStore, KeptResult, ResultQuota, ResultSection, ResultStore, ResultWriter,
+};
+pub use sqlite::SqliteStore;
+pub use state_store::{
+    Consent, ConsentSet, DetectedEra, SavedCatalog, ServerTrust, StateStore, StoreFuture,
+};

@@ -1,4 +1,4 @@
-//! The operator's passphrase: kept as a salted slow hash, in a file for the user alone.
+//! The operator's passphrase, stored as a salted slow hash in a file that only the user can read.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,42 +10,43 @@ use base64::engine::general_purpose::STANDARD;
 use ring::pbkdf2;
 use serde::{Deserialize, Serialize};
 
-use crate::{StoreError, private};
+use crate::{StoreError, private_files};
 
 const ALGORITHM: pbkdf2::Algorithm = pbkdf2::PBKDF2_HMAC_SHA256;
-/// What the file calls it.
+/// The name of the algorithm in the file.
 const NAME: &str = "pbkdf2-hmac-sha256";
-/// As OWASP recommends for PBKDF2 with SHA-256.
+/// The number that OWASP recommends for PBKDF2 with SHA-256.
 const ITERATIONS: u32 = 600_000;
 const BYTES: usize = 32;
 
-/// Where the hash of a passphrase is kept.
+/// The file with the hash of the operator's passphrase.
 #[derive(Debug, Clone)]
-pub struct Passphrase {
+pub struct PassphraseFile {
     path: PathBuf,
 }
 
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct PassphraseHash {
     algorithm: String,
     iterations: NonZeroU32,
     salt: String,
     hash: String,
 }
 
-impl Passphrase {
-    /// The one of a state folder.
-    pub fn of(state_folder: &Path) -> Self {
+impl PassphraseFile {
+    /// Returns the file in a state folder.
+    pub fn in_folder(state_folder: &Path) -> Self {
         Self { path: state_folder.join("operator-passphrase.json") }
     }
 
-    /// Whether one is set. A file that cannot be read counts as set: damaging it must not open
-    /// anything.
+    /// Returns true if a passphrase is set. An unreadable file counts as set, so that damaging it
+    /// does not remove the protection.
     pub fn is_set(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether it is this one. Takes a good part of a second of computing, by intent.
+    /// Returns true if the passphrase is correct. This intentionally takes a good part of a second.
     pub fn verify(&self, passphrase: &str) -> Result<bool, StoreError> {
         let text = fs::read(&self.path)
             .map_err(|source| StoreError::Open { path: self.path.clone(), source })?;
@@ -53,17 +54,17 @@ impl Passphrase {
             action: "check the operator's passphrase",
             what: format!("{} is damaged", self.path.display()),
         };
-        let stored: Stored = serde_json::from_slice(&text).map_err(|_| damaged())?;
+        let stored: PassphraseHash = serde_json::from_slice(&text).map_err(|_| damaged())?;
         if stored.algorithm != NAME {
             return Err(damaged());
         }
         let decoded = |text: &str| STANDARD.decode(text).map_err(|_| damaged());
         let (salt, hash) = (decoded(&stored.salt)?, decoded(&stored.hash)?);
-        let said = passphrase.as_bytes();
-        Ok(pbkdf2::verify(ALGORITHM, stored.iterations, &salt, said, &hash).is_ok())
+        let passphrase = passphrase.as_bytes();
+        Ok(pbkdf2::verify(ALGORITHM, stored.iterations, &salt, passphrase, &hash).is_ok())
     }
 
-    /// Sets it, or takes it away.
+    /// Sets or removes the passphrase.
     pub fn set(&self, passphrase: Option<&str>) -> Result<(), StoreError> {
         let written = match passphrase {
             Some(passphrase) => self.write(passphrase),
@@ -82,12 +83,13 @@ impl Passphrase {
         let mut hash = [0; BYTES];
         pbkdf2::derive(ALGORITHM, iterations, &salt, passphrase.as_bytes(), &mut hash);
         let (salt, hash) = (STANDARD.encode(salt), STANDARD.encode(hash));
-        let stored = Stored { algorithm: NAME.to_owned(), iterations, salt, hash };
+        let stored = PassphraseHash { algorithm: NAME.to_owned(), iterations, salt, hash };
         let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
-        // Whole or not at all: half of a hash would lock the operator out.
+        // Replace the file atomically: half a hash would lock the operator out.
         let beside = self.path.with_extension("new");
         let _ = fs::remove_file(&beside);
-        let mut file = private::open(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let mut file =
+            private_files::open(&beside, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(&text)?;
         file.sync_all()?;
         fs::rename(&beside, &self.path)
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn a_passphrase_is_kept_as_a_hash_for_the_user_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let passphrase = Passphrase::of(folder.path());
+        let passphrase = PassphraseFile::in_folder(folder.path());
         assert!(!passphrase.is_set());
         passphrase.set(Some("open sesame")).unwrap();
         assert!(passphrase.is_set());

@@ -1,4 +1,4 @@
-//! Calls that wait for an approval, in the database, and the one place where one is decided.
+//! Calls that wait for approval, in the database, and the only code that decides them.
 
 use std::time::SystemTime;
 
@@ -6,11 +6,11 @@ use bytes::Bytes;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row as _, Sqlite, Transaction};
 
-use crate::bound::{self, bound_columns};
-use crate::sqlite::time;
+use crate::binding::{self, bound_columns};
+use crate::sqlite::time_from_millis;
 use crate::{
-    Bound, Choice, Grant, Kept, PendingCall, Room, Settled, SqliteState, StoreError, Verdict,
-    grants,
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, Grant, KeepPendingOutcome, PendingCall,
+    PendingLimits, SettledCall, SqliteStore, StoreError, grants,
 };
 
 macro_rules! columns {
@@ -60,9 +60,10 @@ const VERDICT: &str = "select choice, decided_by from pending where id = $1 \
 
 const WITHDRAW: &str = "delete from pending where id = $1 and choice is null";
 
-struct Row {
+/// A row of `pending`.
+struct PendingCallRow {
     id: String,
-    bound: bound::Columns,
+    binding: binding::ApprovalBindingRow,
     arguments: String,
     arguments_digest: String,
     because: String,
@@ -71,11 +72,11 @@ struct Row {
     other_params: String,
 }
 
-impl FromRow<'_, SqliteRow> for Row {
+impl FromRow<'_, SqliteRow> for PendingCallRow {
     fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
             id: row.try_get("id")?,
-            bound: bound::Columns::from_row(row)?,
+            binding: binding::ApprovalBindingRow::from_row(row)?,
             arguments: row.try_get("arguments")?,
             arguments_digest: row.try_get("arguments_digest")?,
             because: row.try_get("because")?,
@@ -86,60 +87,66 @@ impl FromRow<'_, SqliteRow> for Row {
     }
 }
 
-impl Row {
-    fn call(self) -> Result<PendingCall, String> {
+impl PendingCallRow {
+    fn into_call(self) -> Result<PendingCall, String> {
         Ok(PendingCall {
             id: self.id,
-            bound: self.bound.bound()?,
+            binding: self.binding.into_binding()?,
             arguments: Bytes::from(self.arguments),
             other_params: Bytes::from(self.other_params),
-            arguments_digest: bound::digest(&self.arguments_digest)?,
+            arguments_digest: binding::parse_digest(&self.arguments_digest)?,
             because: self.because,
-            asked_at: time(self.asked_at),
-            expires_at: time(self.expires_at),
+            asked_at: time_from_millis(self.asked_at),
+            expires_at: time_from_millis(self.expires_at),
         })
     }
 }
 
 pub(crate) async fn keep(
-    state: &SqliteState,
+    state: &SqliteStore,
     pending: &PendingCall,
-    room: Room,
-) -> Result<Kept, StoreError> {
-    let action = "keep a call that waits for approval";
+    room: PendingLimits,
+) -> Result<KeepPendingOutcome, StoreError> {
+    let action = "store a call that waits for approval";
     let malformed = |what: String| StoreError::Malformed { action, what };
     let text = |raw| std::str::from_utf8(raw).map_err(|error| malformed(error.to_string()));
     let params = (text(&pending.arguments)?, text(&pending.other_params)?);
     let mut transaction = state.begin(action).await?;
     let kept = async {
-        let (now, begun) = bound::moment();
+        let (now, begun) = binding::validity_window();
         sqlx::query(PRUNE).bind(now).execute(&mut *transaction).await?;
-        if let Some(same) = same(&mut transaction, pending, now, begun).await? {
+        if let Some(same) = extend_same_call(&mut transaction, pending, now, begun).await? {
             return Ok(Err(same));
         }
-        if let Some(full) = full(&mut transaction, &pending.bound.caller, room).await? {
+        if let Some(full) = check_limits(&mut transaction, &pending.binding.caller, room).await? {
             return Ok(Ok(full));
         }
         insert(&mut transaction, pending, params).await?;
-        Ok(Ok(Kept::New))
+        Ok(Ok(KeepPendingOutcome::New))
     };
-    let kept = kept.await.map_err(|source| state.failed(action, source))?;
+    let kept = kept.await.map_err(|source| state.query_error(action, source))?;
     state.commit(action, transaction).await?;
     match kept {
         Ok(kept) => Ok(kept),
-        Err(same) => same.call().map(|call| Kept::Joined(Box::new(call))).map_err(malformed),
+        Err(same) => same
+            .into_call()
+            .map(|call| KeepPendingOutcome::Joined(Box::new(call)))
+            .map_err(malformed),
     }
 }
 
-/// The same call, if it waits already: it is asked for once more, and so waits as long as this one.
-async fn same(
+/// Returns the same call if it already waits, and extends its expiry to that of the new one.
+async fn extend_same_call(
     transaction: &mut Transaction<'_, Sqlite>,
     pending: &PendingCall,
     now: i64,
     begun: i64,
-) -> Result<Option<Row>, sqlx::Error> {
-    let PendingCall { bound: Bound { caller, client, tool, identity, definition }, .. } = pending;
-    let query = sqlx::query_as::<_, Row>(SAME).bind(bound::millis(pending.expires_at));
+) -> Result<Option<PendingCallRow>, sqlx::Error> {
+    let PendingCall {
+        binding: ApprovalBinding { caller, client, tool, identity, definition }, ..
+    } = pending;
+    let query =
+        sqlx::query_as::<_, PendingCallRow>(SAME).bind(binding::to_millis(pending.expires_at));
     let query = query.bind(now).bind(begun).bind(pending.arguments_digest.to_string());
     let query = query.bind(caller).bind(client).bind(tool.server.as_str());
     let query = query.bind(tool.kind.as_str()).bind(&*tool.name);
@@ -147,16 +154,16 @@ async fn same(
     query.fetch_optional(&mut **transaction).await
 }
 
-async fn full(
+async fn check_limits(
     transaction: &mut Transaction<'_, Sqlite>,
     caller: &str,
-    room: Room,
-) -> Result<Option<Kept>, sqlx::Error> {
+    room: PendingLimits,
+) -> Result<Option<KeepPendingOutcome>, sqlx::Error> {
     let query = sqlx::query_as::<_, (i64, i64)>(COUNT).bind(caller);
     let (all, own) = query.fetch_one(&mut **transaction).await?;
     Ok(match () {
-        () if own >= i64::from(room.per_caller) => Some(Kept::CallerFull),
-        () if all >= i64::from(room.in_all) => Some(Kept::Full),
+        () if own >= i64::from(room.per_caller) => Some(KeepPendingOutcome::CallerFull),
+        () if all >= i64::from(room.in_all) => Some(KeepPendingOutcome::Full),
         () => None,
     })
 }
@@ -166,69 +173,76 @@ async fn insert(
     pending: &PendingCall,
     (arguments, other_params): (&str, &str),
 ) -> Result<(), sqlx::Error> {
-    let PendingCall { bound: Bound { caller, client, tool, identity, definition }, .. } = pending;
+    let PendingCall {
+        binding: ApprovalBinding { caller, client, tool, identity, definition }, ..
+    } = pending;
     let query = sqlx::query(KEEP).bind(&pending.id).bind(caller).bind(client);
     let query = query.bind(tool.server.as_str()).bind(tool.kind.as_str()).bind(&*tool.name);
     let query = query.bind(identity.to_string()).bind(definition.to_string()).bind(arguments);
     let query = query.bind(pending.arguments_digest.to_string()).bind(&pending.because);
-    let query = query.bind(bound::millis(pending.asked_at)).bind(bound::millis(pending.expires_at));
+    let query = query
+        .bind(binding::to_millis(pending.asked_at))
+        .bind(binding::to_millis(pending.expires_at));
     let query = query.bind(other_params);
     query.execute(&mut **transaction).await.map(drop)
 }
 
-pub(crate) async fn all(state: &SqliteState) -> Result<Vec<PendingCall>, StoreError> {
+pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<PendingCall>, StoreError> {
     let action = "read the calls that wait for approval";
-    let (now, begun) = bound::moment();
-    let query = sqlx::query_as::<_, Row>(LIST).bind(now).bind(begun);
+    let (now, begun) = binding::validity_window();
+    let query = sqlx::query_as::<_, PendingCallRow>(LIST).bind(now).bind(begun);
     let rows = query.fetch_all(state.pool()).await;
-    let rows = rows.map_err(|source| state.failed(action, source))?;
-    let calls = rows.into_iter().map(Row::call).collect::<Result<_, _>>();
+    let rows = rows.map_err(|source| state.query_error(action, source))?;
+    let calls = rows.into_iter().map(PendingCallRow::into_call).collect::<Result<_, _>>();
     calls.map_err(|what| StoreError::Malformed { action, what })
 }
 
-/// The row is marked and the grant kept in one transaction: whoever comes second finds the mark,
-/// and nobody ever finds a mark without its grant.
-pub(crate) async fn settle(
-    state: &SqliteState,
+/// Marks the row and stores the grant in one transaction. A second decision finds the mark, and no
+/// reader ever sees a mark without its grant.
+pub(crate) async fn decide(
+    state: &SqliteStore,
     id: &str,
-    choice: Choice,
+    choice: ApprovalChoice,
     by: &str,
-) -> Result<Option<Settled>, StoreError> {
-    let action = "decide about a call";
+) -> Result<Option<SettledCall>, StoreError> {
+    let action = "decide a pending call";
     let malformed = |what: String| StoreError::Malformed { action, what };
     let mut transaction = state.begin(action).await?;
-    let (now, begun) = bound::moment();
-    let query = sqlx::query_as::<_, Row>(SETTLE).bind(choice.as_str()).bind(by).bind(now);
+    let (now, begun) = binding::validity_window();
+    let query =
+        sqlx::query_as::<_, PendingCallRow>(SETTLE).bind(choice.as_str()).bind(by).bind(now);
     let row = query.bind(id).bind(begun).fetch_optional(&mut *transaction).await;
-    let Some(row) = row.map_err(|source| state.failed(action, source))? else { return Ok(None) };
-    let call = row.call().map_err(malformed)?;
-    let grant = grant(&call, choice, by, time(now))?;
+    let Some(row) = row.map_err(|source| state.query_error(action, source))? else {
+        return Ok(None);
+    };
+    let call = row.into_call().map_err(malformed)?;
+    let grant = build_grant(&call, choice, by, time_from_millis(now))?;
     let grant = match grant {
         Some(grant) => {
             let kept = grants::keep(&mut transaction, grant).await;
-            Some(kept.map_err(|source| state.failed(action, source))?)
+            Some(kept.map_err(|source| state.query_error(action, source))?)
         }
         None => None,
     };
     state.commit(action, transaction).await?;
-    Ok(Some(Settled { call, choice, grant }))
+    Ok(Some(SettledCall { call, choice, grant }))
 }
 
-/// What a choice permits from now on.
-fn grant(
+/// Returns the grant that follows from a choice, if any.
+fn build_grant(
     call: &PendingCall,
-    choice: Choice,
+    choice: ApprovalChoice,
     by: &str,
     given_at: SystemTime,
 ) -> Result<Option<Grant>, StoreError> {
-    if choice == Choice::Deny {
+    if choice == ApprovalChoice::Deny {
         return Ok(None);
     }
-    let once = choice == Choice::Once;
+    let once = choice == ApprovalChoice::Once;
     Ok(Some(Grant {
-        id: bound::fresh_id()?,
+        id: binding::generate_id()?,
         choice,
-        bound: call.bound.clone(),
+        binding: call.binding.clone(),
         arguments_digest: once.then_some(call.arguments_digest),
         by: by.to_owned(),
         given_at,
@@ -236,19 +250,23 @@ fn grant(
     }))
 }
 
-pub(crate) async fn verdict(state: &SqliteState, id: &str) -> Result<Option<Verdict>, StoreError> {
-    let action = "read what was decided about a call";
+pub(crate) async fn load_decision(
+    state: &SqliteStore,
+    id: &str,
+) -> Result<Option<ApprovalDecision>, StoreError> {
+    let action = "read the decision about a call";
     let query = sqlx::query_as::<_, (String, String)>(VERDICT).bind(id);
     let row = query.fetch_optional(state.pool()).await;
-    let Some((choice, by)) = row.map_err(|source| state.failed(action, source))? else {
+    let Some((choice, by)) = row.map_err(|source| state.query_error(action, source))? else {
         return Ok(None);
     };
-    let choice = bound::choice(&choice).map_err(|what| StoreError::Malformed { action, what })?;
-    Ok(Some(Verdict { choice, by }))
+    let choice =
+        binding::parse_choice(&choice).map_err(|what| StoreError::Malformed { action, what })?;
+    Ok(Some(ApprovalDecision { choice, by }))
 }
 
-pub(crate) async fn withdraw(state: &SqliteState, id: &str) -> Result<bool, StoreError> {
+pub(crate) async fn withdraw(state: &SqliteStore, id: &str) -> Result<bool, StoreError> {
     let done = sqlx::query(WITHDRAW).bind(id).execute(state.pool()).await;
-    let done = done.map_err(|source| state.failed("take back a call", source))?;
+    let done = done.map_err(|source| state.query_error("withdraw a pending call", source))?;
     Ok(done.rows_affected() > 0)
 }

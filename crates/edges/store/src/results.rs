@@ -1,11 +1,11 @@
-//! Results that are kept aside, for as long as this process lives.
+//! Large results, stored while this process runs.
 //!
-//! Each lies in a file without a name in the state folder: nobody else can open it, and nothing is
-//! left of it when the process ends, however it ends. They do not survive a restart on purpose:
-//! most callers are known no longer than that. What is kept is bounded in bytes, number and age;
-//! when there is no more room the oldest goes, of whoever has the most.
+//! Each result is an unnamed file in the state folder: no other process can open it, and it
+//! disappears when the process ends, even after a crash. Results intentionally do not survive a
+//! restart, because most callers do not either. Bytes, number and age are limited. When the quota
+//! is full, the oldest result of the owner with the most bytes is deleted.
 //!
-//! Everything here blocks, and is meant to be called where that may be.
+//! Every function here blocks.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -13,76 +13,76 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolgate_wire::large::Kept;
+use toolgate_wire::large::LargeMessageSource;
 
-/// How much is kept.
+/// The limits of a [`FileResultStore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quota {
-    /// Bytes in all.
+pub struct ResultQuota {
+    /// The maximum number of bytes in total.
     pub bytes: u64,
-    /// Results in all; each holds a file open.
+    /// The maximum number of results. Each holds a file open.
     pub results: usize,
-    /// How long one is kept.
+    /// How long a result is kept.
     pub age: Duration,
 }
 
-impl Default for Quota {
+impl Default for ResultQuota {
     fn default() -> Self {
         Self { bytes: 512 << 20, results: 128, age: Duration::from_secs(24 * 3600) }
     }
 }
 
-/// Where results are kept.
-pub trait Results: Send + Sync {
-    /// Begins to write one down.
-    fn begin(&self) -> io::Result<Draft>;
+/// A store of results.
+pub trait ResultStore: Send + Sync {
+    /// Begins to write a result.
+    fn begin(&self) -> io::Result<ResultWriter>;
 
-    /// Keeps what was written down for its owner.
-    fn keep(&self, owner: &str, draft: Draft) -> io::Result<Arc<KeptResult>>;
+    /// Stores the written result for its owner.
+    fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>>;
 
-    /// The result with this id, if it is this owner's and still there.
+    /// Returns the result with this id, if it belongs to this owner and still exists.
     fn find(&self, owner: &str, id: &str) -> Option<Arc<KeptResult>>;
 }
 
-/// A part of what is kept.
+/// A named byte range of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// What it is called.
+pub struct ResultSection {
+    /// Its name.
     pub name: String,
-    /// What type its bytes have, if it is said.
+    /// Its MIME type, if known.
     pub mime: Option<String>,
-    /// Where it begins.
+    /// Its first byte.
     pub start: u64,
-    /// How long it is.
+    /// Its length in bytes.
     pub len: u64,
 }
 
-/// A result being written down.
+/// A result that is being written.
 #[derive(Debug)]
-pub struct Draft {
+pub struct ResultWriter {
     file: BufWriter<File>,
     len: u64,
-    sections: Vec<Section>,
+    sections: Vec<ResultSection>,
 }
 
-impl Draft {
-    /// How much was written.
+impl ResultWriter {
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing was written.
+    /// Returns true if nothing was written.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Names a part of what was, or is to be, written.
-    pub fn section(&mut self, section: Section) {
+    /// Names a range of bytes, written before or after this call.
+    pub fn add_section(&mut self, section: ResultSection) {
         self.sections.push(section);
     }
 }
 
-impl Write for Draft {
+impl Write for ResultWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.len += written as u64;
@@ -94,79 +94,82 @@ impl Write for Draft {
     }
 }
 
-/// A result that is kept.
+/// A stored result.
 #[derive(Debug)]
 pub struct KeptResult {
     id: String,
     len: u64,
-    sections: Vec<Section>,
+    sections: Vec<ResultSection>,
     file: Mutex<File>,
 }
 
 impl KeptResult {
-    /// Its id, which nobody can guess.
+    /// Returns its id, which cannot be guessed.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// A part of it.
-    pub fn section(&self, name: &str) -> Option<&Section> {
+    /// Returns the section with this name.
+    pub fn section(&self, name: &str) -> Option<&ResultSection> {
         self.sections.iter().find(|section| section.name == name)
     }
 }
 
-impl Kept for KeptResult {
+impl LargeMessageSource for KeptResult {
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
-        let mut file = locked(&self.file);
+        let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(at))?;
         file.read_exact(into)
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Results in files of one folder.
+/// A result store with files in one folder.
 #[derive(Debug)]
-pub struct FileResults {
+pub struct FileResultStore {
     folder: PathBuf,
-    quota: Quota,
-    kept: Mutex<Vec<Entry>>,
+    quota: ResultQuota,
+    kept: Mutex<Vec<ResultEntry>>,
 }
 
+/// A stored result with its owner and its age.
 #[derive(Debug)]
-struct Entry {
+struct ResultEntry {
     owner: String,
     since: Instant,
     result: Arc<KeptResult>,
 }
 
-impl FileResults {
-    /// Keeps results in this folder, which is made when it is needed.
-    pub fn new(folder: impl AsRef<Path>, quota: Quota) -> Self {
+impl FileResultStore {
+    /// Creates a store in this folder, which is created when it is needed.
+    pub fn new(folder: impl AsRef<Path>, quota: ResultQuota) -> Self {
         Self { folder: folder.as_ref().to_owned(), quota, kept: Mutex::default() }
     }
 
-    /// Keeps them where the system has room for what is soon gone.
+    /// Creates a store in the system's folder for temporary files.
     pub fn temporary() -> Self {
-        Self::new(std::env::temp_dir(), Quota::default())
+        Self::new(std::env::temp_dir(), ResultQuota::default())
     }
 
-    fn prune(&self, kept: &mut Vec<Entry>) {
+    fn prune(&self, kept: &mut Vec<ResultEntry>) {
         kept.retain(|entry| entry.since.elapsed() < self.quota.age);
-        let bytes = |kept: &[Entry]| kept.iter().map(|entry| entry.result.len).sum::<u64>();
-        // The newest stays, whatever it weighs: it was promised to somebody a moment ago.
+        let bytes = |kept: &[ResultEntry]| kept.iter().map(|entry| entry.result.len).sum::<u64>();
+        // The newest result stays even if it exceeds the quota, because its caller was just
+        // promised it.
         while kept.len() > 1 && (kept.len() > self.quota.results || bytes(kept) > self.quota.bytes)
         {
-            let Some(goes) = oldest_of_the_richest(kept) else { return };
+            let Some(goes) = index_to_evict(kept) else { return };
             kept.remove(goes);
         }
     }
 }
 
-/// Which result goes first. The entries are in the order they came; the newest never goes.
-fn oldest_of_the_richest(kept: &[Entry]) -> Option<usize> {
+/// Returns the index of the result to delete next, never that of the newest. The entries are sorted
+/// by age, oldest first.
+fn index_to_evict(kept: &[ResultEntry]) -> Option<usize> {
     let (_, older) = kept.split_last()?;
     let weight = |owner: &str| {
         kept.iter().filter(|it| it.owner == owner).map(|it| it.result.len).sum::<u64>()
@@ -175,14 +178,18 @@ fn oldest_of_the_richest(kept: &[Entry]) -> Option<usize> {
     older.iter().position(|entry| entry.owner == richest.owner)
 }
 
-impl Results for FileResults {
-    fn begin(&self) -> io::Result<Draft> {
+impl ResultStore for FileResultStore {
+    fn begin(&self) -> io::Result<ResultWriter> {
         std::fs::create_dir_all(&self.folder)?;
         let file = tempfile::tempfile_in(&self.folder)?;
-        Ok(Draft { file: BufWriter::with_capacity(64 << 10, file), len: 0, sections: Vec::new() })
+        Ok(ResultWriter {
+            file: BufWriter::with_capacity(64 << 10, file),
+            len: 0,
+            sections: Vec::new(),
+        })
     }
 
-    fn keep(&self, owner: &str, draft: Draft) -> io::Result<Arc<KeptResult>> {
+    fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let id = format!("{:032x}", u128::from_be_bytes(random));
@@ -191,15 +198,15 @@ impl Results for FileResults {
             KeptResult { id, len: draft.len, sections: draft.sections, file: Mutex::new(file) };
         let result = Arc::new(result);
         let entry =
-            Entry { owner: owner.to_owned(), since: Instant::now(), result: result.clone() };
-        let mut kept = locked(&self.kept);
+            ResultEntry { owner: owner.to_owned(), since: Instant::now(), result: result.clone() };
+        let mut kept = lock(&self.kept);
         kept.push(entry);
         self.prune(&mut kept);
         Ok(result)
     }
 
     fn find(&self, owner: &str, id: &str) -> Option<Arc<KeptResult>> {
-        let mut kept = locked(&self.kept);
+        let mut kept = lock(&self.kept);
         kept.retain(|entry| entry.since.elapsed() < self.quota.age);
         let own = kept.iter().find(|entry| entry.owner == owner && entry.result.id == id);
         own.map(|entry| entry.result.clone())
@@ -210,24 +217,24 @@ impl Results for FileResults {
 mod tests {
     use super::*;
 
-    fn kept(results: &FileResults, owner: &str, bytes: usize) -> String {
+    fn kept(results: &FileResultStore, owner: &str, bytes: usize) -> String {
         let mut draft = results.begin().unwrap();
         draft.write_all(&vec![b'x'; bytes]).unwrap();
         results.keep(owner, draft).unwrap().id().to_owned()
     }
 
-    fn results(folder: &Path, quota: Quota) -> FileResults {
-        FileResults::new(folder.join("results"), quota)
+    fn results(folder: &Path, quota: ResultQuota) -> FileResultStore {
+        FileResultStore::new(folder.join("results"), quota)
     }
 
     #[test]
     fn what_is_kept_is_its_owners_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let results = results(folder.path(), Quota::default());
+        let results = results(folder.path(), ResultQuota::default());
         let mut draft = results.begin().unwrap();
         draft.write_all(b"some text").unwrap();
-        let section = Section { name: "text".into(), mime: None, start: 5, len: 4 };
-        draft.section(section.clone());
+        let section = ResultSection { name: "text".into(), mime: None, start: 5, len: 4 };
+        draft.add_section(section.clone());
         let id = results.keep("me", draft).unwrap().id().to_owned();
         let found = results.find("me", &id).unwrap();
         let mut text = [0; 4];
@@ -241,7 +248,7 @@ mod tests {
     #[test]
     fn the_oldest_of_whoever_has_most_makes_room() {
         let folder = tempfile::tempdir().unwrap();
-        let quota = Quota { bytes: 1000, results: 4, ..Quota::default() };
+        let quota = ResultQuota { bytes: 1000, results: 4, ..ResultQuota::default() };
         let results = results(folder.path(), quota);
         let mine = kept(&results, "me", 100);
         let first = kept(&results, "you", 400);
@@ -259,11 +266,12 @@ mod tests {
     #[test]
     fn number_and_age_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
-        let few = results(folder.path(), Quota { results: 2, ..Quota::default() });
+        let few = results(folder.path(), ResultQuota { results: 2, ..ResultQuota::default() });
         let ids: Vec<_> = (0..4).map(|_| kept(&few, "me", 1)).collect();
         let there: Vec<_> = ids.iter().map(|id| few.find("me", id).is_some()).collect();
         assert_eq!(there, [false, false, true, true]);
-        let brief = results(folder.path(), Quota { age: Duration::ZERO, ..Quota::default() });
+        let brief =
+            results(folder.path(), ResultQuota { age: Duration::ZERO, ..ResultQuota::default() });
         let id = kept(&brief, "me", 1);
         assert!(brief.find("me", &id).is_none());
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolgate_model::{Catalog, Definition, Digest, ServerName};
-use toolgate_store::{ConsentSet, SqliteState, State, StoreError};
+use toolgate_store::{ConsentSet, SqliteStore, StateStore, StoreError};
 use toolgate_wire::{Era, Revision};
 
 fn name(text: &str) -> ServerName {
@@ -37,8 +37,8 @@ fn catalog() -> Catalog {
     }
 }
 
-async fn open(folder: &Path) -> Result<SqliteState, StoreError> {
-    SqliteState::open(folder.join("state.db")).await
+async fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(folder.join("state.db")).await
 }
 
 #[tokio::test]
@@ -63,21 +63,23 @@ async fn an_era_is_that_of_one_declaration_until_it_is_forgotten() {
 
 #[tokio::test]
 async fn a_consent_holds_for_what_was_shown_and_nothing_else() {
-    let state: Arc<dyn State> = Arc::new(SqliteState::in_memory().await.unwrap());
-    state.grant(&name("git"), &digest("one"), "npx git").await.unwrap();
-    state.grant(&name("git"), &digest("one"), "npx git, again").await.unwrap();
-    state.grant(&name("git"), &digest("two"), "npx git --other").await.unwrap();
+    let state: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+    state.give_consent(&name("git"), &digest("one"), "npx git").await.unwrap();
+    state.give_consent(&name("git"), &digest("one"), "npx git, again").await.unwrap();
+    state.give_consent(&name("git"), &digest("two"), "npx git --other").await.unwrap();
     let consents = state.consents().await.unwrap();
     assert_eq!(consents.len(), 2);
     assert!(consents.iter().any(|consent| consent.shown == "npx git, again"));
 
     let set: ConsentSet = consents.into_iter().collect();
-    assert!(set.given(&name("git"), &digest("one")) && set.given(&name("git"), &digest("two")));
-    assert!(!set.given(&name("git"), &digest("three")));
-    assert!(!set.given(&name("other"), &digest("one")));
+    assert!(
+        set.contains(&name("git"), &digest("one")) && set.contains(&name("git"), &digest("two"))
+    );
+    assert!(!set.contains(&name("git"), &digest("three")));
+    assert!(!set.contains(&name("other"), &digest("one")));
 
-    assert!(state.revoke(&name("git")).await.unwrap());
-    assert!(!state.revoke(&name("git")).await.unwrap());
+    assert!(state.revoke_consents(&name("git")).await.unwrap());
+    assert!(!state.revoke_consents(&name("git")).await.unwrap());
     assert_eq!(state.consents().await.unwrap(), []);
 }
 
@@ -98,7 +100,7 @@ async fn a_catalog_comes_back_byte_for_byte_after_reopening() {
 
 #[tokio::test]
 async fn a_newer_catalog_replaces_the_older_whole() {
-    let state = SqliteState::in_memory().await.unwrap();
+    let state = SqliteStore::in_memory().await.unwrap();
     state.save_catalog(&name("git"), &digest("spec"), &catalog()).await.unwrap();
     let empty = Catalog::empty(Revision::V2024_11_05);
     state.save_catalog(&name("git"), &digest("spec"), &empty).await.unwrap();
@@ -110,7 +112,7 @@ async fn a_newer_catalog_replaces_the_older_whole() {
 
 #[tokio::test]
 async fn catalogs_of_old_declarations_do_not_pile_up() {
-    let state = SqliteState::in_memory().await.unwrap();
+    let state = SqliteStore::in_memory().await.unwrap();
     let specs: Vec<_> = (0..10).map(|index| digest(&index.to_string())).collect();
     for spec in &specs {
         state.save_catalog(&name("git"), spec, &catalog()).await.unwrap();
@@ -127,7 +129,7 @@ async fn what_was_acknowledged_survives_without_a_close() {
     let folder = tempfile::tempdir().unwrap();
     let copy = tempfile::tempdir().unwrap();
     let state = open(folder.path()).await.unwrap();
-    state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
+    state.give_consent(&name("git"), &digest("one"), "shown").await.unwrap();
     state.save_catalog(&name("git"), &digest("spec"), &catalog()).await.unwrap();
     // The files as a killed process leaves them: the journal not yet folded into the database.
     for file in std::fs::read_dir(folder.path()).unwrap() {
@@ -156,7 +158,7 @@ async fn two_handles_write_at_the_same_time() {
             tokio::spawn(async move {
                 for index in 0..50 {
                     let server = name(&format!("{writer}-{index}"));
-                    state.grant(&server, &digest("x"), "").await.unwrap();
+                    state.give_consent(&server, &digest("x"), "").await.unwrap();
                     state.save_catalog(&name("shared"), &digest("x"), &catalog()).await.unwrap();
                     let saved = state.catalog(&name("shared"), &digest("x")).await.unwrap();
                     assert_eq!(saved.unwrap().catalog, catalog());
@@ -177,7 +179,7 @@ async fn many_may_create_it_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");
         let openings: Vec<_> =
-            (0..8).map(|_| tokio::spawn(SqliteState::open(path.clone()))).collect();
+            (0..8).map(|_| tokio::spawn(SqliteStore::open(path.clone()))).collect();
         for opening in openings {
             let state = opening.await.unwrap().unwrap();
             assert_eq!(state.consents().await.unwrap(), []);
@@ -189,7 +191,7 @@ async fn many_may_create_it_at_the_same_time() {
 async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let state = open(folder.path()).await.unwrap();
-    state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
+    state.give_consent(&name("git"), &digest("one"), "shown").await.unwrap();
     state.close().await;
     let path = folder.path().join("state.db");
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
@@ -202,7 +204,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let before = std::fs::read(&path).unwrap();
 
     let error = open(folder.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, known: 7, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 999, known: 7, .. }), "{error:?}");
     assert!(error.to_string().contains("state.db"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -213,7 +215,7 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     let path = folder.path().join("state.db");
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
     let state = open(folder.path()).await.unwrap();
-    state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
+    state.give_consent(&name("git"), &digest("one"), "shown").await.unwrap();
     state.close().await;
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     let tables = ["keys", "pending", "grants", "pins", "charges", "attempts", "trusts", "eras"];
@@ -229,7 +231,7 @@ async fn a_file_of_an_older_version_keeps_what_it_has_and_gains_what_it_lacks() 
     state.save_era(&digest("one"), Some(Era::Legacy)).await.unwrap();
     assert_eq!(state.consents().await.unwrap().len(), 1);
     assert_eq!(state.trusts().await.unwrap(), []);
-    assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), 0);
+    assert_eq!(state.count_attempt(&digest("one")).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -237,12 +239,12 @@ async fn attempts_are_counted_for_each_declaration() {
     let folder = tempfile::tempdir().unwrap();
     let state = open(folder.path()).await.unwrap();
     for before in 0..3 {
-        assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), before);
+        assert_eq!(state.count_attempt(&digest("one")).await.unwrap(), before);
     }
     state.close().await;
     let state = open(folder.path()).await.unwrap();
-    assert_eq!(state.note_attempt(&digest("one")).await.unwrap(), 3);
-    assert_eq!(state.note_attempt(&digest("two")).await.unwrap(), 0);
+    assert_eq!(state.count_attempt(&digest("one")).await.unwrap(), 3);
+    assert_eq!(state.count_attempt(&digest("two")).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -250,9 +252,9 @@ async fn a_trust_is_in_one_identity_of_one_name_until_it_is_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let state = open(folder.path()).await.unwrap();
     let (git, one) = (name("git"), digest("one"));
-    state.trust(&git, &one).await.unwrap();
-    state.trust(&git, &one).await.unwrap();
-    state.trust(&name("other"), &one).await.unwrap();
+    state.save_trust(&git, &one).await.unwrap();
+    state.save_trust(&git, &one).await.unwrap();
+    state.save_trust(&name("other"), &one).await.unwrap();
     state.close().await;
 
     let state = open(folder.path()).await.unwrap();
@@ -260,8 +262,8 @@ async fn a_trust_is_in_one_identity_of_one_name_until_it_is_taken_back() {
     assert_eq!(trusts.len(), 2);
     assert!(trusts[0].is_for(&git, &one));
     assert!(!trusts[0].is_for(&git, &digest("two")) && !trusts[1].is_for(&git, &one));
-    assert!(state.distrust(&git).await.unwrap());
-    assert!(!state.distrust(&git).await.unwrap());
+    assert!(state.revoke_trust(&git).await.unwrap());
+    assert!(!state.revoke_trust(&git).await.unwrap());
     assert_eq!(state.trusts().await.unwrap().len(), 1);
 }
 
@@ -283,7 +285,10 @@ async fn damage_inside_the_file_is_told_apart_from_a_failed_query() {
     let folder = tempfile::tempdir().unwrap();
     let state = open(folder.path()).await.unwrap();
     for index in 0..200 {
-        state.grant(&name(&format!("s{index}")), &digest("x"), &"shown ".repeat(50)).await.unwrap();
+        state
+            .give_consent(&name(&format!("s{index}")), &digest("x"), &"shown ".repeat(50))
+            .await
+            .unwrap();
     }
     state.close().await;
     let path = folder.path().join("state.db");
@@ -302,7 +307,7 @@ async fn damage_inside_the_file_is_told_apart_from_a_failed_query() {
 #[tokio::test]
 async fn a_place_that_cannot_hold_a_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error = SqliteState::open(folder.path().join("missing/state.db")).await.unwrap_err();
+    let error = SqliteStore::open(folder.path().join("missing/state.db")).await.unwrap_err();
     assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
 }
 
@@ -315,7 +320,7 @@ async fn its_files_are_for_the_user_alone() {
     std::fs::write(&path, "").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let state = open(folder.path()).await.unwrap();
-    state.grant(&name("git"), &digest("one"), "shown").await.unwrap();
+    state.give_consent(&name("git"), &digest("one"), "shown").await.unwrap();
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let file = file.unwrap();
         let mode = file.metadata().unwrap().permissions().mode();

@@ -1,73 +1,74 @@
-//! What can go wrong between two sides, whatever the carrier.
+//! The errors of every transport.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why bytes could not be sent or received.
+/// An error that prevents bytes from being sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    /// The other side is gone.
-    #[error("use a connection the other side has closed")]
+    /// The other side closed the connection.
+    #[error("the other side closed the connection")]
     Closed,
-    /// A message over the limit. Its beginning may tell whose it was.
-    #[error("take a message of more than {limit} bytes")]
+    /// A message exceeds the size limit. Its first bytes may identify the request it belongs to.
+    #[error("message is larger than {limit} bytes")]
     Oversize {
-        /// The limit it broke.
+        /// The exceeded limit.
         limit: usize,
-        /// The first bytes of it.
+        /// The first bytes of the message.
         head: Vec<u8>,
     },
-    /// A large message found no room, on the disk or in memory. Its beginning may tell whose it was.
-    #[error("keep a large message: {reason}")]
-    Unkept {
+    /// There is no room for a large message, on disk or in memory. Its first bytes may identify
+    /// the request it belongs to.
+    #[error("cannot store a large message: {reason}")]
+    NoRoom {
         /// What is full.
         reason: String,
-        /// The first bytes of it.
+        /// The first bytes of the message.
         head: Vec<u8>,
     },
-    /// The address is not one we can connect to.
-    #[error("use the address `{url}`: {reason}")]
+    /// The address is not valid for a connection.
+    #[error("cannot use the address `{url}`: {reason}")]
     Address {
-        /// As it was given.
+        /// The address as given, without credentials.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// No connection came about.
-    #[error("connect to {authority}: {source}")]
+    /// The connection could not be opened.
+    #[error("cannot connect to {authority}: {source}")]
     Connect {
         /// Host and port.
         authority: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The server did not open the event stream it was asked for.
-    #[error("open its event stream (HTTP {status}): {text}")]
+    /// The server refused to open the requested event stream.
+    #[error("server did not open its event stream (HTTP {status}): {text}")]
     Refused {
         /// The HTTP status.
         status: u16,
-        /// `WWW-Authenticate`, if given.
+        /// The `WWW-Authenticate` header, if present.
         challenge: Option<String>,
         /// The beginning of the body.
         text: String,
     },
-    /// What it opened is no stream of HTTP+SSE.
-    #[error("open its event stream: {0}")]
-    NotEvents(String),
-    /// A socket of this machine, or the lock beside it, cannot be used.
-    #[error("use {}: {source}", path.display())]
-    Local {
-        /// Its file.
+    /// The server's response is not an HTTP+SSE stream.
+    #[error("server did not open an HTTP+SSE event stream: {0}")]
+    NotEventStream(String),
+    /// A local socket, or the lock file beside it, cannot be used.
+    #[error("cannot use {}: {source}", path.display())]
+    LocalSocket {
+        /// The socket file or lock file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The HTTP exchange broke.
-    #[error("exchange HTTP messages: {0}")]
+    /// The HTTP exchange failed.
+    #[error("HTTP exchange failed: {0}")]
     Http(#[from] hyper::Error),
-    /// The exchange broke after the request may have left.
-    #[error("read or write: {0}")]
+    /// Reading or writing failed after the request may have been sent.
+    #[error("cannot read or write: {0}")]
     Io(#[from] io::Error),
 }

@@ -1,8 +1,8 @@
 //! Newline-delimited messages on a pair of byte streams.
 //!
-//! The reader is bounded: a line over the limit is skipped to its end and reported, so the stream
-//! stays usable. The writer is one task that gathers what is waiting and writes it at once: under
-//! load many messages cost one system call.
+//! The reader limits the length of a line: it reports a longer one and skips to its end, so the
+//! stream stays usable. The writer is one task that gathers the waiting messages and writes them
+//! together: under load many messages cost one system call.
 
 use std::io;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 
 use crate::TransportError;
-use crate::refill::Refill;
-use crate::spool::{Body, BodyLimits, Spool};
+use crate::chunked_message::ChunkedMessage;
+use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
 
-/// How much room is made at a time for what is read: what a pipe holds, so that a long line takes
-/// few reads.
+/// How many bytes the read buffer grows by: the capacity of a pipe, so that a long line takes few
+/// reads.
 const CHUNK: usize = 64 << 10;
-/// Less room than this is not worth a read.
+/// The buffer grows before a read if less than this is free.
 const SPARE: usize = 4 << 10;
-/// How many waiting messages are written at once at most.
+/// The maximum number of waiting messages in one write.
 const BATCH: usize = 64;
 
-/// Reads lines.
+/// A reader of newline-delimited messages.
 #[derive(Debug)]
 pub struct LineReader<R> {
     input: R,
@@ -32,43 +32,44 @@ pub struct LineReader<R> {
     buffer: BytesMut,
     /// How much of `buffer` is known to hold no newline.
     searched: usize,
-    /// How much of a refused line has been passed over, until its end comes.
+    /// How many bytes of a refused line have been skipped, until its end is found.
     refused: Option<usize>,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    /// Reads from `input`.
+    /// Creates a reader of `input`.
     pub fn new(input: R, limits: BodyLimits) -> Self {
         Self { input, limits, buffer: BytesMut::new(), searched: 0, refused: None }
     }
 
-    /// The next line without its line end, or `None` at the end of the stream. Empty lines are
-    /// passed over. After [`TransportError::Oversize`] reading goes on with the next line; one that
-    /// then goes on for as long again has no end, and that is the end of the stream.
+    /// Returns the next line without its line end, or `None` at the end of the stream. Skips empty
+    /// lines. After [`TransportError::Oversize`] the next call skips the rest of that line. If the
+    /// rest exceeds the limit again, the call returns an error and the stream is unusable.
     ///
-    /// Not cancel-safe inside a large line; a reader task of its own calls it in a loop.
+    /// Not cancel-safe inside a large line: call it in a loop from a dedicated task.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         match self.next_body().await? {
-            Some(body) => body.whole().await.map(trim_end).map(Some),
+            Some(body) => body.into_bytes().await.map(trim_end).map(Some),
             None => Ok(None),
         }
     }
 
-    /// The same, with a large line left in its file; it may end in white space there.
-    pub async fn next_body(&mut self) -> Result<Option<Body>, TransportError> {
+    /// Like [`LineReader::next`], but leaves a large line in its file, where it may end with white
+    /// space.
+    pub async fn next_body(&mut self) -> Result<Option<ReceivedBody>, TransportError> {
         self.pass_over_refused().await?;
         loop {
             if let Some(line) = self.take_buffered() {
                 if line.is_empty() {
                     continue;
                 }
-                return Ok(Some(Body::Memory(line)));
+                return Ok(Some(ReceivedBody::Memory(line)));
             }
             if self.buffer.len() > self.limits.memory {
                 return self.next_large().await.map(Some);
             }
             if self.fill().await? == 0 {
-                return Ok(self.take_last().map(Body::Memory));
+                return Ok(self.take_last().map(ReceivedBody::Memory));
             }
         }
     }
@@ -87,7 +88,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// A last line that its writer did not end.
+    /// Takes the last line of the stream, which has no line end.
     fn take_last(&mut self) -> Option<Bytes> {
         self.searched = 0;
         let last = trim_end(self.buffer.split().freeze());
@@ -101,9 +102,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Ok(self.input.read_buf(&mut self.buffer).await?)
     }
 
-    /// A line that does not fit in memory.
-    async fn next_large(&mut self) -> Result<Body, TransportError> {
-        let mut spool = Spool::new(self.limits);
+    /// Reads a line that exceeds the memory limit.
+    async fn next_large(&mut self) -> Result<ReceivedBody, TransportError> {
+        let mut spool = BodySpool::new(self.limits);
         self.searched = 0;
         loop {
             let (chunk, ended) = self.take_chunk();
@@ -114,25 +115,25 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             }
             drop(chunk);
             if ended || self.fill().await? == 0 {
-                return Ok(spool.body());
+                return Ok(spool.into_body());
             }
         }
     }
 
-    /// The rest of a line that was refused.
+    /// Skips the rest of a line that was refused.
     async fn pass_over_refused(&mut self) -> Result<(), TransportError> {
         while let Some(passed) = self.refused {
             let (chunk, ended) = self.take_chunk();
             let passed = passed + chunk.len();
             if passed > self.limits.total {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line without end").into());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "line has no end").into());
             }
             self.refused = (!ended && self.fill().await? > 0).then_some(passed);
         }
         Ok(())
     }
 
-    /// What is read of a line, and whether it is all of it.
+    /// Takes the buffered part of the current line. The flag is true if it contains the line's end.
     fn take_chunk(&mut self) -> (BytesMut, bool) {
         let end = memchr::memchr(b'\n', &self.buffer);
         (self.buffer.split_to(end.map_or(self.buffer.len(), |at| at + 1)), end.is_some())
@@ -146,55 +147,56 @@ fn trim_end(mut line: Bytes) -> Bytes {
     line
 }
 
-/// How much may wait for a reader that does not read. One message alone may be larger.
+/// How many bytes may wait for a peer that does not read. A single message may be larger.
 const ROOM: usize = 64 << 20;
 
-/// Where messages to be written are put. Cheap to clone.
+/// A handle that queues messages for the writer. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct LineSender {
-    queue: mpsc::UnboundedSender<Line>,
-    waiting: Arc<Waiting>,
+    queue: mpsc::UnboundedSender<OutgoingLine>,
+    waiting: Arc<QueuedBytes>,
 }
 
-/// What is being held for the reader.
+/// The number of bytes that wait to be written, and the signal to give up on the peer.
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueuedBytes {
     bytes: AtomicUsize,
     given_up: Notify,
 }
 
-/// A message to be written.
+/// A queued message.
 #[derive(Debug)]
-enum Line {
+enum OutgoingLine {
     Small(Bytes),
-    Large(Refill),
+    Large(ChunkedMessage),
 }
 
-impl Line {
-    fn held(&self) -> usize {
+impl OutgoingLine {
+    fn held_bytes(&self) -> usize {
         match self {
             Self::Small(message) => message.len(),
-            Self::Large(refill) => refill.held(),
+            Self::Large(message) => message.held_bytes(),
         }
     }
 }
 
 impl LineSender {
-    /// Queues one message, without its line end. How many wait is bounded by how many calls the
-    /// owner lets in, not here: a cancellation must never be refused for want of room. Only a
-    /// reader that has not read for very long is given up, and then altogether: a message left out
-    /// would be an answer that never comes.
+    /// Queues one message, given without its line end. The owner limits the number of waiting
+    /// messages by the calls it admits. The queue itself has no such limit, because a cancellation
+    /// must always get through. If a peer stops reading and too many bytes wait, the writer closes
+    /// the whole connection: dropping a single message would leave its request without an answer.
     pub fn send(&self, message: Bytes) -> Result<(), TransportError> {
-        self.queue(Line::Small(message))
+        self.queue(OutgoingLine::Small(message))
     }
 
-    /// Queues one large message, which must not hold a raw line break. It is read as it is written.
-    pub fn send_large(&self, message: Refill) -> Result<(), TransportError> {
-        self.queue(Line::Large(message))
+    /// Queues one large message, which must not contain a raw line break. The writer reads it chunk
+    /// by chunk while it writes.
+    pub fn send_large(&self, message: ChunkedMessage) -> Result<(), TransportError> {
+        self.queue(OutgoingLine::Large(message))
     }
 
-    fn queue(&self, line: Line) -> Result<(), TransportError> {
-        let held = line.held();
+    fn queue(&self, line: OutgoingLine) -> Result<(), TransportError> {
+        let held = line.held_bytes();
         let before = self.waiting.bytes.fetch_add(held, Ordering::Relaxed);
         if before > 0 && before + held > ROOM {
             self.waiting.given_up.notify_one();
@@ -203,18 +205,18 @@ impl LineSender {
         self.queue.send(line).map_err(|_| TransportError::Closed)
     }
 
-    /// Whether the writer is gone.
+    /// Returns true if the writer has ended.
     pub fn is_closed(&self) -> bool {
         self.queue.is_closed()
     }
 }
 
-/// The two ends of a line writer: a handle for everybody, and the work for one task.
+/// Creates a line writer: a handle to send messages, and the future that writes them.
 pub fn writer<W: AsyncWrite + Unpin>(
     output: W,
 ) -> (LineSender, impl Future<Output = Result<(), TransportError>>) {
     let (queue, receiver) = mpsc::unbounded_channel();
-    let waiting = Arc::<Waiting>::default();
+    let waiting = Arc::<QueuedBytes>::default();
     let sender = LineSender { queue, waiting: waiting.clone() };
     let work = async move {
         tokio::select! {
@@ -226,11 +228,12 @@ pub fn writer<W: AsyncWrite + Unpin>(
     (sender, work)
 }
 
-/// Writes until every sender is gone or the stream breaks. Dropping the output closes it.
+/// Writes messages until all senders are dropped or the stream fails. Dropping the output closes
+/// it.
 async fn write_lines<W: AsyncWrite + Unpin>(
     mut output: W,
-    mut queue: mpsc::UnboundedReceiver<Line>,
-    waiting: &Waiting,
+    mut queue: mpsc::UnboundedReceiver<OutgoingLine>,
+    waiting: &QueuedBytes,
 ) -> Result<(), TransportError> {
     let mut batch = Vec::with_capacity(BATCH);
     let mut gathered = Vec::new();
@@ -238,11 +241,11 @@ async fn write_lines<W: AsyncWrite + Unpin>(
         gathered.clear();
         let mut held = 0;
         for line in batch.drain(..) {
-            held += line.held();
+            held += line.held_bytes();
             match line {
-                Line::Small(message) => gathered.extend_from_slice(&message),
-                Line::Large(mut message) => {
-                    while let Some(chunk) = message.chunk()? {
+                OutgoingLine::Small(message) => gathered.extend_from_slice(&message),
+                OutgoingLine::Large(mut message) => {
+                    while let Some(chunk) = message.next_chunk()? {
                         gathered.extend_from_slice(&chunk);
                         output.write_all(&gathered).await?;
                         gathered.clear();

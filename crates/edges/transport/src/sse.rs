@@ -1,47 +1,47 @@
-//! Server-sent events: the reader's splitter and the writer's three shapes.
+//! Parses and writes server-sent events.
 //!
-//! Only what MCP uses is kept of an event: name, id, data and retry. The streams of HTTP+SSE, which
-//! are read without ever holding a whole event, have a reader of their own.
+//! An event has the fields that MCP uses: name, id, data and retry. HTTP+SSE streams, which are
+//! read without holding a whole event, have their own decoder in [`crate::http_sse`].
 
 use bytes::{Bytes, BytesMut};
 
 use crate::TransportError;
-use crate::refill::Refill;
-use crate::spool::{Body, BodyLimits, Spool};
+use crate::chunked_message::ChunkedMessage;
+use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
 
-/// One event as it came.
+/// One received event.
 #[derive(Debug, Clone)]
-pub struct Event {
-    /// `event:`, empty for the default.
+pub struct SseEvent {
+    /// The `event` field, empty for the default.
     pub name: String,
-    /// `id:`, if the event had one.
+    /// The `id` field, if present.
     pub id: Option<String>,
-    /// `data:`, lines joined by newlines.
-    pub data: Body,
-    /// `retry:` in milliseconds, if given.
+    /// The `data` lines, joined by newlines.
+    pub data: ReceivedBody,
+    /// The `retry` field in milliseconds, if present.
     pub retry: Option<u64>,
 }
 
-/// From here on a line of data is taken before it has ended.
+/// A data line longer than this is consumed before its end arrives.
 const LONG: usize = 64 << 10;
 
-/// Cuts a byte stream into events.
+/// An incremental parser of server-sent events.
 #[derive(Debug)]
-pub struct Splitter {
+pub struct SseParser {
     limits: BodyLimits,
     buffer: BytesMut,
     searched: usize,
     name: String,
     id: Option<String>,
     retry: Option<u64>,
-    data: Option<Spool>,
-    /// Amid a line of data whose beginning was taken.
-    amid: bool,
-    begun: bool,
+    data: Option<BodySpool>,
+    /// Whether the parser is inside a long data line whose beginning it has consumed.
+    in_long_line: bool,
+    is_past_start: bool,
 }
 
-impl Splitter {
-    /// A splitter that refuses larger events.
+impl SseParser {
+    /// Creates a parser that refuses events beyond the limits.
     pub fn new(limits: BodyLimits) -> Self {
         Self {
             limits,
@@ -51,8 +51,8 @@ impl Splitter {
             id: None,
             retry: None,
             data: None,
-            amid: false,
-            begun: false,
+            in_long_line: false,
+            is_past_start: false,
         }
     }
 
@@ -61,19 +61,19 @@ impl Splitter {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The next whole event among the bytes added so far.
+    /// Returns the next complete event in the bytes added so far.
     ///
-    /// An event without data is still reported when it carries an id or a retry: that is how a
-    /// stream is primed for resumption.
-    pub fn take(&mut self) -> Result<Option<Event>, TransportError> {
+    /// An event without data is returned if it has an id or a retry: servers send such an event to
+    /// make a stream resumable.
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, TransportError> {
         loop {
-            if self.amid {
-                if !self.rest_of_data()? {
+            if self.in_long_line {
+                if !self.continue_data()? {
                     return Ok(None);
                 }
             } else if let Some(line) = self.next_line() {
                 if !line.is_empty() {
-                    self.field(&line)?;
+                    self.parse_field(&line)?;
                 } else if let Some(event) = self.dispatch() {
                     return Ok(Some(event));
                 }
@@ -85,8 +85,8 @@ impl Splitter {
         }
     }
 
-    /// A line that is no data is short.
-    fn check_line(&self) -> Result<Option<Event>, TransportError> {
+    /// Refuses a long line that is not data.
+    fn check_line(&self) -> Result<Option<SseEvent>, TransportError> {
         if self.buffer.len() <= self.limits.memory {
             return Ok(None);
         }
@@ -94,40 +94,41 @@ impl Splitter {
         Err(TransportError::Oversize { limit: self.limits.memory, head })
     }
 
-    /// Takes the beginning of a long line, if it is data.
+    /// Consumes the beginning of a long line. Returns false if the line is not data.
     fn begin_data(&mut self) -> Result<bool, TransportError> {
-        let bom = if self.begun { 0 } else { mark_len(&self.buffer) };
+        let bom = if self.is_past_start { 0 } else { bom_len(&self.buffer) };
         let Some(value) = self.buffer[bom..].strip_prefix(b"data:") else { return Ok(false) };
         let taken = self.buffer.len() - value.strip_prefix(b" ").unwrap_or(value).len();
         let _ = self.buffer.split_to(taken);
-        (self.begun, self.amid, self.searched) = (true, true, 0);
-        self.data_line()?;
+        (self.is_past_start, self.in_long_line, self.searched) = (true, true, 0);
+        self.begin_data_line()?;
         Ok(true)
     }
 
-    /// Takes more of a long line of data; `true` if all of it came.
-    fn rest_of_data(&mut self) -> Result<bool, TransportError> {
+    /// Consumes more of a long data line. Returns true at the end of the line.
+    fn continue_data(&mut self) -> Result<bool, TransportError> {
         let end = memchr::memchr2(b'\n', b'\r', &self.buffer);
         let text = self.buffer.split_to(end.unwrap_or(self.buffer.len()));
-        self.data.get_or_insert_with(|| Spool::new(self.limits)).push(&text)?;
+        self.data.get_or_insert_with(|| BodySpool::new(self.limits)).push(&text)?;
         drop(text);
         self.searched = 0;
-        // What is left begins with the line's end, if that is whole.
-        self.amid = end.is_none() || self.next_line().is_none();
-        Ok(!self.amid)
+        // The buffer now begins with the line end, which may be incomplete.
+        self.in_long_line = end.is_none() || self.next_line().is_none();
+        Ok(!self.in_long_line)
     }
 
-    /// A line of data begins.
-    fn data_line(&mut self) -> Result<&mut Spool, TransportError> {
+    /// Begins a data line.
+    fn begin_data_line(&mut self) -> Result<&mut BodySpool, TransportError> {
         let continued = self.data.is_some();
-        let data = self.data.get_or_insert_with(|| Spool::new(self.limits));
+        let data = self.data.get_or_insert_with(|| BodySpool::new(self.limits));
         if continued {
             data.push(b"\n")?;
         }
         Ok(data)
     }
 
-    /// A line ends with LF, CR or CRLF; a CR at the very end may be half of a CRLF.
+    /// Takes the next line, which ends with LF, CR or CRLF. A CR at the end of the buffer may be
+    /// half of a CRLF, so it waits for more bytes.
     fn next_line(&mut self) -> Option<BytesMut> {
         let found = memchr::memchr2(b'\n', b'\r', &self.buffer[self.searched..]);
         let Some(at) = found.map(|at| self.searched + at) else {
@@ -145,20 +146,20 @@ impl Splitter {
         let mut line = self.buffer.split_to(at + width);
         line.truncate(at);
         self.searched = 0;
-        if !std::mem::replace(&mut self.begun, true) {
-            let _ = line.split_to(mark_len(&line));
+        if !std::mem::replace(&mut self.is_past_start, true) {
+            let _ = line.split_to(bom_len(&line));
         }
         Some(line)
     }
 
-    fn field(&mut self, line: &[u8]) -> Result<(), TransportError> {
+    fn parse_field(&mut self, line: &[u8]) -> Result<(), TransportError> {
         let (name, value) = match memchr::memchr(b':', line) {
             Some(0) => return Ok(()),
             Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
             None => (line, &b""[..]),
         };
         match name {
-            b"data" => self.data_line()?.push(value)?,
+            b"data" => self.begin_data_line()?.push(value)?,
             b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
             b"id" if !value.contains(&0) => {
                 self.id = Some(String::from_utf8_lossy(value).into_owned());
@@ -171,26 +172,27 @@ impl Splitter {
         Ok(())
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         let data = self.data.take();
-        let said = data.is_some() || self.id.is_some() || self.retry.is_some();
-        let event = Event {
+        let has_content = data.is_some() || self.id.is_some() || self.retry.is_some();
+        let event = SseEvent {
             name: std::mem::take(&mut self.name),
             id: self.id.take(),
-            data: data.map_or(Body::Memory(Bytes::new()), Spool::body),
+            data: data.map_or(ReceivedBody::Memory(Bytes::new()), BodySpool::into_body),
             retry: self.retry.take(),
         };
-        said.then_some(event)
+        has_content.then_some(event)
     }
 }
 
-/// How long the byte order mark is that a stream may begin with.
-fn mark_len(beginning: &[u8]) -> usize {
+/// Returns the length of the byte order mark at the beginning of a stream, or 0.
+fn bom_len(beginning: &[u8]) -> usize {
     if beginning.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
-/// One message as an event. The message must not hold a raw line break (see `wire::line`).
-pub fn message(id: &str, data: &[u8]) -> Bytes {
+/// Writes one message as an event. The message must not contain a raw line break (see
+/// `wire::line`).
+pub fn message_event(id: &str, data: &[u8]) -> Bytes {
     let mut event = BytesMut::with_capacity(data.len() + id.len() + 32);
     event.extend_from_slice(b"event: message\nid: ");
     event.extend_from_slice(id.as_bytes());
@@ -200,8 +202,8 @@ pub fn message(id: &str, data: &[u8]) -> Bytes {
     event.freeze()
 }
 
-/// An event of HTTP+SSE: a name, and data without a raw line break.
-pub fn named(name: &str, data: &[u8]) -> Bytes {
+/// Writes an HTTP+SSE event with a name. The data must not contain a raw line break.
+pub fn named_event(name: &str, data: &[u8]) -> Bytes {
     let mut event = BytesMut::with_capacity(data.len() + name.len() + 16);
     for part in [b"event: ", name.as_bytes(), b"\ndata: ", data, b"\n\n"] {
         event.extend_from_slice(part);
@@ -209,30 +211,30 @@ pub fn named(name: &str, data: &[u8]) -> Bytes {
     event.freeze()
 }
 
-/// The same for a large message; it must not hold a raw line break either.
-pub fn message_large(id: &str, data: Refill) -> Refill {
-    around(format!("event: message\nid: {id}\ndata: "), data)
+/// Like [`message_event`], for a large message. It must not contain a raw line break either.
+pub fn large_message_event(id: &str, data: ChunkedMessage) -> ChunkedMessage {
+    wrap_event(format!("event: message\nid: {id}\ndata: "), data)
 }
 
-/// The same as [`named`] for large data.
-pub fn named_large(name: &str, data: Refill) -> Refill {
-    around(format!("event: {name}\ndata: "), data)
+/// Like [`named_event`], for large data.
+pub fn large_named_event(name: &str, data: ChunkedMessage) -> ChunkedMessage {
+    wrap_event(format!("event: {name}\ndata: "), data)
 }
 
-fn around(head: String, data: Refill) -> Refill {
-    let mut event = Refill::default();
+fn wrap_event(head: String, data: ChunkedMessage) -> ChunkedMessage {
+    let mut event = ChunkedMessage::default();
     event.push(head.into(), None);
     event.append(data);
     event.push(Bytes::from_static(b"\n\n"), None);
     event
 }
 
-/// The event that opens a stream: an id to resume from and nothing to read.
-pub fn primer(id: &str, retry_ms: u64) -> Bytes {
+/// Writes the first event of a stream: an id to resume from, and no message.
+pub fn priming_event(id: &str, retry_ms: u64) -> Bytes {
     Bytes::from(format!("id: {id}\nretry: {retry_ms}\ndata: \n\n"))
 }
 
-/// A line that only shows the stream is alive.
+/// Writes a comment that keeps the stream alive.
 pub fn keep_alive() -> Bytes {
     Bytes::from_static(b": keep-alive\n\n")
 }
@@ -243,28 +245,29 @@ mod tests {
 
     const LIMITS: BodyLimits = BodyLimits { memory: 1 << 20, total: 4 << 20 };
 
-    fn events(chunks: &[&[u8]]) -> Vec<Event> {
-        let mut splitter = Splitter::new(LIMITS);
+    fn events(chunks: &[&[u8]]) -> Vec<SseEvent> {
+        let mut splitter = SseParser::new(LIMITS);
         let mut found = Vec::new();
         for chunk in chunks {
             splitter.push(chunk);
-            while let Some(event) = splitter.take().unwrap() {
+            while let Some(event) = splitter.next_event().unwrap() {
                 found.push(event);
             }
         }
         found
     }
 
-    fn data(event: &Event) -> &Bytes {
+    fn data(event: &SseEvent) -> &Bytes {
         match &event.data {
-            Body::Memory(data) => data,
-            Body::File(_) => panic!("it is small"),
+            ReceivedBody::Memory(data) => data,
+            ReceivedBody::File(_) => panic!("it is small"),
         }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let written = [primer("s-0", 500), keep_alive(), message("s-1", b"{\"a\":1}")].concat();
+        let written =
+            [priming_event("s-0", 500), keep_alive(), message_event("s-1", b"{\"a\":1}")].concat();
         for size in 1..written.len() {
             let chunks: Vec<_> = written.chunks(size).collect();
             let found = events(&chunks);
@@ -294,8 +297,8 @@ mod tests {
                 let chunks: Vec<_> = written.as_bytes().chunks(size).collect();
                 let found = events(&chunks);
                 assert_eq!(found.len(), 2, "in chunks of {size}");
-                assert!(matches!(found[0].data, Body::File(_)));
-                let whole = found[0].data.clone().whole().await.unwrap();
+                assert!(matches!(found[0].data, ReceivedBody::File(_)));
+                let whole = found[0].data.clone().into_bytes().await.unwrap();
                 assert_eq!(whole, format!("{long}\n{long}y"), "in chunks of {size}");
                 assert_eq!(found[0].id.as_deref(), Some("7"));
                 assert_eq!(data(&found[1]), "next");
@@ -306,10 +309,13 @@ mod tests {
     #[test]
     fn an_endless_event_is_refused() {
         for line in ["data: ", "event: ", ""] {
-            let mut splitter = Splitter::new(BodyLimits { memory: 70_000, total: 100_000 });
+            let mut splitter = SseParser::new(BodyLimits { memory: 70_000, total: 100_000 });
             splitter.push(line.as_bytes());
             splitter.push(&[b'x'; 200_000]);
-            assert!(matches!(splitter.take(), Err(TransportError::Oversize { .. })), "{line}");
+            assert!(
+                matches!(splitter.next_event(), Err(TransportError::Oversize { .. })),
+                "{line}"
+            );
         }
     }
 }

@@ -58,7 +58,7 @@ async fn unix_peer(
     assert!(path.exists());
     let peer = Peer::start(command);
     let (stream, _) = listener.accept().await.unwrap();
-    let process = PeerProcess::of_credentials(&stream.peer_cred().unwrap()).unwrap();
+    let process = PeerProcess::from_credentials(&stream.peer_cred().unwrap()).unwrap();
     (peer, process)
 }
 
@@ -111,7 +111,7 @@ async fn a_descendant_is_found_through_its_parents_and_not_after_a_double_fork()
     let input = away.0.stdin.take();
     away.0.wait().unwrap();
     let (stream, _) = listener.accept().await.unwrap();
-    let process = PeerProcess::of_credentials(&stream.peer_cred().unwrap()).unwrap();
+    let process = PeerProcess::from_credentials(&stream.peer_cred().unwrap()).unwrap();
     assert_eq!(process.descends_from(&us), Some(false));
     drop(input);
 }

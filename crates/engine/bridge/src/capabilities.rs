@@ -1,11 +1,12 @@
-//! What the gateway declares: its own part, and what servers brought that it merely carries.
+//! The capabilities that the gateway declares: its own, and those of servers that it passes
+//! through.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use toolgate_wire::{Era, Revision, meta, scan, string};
 
-use crate::tasks::Form;
+use crate::tasks::TaskFormat;
 
 const OWN: &str = concat!(
     r#""tools":{"listChanged":true},"prompts":{"listChanged":true},"#,
@@ -13,39 +14,44 @@ const OWN: &str = concat!(
 );
 const CORE_TASKS: &str = r#","tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
-/// The `capabilities` shown to callers of a revision, from those of the servers they reach, each
-/// with the revision it speaks.
+/// Returns the `capabilities` for callers of a revision, from those of the servers they reach, each
+/// with its revision.
 ///
-/// Extensions and experiments of all servers are gathered, each with the settings of the first
-/// server that has it. Tasks are declared in the form of the revision if a server has them in its
-/// own.
-pub fn capabilities(servers: &[(Revision, &[u8])], to: Revision) -> Bytes {
-    let tasks = servers.iter().any(|(revision, all)| Form::of_server(*revision, all).is_some());
-    let mut extensions = gathered(servers, "extensions");
+/// Extensions and experimental capabilities of all servers are merged; the settings of the first
+/// server that has one count. Tasks are declared in the format of the caller's revision if any
+/// server supports tasks.
+pub fn gateway_capabilities(servers: &[(Revision, &[u8])], to: Revision) -> Bytes {
+    let tasks =
+        servers.iter().any(|(revision, all)| TaskFormat::of_server(*revision, all).is_some());
+    let mut extensions = gather_settings(servers, "extensions");
     if !tasks || to.era() == Era::Legacy {
         extensions.retain(|(key, _)| key != meta::TASKS_EXTENSION);
     } else if !extensions.iter().any(|(key, _)| key == meta::TASKS_EXTENSION) {
         extensions.push((meta::TASKS_EXTENSION.into(), b"{}"));
     }
     let mut all = format!("{{{OWN}").into_bytes();
-    if tasks && to.core_tasks() {
+    if tasks && to.has_core_tasks() {
         all.extend_from_slice(CORE_TASKS.as_bytes());
     }
-    write(&mut all, "extensions", &extensions);
-    write(&mut all, "experimental", &gathered(servers, "experimental"));
+    write_settings(&mut all, "extensions", &extensions);
+    write_settings(&mut all, "experimental", &gather_settings(servers, "experimental"));
     all.push(b'}');
     all.into()
 }
 
-type Settings<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+/// The members of one capability: keys with their raw settings.
+type CapabilitySettings<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
-/// The members of one capability over all servers, each once.
-fn gathered<'a>(servers: &[(Revision, &'a [u8])], capability: &str) -> Settings<'a> {
-    let mut all: Settings<'a> = Vec::new();
+/// Returns the members of one capability over all servers, each once.
+fn gather_settings<'a>(
+    servers: &[(Revision, &'a [u8])],
+    capability: &str,
+) -> CapabilitySettings<'a> {
+    let mut all: CapabilitySettings<'a> = Vec::new();
     for (_, server) in servers {
         let Some(at) = scan::member(server, capability) else { continue };
-        for (key, value) in scan::members(at.of(server)) {
-            let value = value.within(at).of(server);
+        for (key, value) in scan::members(at.slice(server)) {
+            let value = value.within(at).slice(server);
             let known = all.iter().any(|(other, _)| *other == key);
             if !known && value.starts_with(b"{") {
                 all.push((key, value));
@@ -55,7 +61,7 @@ fn gathered<'a>(servers: &[(Revision, &'a [u8])], capability: &str) -> Settings<
     all
 }
 
-fn write(out: &mut Vec<u8>, capability: &str, settings: &Settings<'_>) {
+fn write_settings(out: &mut Vec<u8>, capability: &str, settings: &CapabilitySettings<'_>) {
     if settings.is_empty() {
         return;
     }

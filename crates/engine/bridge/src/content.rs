@@ -1,54 +1,58 @@
-//! Content blocks a revision does not know, said in words.
+//! Replaces content blocks that a revision does not know by text.
 //!
-//! Unknown members of a message are legal everywhere; an unknown block breaks old clients. So
-//! audio before 2025-03-26 and resource links before 2025-06-18 become text that says what stood
-//! there. Blocks nobody here knows pass as they came: somebody may.
+//! Unknown members of a message are legal in every revision, but an unknown block breaks old
+//! clients. So audio before 2025-03-26 and resource links before 2025-06-18 become text that
+//! describes them. Blocks of unknown types pass unchanged, because the client may know them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use toolgate_wire::large::Aside;
+use toolgate_wire::large::DetachedValues;
 use toolgate_wire::{Revision, Span, method, scan, string};
 
-use crate::{Passage, words};
+use crate::{ResponseTranslation, describe};
 
-/// The blocks of a result that must change: where, and what stands there instead.
-pub(crate) fn degraded(
+/// Returns the blocks of a result that must change: their spans and replacements.
+pub(crate) fn text_replacements(
     result: &[u8],
-    passage: &Passage<'_>,
-    aside: Option<&Arc<Aside>>,
+    translation: &ResponseTranslation<'_>,
+    detached: Option<&Arc<DetachedValues>>,
 ) -> Vec<(Span, String)> {
-    if passage.to.resource_links() || passage.from < passage.to {
+    if translation.to.has_resource_links() || translation.from < translation.to {
         return Vec::new();
     }
     let of_message =
-        |message: Span| Some(scan::member(message.of(result), "content")?.within(message));
-    let blocks: Vec<Span> = match passage.method {
-        method::TOOLS_CALL => elements(result, "content").collect(),
-        method::PROMPTS_GET => elements(result, "messages").filter_map(of_message).collect(),
-        // What an extension calls so is its own.
+        |message: Span| Some(scan::member(message.slice(result), "content")?.within(message));
+    let blocks: Vec<Span> = match translation.method {
+        method::TOOLS_CALL => member_elements(result, "content").collect(),
+        method::PROMPTS_GET => member_elements(result, "messages").filter_map(of_message).collect(),
+        // In other methods, members of these names belong to extensions.
         _ => return Vec::new(),
     };
-    let change = |at: Span| Some((at, in_words(at.of(result), passage.to, aside)?));
+    let change = |at: Span| Some((at, describe_block(at.slice(result), translation.to, detached)?));
     blocks.into_iter().filter_map(change).collect()
 }
 
-/// The text block that stands for a block this revision does not know; `None` if it knows it, or
-/// nobody does.
-pub(crate) fn in_words(block: &[u8], to: Revision, aside: Option<&Arc<Aside>>) -> Option<String> {
-    let text = match scan::text(block, "type")?.as_ref() {
-        "audio" if !to.audio() => audio(block, aside),
-        "resource_link" if !to.resource_links() => link(block, aside),
+/// Returns the text block that replaces a block unknown to this revision. Returns `None` if the
+/// revision knows the block, or no revision does.
+pub(crate) fn describe_block(
+    block: &[u8],
+    to: Revision,
+    detached: Option<&Arc<DetachedValues>>,
+) -> Option<String> {
+    let text = match scan::member_text(block, "type")?.as_ref() {
+        "audio" if !to.has_audio() => describe_audio(block, detached),
+        "resource_link" if !to.has_resource_links() => describe_link(block, detached),
         _ => return None,
     };
-    Some(said(&text, block))
+    Some(text_block(&text, block))
 }
 
-/// A text block in the place of another, with what was said about that one.
-pub(crate) fn said(text: &str, block: &[u8]) -> String {
+/// Makes a text block that replaces another, with that block's annotations and `_meta`.
+pub(crate) fn text_block(text: &str, block: &[u8]) -> String {
     let mut words = format!(r#"{{"type":"text","text":{}"#, string::encode(text));
     for key in ["annotations", "_meta"] {
-        if let Some(raw) = raw(block, key) {
+        if let Some(raw) = raw_member(block, key) {
             words.push_str(&format!(r#","{key}":{raw}"#));
         }
     }
@@ -56,29 +60,33 @@ pub(crate) fn said(text: &str, block: &[u8]) -> String {
     words
 }
 
-/// A string for words; one that lies beside is too long for them.
-fn short<'a>(block: &'a [u8], key: &str, aside: Option<&Arc<Aside>>) -> Option<Cow<'a, str>> {
-    let raw = scan::member(block, key)?.of(block);
-    match aside.and_then(|aside| aside.hole(raw)) {
+/// Returns a string member, or an ellipsis if the value was removed because of its size.
+fn short_text<'a>(
+    block: &'a [u8],
+    key: &str,
+    detached: Option<&Arc<DetachedValues>>,
+) -> Option<Cow<'a, str>> {
+    let raw = scan::member(block, key)?.slice(block);
+    match detached.and_then(|detached| detached.resolve_placeholder(raw)) {
         Some(_) => Some("…".into()),
         None => string::decode(raw),
     }
 }
 
-fn audio(block: &[u8], aside: Option<&Arc<Aside>>) -> String {
-    let data = scan::member(block, "data").map_or(&b"\"\""[..], |at| at.of(block));
-    let len = aside.map_or(data.len() as u64, |aside| aside.len_of(data));
+fn describe_audio(block: &[u8], detached: Option<&Arc<DetachedValues>>) -> String {
+    let data = scan::member(block, "data").map_or(&b"\"\""[..], |at| at.slice(block));
+    let len = detached.map_or(data.len() as u64, |detached| detached.value_len(data));
     let padding = data.iter().rev().skip(1).take_while(|byte| **byte == b'=').count() as u64;
-    let bytes = words::decoded_size(len.saturating_sub(2)).saturating_sub(padding);
-    let kind = short(block, "mimeType", aside).unwrap_or("unknown type".into());
-    format!("[audio, {kind}, {bytes} bytes: left out, this client cannot take it]")
+    let bytes = describe::decoded_size(len.saturating_sub(2)).saturating_sub(padding);
+    let kind = short_text(block, "mimeType", detached).unwrap_or("unknown type".into());
+    format!("[audio, {kind}, {bytes} bytes: omitted, this client does not support audio]")
 }
 
-fn link(block: &[u8], aside: Option<&Arc<Aside>>) -> String {
-    let member = |key| short(block, key, aside);
+fn describe_link(block: &[u8], detached: Option<&Arc<DetachedValues>>) -> String {
+    let member = |key| short_text(block, key, detached);
     let name = member("title").or_else(|| member("name")).unwrap_or_default();
     let uri = member("uri").unwrap_or_default();
-    let size = raw(block, "size").map(|size| format!("{size} bytes").into());
+    let size = raw_member(block, "size").map(|size| format!("{size} bytes").into());
     let facts: Vec<_> = member("mimeType").into_iter().chain(size).collect();
     let facts = match facts.is_empty() {
         true => String::new(),
@@ -88,11 +96,11 @@ fn link(block: &[u8], aside: Option<&Arc<Aside>>) -> String {
     format!("[resource \"{name}\" at {uri}{facts}{about}]")
 }
 
-pub(crate) fn raw<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
-    std::str::from_utf8(scan::member(object, key)?.of(object)).ok()
+pub(crate) fn raw_member<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
+    std::str::from_utf8(scan::member(object, key)?.slice(object)).ok()
 }
 
-pub(crate) fn elements<'a>(object: &'a [u8], key: &str) -> impl Iterator<Item = Span> + 'a {
+pub(crate) fn member_elements<'a>(object: &'a [u8], key: &str) -> impl Iterator<Item = Span> + 'a {
     let array = scan::member(object, key).unwrap_or(Span::new(0, 0));
-    scan::elements(array.of(object)).map(move |element| element.within(array))
+    scan::elements(array.slice(object)).map(move |element| element.within(array))
 }

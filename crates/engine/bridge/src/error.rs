@@ -1,45 +1,48 @@
-//! Errors: the codes that change their meaning between revisions, or speak of one hop only.
+//! Translates error codes that change their meaning between revisions or concern one hop only.
 //!
-//! Every other error of a server passes as it came.
+//! All other errors of a server pass unchanged.
 
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Era, Frame, Revision, build, code, method, scan, string};
 
-use crate::Passage;
+use crate::ResponseTranslation;
 
-/// A server's error as this caller may read it.
-pub fn error(answer: Frame, passage: &Passage<'_>) -> Frame {
+/// Translates a server's error for the caller.
+pub fn translate_error(answer: Frame, translation: &ResponseTranslation<'_>) -> Frame {
     let Some(at) = answer.error_span() else { return answer };
-    let Some(error) = RpcError::of(at.of(answer.bytes())) else { return answer };
-    let Some(verdict) = judge(&error, passage) else { return answer };
+    let Some(error) = RpcError::of(at.slice(answer.bytes())) else { return answer };
+    let Some(verdict) = classify_error(&error, translation) else { return answer };
     let translated = match verdict {
-        Verdict::Code(code) => {
-            let number = scan::member(at.of(answer.bytes()), "code");
+        ErrorTranslation::Code(code) => {
+            let number = scan::member(at.slice(answer.bytes()), "code");
             let number = number.map(|number| number.within(at));
             number.map(|number| answer.edit().replace(number, code.to_string()))
         }
-        Verdict::OurHop => {
-            let said = error.message.as_deref().unwrap_or_default();
-            let message = format!("the server did not accept the gateway's request: {said}");
-            let ours = build::error(code::INTERNAL_ERROR, &message, None);
+        ErrorTranslation::GatewayFault => {
+            let reason = error.message.as_deref().unwrap_or_default();
+            let message = format!("the server did not accept the gateway's request: {reason}");
+            let ours = build::error_object(code::INTERNAL_ERROR, &message, None);
             Some(answer.edit().replace(at, ours))
         }
     };
-    translated.and_then(|edit| edit.frame().ok()).unwrap_or(answer)
+    translated.and_then(|edit| edit.finish_frame().ok()).unwrap_or(answer)
 }
 
-/// What becomes of an error.
-enum Verdict {
-    /// It is said by another code.
+/// How an error is translated.
+enum ErrorTranslation {
+    /// The error gets another code.
     Code(i32),
-    /// It is about the request the gateway sent, not about the one the caller sent.
-    OurHop,
+    /// The error concerns the gateway's request, not the caller's.
+    GatewayFault,
 }
 
-fn judge(error: &RpcError<'_>, passage: &Passage<'_>) -> Option<Verdict> {
-    let said = i32::try_from(error.code?).ok()?;
-    match (said, passage.eras()) {
-        // The server has read the caller's own declaration, as he wrote it: it is him it means.
+fn classify_error(
+    error: &RpcError<'_>,
+    translation: &ResponseTranslation<'_>,
+) -> Option<ErrorTranslation> {
+    let code = i32::try_from(error.code?).ok()?;
+    match (code, translation.eras()) {
+        // The server has read the caller's own declaration, so the error concerns the caller.
         (code::MISSING_CLIENT_CAPABILITY, (Era::Modern, Era::Modern)) => None,
         (_, (Era::Legacy, Era::Legacy)) => None,
         (
@@ -47,27 +50,31 @@ fn judge(error: &RpcError<'_>, passage: &Passage<'_>) -> Option<Verdict> {
             | code::MISSING_CLIENT_CAPABILITY
             | code::UNSUPPORTED_PROTOCOL_VERSION,
             _,
-        ) => Some(Verdict::OurHop),
-        (code::RESOURCE_NOT_FOUND, (_, Era::Modern)) => Some(Verdict::Code(code::INVALID_PARAMS)),
-        (code::URL_ELICITATION_REQUIRED, (_, Era::Modern)) => {
-            Some(Verdict::Code(code::INTERNAL_ERROR))
+        ) => Some(ErrorTranslation::GatewayFault),
+        (code::RESOURCE_NOT_FOUND, (_, Era::Modern)) => {
+            Some(ErrorTranslation::Code(code::INVALID_PARAMS))
         }
-        (code::INVALID_PARAMS, (Era::Modern, Era::Legacy)) if names_no_resource(error, passage) => {
-            Some(Verdict::Code(code::RESOURCE_NOT_FOUND))
+        (code::URL_ELICITATION_REQUIRED, (_, Era::Modern)) => {
+            Some(ErrorTranslation::Code(code::INTERNAL_ERROR))
+        }
+        (code::INVALID_PARAMS, (Era::Modern, Era::Legacy))
+            if is_missing_resource(error, translation) =>
+        {
+            Some(ErrorTranslation::Code(code::RESOURCE_NOT_FOUND))
         }
         _ => None,
     }
 }
 
-/// A modern server that has no such resource says which one it has not.
-fn names_no_resource(error: &RpcError<'_>, passage: &Passage<'_>) -> bool {
-    let uri = error.data.and_then(|data| scan::member(data, "uri").map(|at| at.of(data)));
-    passage.method == method::RESOURCES_READ && uri.and_then(string::decode).is_some()
+/// Returns true if the error reports a missing resource: modern servers name its URI.
+fn is_missing_resource(error: &RpcError<'_>, translation: &ResponseTranslation<'_>) -> bool {
+    let uri = error.data.and_then(|data| scan::member(data, "uri").map(|at| at.slice(data)));
+    translation.method == method::RESOURCES_READ && uri.and_then(string::decode).is_some()
 }
 
-/// The code by which the gateway itself refuses a caller of this revision: modern ones give no
-/// meaning to the SDKs' codes, and another one to a missing resource.
-pub fn own_code(own: i32, to: Revision) -> i32 {
+/// Returns the code for the gateway's own error to a caller of this revision. Modern callers do not
+/// know the SDKs' codes, and use another code for a missing resource.
+pub fn gateway_error_code(own: i32, to: Revision) -> i32 {
     match (to.era(), own) {
         (Era::Legacy, _) => own,
         (Era::Modern, code::RESOURCE_NOT_FOUND) => code::INVALID_PARAMS,

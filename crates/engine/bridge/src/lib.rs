@@ -1,26 +1,25 @@
-//! The bridge: a message of one revision, shaped for a peer of another.
+//! Translates messages between MCP revisions.
 //!
-//! Pure functions over bytes. Each knows the revision a message came in and the revision it must
-//! leave in; where the two are the same, the very same bytes leave. What no revision gives a
-//! meaning passes untouched.
+//! The functions are pure and work on bytes. Each one takes the revision of the sender and that of
+//! the receiver; if they are equal, the bytes pass unchanged. Members that no revision defines pass
+//! unchanged, too.
 //!
-//! Absent on purpose: state, IO, names and callers (those are the gate's), and how questions
-//! travel, which is the question port's affair.
+//! State, IO, names and callers belong to the gate, and so does the way questions travel.
 
 mod capabilities;
 mod content;
 mod definition;
+pub mod describe;
 mod error;
-mod passage;
 mod question;
 mod result;
 mod schema;
 pub mod tasks;
-pub mod words;
+mod translation;
 
-pub use capabilities::capabilities;
-pub use definition::tool;
-pub use error::{error, own_code};
-pub use passage::Passage;
-pub use question::question;
-pub use result::{SERVER_INFO, confined, list_tail, result};
+pub use capabilities::gateway_capabilities;
+pub use definition::translate_tool;
+pub use error::{gateway_error_code, translate_error};
+pub use question::translate_question;
+pub use result::{SERVER_INFO, mark_private, modern_list_members, translate_result};
+pub use translation::ResponseTranslation;

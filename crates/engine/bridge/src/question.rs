@@ -1,99 +1,108 @@
-//! A server's question as a client of an older revision understands it.
+//! Translates a server's question for a client of an older revision.
 //!
-//! Before 2025-11-25 a message to a model is one block, a call of a tool is none, and a choice with
-//! titles is spelled in two lists. Unknown members are legal and stay: a client that does not know
-//! `tools` offers the model none. What an older form cannot hold (a choice of several) stays, too:
-//! to refuse it is the client's right.
+//! Before 2025-11-25 a message to a model has one block, tool calls have no block, and a choice
+//! with titles is spelled as two lists. Unknown members are legal and stay: a client that does not
+//! know `tools` offers the model none. What an older form cannot express (a choice of several)
+//! stays, too, and the client may reject it.
 
 use std::borrow::Cow;
 
-use toolgate_wire::{Edit, Frame, Revision, Span, Splice, method, scan, string};
+use toolgate_wire::{Frame, FrameEdit, JsonEdit, Revision, Span, method, scan, string};
 
-use crate::content::{elements, in_words, raw, said};
+use crate::content::{describe_block, member_elements, raw_member, text_block};
 
-/// A server's request as a client of this revision may be sent it.
-pub fn question(asked: Frame, to: Revision) -> Frame {
-    let Some(params) = asked.params_span().filter(|_| !to.sampling_tools()) else { return asked };
-    let edit = match asked.method().as_deref() {
-        Some(method::SAMPLING_CREATE_MESSAGE) => sampling(&asked, params, to),
-        Some(method::ELICITATION_CREATE) => form(&asked, params),
+/// Translates a server's request for a client of this revision.
+pub fn translate_question(question: Frame, to: Revision) -> Frame {
+    let Some(params) = question.params_span().filter(|_| !to.has_sampling_tools()) else {
+        return question;
+    };
+    let edit = match question.method().as_deref() {
+        Some(method::SAMPLING_CREATE_MESSAGE) => translate_sampling(&question, params, to),
+        Some(method::ELICITATION_CREATE) => translate_form(&question, params),
         _ => None,
     };
-    edit.and_then(|edit| edit.frame().ok()).unwrap_or(asked)
+    edit.and_then(|edit| edit.finish_frame().ok()).unwrap_or(question)
 }
 
-/// The messages to a model, one block each.
-fn sampling(asked: &Frame, params: Span, to: Revision) -> Option<Edit<'_>> {
-    let at = scan::member(params.of(asked.bytes()), "messages")?.within(params);
-    let all = at.of(asked.bytes());
-    let messages = scan::elements(all).flat_map(|message| messages(message.of(all), to));
+/// Splits the messages to a model into messages with one block each.
+fn translate_sampling(question: &Frame, params: Span, to: Revision) -> Option<FrameEdit<'_>> {
+    let at = scan::member(params.slice(question.bytes()), "messages")?.within(params);
+    let all = at.slice(question.bytes());
+    let messages = scan::elements(all).flat_map(|message| split_message(message.slice(all), to));
     let messages: Vec<_> = messages.collect();
-    Some(asked.edit().replace(at, format!("[{}]", messages.join(","))))
+    Some(question.edit().replace(at, format!("[{}]", messages.join(","))))
 }
 
-/// The messages that say what one did.
-fn messages(message: &[u8], to: Revision) -> Vec<String> {
+/// Splits one message into messages with one block each.
+fn split_message(message: &[u8], to: Revision) -> Vec<String> {
     let whole = || vec![String::from_utf8_lossy(message).into_owned()];
     let Some(at) = scan::member(message, "content") else { return whole() };
-    let content = at.of(message);
+    let content = at.slice(message);
     let blocks = match content.starts_with(b"[") {
-        true => scan::elements(content).flat_map(|block| blocks(block.of(content), to)).collect(),
-        false => blocks(content, to),
+        true => scan::elements(content)
+            .flat_map(|block| translate_block(block.slice(content), to))
+            .collect(),
+        false => translate_block(content, to),
     };
-    let with = |block: &String| Splice::new(message).replace(at, block).finish().ok();
+    let with = |block: &String| JsonEdit::new(message).replace(at, block).finish().ok();
     let with = |block: String| Some(String::from_utf8_lossy(&with(&block)?).into_owned());
     blocks.into_iter().filter_map(with).collect()
 }
 
-/// The blocks that say what one did. The result of a tool is its own content under a headline.
-fn blocks(block: &[u8], to: Revision) -> Vec<String> {
-    let text = |key| scan::text(block, key).unwrap_or_default();
+/// Translates one block. The result of a tool becomes a headline followed by its content.
+fn translate_block(block: &[u8], to: Revision) -> Vec<String> {
+    let text = |key| scan::member_text(block, key).unwrap_or_default();
     match text("type").as_ref() {
         "tool_use" => {
-            let input = raw(block, "input").unwrap_or("{}");
-            vec![said(&format!("[call {} of tool {}: {input}]", text("id"), text("name")), block)]
+            let input = raw_member(block, "input").unwrap_or("{}");
+            vec![text_block(
+                &format!("[call {} of tool {}: {input}]", text("id"), text("name")),
+                block,
+            )]
         }
         "tool_result" => {
-            let failed = raw(block, "isError") == Some("true");
+            let failed = raw_member(block, "isError") == Some("true");
             let how = if failed { "error" } else { "result" };
             let headline = format!("[{how} of call {}]", text("toolUseId"));
-            let inner = elements(block, "content").flat_map(|inner| blocks(inner.of(block), to));
-            std::iter::once(said(&headline, block)).chain(inner).collect()
+            let inner = member_elements(block, "content")
+                .flat_map(|inner| translate_block(inner.slice(block), to));
+            std::iter::once(text_block(&headline, block)).chain(inner).collect()
         }
-        "resource" => vec![said(&embedded(block), block)],
+        "resource" => vec![text_block(&describe_embedded(block), block)],
         _ => {
             let as_it_is = || String::from_utf8_lossy(block).into_owned();
-            vec![in_words(block, to, None).unwrap_or_else(as_it_is)]
+            vec![describe_block(block, to, None).unwrap_or_else(as_it_is)]
         }
     }
 }
 
-/// What the result of a tool may embed, and a message of these revisions may not.
-fn embedded(block: &[u8]) -> String {
+/// Describes an embedded resource, which tool results may contain but messages of these revisions
+/// may not.
+fn describe_embedded(block: &[u8]) -> String {
     let member = |key| {
         let at = scan::pointer(block, &["resource", key])?;
-        string::decode(at.of(block)).map(|text| text.into_owned())
+        string::decode(at.slice(block)).map(|text| text.into_owned())
     };
     let uri = member("uri").unwrap_or_default();
-    let text = member("text").unwrap_or_else(|| "left out, it is no text".into());
+    let text = member("text").unwrap_or_else(|| "[binary content omitted]".into());
     format!("[resource at {uri}]\n{text}")
 }
 
-/// A form whose titled choices are spelled as an enumeration with names.
-fn form(asked: &Frame, params: Span) -> Option<Edit<'_>> {
-    let bytes = asked.bytes();
+/// Spells the titled choices of a form as an enumeration with names.
+fn translate_form(question: &Frame, params: Span) -> Option<FrameEdit<'_>> {
+    let bytes = question.bytes();
     let path = ["requestedSchema", "properties"];
-    let properties = scan::pointer(params.of(bytes), &path)?.within(params);
-    let fields = scan::members(properties.of(bytes)).map(|(_, field)| field.within(properties));
-    Some(fields.fold(asked.edit(), |edit, field| titled(edit, bytes, field)))
+    let properties = scan::pointer(params.slice(bytes), &path)?.within(params);
+    let fields = scan::members(properties.slice(bytes)).map(|(_, field)| field.within(properties));
+    Some(fields.fold(question.edit(), |edit, field| translate_choices(edit, bytes, field)))
 }
 
-fn titled<'a>(edit: Edit<'a>, bytes: &[u8], field: Span) -> Edit<'a> {
-    let raw = field.of(bytes);
-    let choices = || elements(raw, "oneOf").map(|choice| choice.of(raw));
-    let value = |choice| scan::text(choice, "const");
-    let name = |choice| scan::text(choice, "title").or_else(|| value(choice));
-    match (list(choices().map(value)), list(choices().map(name))) {
+fn translate_choices<'a>(edit: FrameEdit<'a>, bytes: &[u8], field: Span) -> FrameEdit<'a> {
+    let raw = field.slice(bytes);
+    let choices = || member_elements(raw, "oneOf").map(|choice| choice.slice(raw));
+    let value = |choice| scan::member_text(choice, "const");
+    let name = |choice| scan::member_text(choice, "title").or_else(|| value(choice));
+    match (encode_list(choices().map(value)), encode_list(choices().map(name))) {
         (Some(values), Some(names)) => edit
             .delete_member(field, "oneOf")
             .set_member(field, "enum", values)
@@ -102,8 +111,8 @@ fn titled<'a>(edit: Edit<'a>, bytes: &[u8], field: Span) -> Edit<'a> {
     }
 }
 
-/// An array of texts; `None` if one is missing, or there is none.
-fn list<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<String> {
+/// Encodes an array of texts. Returns `None` if one is missing or there are none.
+fn encode_list<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<String> {
     let texts: Vec<_> = texts.map(|text| Some(string::encode(&text?))).collect::<Option<_>>()?;
     (!texts.is_empty()).then(|| format!("[{}]", texts.join(",")))
 }

@@ -1,15 +1,15 @@
-//! Results: what a modern one says of itself, put on or taken off.
+//! Adds or removes the members that only modern results have.
 //!
-//! Modern to legacy: `resultType`, `ttlMs`, `cacheScope` and the server's name go, structured
-//! output that is no object is wrapped. Legacy to modern: they come, with the values that promise
-//! nothing. What a member means to an extension (`resultType: "task"`, say) is not touched, but a
-//! question is none: questions pass the question port.
+//! Modern to legacy: removes `resultType`, `ttlMs`, `cacheScope` and the server info, and wraps
+//! structured output that is not an object. Legacy to modern: adds them, with values that promise
+//! nothing. Values that belong to extensions (such as `resultType: "task"`) stay. Questions do not
+//! pass through here.
 
-use toolgate_wire::{Edit, Era, Frame, Revision, Span, meta, method, scan};
+use toolgate_wire::{Era, Frame, FrameEdit, Revision, Span, meta, method, scan};
 
-use crate::{Passage, content, definition};
+use crate::{ResponseTranslation, content, definition};
 
-/// What the gateway calls itself to modern peers, as raw JSON.
+/// The gateway's name and version for modern peers, as raw JSON.
 pub const SERVER_INFO: &str = concat!(
     r#"{"name":"toolgate","title":"Toolgate","version":""#,
     env!("CARGO_PKG_VERSION"),
@@ -23,39 +23,43 @@ const SCOPE: &str = "cacheScope";
 const PRIVATE: &[u8] = b"\"private\"";
 const STRUCTURED: &str = "structuredContent";
 
-/// A result as the caller's revision has it. `tool` is the definition of the tool that was called,
-/// as its server wrote it.
-pub fn result(answer: Frame, passage: &Passage<'_>, tool: Option<&[u8]>) -> Frame {
-    if passage.is_straight() {
+/// Translates a result for the caller's revision. `tool` is the server's definition of the called
+/// tool.
+pub fn translate_result(
+    answer: Frame,
+    translation: &ResponseTranslation<'_>,
+    tool: Option<&[u8]>,
+) -> Frame {
+    if translation.is_identity() {
         return answer;
     }
-    let Some(object) = Object::of(&answer) else { return answer };
-    let edit = match passage.eras() {
-        (Era::Modern, Era::Legacy) => age(answer.edit(), object, passage, tool),
-        (Era::Legacy, Era::Modern) => modernise(answer.edit(), object, passage),
+    let Some(object) = ResultObject::of(&answer) else { return answer };
+    let edit = match translation.eras() {
+        (Era::Modern, Era::Legacy) => convert_to_legacy(answer.edit(), object, translation, tool),
+        (Era::Legacy, Era::Modern) => convert_to_modern(answer.edit(), object, translation),
         _ => answer.edit(),
     };
-    let edit = content::degraded(object.raw, passage, answer.aside())
+    let edit = content::text_replacements(object.raw, translation, answer.detached_values())
         .into_iter()
         .fold(edit, |edit, (at, block)| edit.replace(at.within(object.at), block));
-    edit.frame().unwrap_or(answer)
+    edit.finish_frame().unwrap_or(answer)
 }
 
-/// The same result for one caller alone: a cache must not give it to another, whatever the server
-/// believes.
-pub fn confined(answer: Frame, passage: &Passage<'_>) -> Frame {
-    if passage.to.era() == Era::Legacy || !passage.is_cacheable() {
+/// Marks a result as private to one caller, so that no cache gives it to another, whatever the
+/// server declares.
+pub fn mark_private(answer: Frame, translation: &ResponseTranslation<'_>) -> Frame {
+    if translation.to.era() == Era::Legacy || !translation.is_cacheable() {
         return answer;
     }
-    let Some(object) = Object::of(&answer) else { return answer };
+    let Some(object) = ResultObject::of(&answer) else { return answer };
     if object.member(SCOPE).is_some_and(|scope| scope.raw == PRIVATE) {
         return answer;
     }
-    answer.edit().set_member(object.at, SCOPE, PRIVATE).frame().unwrap_or(answer)
+    answer.edit().set_member(object.at, SCOPE, PRIVATE).finish_frame().unwrap_or(answer)
 }
 
-/// The members that make a list of the gateway's own modern, after those of the list itself.
-pub fn list_tail(ttl_ms: u32, public: bool) -> String {
+/// Returns the members that make one of the gateway's own lists modern, to append to the list.
+pub fn modern_list_members(ttl_ms: u32, public: bool) -> String {
     let scope = if public { "public" } else { "private" };
     format!(
         r#","{RESULT_TYPE}":"complete","{TTL}":{ttl_ms},"{SCOPE}":"{scope}","_meta":{{"{}":{SERVER_INFO}}}"#,
@@ -63,23 +67,23 @@ pub fn list_tail(ttl_ms: u32, public: bool) -> String {
     )
 }
 
-/// A result that is an object, and where it stands.
+/// A result object with its span.
 #[derive(Clone, Copy)]
-struct Object<'a> {
+struct ResultObject<'a> {
     at: Span,
     raw: &'a [u8],
 }
 
-impl<'a> Object<'a> {
+impl<'a> ResultObject<'a> {
     fn of(answer: &'a Frame) -> Option<Self> {
         let at = answer.result_span()?;
-        let raw = at.of(answer.bytes());
+        let raw = at.slice(answer.bytes());
         raw.starts_with(b"{").then_some(Self { at, raw })
     }
 
     fn member(self, key: &str) -> Option<Self> {
         let at = scan::member(self.raw, key)?;
-        Some(Self { at: at.within(self.at), raw: at.of(self.raw) })
+        Some(Self { at: at.within(self.at), raw: at.slice(self.raw) })
     }
 
     fn is_object(self) -> bool {
@@ -87,20 +91,21 @@ impl<'a> Object<'a> {
     }
 }
 
-fn age<'a>(
-    mut edit: Edit<'a>,
-    result: Object<'_>,
-    passage: &Passage<'_>,
+fn convert_to_legacy<'a>(
+    mut edit: FrameEdit<'a>,
+    result: ResultObject<'_>,
+    translation: &ResponseTranslation<'_>,
     tool: Option<&[u8]>,
-) -> Edit<'a> {
-    // Another type than `complete` is an extension's word, and not ours to take away.
-    if scan::text(result.raw, RESULT_TYPE).as_deref() == Some("complete") {
+) -> FrameEdit<'a> {
+    // Any type other than `complete` belongs to an extension and stays.
+    if scan::member_text(result.raw, RESULT_TYPE).as_deref() == Some("complete") {
         edit = edit.delete_member(result.at, RESULT_TYPE);
     }
-    if passage.is_cacheable() {
+    if translation.is_cacheable() {
         edit = edit.delete_member(result.at, TTL).delete_member(result.at, SCOPE);
     }
-    let named = |meta: &Object<'_>| meta.is_object() && meta.member(meta::SERVER_INFO).is_some();
+    let named =
+        |meta: &ResultObject<'_>| meta.is_object() && meta.member(meta::SERVER_INFO).is_some();
     if let Some(meta) = result.member("_meta").filter(named) {
         let alone = scan::members(meta.raw).all(|(key, _)| key == meta::SERVER_INFO);
         edit = match alone {
@@ -109,23 +114,31 @@ fn age<'a>(
         };
     }
     match result.member(STRUCTURED) {
-        Some(output) if is_to_be_wrapped(output, passage, tool) => {
+        Some(output) if must_wrap_output(output, translation, tool) => {
             edit.replace(output.at, [b"{\"result\":", output.raw, b"}"].concat())
         }
         _ => edit,
     }
 }
 
-/// Output goes as its schema goes; and without one it must still be the object that the revisions
-/// with structured output know.
-fn is_to_be_wrapped(output: Object<'_>, passage: &Passage<'_>, tool: Option<&[u8]>) -> bool {
-    let wrapped = |tool| definition::is_wrapped(tool, passage.from, passage.to);
-    passage.method == method::TOOLS_CALL
-        && passage.to >= Revision::V2025_06_18
+/// Returns true if structured output must be wrapped: if its schema is wrapped, or if it is not an
+/// object, which the revisions with structured output require.
+fn must_wrap_output(
+    output: ResultObject<'_>,
+    translation: &ResponseTranslation<'_>,
+    tool: Option<&[u8]>,
+) -> bool {
+    let wrapped = |tool| definition::needs_wrapping(tool, translation.from, translation.to);
+    translation.method == method::TOOLS_CALL
+        && translation.to >= Revision::V2025_06_18
         && (!output.is_object() || tool.is_some_and(wrapped))
 }
 
-fn modernise<'a>(mut edit: Edit<'a>, result: Object<'_>, passage: &Passage<'_>) -> Edit<'a> {
+fn convert_to_modern<'a>(
+    mut edit: FrameEdit<'a>,
+    result: ResultObject<'_>,
+    translation: &ResponseTranslation<'_>,
+) -> FrameEdit<'a> {
     let lacks = |key: &str| result.member(key).is_none();
     match result.member("_meta") {
         None => {
@@ -137,7 +150,7 @@ fn modernise<'a>(mut edit: Edit<'a>, result: Object<'_>, passage: &Passage<'_>) 
         }
         Some(_) => {}
     }
-    if passage.is_cacheable() {
+    if translation.is_cacheable() {
         if lacks(SCOPE) {
             edit = edit.insert_member(result.at, SCOPE, PRIVATE);
         }
@@ -145,8 +158,9 @@ fn modernise<'a>(mut edit: Edit<'a>, result: Object<'_>, passage: &Passage<'_>) 
             edit = edit.insert_member(result.at, TTL, b"0");
         }
     }
-    match scan::text(result.raw, RESULT_TYPE).as_deref() {
-        // No legacy server can ask by a result: the caller would believe that the gateway asks.
+    match scan::member_text(result.raw, RESULT_TYPE).as_deref() {
+        // A legacy server cannot ask through a result; the caller would take it for a question of
+        // the gateway.
         None | Some("input_required") => edit.set_member(result.at, RESULT_TYPE, COMPLETE),
         Some(_) => edit,
     }

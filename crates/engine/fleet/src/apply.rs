@@ -1,62 +1,66 @@
-//! Many servers declared anew: what differs is taken over, and nothing else is touched.
+//! Applies a new set of server declarations and changes only the servers that differ.
 //!
-//! Servers are told apart by their names. One whose declaration differs only in what its process
-//! need not know (where it stands, what it is called in words, which of its tools are seen) goes on
-//! as it is; any other difference replaces it.
+//! Servers are matched by name. A server whose declaration differs only in metadata (origin,
+//! description, visible tools) keeps its process. Any other difference replaces the server.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use toolgate_model::{Catalog, ServerName, ServerSpec, ServerState};
 
-use crate::fleet::Change;
-use crate::server::Server;
-use crate::{Fleet, Member};
+use crate::fleet::FleetChange;
+use crate::server_pools::ServerPools;
+use crate::{Fleet, FleetServer};
 
-/// What became of the servers.
+/// Lists what [`Fleet::apply`] did with each server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Applied {
-    /// Those that are new.
+pub struct ApplyReport {
+    /// New servers.
     pub added: Vec<ServerName>,
-    /// Those that are declared otherwise than before.
+    /// Servers whose declaration changed.
     pub changed: Vec<ServerName>,
-    /// Those that are gone.
+    /// Servers that are no longer declared.
     pub removed: Vec<ServerName>,
-    /// Those that are as before.
+    /// Servers whose declaration did not change.
     pub kept: Vec<ServerName>,
 }
 
-impl Applied {
-    /// Whether everything is as before.
-    pub fn is_nothing(&self) -> bool {
+impl ApplyReport {
+    /// Returns true if no server was added, changed or removed.
+    pub fn is_unchanged(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 }
 
-/// How far two declarations of one name differ.
+/// How much two declarations with the same name differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Difference {
-    /// Not at all, but for the place they stand at.
+enum ServerDifference {
+    /// Not at all, except possibly in their position.
     None,
-    /// In what the process need not know.
-    Words,
-    /// In the process, or in whether it may run.
+    /// Only in metadata that does not affect the process.
+    Metadata,
+    /// In the process itself, or in whether it may run.
     Process,
 }
 
 impl Fleet {
-    /// Makes these the servers there are, and says what that changed. New and changed ones are
-    /// started in the background; calls under way on a replaced one finish on the old process, up
-    /// to the drain limit.
-    pub async fn apply(&self, members: Vec<Member>) -> Applied {
+    /// Replaces the set of servers with `members` and reports what changed. New and changed servers
+    /// start in the background. Calls in progress on a replaced server finish on the old process,
+    /// up to the drain limit.
+    pub async fn apply(&self, members: Vec<FleetServer>) -> ApplyReport {
         self.apply_with(members, || false).await
     }
 
-    /// The same, together with what `also` stores, which says whether that changed anything.
-    /// Everything that takes time is done before; then all of it becomes visible at once.
-    pub async fn apply_with(&self, members: Vec<Member>, also: impl FnOnce() -> bool) -> Applied {
+    /// Works like [`Fleet::apply`] and also runs `also`, which stores related state and returns
+    /// true if that changed anything. All slow work happens first; then the whole change becomes
+    /// visible at once.
+    pub async fn apply_with(
+        &self,
+        members: Vec<FleetServer>,
+        also: impl FnOnce() -> bool,
+    ) -> ApplyReport {
         let _turn = self.applying.lock().await;
-        let (mut applied, mut change) = (Applied::default(), Change::default());
+        let (mut applied, mut change) = (ApplyReport::default(), FleetChange::default());
         let wanted: BTreeSet<_> = members.iter().map(|member| member.spec.name.clone()).collect();
         change.leaving.extend(self.names().into_iter().filter(|name| !wanted.contains(name)));
         let mut kept = Vec::new();
@@ -68,16 +72,16 @@ impl Fleet {
                 continue;
             };
             match difference(&present, &member) {
-                Difference::None => {
+                ServerDifference::None => {
                     kept.push(present.clone());
                     change.redeclared.push((present, member));
                     applied.kept.push(name);
                 }
-                Difference::Words => {
+                ServerDifference::Metadata => {
                     change.redeclared.push((present, member));
                     applied.changed.push(name);
                 }
-                Difference::Process => {
+                ServerDifference::Process => {
                     change.entering.push(self.prepare(member, true).await);
                     applied.changed.push(name);
                 }
@@ -85,14 +89,15 @@ impl Fleet {
         }
         let gone = self.publish(change, also);
         applied.removed.extend(gone.into_iter().map(|(name, _)| name));
-        kept.iter().for_each(|server| server.reconsider());
+        kept.iter().for_each(|server| server.restart_if_unusable());
         applied
     }
 }
 
-/// Takes over words. Gives the server's name if they say what is seen, or where that is said.
-pub(crate) fn redeclare(server: &Arc<Server>, member: Member) -> Option<ServerName> {
-    let (name, old) = (member.spec.name.clone(), server.member());
+/// Replaces the metadata of a running server. Returns its name if the change affects which
+/// capabilities are visible, or their origin, tags or order.
+pub(crate) fn redeclare(server: &Arc<ServerPools>, member: FleetServer) -> Option<ServerName> {
+    let (name, old) = (member.spec.name.clone(), server.fleet_server());
     let chosen = old.spec.selection != member.spec.selection;
     let differs = chosen
         || (&old.spec.tags, &old.origin, old.place)
@@ -105,35 +110,37 @@ pub(crate) fn redeclare(server: &Arc<Server>, member: Member) -> Option<ServerNa
     differs.then_some(name)
 }
 
-fn difference(present: &Server, new: &Member) -> Difference {
-    let old = &*present.member();
+fn difference(present: &ServerPools, new: &FleetServer) -> ServerDifference {
+    let old = &*present.fleet_server();
     let same_built_in = match (&old.built_in, &new.built_in) {
         (None, None) => true,
         (Some(old), Some(new)) => std::ptr::addr_eq(Arc::as_ptr(old), Arc::as_ptr(new)),
         _ => false,
     };
     let same_meaning = same_built_in && old.project == new.project;
-    if !same_meaning || !same_standing(present, old, new) || !same_process(&old.spec, &new.spec) {
-        return Difference::Process;
+    if !same_meaning || !same_run_state(present, old, new) || !same_process(&old.spec, &new.spec) {
+        return ServerDifference::Process;
     }
     match old.spec == new.spec {
-        true => Difference::None,
-        false => Difference::Words,
+        true => ServerDifference::None,
+        false => ServerDifference::Metadata,
     }
 }
 
-/// Whether it may run as before. What variables are worth is asked when a connection is made: it
-/// does not end one, but one that was refused for it is tried again.
-fn same_standing(present: &Server, old: &Member, new: &Member) -> bool {
+/// Returns true if the server may run, or not run, as before. Variables are resolved when a
+/// connection is made, so a changed value does not end a live connection. A server that was blocked
+/// because of a variable is tried again.
+fn same_run_state(present: &ServerPools, old: &FleetServer, new: &FleetServer) -> bool {
     if old.may_run() && new.may_run() && present.is_up() {
         return true;
     }
     let state = present.status().state;
-    let refused = matches!(state, ServerState::Blocked(_)) && new.standing != state;
-    old.standing == new.standing && !refused
+    let refused = matches!(state, ServerState::Blocked(_)) && new.initial_state != state;
+    old.initial_state == new.initial_state && !refused
 }
 
-/// Every field is named, so that a new one must be decided on.
+/// Returns true if both declarations describe the same process. The pattern names every field, so
+/// that adding a field forces a decision here.
 fn same_process(old: &ServerSpec, new: &ServerSpec) -> bool {
     let ServerSpec {
         name,
@@ -153,16 +160,17 @@ fn same_process(old: &ServerSpec, new: &ServerSpec) -> bool {
     } = new;
     (name, transport, enabled) == (&old.name, &old.transport, &old.enabled)
         && (timeouts, pool, safety) == (&old.timeouts, &old.pool, &old.safety)
-        && *sampling == old.sampling // the handshake says whether it may ask
+        && *sampling == old.sampling // the handshake declares sampling
 }
 
-/// An entry that speaks of a tool its server does not have is likely misspelt.
+/// Logs a warning for each tool that the entry names and the server does not have; the name is
+/// probably misspelt.
 pub(crate) fn warn_of_missing(spec: &ServerSpec, catalog: &Catalog) {
     let has = |name: &str| catalog.tools.iter().any(|tool| &*tool.name == name);
     for tool in spec.selection.tools.keys().filter(|tool| !has(tool)) {
         tracing::warn!(
             target: "toolgate::fleet", server = %spec.name,
-            "its entry names the tool {tool:?}, which the server does not have"
+            "the entry names the tool {tool:?}, which the server does not have"
         );
     }
 }

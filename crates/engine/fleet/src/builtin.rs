@@ -1,29 +1,30 @@
-//! Servers inside this process.
+//! Servers that run inside this process.
 
 use tokio::io::DuplexStream;
 use toolgate_wire::Era;
 
-/// A server that speaks MCP lines on a pipe inside this process, as a child would on its streams.
-pub trait BuiltIn: Send + Sync {
-    /// Serves one connection on a task of its own, until the pipe closes.
+/// A server that speaks line-based MCP over an in-process pipe, as a child process does over stdio.
+pub trait BuiltInServer: Send + Sync {
+    /// Serves one connection on its own task until the pipe closes.
     fn serve(&self, pipe: DuplexStream);
 
-    /// The era it speaks; nobody has to ask.
+    /// Returns the era the server speaks, so that no probe is needed.
     fn era(&self) -> Era {
         Era::Legacy
     }
 
-    /// Whether it passes on what others wrote: then its words are no more trusted than theirs.
-    fn relays(&self) -> bool {
+    /// Returns true if the server passes on content written by others, which makes its output
+    /// untrusted.
+    fn relays_untrusted_content(&self) -> bool {
         false
     }
 }
 
-/// How much may wait in the pipe.
+/// The buffer size of the pipe, in bytes.
 const PIPE: usize = 64 << 10;
 
 /// Connects to a built-in server.
-pub(crate) fn connect(server: &dyn BuiltIn) -> DuplexStream {
+pub(crate) fn connect(server: &dyn BuiltInServer) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     server.serve(theirs);
     ours

@@ -1,93 +1,98 @@
-//! Bringing one server up: resolve, reach, shake hands, list.
+//! Connects to one server: resolves variables, opens the transport, performs the handshake and
+//! lists the catalog.
 //!
-//! Which era a server speaks is asked once and then remembered ([`Memory`]). A server that does not
-//! survive the question, or a greeting that came before its answer, is started anew, once, and not
-//! asked again; one that was found modern is never taken for a legacy one without somebody being
-//! told.
+//! The era of a server is probed once and then cached ([`ServerCache`]). A server that exits
+//! because of the probe, or because of an `initialize` sent before its answer, is started once more
+//! without a probe. A server that was found to be modern is never treated as a legacy one silently.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolgate_launch::{ChildHandle, Command, Launcher, SHUTDOWN_GRACE};
+use toolgate_launch::{ChildHandle, LaunchSpec, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
-    Catalog, Failure, HttpKind, Mask, Phase, Secret, ServerName, ServerSpec, ServerState,
-    StdioSpec, TransportSpec, shown_args, shown_url,
+    Catalog, FailurePhase, HttpTransportKind, Mask, Secret, ServerFailure, ServerName, ServerSpec,
+    ServerState, StdioSpec, TransportSpec, redact_args, redact_url,
 };
-use toolgate_session::{Opening, Owner, Session, SessionError, declared};
+use toolgate_session::{
+    Session, SessionError, SessionEventHandler, SessionOptions, restrict_sampling,
+};
 use toolgate_wire::{Era, Frame};
 
-use crate::member::{Member, Tenant};
-use crate::memory::Memory;
-use crate::report::Log;
-use crate::{builtin, hints, http, masked, refresh};
+use crate::fleet_server::{FleetServer, Tenant};
+use crate::report::ConnectLog;
+use crate::server_cache::ServerCache;
+use crate::{builtin, hints, http, listing, masking};
 
-/// A server that is up.
-pub(crate) struct Live {
+/// An open connection to a server.
+pub(crate) struct ServerConnection {
     pub(crate) server: ServerName,
     pub(crate) session: Session,
     pub(crate) child: Option<ChildHandle>,
-    /// What must not be shown of what it says.
+    /// The secrets to remove from the server's texts.
     pub(crate) mask: Mask,
 }
 
-impl Live {
-    /// The end of what the process wrote to its standard error, masked.
+impl ServerConnection {
+    /// Returns the end of the process's standard error, masked.
     pub(crate) fn stderr(&self) -> String {
         let mut stderr = self.child.as_ref().map(|child| child.stderr().tail()).unwrap_or_default();
-        self.mask.hide_in(&mut stderr);
+        self.mask.apply_in_place(&mut stderr);
         stderr
     }
 
-    /// An error of its session, as it may be shown.
-    pub(crate) fn masked(&self, error: SessionError) -> SessionError {
-        masked::error(error, &self.mask)
+    /// Masks the secrets in an error of the session.
+    pub(crate) fn mask_error(&self, error: SessionError) -> SessionError {
+        masking::mask_error(error, &self.mask)
     }
 
-    /// An answer of its server: an error as it may be shown, a result as it came.
-    pub(crate) fn masked_answer(&self, frame: Frame) -> Frame {
-        masked::answer(frame, &self.mask)
+    /// Masks the secrets in an error response. Returns a result unchanged.
+    pub(crate) fn mask_response(&self, frame: Frame) -> Frame {
+        masking::mask_response(frame, &self.mask)
     }
 
-    /// Why it ended, as far as its process tells, and the last words of that. A dying one gets a
-    /// moment.
-    pub(crate) async fn obituary(&self, error: SessionError) -> (SessionError, String) {
+    /// Adds the exit status of the process to an error, and returns it with the end of the standard
+    /// error. Waits briefly for a process that is about to exit.
+    pub(crate) async fn describe_exit(&self, error: SessionError) -> (SessionError, String) {
         if let Some(child) = &self.child {
             let _ = tokio::time::timeout(Duration::from_millis(200), child.wait()).await;
         }
-        (self.masked(with_exit(error, self.child.as_ref())), self.stderr())
+        (self.mask_error(add_exit_status(error, self.child.as_ref())), self.stderr())
     }
 
-    /// Ends it in good manners.
+    /// Closes the session and shuts the process down gracefully.
     pub(crate) async fn close(&self) {
         let began = Instant::now();
         self.session.close().await;
         let mut status = None;
         if let Some(child) = &self.child {
             child.shutdown(SHUTDOWN_GRACE).await;
-            status = child.exited();
+            status = child.exit_status();
         }
         let (server, took) = (&self.server, began.elapsed());
         match status {
             Some(status) => {
-                tracing::debug!(target: "toolgate::session", %server, ?took, "close: its process ended ({status})");
+                tracing::debug!(
+                    target: "toolgate::session", %server, ?took,
+                    "close: its process ended ({status})"
+                );
             }
             None => tracing::debug!(target: "toolgate::session", %server, ?took, "close: done"),
         }
     }
 }
 
-/// What carries the messages of a connection.
+/// The transport that carries the messages of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carrier {
+pub(crate) enum TransportKind {
     Stdio,
     StreamableHttp,
     HttpSse,
     InProcess,
 }
 
-impl fmt::Display for Carrier {
+impl fmt::Display for TransportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Stdio => "over stdio",
@@ -98,100 +103,114 @@ impl fmt::Display for Carrier {
     }
 }
 
-/// What connecting takes.
-pub(crate) struct Attempt<'a> {
-    pub(crate) member: &'a Member,
+/// The inputs of one attempt to connect to a server.
+pub(crate) struct ConnectAttempt<'a> {
+    pub(crate) fleet_server: &'a FleetServer,
     pub(crate) tenant: &'a Tenant,
     pub(crate) launcher: &'a Launcher,
-    pub(crate) memory: &'a Memory,
-    pub(crate) owner: Arc<dyn Owner>,
+    pub(crate) cache: &'a ServerCache,
+    pub(crate) event_handler: Arc<dyn SessionEventHandler>,
 }
 
-/// Why a server was not reached.
-pub(crate) enum Unreached {
-    /// There was nothing to shake hands with; it has been noted.
-    Absent(ServerState),
+/// Why a connection could not be opened.
+pub(crate) enum ConnectError {
+    /// The transport could not be opened. The failure is already recorded in the log.
+    Unavailable(ServerState),
     /// The handshake failed.
     Session {
         error: SessionError,
-        /// The last words of its process.
+        /// The end of the process's standard error.
         stderr: String,
     },
 }
 
-impl From<SessionError> for Unreached {
+impl From<SessionError> for ConnectError {
     fn from(error: SessionError) -> Self {
         Self::Session { error, stderr: String::new() }
     }
 }
 
-impl Attempt<'_> {
-    /// Brings the server up and lists what it offers, or says how it now stands.
-    pub(crate) async fn run(&self, log: &mut Log) -> Result<(Live, Catalog), ServerState> {
+impl ConnectAttempt<'_> {
+    /// Connects to the server and lists what it offers. On failure, returns the new server state.
+    pub(crate) async fn run(
+        &self,
+        log: &mut ConnectLog,
+    ) -> Result<(ServerConnection, Catalog), ServerState> {
         let (spec, live) = self.connect(log).await?;
-        log.begin(Phase::List);
-        match refresh::everything(&live).await {
+        log.begin(FailurePhase::List);
+        match listing::list_all(&live).await {
             Ok(catalog) => {
-                log.done(Phase::List, Some(refresh::summary(&catalog)));
+                log.done(FailurePhase::List, Some(listing::summary(&catalog)));
                 log.report.stderr = live.stderr();
                 Ok((live, catalog))
             }
             Err(error) => {
-                let (error, stderr) = live.obituary(error).await;
-                Err(log.failed(hints::failure(&spec, Phase::List, &error, stderr)))
+                let (error, stderr) = live.describe_exit(error).await;
+                Err(log.record_failure(hints::failure(&spec, FailurePhase::List, &error, stderr)))
             }
         }
     }
 
-    /// Brings the server up, with its variables expanded.
-    pub(crate) async fn connect(&self, log: &mut Log) -> Result<(ServerSpec, Live), ServerState> {
-        log.begin(Phase::Resolve);
-        let spec = match (self.member.resolve)(&self.member.spec) {
+    /// Resolves the variables of the declaration and connects to the server.
+    pub(crate) async fn connect(
+        &self,
+        log: &mut ConnectLog,
+    ) -> Result<(ServerSpec, ServerConnection), ServerState> {
+        log.begin(FailurePhase::Resolve);
+        let spec = match (self.fleet_server.resolve)(&self.fleet_server.spec) {
             Ok(resolved) => {
                 log.mask = resolved.mask;
                 resolved.spec
             }
-            Err(reason) => {
-                let hint = Some("set the variable, or give it a default".into());
-                let failure =
-                    Failure { phase: Phase::Resolve, cause: reason, stderr: String::new(), hint };
-                log.failed(failure.clone());
-                return Err(ServerState::Blocked(failure.cause));
+            Err(block) => {
+                let hint = Some("set the variable or give it a default".into());
+                let failure = ServerFailure {
+                    phase: FailurePhase::Resolve,
+                    cause: block.to_string(),
+                    stderr: String::new(),
+                    hint,
+                };
+                log.record_failure(failure);
+                return Err(ServerState::Blocked(block));
             }
         };
-        log.done(Phase::Resolve, None);
+        log.done(FailurePhase::Resolve, None);
         let live = self.open(&spec, log).await?;
         Ok((spec, live))
     }
 
-    /// Opens a connection in the era the server is known, or turns out, to speak.
-    async fn open(&self, spec: &ServerSpec, log: &mut Log) -> Result<Live, ServerState> {
+    /// Opens a connection in the cached era, or in the era that a probe finds.
+    async fn open(
+        &self,
+        spec: &ServerSpec,
+        log: &mut ConnectLog,
+    ) -> Result<ServerConnection, ServerState> {
         let known = self.known_era().await;
-        let mut reached = self.reach(spec, known, log).await;
-        if let Err(Unreached::Session { error: SessionError::Reopen { era, source }, .. }) =
+        let mut reached = self.open_transport(spec, known, log).await;
+        if let Err(ConnectError::Session { error: SessionError::Reopen { era, source }, .. }) =
             &reached
             && known.is_none()
         {
             let era = *era;
-            log.done(Phase::Initialize, Some(started_again(era, source)));
-            reached = self.reach(spec, Some(era), log).await;
+            log.done(FailurePhase::Initialize, Some(started_again(era, source)));
+            reached = self.open_transport(spec, Some(era), log).await;
         }
         match reached {
             Ok((live, carrier)) => {
-                let protocol = live.session.welcome().protocol;
-                log.step(Phase::Connect, &format!("connected {carrier}"));
-                log.done(Phase::Initialize, Some(format!("{protocol} {carrier}")));
-                if known.is_none() && asked_for_era(spec) {
-                    self.memory.save_era(&self.member.spec, Some(protocol.era())).await;
+                let protocol = live.session.handshake().protocol;
+                log.step(FailurePhase::Connect, &format!("connected {carrier}"));
+                log.done(FailurePhase::Initialize, Some(format!("{protocol} {carrier}")));
+                if known.is_none() && needs_era_probe(spec) {
+                    self.cache.save_era(&self.fleet_server.spec, Some(protocol.era())).await;
                 }
                 Ok(live)
             }
-            Err(Unreached::Absent(state)) => Err(state),
-            Err(Unreached::Session { error, stderr }) => {
+            Err(ConnectError::Unavailable(state)) => Err(state),
+            Err(ConnectError::Session { error, stderr }) => {
                 let doubted =
-                    known.filter(|_| asked_for_era(spec) && hints::belies_era(spec, &error));
+                    known.filter(|_| needs_era_probe(spec) && hints::contradicts_era(spec, &error));
                 if doubted.is_some() {
-                    self.memory.save_era(&self.member.spec, None).await;
+                    self.cache.save_era(&self.fleet_server.spec, None).await;
                 }
                 Err(failed(spec, log, &error, stderr, doubted))
             }
@@ -199,139 +218,154 @@ impl Attempt<'_> {
     }
 
     async fn known_era(&self) -> Option<Era> {
-        match asked_for_era(&self.member.spec) {
-            true => self.memory.era(&self.member.spec).await,
-            // Built-in servers say it, and the old transport is that of one era.
-            false => Some(self.member.built_in.as_ref().map_or(Era::Legacy, |it| it.era())),
+        match needs_era_probe(&self.fleet_server.spec) {
+            true => self.cache.era(&self.fleet_server.spec).await,
+            // Built-in servers declare their era, and HTTP+SSE exists only in the legacy era.
+            false => Some(self.fleet_server.built_in.as_ref().map_or(Era::Legacy, |it| it.era())),
         }
     }
 
-    async fn reach(
+    async fn open_transport(
         &self,
         spec: &ServerSpec,
         era: Option<Era>,
-        log: &mut Log,
-    ) -> Result<(Live, Carrier), Unreached> {
-        let opening = || self.opening(spec, era);
+        log: &mut ConnectLog,
+    ) -> Result<(ServerConnection, TransportKind), ConnectError> {
+        let opening = || self.session_options(spec, era);
         match &spec.transport {
             TransportSpec::Stdio(stdio) => {
-                log.begin(Phase::Launch);
-                log.step(Phase::Launch, &self.shown_command());
-                let live = self.reach_process(spec, stdio, era, log).await?;
-                Ok((live, Carrier::Stdio))
+                log.begin(FailurePhase::Launch);
+                log.step(FailurePhase::Launch, &self.shown_command());
+                let live = self.open_process(spec, stdio, era, log).await?;
+                Ok((live, TransportKind::Stdio))
             }
             TransportSpec::Http(http) => {
-                log.begin(Phase::Connect);
-                log.step(Phase::Connect, &self.shown_address());
+                log.begin(FailurePhase::Connect);
+                log.step(FailurePhase::Connect, &self.shown_address());
                 let (session, carrier) = http::open(http, opening, log).await?;
-                Ok((self.live(session, None, log), carrier))
+                Ok((self.new_connection(session, None, log), carrier))
             }
             TransportSpec::BuiltIn => {
-                let Some(server) = &self.member.built_in else {
-                    let reason = "no server of this name is built in".into();
-                    return Err(Unreached::Absent(ServerState::Blocked(reason)));
+                let Some(server) = &self.fleet_server.built_in else {
+                    let reason = "no built-in server has this name".to_owned();
+                    return Err(ConnectError::Unavailable(ServerState::Blocked(reason.into())));
                 };
-                log.begin(Phase::Connect);
+                log.begin(FailurePhase::Connect);
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
                 let session = Session::on_lines(input, output, opening()).await?;
-                Ok((self.live(session, None, log), Carrier::InProcess))
+                Ok((self.new_connection(session, None, log), TransportKind::InProcess))
             }
         }
     }
 
-    async fn reach_process(
+    async fn open_process(
         &self,
         spec: &ServerSpec,
         stdio: &StdioSpec,
         era: Option<Era>,
-        log: &mut Log,
-    ) -> Result<Live, Unreached> {
+        log: &mut ConnectLog,
+    ) -> Result<ServerConnection, ConnectError> {
         let started =
             self.launcher.start(&command(spec, stdio, &log.mask)).await.map_err(|error| {
-                let cause = format!("failed to {error}");
-                let stderr = String::new();
-                let failure = Failure { phase: Phase::Launch, cause, stderr, hint: None };
-                Unreached::Absent(log.failed(failure))
+                let (cause, stderr) = (error.to_string(), String::new());
+                let failure =
+                    ServerFailure { phase: FailurePhase::Launch, cause, stderr, hint: None };
+                ConnectError::Unavailable(log.record_failure(failure))
             })?;
         let (io, child) = started.split();
-        log.done(Phase::Launch, Some(format!("process {}", child.pid())));
-        log.begin(Phase::Initialize);
-        log.step(Phase::Connect, &Carrier::Stdio.to_string());
-        match Session::on_lines(io.stdout, io.stdin, self.opening(spec, era)).await {
-            Ok(session) => Ok(self.live(session, Some(child), log)),
+        log.done(FailurePhase::Launch, Some(format!("process {}", child.pid())));
+        log.begin(FailurePhase::Initialize);
+        log.step(FailurePhase::Connect, &TransportKind::Stdio.to_string());
+        match Session::on_lines(io.stdout, io.stdin, self.session_options(spec, era)).await {
+            Ok(session) => Ok(self.new_connection(session, Some(child), log)),
             Err(error) => {
-                let stderr = last_words(&child).await;
-                Err(Unreached::Session { error: with_exit(error, Some(&child)), stderr })
+                let stderr = read_stderr_tail(&child).await;
+                Err(ConnectError::Session { error: add_exit_status(error, Some(&child)), stderr })
             }
         }
     }
 
-    fn live(&self, session: Session, child: Option<ChildHandle>, log: &Log) -> Live {
-        Live { server: self.member.spec.name.clone(), session, child, mask: log.mask.clone() }
+    fn new_connection(
+        &self,
+        session: Session,
+        child: Option<ChildHandle>,
+        log: &ConnectLog,
+    ) -> ServerConnection {
+        ServerConnection {
+            server: self.fleet_server.spec.name.clone(),
+            session,
+            child,
+            mask: log.mask.clone(),
+        }
     }
 
-    /// What is started, as it is declared: variables are not expanded.
+    /// Returns the command line as declared, with variables unexpanded and secrets redacted.
     fn shown_command(&self) -> String {
-        let TransportSpec::Stdio(stdio) = &self.member.spec.transport else { return String::new() };
+        let TransportSpec::Stdio(stdio) = &self.fleet_server.spec.transport else {
+            return String::new();
+        };
         let words = [std::slice::from_ref(&stdio.command), &stdio.args[..]].concat();
-        shown_args(&words).join(" ")
+        redact_args(&words).join(" ")
     }
 
-    /// Where it is reached, as it is declared.
+    /// Returns the URL as declared, with variables unexpanded and secrets redacted.
     fn shown_address(&self) -> String {
-        match &self.member.spec.transport {
-            TransportSpec::Http(http) => shown_url(&http.url),
+        match &self.fleet_server.spec.transport {
+            TransportSpec::Http(http) => redact_url(&http.url),
             _ => String::new(),
         }
     }
 
-    fn opening(&self, spec: &ServerSpec, era: Option<Era>) -> Opening {
-        Opening {
+    fn session_options(&self, spec: &ServerSpec, era: Option<Era>) -> SessionOptions {
+        SessionOptions {
             server: spec.name.clone(),
             timeouts: spec.timeouts,
-            capabilities: declared(self.tenant.capabilities.clone(), spec.sampling.is_some()),
-            ambient: self.tenant.ambient.clone(),
-            owner: self.owner.clone(),
+            capabilities: restrict_sampling(
+                self.tenant.capabilities.clone(),
+                spec.sampling.is_some(),
+            ),
+            default_interactor: self.tenant.default_interactor.clone(),
+            event_handler: self.event_handler.clone(),
             era,
         }
     }
 }
 
-/// What is said of a server that is started twice. It need not have ended because it was asked.
+/// Describes why a server is started a second time. The probe need not be the cause of its exit.
 fn started_again(era: Era, ended: &SessionError) -> String {
-    let how = match era {
-        Era::Modern => "it speaks 2026-07-28 but was greeted as an older server",
-        Era::Legacy => "asked for its era",
+    let during = match era {
+        Era::Modern => "the server speaks 2026-07-28 but was initialized as an older one",
+        Era::Legacy => "the revision probe did not succeed",
     };
-    format!("{how}: failed to {ended}; started again without asking")
+    format!("{during}: {ended}; started again without a probe")
 }
 
-/// Whether the era of such a server is found out rather than given.
-fn asked_for_era(spec: &ServerSpec) -> bool {
+/// Returns true if the era of the server must be probed.
+fn needs_era_probe(spec: &ServerSpec) -> bool {
     match &spec.transport {
         TransportSpec::Stdio(_) => true,
-        TransportSpec::Http(http) => http.kind != HttpKind::Sse,
+        TransportSpec::Http(http) => http.kind != HttpTransportKind::Sse,
         TransportSpec::BuiltIn => false,
     }
 }
 
-/// The end of a handshake that failed.
+/// Records a failed handshake and returns the new server state.
 fn failed(
     spec: &ServerSpec,
-    log: &mut Log,
+    log: &mut ConnectLog,
     error: &SessionError,
     stderr: String,
     doubted: Option<Era>,
 ) -> ServerState {
     let phase = match error {
-        SessionError::Transport(_) => Phase::Connect,
-        _ => Phase::Initialize,
+        SessionError::Transport(_) => FailurePhase::Connect,
+        _ => FailurePhase::Initialize,
     };
     let mut failure = hints::failure(spec, phase, error, stderr);
     if doubted == Some(Era::Modern) {
         failure.hint = Some(hints::DEMOTED.into());
     }
-    let failed = log.failed(failure);
+    let failed = log.record_failure(failure);
     match error {
         SessionError::NeedsAuth { .. } => {
             ServerState::NeedsAuth(failed.reason().unwrap_or_default())
@@ -340,29 +374,30 @@ fn failed(
     }
 }
 
-/// What a process said before it ended; a dying one gets a moment to say it.
-async fn last_words(child: &ChildHandle) -> String {
+/// Returns the end of a process's standard error. Waits briefly for a process that is about to
+/// exit.
+async fn read_stderr_tail(child: &ChildHandle) -> String {
     let _ = tokio::time::timeout(Duration::from_millis(300), child.wait()).await;
     child.stderr().tail()
 }
 
-/// An end that has an exit status says so.
-fn with_exit(error: SessionError, child: Option<&ChildHandle>) -> SessionError {
-    match (error, child.and_then(ChildHandle::exited)) {
+/// Replaces the reason of an ended connection by the exit status of the process, if there is one.
+fn add_exit_status(error: SessionError, child: Option<&ChildHandle>) -> SessionError {
+    match (error, child.and_then(ChildHandle::exit_status)) {
         (SessionError::Reopen { era, source }, _) => {
-            SessionError::Reopen { era, source: Box::new(with_exit(*source, child)) }
+            SessionError::Reopen { era, source: Box::new(add_exit_status(*source, child)) }
         }
         (SessionError::Ended(_), Some(status)) => {
-            SessionError::Ended(format!("its process ended ({status})"))
+            SessionError::Ended(format!("the server process ended ({status})"))
         }
         (error, _) => error,
     }
 }
 
-fn command(spec: &ServerSpec, stdio: &StdioSpec, mask: &Mask) -> Command {
+fn command(spec: &ServerSpec, stdio: &StdioSpec, mask: &Mask) -> LaunchSpec {
     let exposed =
         |(name, value): (&String, &Secret<String>)| (name.clone(), value.expose().clone());
-    Command {
+    LaunchSpec {
         label: spec.name.to_string(),
         program: OsString::from(&stdio.command),
         args: stdio.args.iter().map(OsString::from).collect(),

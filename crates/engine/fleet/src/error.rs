@@ -1,48 +1,50 @@
-//! Why a server could not be used.
+//! Errors of using a server.
 
-use toolgate_model::{Failure, ServerName, ServerState};
+use toolgate_model::{ServerFailure, ServerName, ServerState};
 use toolgate_session::SessionError;
 
-/// What can go wrong between the fleet and one of its servers.
+/// An error of using one of the fleet's servers.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// No such server.
-    #[error("find a server named `{0}`")]
+    /// No server has this name.
+    #[error("no server named `{0}`")]
     Unknown(ServerName),
-    /// It is not to be used: blocked, disabled, or waiting for a login.
-    #[error("use server `{server}`: it is {}{}", state.as_str(), reason(state))]
+    /// The server must not be used: it is blocked, disabled, or requires authentication.
+    #[error("server `{server}` is {}{}", state.as_str(), reason(state))]
     Unusable {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// How it stands.
+        /// Its state.
         state: ServerState,
     },
-    /// It could not be brought up.
-    #[error("bring up server `{server}` ({failure})")]
+    /// The server could not be started or reached.
+    #[error("server `{server}` is unavailable: {failure}")]
     Down {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Where and why.
-        failure: Box<Failure>,
+        /// The phase that failed, and why.
+        failure: Box<ServerFailure>,
     },
-    /// Every connection to it waits for somebody's answer.
-    #[error("use server `{0}`: others are being asked on all its connections; try again later")]
+    /// Every connection to the server waits for another caller to answer a question.
+    #[error(
+        "all connections to server `{0}` are waiting for answers of other callers; try again later"
+    )]
     Busy(ServerName),
-    /// It was taken out or replaced meanwhile.
-    #[error("use server `{0}`: it was taken out or replaced meanwhile; try again")]
+    /// The server was removed or replaced during the operation.
+    #[error("server `{0}` was removed or replaced; try again")]
     Gone(ServerName),
-    /// It was replaced before a call could be sent to it. Whether its successor may be called is for
-    /// whoever decided about the call to say.
-    #[error("use server `{0}`: it was replaced before it was called; try again")]
+    /// The server was replaced before the call was sent. The code that decided about the call must
+    /// decide whether its successor may be called.
+    #[error("server `{0}` was replaced before the call was sent; try again")]
     Replaced(ServerName),
-    /// It failed while it was used.
-    #[error("use server `{server}`: failed to {source}{}", last_words(.stderr))]
+    /// The session with the server failed.
+    #[error("server `{server}`: {source}{}", stderr_suffix(.stderr))]
     Session {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What happened.
+        /// What failed.
         source: SessionError,
-        /// The end of what it wrote to its standard error, where it died.
+        /// The end of the process's standard error, if the process died.
         stderr: String,
     },
 }
@@ -51,9 +53,9 @@ fn reason(state: &ServerState) -> String {
     state.reason().map(|reason| format!(": {reason}")).unwrap_or_default()
 }
 
-fn last_words(stderr: &str) -> String {
+fn stderr_suffix(stderr: &str) -> String {
     match stderr.trim_end().lines().next_back() {
-        Some(line) => format!("; its last words: {line}"),
+        Some(line) => format!("; last line on stderr: {line}"),
         None => String::new(),
     }
 }

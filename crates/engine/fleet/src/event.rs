@@ -1,31 +1,32 @@
-//! What the fleet reports.
+//! Events that the fleet reports.
 
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::Frame;
 
 use crate::CallerKey;
 
-/// Something that happened outside any call.
+/// An event that does not belong to a call.
 #[derive(Debug, Clone)]
 pub enum FleetEvent {
-    /// A server stands differently now.
+    /// The state of a server changed.
     StateChanged(ServerName),
-    /// What a server offers is different now, in these kinds.
+    /// The catalog of a server changed.
     CatalogChanged {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// What changed.
+        /// The kinds of capabilities that changed.
         kinds: Vec<CapabilityKind>,
     },
-    /// Whatever is made of the catalogs is to be made again, though none of them changed.
-    Renewed,
+    /// Everything derived from the catalogs must be rebuilt, although no catalog changed.
+    RebuildRequested,
     /// A server sent a notification that belongs to no call.
     Notified {
-        /// Which server.
+        /// The server.
         server: ServerName,
-        /// Whose connection it came on, if it is one caller's: nobody else may hear of it.
+        /// The caller that the connection belongs to, if it serves one caller. No other caller may
+        /// receive the notification.
         caller: Option<CallerKey>,
-        /// As it came.
+        /// The notification as it arrived.
         frame: Frame,
     },
 }

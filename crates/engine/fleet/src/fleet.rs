@@ -1,4 +1,4 @@
-//! The fleet: servers by name, their pools, and what is known of all of them.
+//! The fleet: all servers by name, with their pools and catalogs.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,58 +9,60 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::broadcast;
 use toolgate_launch::Launcher;
-use toolgate_model::{CapabilityKind, Discovery, PoolScope, Scope, ServerName, ServerState};
-use toolgate_store::State;
+use toolgate_model::{
+    CapabilityKind, ConfigScope, DiscoveryStatus, PoolScope, ServerName, ServerState,
+};
+use toolgate_store::StateStore;
 use toolgate_wire::view::LogLevel;
 
 use crate::apply::redeclare;
-use crate::gauge::Visit;
-use crate::leaving::Leaving;
-use crate::member::{Member, Tenant};
-use crate::memory::Memory;
-use crate::roots::Standing;
-use crate::server::{Offered, Server, ServerStatus};
-use crate::{CallerKey, FleetError, FleetEvent, Known, Pool, Report};
+use crate::drain::DrainingPools;
+use crate::fleet_server::{FleetServer, Tenant};
+use crate::lease::ServerLease;
+use crate::roots::ReloadableRoots;
+use crate::server_cache::ServerCache;
+use crate::server_pools::{OfferedCatalog, ServerPools, ServerStatus};
+use crate::{CallerKey, CheckedCatalog, ConnectReport, FleetError, FleetEvent, Pool};
 
-/// How many events may wait for a slow listener before it misses some.
-const EVENTS: usize = 1024;
+/// How many events a slow receiver can fall behind before it misses some.
+const EVENT_CAPACITY: usize = 1024;
 
-/// What we tell servers that serve everybody: everything some caller may be able to do.
-const EVERYTHING: &[u8] =
+/// The client capabilities declared on shared connections: everything that any caller may support.
+const ALL_CLIENT_CAPABILITIES: &[u8] =
     br#"{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
 
-/// What a fleet is made of.
+/// The inputs for building a [`Fleet`].
 pub struct FleetBuilder {
-    /// Starts processes.
+    /// Starts the server processes.
     pub launcher: Launcher,
-    /// Remembers catalogs between runs.
-    pub store: Option<Arc<dyn State>>,
-    /// What `roots/list` answers, as URIs.
+    /// Stores catalogs between runs.
+    pub store: Option<Arc<dyn StateStore>>,
+    /// The URIs to answer `roots/list` with.
     pub roots: Vec<String>,
-    /// How long calls under way on a server that is replaced or dismissed may go on; usually
-    /// [`DRAIN`](crate::DRAIN).
+    /// How long calls in progress on a replaced or removed server may continue; usually
+    /// [`DRAIN_LIMIT`](crate::DRAIN_LIMIT).
     pub drain: Duration,
 }
 
-/// What every pool shares.
-pub(crate) struct Shared {
+/// State shared by all pools.
+pub(crate) struct FleetShared {
     pub(crate) launcher: Launcher,
-    pub(crate) memory: Memory,
+    pub(crate) cache: ServerCache,
     events: broadcast::Sender<FleetEvent>,
     generation: AtomicU64,
-    /// The servers whose declined questions were logged.
-    declined: Mutex<HashSet<ServerName>>,
+    /// The servers for which a declined question was already logged.
+    declined_logged: Mutex<HashSet<ServerName>>,
 }
 
-impl Shared {
+impl FleetShared {
     pub(crate) fn announce(&self, event: FleetEvent) {
-        // Nobody listening is no fault.
+        // Sending fails only if there is no receiver, which is fine.
         let _ = self.events.send(event);
     }
 
-    /// Logs, once per server, that a question of it was declined.
-    pub(crate) fn declined(&self, server: &ServerName, why: &str) {
-        let mut logged = self.declined.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Logs that a question of the server was declined, once per server.
+    pub(crate) fn log_declined(&self, server: &ServerName, why: &str) {
+        let mut logged = self.declined_logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.insert(server.clone()) {
             tracing::warn!(
                 target: "toolgate::fleet", %server,
@@ -75,114 +77,117 @@ impl Shared {
     }
 }
 
-/// A server about to be added.
-pub(crate) struct Entrant {
-    server: Arc<Server>,
+/// A server that is ready to be added to the fleet.
+pub(crate) struct PreparedServer {
+    server: Arc<ServerPools>,
     pool: Arc<Pool>,
     starts: bool,
 }
 
-/// What is to be different about the servers.
+/// A change to the set of servers.
 #[derive(Default)]
-pub(crate) struct Change {
-    pub(crate) entering: Vec<Entrant>,
-    /// Those whose process goes on under another declaration.
-    pub(crate) redeclared: Vec<(Arc<Server>, Member)>,
+pub(crate) struct FleetChange {
+    pub(crate) entering: Vec<PreparedServer>,
+    /// Servers that keep their process and get a new declaration.
+    pub(crate) redeclared: Vec<(Arc<ServerPools>, FleetServer)>,
     pub(crate) leaving: Vec<ServerName>,
 }
 
-/// All servers.
+/// All servers and their pools.
 pub struct Fleet {
-    pub(crate) shared: Arc<Shared>,
-    ambient: Arc<Standing>,
-    /// How many servers have a pool per caller.
-    own_servers: AtomicUsize,
-    servers: RwLock<BTreeMap<ServerName, Arc<Server>>>,
-    /// Held while servers, and what is stored together with them, are exchanged.
+    pub(crate) shared: Arc<FleetShared>,
+    default_interactor: Arc<ReloadableRoots>,
+    /// The number of servers that have one pool per caller.
+    per_caller_servers: AtomicUsize,
+    servers: RwLock<BTreeMap<ServerName, Arc<ServerPools>>>,
+    /// Held for writing while a change to the servers and the related state is published.
     publishing: RwLock<()>,
-    /// How often that happened.
+    /// The number of published changes.
     epoch: AtomicU64,
-    leaving: Leaving,
-    /// One declaration of all servers at a time.
+    draining: DrainingPools,
+    /// Serializes calls of [`Fleet::apply`].
     pub(crate) applying: tokio::sync::Mutex<()>,
 }
 
 impl FleetBuilder {
-    /// A fleet without servers yet.
+    /// Builds a fleet without servers.
     pub fn build(self) -> Fleet {
-        let shared = Shared {
+        let shared = FleetShared {
             launcher: self.launcher,
-            memory: Memory(self.store),
-            events: broadcast::channel(EVENTS).0,
+            cache: ServerCache(self.store),
+            events: broadcast::channel(EVENT_CAPACITY).0,
             generation: AtomicU64::new(1),
-            declined: Mutex::default(),
+            declined_logged: Mutex::default(),
         };
         Fleet {
             shared: Arc::new(shared),
-            ambient: Arc::new(Standing::new(&self.roots)),
-            own_servers: AtomicUsize::new(0),
+            default_interactor: Arc::new(ReloadableRoots::new(&self.roots)),
+            per_caller_servers: AtomicUsize::new(0),
             servers: RwLock::default(),
             publishing: RwLock::default(),
             epoch: AtomicU64::new(0),
-            leaving: Leaving::new(self.drain),
+            draining: DrainingPools::new(self.drain),
             applying: tokio::sync::Mutex::default(),
         }
     }
 }
 
 impl Fleet {
-    /// Adds a server and starts it in the background; one of the same name is replaced.
+    /// Adds a server and starts it in the background. Replaces a server with the same name.
     ///
-    /// Calls under way on the replaced one finish there, up to the drain limit; nobody waits for
-    /// that, and calls from now on go to the new one.
-    pub async fn enlist(&self, member: Member) {
+    /// Calls in progress on the replaced server finish there, up to the drain limit. New calls go
+    /// to the new server at once.
+    pub async fn add_server(&self, member: FleetServer) {
         let entering = vec![self.prepare(member, true).await];
-        self.publish(Change { entering, ..Change::default() }, || false);
+        self.publish(FleetChange { entering, ..FleetChange::default() }, || false);
     }
 
-    /// Adds a server that is started by its first use; one of the same name is replaced.
-    pub async fn enlist_idle(&self, member: Member) -> Arc<Pool> {
-        let entrant = self.prepare(member, false).await;
-        let pool = entrant.pool.clone();
-        self.publish(Change { entering: vec![entrant], ..Change::default() }, || false);
+    /// Adds a server that starts on first use. Replaces a server with the same name.
+    pub async fn add_idle_server(&self, member: FleetServer) -> Arc<Pool> {
+        let prepared = self.prepare(member, false).await;
+        let pool = prepared.pool.clone();
+        self.publish(FleetChange { entering: vec![prepared], ..FleetChange::default() }, || false);
         pool
     }
 
-    /// A server that knows what there is to know of it, before anybody sees it.
-    pub(crate) async fn prepare(&self, member: Member, starts: bool) -> Entrant {
-        let starts = starts && member.standing == ServerState::NotStarted;
-        let known = self.shared.memory.load(&member.spec).await;
+    /// Prepares a server for publishing: loads its cached catalog, or shows that of its
+    /// predecessor.
+    pub(crate) async fn prepare(&self, member: FleetServer, starts: bool) -> PreparedServer {
+        let starts = starts && member.initial_state == ServerState::NotStarted;
+        let known = self.shared.cache.load(&member.spec).await;
         let unseen = starts && known.is_none();
-        let in_vain = unseen && self.shared.memory.tried_in_vain(&member.spec).await;
-        let server = Arc::new(Server::new(member, in_vain));
+        let in_vain = unseen && self.shared.cache.record_attempt(&member.spec).await;
+        let server = Arc::new(ServerPools::new(member, in_vain));
         let pool = self.new_pool(&server);
-        let present = self.server(&server.member().spec.name);
-        let before = present.and_then(|server| server.shared_pool()?.known());
+        let present = self.server(&server.fleet_server().spec.name);
+        let before = present.and_then(|server| server.shared_pool()?.checked_catalog());
         match (known, before) {
             (Some(known), before) => {
-                pool.remember(Arc::new(Known::of(Arc::new(known), before).await));
+                pool.restore_catalog(Arc::new(
+                    CheckedCatalog::check(Arc::new(known), before).await,
+                ));
             }
-            (None, Some(before)) => pool.show_meanwhile(before),
+            (None, Some(before)) => pool.show_predecessor(before),
             (None, None) => {}
         }
-        Entrant { server, pool, starts }
+        PreparedServer { server, pool, starts }
     }
 
-    /// Makes a change visible, all of it at once, together with what `also` stores; `also` says
-    /// whether that changed anything. Gives the names of the servers that are gone.
+    /// Makes a change visible at once, together with what `also` stores. `also` returns true if
+    /// that changed anything. Returns the removed servers.
     pub(crate) fn publish(
         &self,
-        change: Change,
+        change: FleetChange,
         also: impl FnOnce() -> bool,
-    ) -> Vec<(ServerName, Arc<Server>)> {
-        let Change { entering, redeclared, leaving } = change;
+    ) -> Vec<(ServerName, Arc<ServerPools>)> {
+        let FleetChange { entering, redeclared, leaving } = change;
         let publishing = self.publishing.write().unwrap_or_else(PoisonError::into_inner);
         let mut servers = self.write();
         let gone: Vec<_> = leaving.iter().filter_map(|name| servers.remove_entry(name)).collect();
         let replaced: Vec<_> = entering
             .iter()
             .map(|entrant| {
-                let name = entrant.server.member().spec.name.clone();
+                let name = entrant.server.fleet_server().spec.name.clone();
                 let replaced = servers.insert(name.clone(), entrant.server.clone());
                 (name, replaced)
             })
@@ -192,23 +197,24 @@ impl Fleet {
             .filter_map(|(server, member)| redeclare(&server, member))
             .collect();
         let renewed = also();
-        // Before anybody can see the change: whoever finds the old number saw nothing of it.
+        // Increment before the change becomes visible: a reader that sees the old epoch has not
+        // seen the change.
         self.epoch.fetch_add(1, Ordering::SeqCst);
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
         drop(servers);
-        self.count_own_servers();
+        self.count_per_caller_servers();
         drop(publishing);
 
         for (name, server) in &gone {
             for pool in server.take_all() {
-                pool.leave(None);
-                self.leaving.see_off(pool);
+                pool.start_draining(None);
+                self.draining.drain(pool);
             }
             self.shared.catalog_changed(name.clone(), CapabilityKind::ALL.to_vec());
         }
         for (entrant, (name, replaced)) in entering.iter().zip(replaced) {
             if let Some(replaced) = replaced {
-                self.succeed(&replaced, &entrant.server);
+                self.replace_pools(&replaced, &entrant.server);
             }
             self.shared.catalog_changed(name, Vec::new());
             if entrant.starts {
@@ -217,150 +223,156 @@ impl Fleet {
         }
         redeclared.into_iter().for_each(|name| self.shared.catalog_changed(name, Vec::new()));
         if renewed {
-            self.renew();
+            self.request_rebuild();
         }
         gone
     }
 
-    /// Reads several things as they were published together.
+    /// Runs `read` while no change is being published, so that it sees consistent state.
     pub fn snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
         let _publishing = self.publishing.read().unwrap_or_else(PoisonError::into_inner);
         read()
     }
 
-    /// Grows whenever servers are declared anew, and with what is stored together with them.
+    /// Returns a number that grows with every published change to the servers or the related state.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::SeqCst)
     }
 
-    /// Every pool of a replaced server leaves; what callers wanted of it, they want of its
-    /// successor.
-    fn succeed(&self, replaced: &Server, by: &Server) {
-        let same_scope = replaced.member().spec.pool == by.member().spec.pool;
+    /// Drains every pool of a replaced server. Subscriptions and log levels move to its successor.
+    fn replace_pools(&self, replaced: &ServerPools, by: &ServerPools) {
+        let same_scope = replaced.fleet_server().spec.pool == by.fleet_server().spec.pool;
         for old in replaced.take_all() {
-            let successor = match old.is_own() && !same_scope {
+            let successor = match old.is_per_caller() && !same_scope {
                 true => None,
-                false => by.pool(old.tenant(), || self.everybody(), &self.shared),
+                false => by.pool(old.tenant(), || self.shared_tenant(), &self.shared),
             };
-            old.leave(successor.as_ref());
-            self.leaving.see_off(old);
+            old.start_draining(successor.as_ref());
+            self.draining.drain(old);
         }
     }
 
-    /// Removes a server; it ends after the calls under way on it, up to the drain limit, and nobody
-    /// waits for that. `false` if there was none.
-    pub async fn dismiss(&self, name: &ServerName) -> bool {
-        let change = Change { leaving: vec![name.clone()], ..Change::default() };
+    /// Removes a server. It shuts down in the background after its calls in progress, up to the
+    /// drain limit. Returns false if there is no such server.
+    pub async fn remove_server(&self, name: &ServerName) -> bool {
+        let change = FleetChange { leaving: vec![name.clone()], ..FleetChange::default() };
         !self.publish(change, || false).is_empty()
     }
 
-    /// The tenant that stands for everybody.
-    pub fn everybody(&self) -> Tenant {
-        let ambient = self.ambient.clone();
-        Tenant { caller: None, capabilities: Bytes::from_static(EVERYTHING), ambient }
-    }
-
-    /// The configured roots, as a `roots/list` result; `None` if there are none.
-    pub fn roots(&self) -> Option<Bytes> {
-        self.ambient.roots()
-    }
-
-    /// What `roots/list` answers from now on. Servers that are up are told that it changed.
-    pub fn set_roots(&self, roots: &[String]) {
-        if self.ambient.set(roots) {
-            self.each_pool(|pool| pool.tell_roots_changed());
+    /// Returns the tenant for connections shared by all callers.
+    pub fn shared_tenant(&self) -> Tenant {
+        let ambient = self.default_interactor.clone();
+        Tenant {
+            caller: None,
+            capabilities: Bytes::from_static(ALL_CLIENT_CAPABILITIES),
+            default_interactor: ambient,
         }
     }
 
-    /// Whether any server gives each caller a connection of his own.
-    pub fn has_own_servers(&self) -> bool {
-        self.own_servers.load(Ordering::Acquire) > 0
+    /// Returns the configured roots as a `roots/list` result, or `None` if there are none.
+    pub fn roots(&self) -> Option<Bytes> {
+        self.default_interactor.roots()
     }
 
-    /// The pool of a server that serves this tenant.
+    /// Sets the roots to answer `roots/list` with and notifies the connected servers.
+    pub fn set_roots(&self, roots: &[String]) {
+        if self.default_interactor.set(roots) {
+            self.each_pool(|pool| pool.notify_roots_changed());
+        }
+    }
+
+    /// Returns true if any server has one pool per caller.
+    pub fn has_per_caller_servers(&self) -> bool {
+        self.per_caller_servers.load(Ordering::Acquire) > 0
+    }
+
+    /// Returns the pool of a server that serves this tenant.
     pub fn pool(&self, name: &ServerName, tenant: &Tenant) -> Result<Arc<Pool>, FleetError> {
         loop {
             let server = self.server(name).ok_or_else(|| FleetError::Unknown(name.clone()))?;
-            // One that was replaced while we looked has a successor in the books.
-            if let Some(pool) = server.pool(tenant, || self.everybody(), &self.shared) {
+            // A server that was replaced in the meantime has a successor in the map.
+            if let Some(pool) = server.pool(tenant, || self.shared_tenant(), &self.shared) {
                 return Ok(pool);
             }
         }
     }
 
-    /// The same, for a call: a server that is replaced meanwhile waits with its end.
-    pub fn visit(&self, name: &ServerName, tenant: &Tenant) -> Result<Visit, FleetError> {
+    /// Leases the pool for a call: a server that is replaced does not shut down before the call
+    /// ends.
+    pub fn lease(&self, name: &ServerName, tenant: &Tenant) -> Result<ServerLease, FleetError> {
         loop {
-            if let Some(visit) = Visit::new(self.pool(name, tenant)?) {
-                return Ok(visit);
+            if let Some(lease) = ServerLease::new(self.pool(name, tenant)?) {
+                return Ok(lease);
             }
         }
     }
 
-    /// The same, as long as servers are declared as they were at this epoch; `None` if they are
-    /// declared anew, so that what was decided before may not be about this server.
-    pub fn visit_as_of(
+    /// Leases the pool if the epoch is still `epoch`. Returns `None` if the servers changed since
+    /// then, because an earlier decision may not apply to the current server.
+    pub fn lease_at_epoch(
         &self,
         epoch: u64,
         name: &ServerName,
         tenant: &Tenant,
-    ) -> Result<Option<Visit>, FleetError> {
-        let visit = self.visit(name, tenant);
-        // Looked at after the server was: a server of a later epoch is never found with an earlier
-        // number.
+    ) -> Result<Option<ServerLease>, FleetError> {
+        let lease = self.lease(name, tenant);
+        // Read the epoch after the lookup, so that a server of a later epoch is never paired with
+        // an earlier number.
         match self.epoch() == epoch {
-            true => visit.map(Some),
+            true => lease.map(Some),
             false => Ok(None),
         }
     }
 
-    fn new_pool(&self, server: &Server) -> Arc<Pool> {
-        let everybody = self.everybody();
+    fn new_pool(&self, server: &ServerPools) -> Arc<Pool> {
+        let everybody = self.shared_tenant();
         let made = server.pool(&everybody, || everybody.clone(), &self.shared);
-        // Only one that was in the books can be gone from them.
-        made.unwrap_or_else(|| Pool::new(server.declared(), everybody, self.shared.clone()))
+        // The server is new, so its pools cannot have been taken yet.
+        made.unwrap_or_else(|| Pool::new(server.shared_server(), everybody, self.shared.clone()))
     }
 
-    /// What each server offers this caller, by place and then by name. A server he has no connection
-    /// to yet shows what it offers everybody.
-    pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<Offered> {
+    /// Returns what each server offers this caller, ordered by place and then by name. If the
+    /// caller has no own connection to a server yet, the shared catalog is returned.
+    pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<OfferedCatalog> {
         let servers = self.read();
-        let mut all: Vec<_> = servers.values().filter_map(|it| it.offered(caller)).collect();
-        all.sort_by_key(|offered| offered.member.place); // a stable sort: they came by name
+        let mut all: Vec<_> =
+            servers.values().filter_map(|it| it.offered_catalog(caller)).collect();
+        all.sort_by_key(|offered| offered.fleet_server.place); // stable: already sorted by name
         all
     }
 
-    /// How every server stands, by name.
+    /// Returns the status of every server, ordered by name.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.read().values().map(|server| server.status()).collect()
     }
 
-    /// The names of all servers, whether they may be used or not.
+    /// Returns the names of all servers, including those that must not be used.
     pub fn names(&self) -> BTreeSet<ServerName> {
         self.read().keys().cloned().collect()
     }
 
-    /// The names of all servers, and whether a project's file declares them.
-    pub fn declared(&self) -> BTreeMap<ServerName, bool> {
+    /// Returns the names of all servers, and for each whether a project file declares it.
+    pub fn project_declarations(&self) -> BTreeMap<ServerName, bool> {
         let servers = self.read();
-        let proposed = |server: &Server| server.member().origin.scope == Scope::Project;
+        let proposed =
+            |server: &ServerPools| server.fleet_server().origin.scope == ConfigScope::Project;
         servers.iter().map(|(name, server)| (name.clone(), proposed(server))).collect()
     }
 
-    /// How far the first look at all servers has come.
-    pub fn discovery(&self) -> Discovery {
+    /// Returns the progress of the initial discovery of all servers.
+    pub fn discovery(&self) -> DiscoveryStatus {
         let states: Vec<_> = self.status().into_iter().map(|status| status.state).collect();
         if states.iter().all(ServerState::is_settled) {
-            Discovery::Completed
+            DiscoveryStatus::Completed
         } else if states.iter().all(|state| *state == ServerState::NotStarted) {
-            Discovery::NotStarted
+            DiscoveryStatus::NotStarted
         } else {
-            Discovery::InProgress
+            DiscoveryStatus::InProgress
         }
     }
 
-    /// Waits until every server the test picks has settled.
-    pub async fn settled(&self, pick: impl Fn(&ServerStatus) -> bool) {
+    /// Waits until every server that `pick` selects has settled.
+    pub async fn wait_settled(&self, pick: impl Fn(&ServerStatus) -> bool) {
         let mut events = self.events();
         loop {
             let pending = |status: &ServerStatus| pick(status) && !status.state.is_settled();
@@ -373,58 +385,59 @@ impl Fleet {
         }
     }
 
-    /// Waits until every server of which nothing was known has come up or failed, those aside that
-    /// were tried in vain before.
-    pub async fn first_seen(&self) {
-        self.settled(|status| status.catalog.is_none() && !status.in_vain).await;
+    /// Waits until every server without a known catalog has connected or failed. Does not wait for
+    /// servers that failed repeatedly before.
+    pub async fn wait_discovered(&self) {
+        self.wait_settled(|status| status.catalog.is_none() && !status.repeatedly_failed).await;
     }
 
-    /// Brings a server up on a connection of its own, to see how that goes.
-    pub async fn examine(&self, name: &ServerName) -> Result<Report, FleetError> {
-        Ok(self.pool(name, &self.everybody())?.examine().await)
+    /// Opens a separate connection to a server and reports every phase.
+    pub async fn test_connection(&self, name: &ServerName) -> Result<ConnectReport, FleetError> {
+        Ok(self.pool(name, &self.shared_tenant())?.test_connection().await)
     }
 
-    /// What happens from now on.
+    /// Returns a receiver for all events from now on.
     pub fn events(&self) -> broadcast::Receiver<FleetEvent> {
         self.shared.events.subscribe()
     }
 
-    /// Has everything that is made of the catalogs made again.
-    pub fn renew(&self) {
+    /// Requests that everything derived from the catalogs is rebuilt.
+    pub fn request_rebuild(&self) {
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
-        self.shared.announce(FleetEvent::Renewed);
+        self.shared.announce(FleetEvent::RebuildRequested);
     }
 
-    /// Grows whenever a catalog changes.
+    /// Returns a number that grows whenever a catalog changes.
     pub fn generation(&self) -> u64 {
         self.shared.generation.load(Ordering::Acquire)
     }
 
-    /// The level from which a caller wants log lines.
+    /// Sets the minimum level of log messages that a caller wants.
     pub fn set_level(&self, caller: CallerKey, level: LogLevel) {
         self.each_pool(|pool| pool.set_level(caller, level));
     }
 
-    /// A caller is gone: what he subscribed to, asked for and had for himself goes with him.
-    pub fn release(&self, caller: CallerKey) {
-        self.each_pool(|pool| pool.release(caller));
-        for own in self.read().values().filter_map(|server| server.take_own(caller)) {
+    /// Removes a caller: drops its subscriptions and log level, and closes its own pools.
+    pub fn release_caller(&self, caller: CallerKey) {
+        self.each_pool(|pool| pool.release_caller(caller));
+        for own in self.read().values().filter_map(|server| server.take_caller_pool(caller)) {
             tokio::spawn(async move { own.close().await });
         }
     }
 
-    /// Ends every server, those on their way out too.
+    /// Shuts down every server, including those that are draining.
     pub async fn close(&self) {
         let servers = std::mem::take(&mut *self.write());
         let pools: Vec<_> = servers.values().flat_map(|server| server.take_all()).collect();
         let present = join_all(pools.iter().map(|pool| pool.close()));
-        tokio::join!(present, self.leaving.end());
+        tokio::join!(present, self.draining.close_all());
     }
 
-    fn count_own_servers(&self) {
-        let own = |server: &&Arc<Server>| server.member().spec.pool == PoolScope::PerCaller;
+    fn count_per_caller_servers(&self) {
+        let own =
+            |server: &&Arc<ServerPools>| server.fleet_server().spec.pool == PoolScope::PerCaller;
         let count = self.read().values().filter(own).count();
-        self.own_servers.store(count, Ordering::Release);
+        self.per_caller_servers.store(count, Ordering::Release);
     }
 
     fn each_pool(&self, act: impl Fn(&Pool)) {
@@ -433,15 +446,15 @@ impl Fleet {
         }
     }
 
-    pub(crate) fn server(&self, name: &ServerName) -> Option<Arc<Server>> {
+    pub(crate) fn server(&self, name: &ServerName) -> Option<Arc<ServerPools>> {
         self.read().get(name).cloned()
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Arc<Server>>> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Arc<ServerPools>>> {
         self.servers.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<ServerName, Arc<Server>>> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<ServerName, Arc<ServerPools>>> {
         self.servers.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

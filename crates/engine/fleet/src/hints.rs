@@ -1,73 +1,75 @@
-//! From what went wrong to what to do about it.
+//! Turns errors into failures with a hint for the user.
 
-use toolgate_model::{Failure, Phase, ServerSpec, TransportSpec, shown_args};
+use toolgate_model::{FailurePhase, ServerFailure, ServerSpec, TransportSpec, redact_args};
 use toolgate_session::SessionError;
 use toolgate_transport::TransportError;
 
-/// What is said when a server found modern behaves like an older one.
-pub(crate) const DEMOTED: &str = "it spoke 2026-07-28 before and answers like an older server now; \
-     if it was replaced by one, the next attempt will ask it anew";
+/// The hint for a server that was known to be modern and now behaves like an older one.
+pub(crate) const DEMOTED: &str = "the server spoke 2026-07-28 before and answers like an older \
+     server now; if it was replaced, the next attempt detects the revision again";
 
-/// Whether a failed handshake speaks against the era the server was thought to be of, and not just
-/// against its being there.
-pub(crate) fn belies_era(spec: &ServerSpec, error: &SessionError) -> bool {
+/// Returns true if a failed handshake contradicts the era the server was assumed to speak, rather
+/// than showing that the server is unreachable.
+pub(crate) fn contradicts_era(spec: &ServerSpec, error: &SessionError) -> bool {
     match error {
         SessionError::Refused { .. } | SessionError::Protocol(_) | SessionError::Wire(_) => true,
         SessionError::Status { status, .. } => (400..500).contains(status),
-        // A process has no network to blame.
+        // For a process, the network cannot be the cause.
         SessionError::TimedOut(_) | SessionError::Ended(_) => {
             matches!(spec.transport, TransportSpec::Stdio(_))
         }
-        SessionError::Reopen { source, .. } => belies_era(spec, source),
+        SessionError::Reopen { source, .. } => contradicts_era(spec, source),
         _ => false,
     }
 }
 
-/// A failure in a phase, with its hint.
+/// Returns the failure of a phase, with its hint.
 pub(crate) fn failure(
     spec: &ServerSpec,
-    phase: Phase,
+    phase: FailurePhase,
     error: &SessionError,
     stderr: String,
-) -> Failure {
-    Failure { phase, cause: format!("failed to {error}"), hint: hint(spec, phase, error), stderr }
+) -> ServerFailure {
+    ServerFailure { phase, cause: error.to_string(), hint: hint(spec, phase, error), stderr }
 }
 
-/// A server that offers nothing anybody could use.
-pub(crate) fn useless(cause: String) -> Failure {
-    let hint = "it was closed; `toolgate doctor` looks again, and so does a reload".to_owned();
-    Failure { phase: Phase::List, cause, stderr: String::new(), hint: Some(hint) }
+/// Returns the failure of a server that offers nothing usable.
+pub(crate) fn unusable_failure(cause: String) -> ServerFailure {
+    let hint =
+        "the server was closed; run `toolgate doctor` or reload to check it again".to_owned();
+    ServerFailure { phase: FailurePhase::List, cause, stderr: String::new(), hint: Some(hint) }
 }
 
-fn hint(spec: &ServerSpec, phase: Phase, error: &SessionError) -> Option<String> {
+fn hint(spec: &ServerSpec, phase: FailurePhase, error: &SessionError) -> Option<String> {
     let name = &spec.name;
     Some(match error {
-        SessionError::TimedOut(_) if phase == Phase::Initialize => format!(
-            "it may still be installing; raise it with `timeouts = {{ start = \"120s\" }}` for `{name}`"
+        SessionError::TimedOut(_) if phase == FailurePhase::Initialize => format!(
+            "the server may still be installing; raise the limit with \
+             `timeouts = {{ start = \"120s\" }}` for `{name}`"
         ),
-        SessionError::TimedOut(_) => {
-            format!("raise it with `timeouts = {{ call = \"…\", max = \"…\" }}` for `{name}`")
-        }
+        SessionError::TimedOut(_) => format!(
+            "raise the limit with `timeouts = {{ call = \"…\", max = \"…\" }}` for `{name}`"
+        ),
         SessionError::Ended(_) => match &spec.transport {
             TransportSpec::Stdio(stdio) => {
-                let args = shown_args(&stdio.args).join(" ");
+                let args = redact_args(&stdio.args).join(" ");
                 format!("run it by hand to see why: {} {args}", stdio.command)
             }
-            _ => "is the server still running?".into(),
+            _ => "check that the server is still running".into(),
         },
         SessionError::NeedsAuth { .. } => {
-            "give its credential in `headers`, for example Authorization = \"Bearer ${env:TOKEN}\""
+            "set its credential in `headers`, for example Authorization = \"Bearer ${env:TOKEN}\""
                 .into()
         }
         SessionError::Reopen { source, .. } => return hint(spec, phase, source),
         SessionError::Status { status: 404 | 405, .. } => {
-            "is this the path of its MCP endpoint? it often ends in /mcp".into()
+            "check the path of the MCP endpoint; it often ends in /mcp".into()
         }
         SessionError::Transport(TransportError::Connect { .. }) => {
-            "is it running, and is the address right?".into()
+            "check that the server is running and that the address is right".into()
         }
         SessionError::Transport(TransportError::Http(_)) => {
-            "does this address speak HTTP? try https instead of http, or the reverse".into()
+            "check that this address speaks HTTP; try https instead of http, or the reverse".into()
         }
         _ => return None,
     })

@@ -1,63 +1,65 @@
-//! Reaching a server over HTTP, by whichever of its transports it speaks.
+//! Connects to a server over HTTP, with whichever HTTP transport it speaks.
 
 use bytes::Bytes;
-use toolgate_model::{HttpKind, HttpSpec, Phase};
-use toolgate_session::{Opening, Session, SessionError};
-use toolgate_transport::http::Endpoint;
+use toolgate_model::{FailurePhase, HttpSpec, HttpTransportKind};
+use toolgate_session::{Session, SessionError, SessionOptions};
+use toolgate_transport::http::HttpEndpoint;
 use toolgate_transport::{TransportError, http_sse};
-use toolgate_wire::{Era, Frame, Kind, Limits, build, code};
+use toolgate_wire::{Era, Frame, MessageKind, MessageLimits, build, code};
 
-use crate::connect::Carrier;
-use crate::report::Log;
+use crate::connect::TransportKind;
+use crate::report::ConnectLog;
 
-/// Opens a session: Streamable HTTP first, and HTTP+SSE where that is asked for or all there is.
+/// Opens a session. Tries Streamable HTTP first, and HTTP+SSE if the declaration asks for it or the
+/// server speaks nothing else.
 pub(crate) async fn open(
     http: &HttpSpec,
-    opening: impl Fn() -> Opening,
-    log: &mut Log,
-) -> Result<(Session, Carrier), SessionError> {
-    if http.kind == HttpKind::Sse {
-        return Ok((old(http, opening()).await?, Carrier::HttpSse));
+    opening: impl Fn() -> SessionOptions,
+    log: &mut ConnectLog,
+) -> Result<(Session, TransportKind), SessionError> {
+    if http.kind == HttpTransportKind::Sse {
+        return Ok((open_http_sse(http, opening()).await?, TransportKind::HttpSse));
     }
     let opened = Session::on_http(endpoint(http)?, opening()).await;
     let refused = match opened {
-        Ok(session) => return Ok((session, Carrier::StreamableHttp)),
+        Ok(session) => return Ok((session, TransportKind::StreamableHttp)),
         Err(error) => error,
     };
-    let may_be_old = http.kind == HttpKind::Auto && opening().era != Some(Era::Modern);
+    let may_be_old = http.kind == HttpTransportKind::Auto && opening().era != Some(Era::Modern);
     let status = match &refused {
         SessionError::Status { status: status @ (400 | 404 | 405), .. } if may_be_old => *status,
         _ => return Err(refused),
     };
-    let note = format!("no Streamable HTTP here (HTTP {status}); HTTP+SSE is tried");
-    log.done(Phase::Connect, Some(note));
-    log.begin(Phase::Connect);
-    match old(http, Opening { era: Some(Era::Legacy), ..opening() }).await {
-        Ok(session) => Ok((session, Carrier::HttpSse)),
-        // It speaks neither, so the newer is what is missed.
+    let note =
+        format!("the server does not speak Streamable HTTP (HTTP {status}); trying HTTP+SSE");
+    log.done(FailurePhase::Connect, Some(note));
+    log.begin(FailurePhase::Connect);
+    match open_http_sse(http, SessionOptions { era: Some(Era::Legacy), ..opening() }).await {
+        Ok(session) => Ok((session, TransportKind::HttpSse)),
+        // The server speaks neither; report the failure of the newer transport.
         Err(SessionError::Status { .. } | SessionError::Transport(_)) => Err(refused),
         Err(error) => Err(error),
     }
 }
 
-/// Opens a session on the transport of 2024-11-05.
-async fn old(http: &HttpSpec, opening: Opening) -> Result<Session, SessionError> {
+/// Opens a session on HTTP+SSE, the transport of 2024-11-05.
+async fn open_http_sse(http: &HttpSpec, opening: SessionOptions) -> Result<Session, SessionError> {
     let (endpoint, patience) = (endpoint(http)?, opening.timeouts.start());
-    let carried = tokio::time::timeout(patience, http_sse::open(&endpoint, stand_in)).await;
+    let carried = tokio::time::timeout(patience, http_sse::open(&endpoint, failure_response)).await;
     let (input, output) = match carried {
-        Ok(carried) => carried.map_err(told)?,
+        Ok(carried) => carried.map_err(session_error)?,
         Err(_) => return Err(SessionError::TimedOut(patience)),
     };
     Session::on_lines(input, output, opening).await
 }
 
-fn endpoint(http: &HttpSpec) -> Result<Endpoint, TransportError> {
+fn endpoint(http: &HttpSpec) -> Result<HttpEndpoint, TransportError> {
     let headers = http.headers.iter().map(|(name, value)| (&**name, value.expose().as_str()));
-    Endpoint::new(&http.url, headers)
+    HttpEndpoint::new(&http.url, headers)
 }
 
-/// A stream that was not opened, in the words of sessions.
-fn told(error: TransportError) -> SessionError {
+/// Converts the error of a stream that could not be opened.
+fn session_error(error: TransportError) -> SessionError {
     match error {
         TransportError::Refused { status: status @ (401 | 403), challenge, .. } => {
             SessionError::NeedsAuth { status, challenge }
@@ -67,11 +69,12 @@ fn told(error: TransportError) -> SessionError {
     }
 }
 
-/// The answer to a request the server did not take.
-fn stand_in(message: &[u8], reason: &str) -> Option<Bytes> {
-    let frame = Frame::parse(Bytes::copy_from_slice(message), &Limits::default()).ok()?;
-    let id = frame.id().filter(|_| frame.kind() == Kind::Request)?;
-    Some(build::failure(Some(id.raw()), code::INTERNAL_ERROR, reason, None))
+/// Builds the error response to a request that could not be delivered. Returns `None` if the
+/// message is not a request.
+fn failure_response(message: &[u8], reason: &str) -> Option<Bytes> {
+    let frame = Frame::parse(Bytes::copy_from_slice(message), &MessageLimits::default()).ok()?;
+    let id = frame.id().filter(|_| frame.kind() == MessageKind::Request)?;
+    Some(build::error_response(Some(id.raw()), code::INTERNAL_ERROR, reason, None))
 }
 
 #[cfg(test)]
@@ -81,10 +84,10 @@ mod tests {
     #[test]
     fn only_a_request_is_answered_for_the_server() {
         let request = br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#;
-        let answer = stand_in(request, "gone").unwrap();
-        let answer = Frame::parse(answer, &Limits::default()).unwrap();
-        assert_eq!((answer.kind(), answer.id().unwrap().raw()), (Kind::Failure, "\"a\""));
-        assert_eq!(stand_in(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "gone"), None);
-        assert_eq!(stand_in(br#"{"jsonrpc":"2.0","method":"x"}"#, "gone"), None);
+        let answer = failure_response(request, "gone").unwrap();
+        let answer = Frame::parse(answer, &MessageLimits::default()).unwrap();
+        assert_eq!((answer.kind(), answer.id().unwrap().raw()), (MessageKind::Failure, "\"a\""));
+        assert_eq!(failure_response(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "gone"), None);
+        assert_eq!(failure_response(br#"{"jsonrpc":"2.0","method":"x"}"#, "gone"), None);
     }
 }

@@ -1,45 +1,47 @@
-//! Many upstream servers: started in parallel, kept, restarted on use, refreshed, ended.
+//! Manages the upstream servers: starts them in parallel, keeps their connections, restarts them on
+//! use, refreshes their catalogs and shuts them down.
 //!
-//! A server has one [`Pool`] per key: one for all callers, or one per caller where the server's
-//! state is a caller's own. A pool keeps one live connection and its catalog, and spare ones while
-//! somebody else's question is open on it. A server that is slow, broken or absent delays and hides nobody: nothing here waits for all of them.
+//! A server has one [`Pool`] shared by all callers, or one pool per caller if its state belongs to
+//! a caller. A pool keeps one live connection and its catalog, plus spare connections while another
+//! caller's question is open. No operation waits for all servers, so a slow or broken server does
+//! not delay the others.
 //!
-//! The fleet decides nothing about who may call what (the gate does) and makes no exposed names.
+//! The gate decides who may call what. Exposed names are made elsewhere.
 
 mod apply;
+mod backoff;
 mod builtin;
+mod caller_subscriptions;
+mod checked_catalog;
 mod connect;
+mod drain;
 mod error;
 mod event;
-mod failures;
 mod fleet;
-mod gauge;
+mod fleet_server;
 mod hints;
 mod http;
-mod known;
-mod leaving;
-mod masked;
-mod member;
-mod memory;
+mod lease;
+mod list_changes;
+mod listing;
+mod masking;
 mod pool;
-mod refresh;
 mod report;
 mod roots;
-mod server;
+mod server_cache;
+mod server_pools;
 mod spares;
 mod subscriptions;
-mod wanted;
-mod watch;
 
-pub use apply::Applied;
-pub use builtin::BuiltIn;
+pub use apply::ApplyReport;
+pub use builtin::BuiltInServer;
+pub use checked_catalog::{CheckedCatalog, CheckedDefinition};
+pub use drain::DRAIN_LIMIT;
 pub use error::FleetError;
 pub use event::FleetEvent;
 pub use fleet::{Fleet, FleetBuilder};
-pub use gauge::{Stay, Visit};
-pub use known::{Fact, Known};
-pub use leaving::DRAIN;
-pub use member::{CallerKey, Member, Tenant};
+pub use fleet_server::{CallerKey, FleetServer, Tenant};
+pub use lease::{PoolLease, ServerLease};
 pub use pool::Pool;
-pub use report::{PhaseReport, Report};
-pub use server::{Offered, ServerStatus};
+pub use report::{ConnectReport, PhaseReport};
+pub use server_pools::{OfferedCatalog, ServerStatus};

@@ -1,13 +1,14 @@
-//! One server for one key: its live connection, its catalog, how it stands.
+//! The pool: the live connection to one server for one tenant, with its catalog and state.
 //!
-//! The first use brings it up; a connection that ended is replaced on the next use. Failures in a
-//! row are spaced out, so that a server that cannot start is not started on every call. Calls that
-//! may not share the live connection go to [spare ones](crate::spares).
+//! The first use connects to the server. A connection that ended is replaced on the next use.
+//! Attempts after consecutive failures are spaced out, so that a server that cannot start is not
+//! started on every call. Calls that cannot share the live connection use
+//! [spare connections](crate::spares).
 
 mod calls;
-mod offering;
-mod renewal;
-mod succession;
+mod catalog;
+mod lifecycle;
+mod refresh;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -16,129 +17,135 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use toolgate_model::{Failure, Phase, SamplingLimits, ServerName, ServerState, Timeouts};
-use toolgate_session::{Owner, SessionError};
+use toolgate_model::{
+    FailurePhase, SamplingLimits, ServerFailure, ServerName, ServerState, ServerTimeouts,
+};
+use toolgate_session::{SessionError, SessionEventHandler};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, method};
 
-use crate::connect::{Attempt, Live};
-use crate::failures::Failures;
-use crate::fleet::Shared;
-use crate::gauge::{Gauge, Stay};
-use crate::member::{Member, Tenant};
-use crate::report::Log;
-use crate::server::Declared;
-use crate::spares::Spares;
-use crate::wanted::Wanted;
-use crate::watch::{self, Changes, Watcher};
-use crate::{CallerKey, FleetError, FleetEvent, Known};
+use crate::backoff::RetryBackoff;
+use crate::caller_subscriptions::CallerSubscriptions;
+use crate::connect::{ConnectAttempt, ServerConnection};
+use crate::fleet::FleetShared;
+use crate::fleet_server::{FleetServer, Tenant};
+use crate::lease::{CallCounter, PoolLease};
+use crate::list_changes::{self, ListChanges, PoolEventHandler};
+use crate::report::ConnectLog;
+use crate::server_pools::SharedFleetServer;
+use crate::spares::SpareConnections;
+use crate::{CallerKey, CheckedCatalog, FleetError, FleetEvent};
 
-/// Calls under way at once on one connection.
-const PLACES: usize = 64;
+/// The maximum number of concurrent calls on one connection.
+const MAX_CONCURRENT_CALLS: usize = 64;
 
-/// One server, connected for one key.
+/// The live sessions to one server for one tenant.
 pub struct Pool {
-    /// As declared when it was made; in what concerns connections, as declared now.
-    member: Arc<Member>,
-    declared: Declared,
+    /// The declaration at the time the pool was created. Its process settings are still current.
+    fleet_server: Arc<FleetServer>,
+    shared_server: SharedFleetServer,
     tenant: Tenant,
-    shared: Arc<Shared>,
-    live: ArcSwapOption<Live>,
-    known: ArcSwapOption<Known>,
-    /// Whether the catalog is that of the server it replaces, shown until its own is known.
-    borrowed: AtomicBool,
-    /// Whether it was closed because it offers nothing.
-    useless: AtomicBool,
+    shared: Arc<FleetShared>,
+    connection: ArcSwapOption<ServerConnection>,
+    checked_catalog: ArcSwapOption<CheckedCatalog>,
+    /// True while the pool shows the catalog of the server it replaces.
+    shows_predecessor: AtomicBool,
+    /// True if the pool was closed because the server offers nothing usable.
+    closed_as_unusable: AtomicBool,
     state: Mutex<ServerState>,
-    pub(crate) spares: Spares,
-    connecting: tokio::sync::Mutex<Failures>,
-    /// The attempt that nobody asked for, under way or still to come.
+    pub(crate) spares: SpareConnections,
+    backoff: tokio::sync::Mutex<RetryBackoff>,
+    /// The automatic connection attempt that is running or scheduled.
     retry: Mutex<Option<AbortHandle>>,
-    wanted: Mutex<Wanted>,
+    caller_subscriptions: Mutex<CallerSubscriptions>,
     pub(crate) subscribing: tokio::sync::Mutex<()>,
-    places: Semaphore,
-    changes: Arc<Changes>,
-    renewal: renewal::Renewal,
-    pub(crate) gauge: Gauge,
-    /// Whether every connection was ended, for good.
+    call_slots: Semaphore,
+    changes: Arc<ListChanges>,
+    refresh_state: refresh::RefreshState,
+    pub(crate) active_calls: CallCounter,
+    /// True once all connections were closed for good.
     closed: AtomicBool,
-    /// Where calls go that come too late.
+    /// The pool that replaces this one.
     successor: OnceLock<Weak<Pool>>,
     me: Weak<Pool>,
 }
 
 impl Pool {
-    pub(crate) fn new(declared: Declared, tenant: Tenant, shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn new(
+        declared: SharedFleetServer,
+        tenant: Tenant,
+        shared: Arc<FleetShared>,
+    ) -> Arc<Self> {
         let member = declared.load_full();
-        let state = Mutex::new(member.standing.clone());
+        let state = Mutex::new(member.initial_state.clone());
         let pool = Arc::new_cyclic(|me| Self {
-            member,
-            declared,
+            fleet_server: member,
+            shared_server: declared,
             tenant,
             shared,
-            live: ArcSwapOption::empty(),
-            known: ArcSwapOption::empty(),
-            borrowed: AtomicBool::new(false),
-            useless: AtomicBool::new(false),
+            connection: ArcSwapOption::empty(),
+            checked_catalog: ArcSwapOption::empty(),
+            shows_predecessor: AtomicBool::new(false),
+            closed_as_unusable: AtomicBool::new(false),
             state,
-            spares: Spares::default(),
-            connecting: tokio::sync::Mutex::default(),
+            spares: SpareConnections::default(),
+            backoff: tokio::sync::Mutex::default(),
             retry: Mutex::default(),
-            wanted: Mutex::default(),
+            caller_subscriptions: Mutex::default(),
             subscribing: tokio::sync::Mutex::default(),
-            places: Semaphore::new(PLACES),
+            call_slots: Semaphore::new(MAX_CONCURRENT_CALLS),
             changes: Arc::default(),
-            renewal: renewal::Renewal::default(),
-            gauge: Gauge::default(),
+            refresh_state: refresh::RefreshState::default(),
+            active_calls: CallCounter::default(),
             closed: AtomicBool::new(false),
             successor: OnceLock::new(),
             me: me.clone(),
         });
-        tokio::spawn(watch::follow(pool.me.clone(), pool.changes.clone()));
+        tokio::spawn(list_changes::reread_changed_lists(pool.me.clone(), pool.changes.clone()));
         pool
     }
 
-    /// Whose pool it is.
+    /// Returns the name of the server.
     pub fn server(&self) -> &ServerName {
-        &self.member.spec.name
+        &self.fleet_server.spec.name
     }
 
-    /// How it stands.
+    /// Returns the state of the server.
     pub fn state(&self) -> ServerState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it is one caller's, and nobody else sees what it answers.
-    pub fn is_own(&self) -> bool {
+    /// Returns true if the pool serves a single caller.
+    pub fn is_per_caller(&self) -> bool {
         self.tenant.caller.is_some()
     }
 
-    /// Has a server that is replaced wait with its end for something a call has begun here, and
-    /// that goes on between calls.
-    pub fn stay(self: &Arc<Self>) -> Stay {
-        Stay::new(self)
+    /// Leases the pool for a task that continues between calls: a replaced server does not shut
+    /// down before the lease ends.
+    pub fn lease_for_task(self: &Arc<Self>) -> PoolLease {
+        PoolLease::new(self)
     }
 
-    /// Asks a modern server to report what becomes of a task. `false` if it does not report such
-    /// things, or is not connected.
+    /// Asks a modern server to report the progress of a task. Returns false if the server does not
+    /// support this or is not connected.
     pub fn watch_task(&self, task: &str) -> bool {
-        self.usable().is_some_and(|live| live.session.watch_task(task))
+        self.live_connection().is_some_and(|live| live.session.watch_task(task))
     }
 
-    /// Takes back [`Pool::watch_task`].
+    /// Ends the reports requested by [`Pool::watch_task`].
     pub fn unwatch_task(&self, task: &str) {
-        if let Some(live) = self.usable() {
+        if let Some(live) = self.live_connection() {
             live.session.unwatch_task(task);
         }
     }
 
-    /// What the server may ask of its callers' models; none: nothing.
+    /// Returns the limits for sampling requests of the server, or `None` if it may not send any.
     pub fn sampling(&self) -> Option<SamplingLimits> {
-        self.member.spec.sampling
+        self.fleet_server.spec.sampling
     }
 
-    pub(crate) fn timeouts(&self) -> Timeouts {
-        self.member.spec.timeouts
+    pub(crate) fn timeouts(&self) -> ServerTimeouts {
+        self.fleet_server.spec.timeouts
     }
 
     pub(crate) fn tenant(&self) -> &Tenant {
@@ -149,23 +156,23 @@ impl Pool {
         self.me.clone()
     }
 
-    /// The places for calls under way at once.
-    pub fn places(&self) -> &Semaphore {
-        &self.places
+    /// Returns the semaphore that limits concurrent calls.
+    pub fn call_slots(&self) -> &Semaphore {
+        &self.call_slots
     }
 
-    /// The live connection; brings the server up if there is none.
-    pub(crate) async fn live(&self) -> Result<Arc<Live>, FleetError> {
-        match self.usable() {
+    /// Returns the live connection. Connects if there is none.
+    pub(crate) async fn ensure_connected(&self) -> Result<Arc<ServerConnection>, FleetError> {
+        match self.live_connection() {
             Some(live) => Ok(live),
-            None => Box::pin(self.come_up()).await,
+            None => Box::pin(self.connect_once()).await,
         }
     }
 
-    /// One caller at a time brings the server up; the others find it up.
-    async fn come_up(&self) -> Result<Arc<Live>, FleetError> {
-        let mut failures = self.connecting.lock().await;
-        if let Some(live) = self.usable() {
+    /// Connects unless another task has just done so. One task connects at a time.
+    async fn connect_once(&self) -> Result<Arc<ServerConnection>, FleetError> {
+        let mut failures = self.backoff.lock().await;
+        if let Some(live) = self.live_connection() {
             return Ok(live);
         }
         if self.is_closed() || self.is_replaced() {
@@ -176,83 +183,96 @@ impl Pool {
             return Err(FleetError::Unusable { server: self.server().clone(), state });
         }
         if failures.must_wait() {
-            return Err(self.down(state));
+            return Err(self.down_error(state));
         }
-        self.bring_up(&mut failures).await
+        self.connect_and_publish(&mut failures).await
     }
 
-    pub(crate) fn usable(&self) -> Option<Arc<Live>> {
-        self.live.load_full().filter(|live| live.session.ended().is_none())
+    pub(crate) fn live_connection(&self) -> Option<Arc<ServerConnection>> {
+        self.connection.load_full().filter(|live| live.session.end_reason().is_none())
     }
 
-    async fn bring_up(&self, failures: &mut Failures) -> Result<Arc<Live>, FleetError> {
-        // One that failed is tried again, perhaps unasked: nobody has to wait for that.
-        if !failures.any() {
+    async fn connect_and_publish(
+        &self,
+        failures: &mut RetryBackoff,
+    ) -> Result<Arc<ServerConnection>, FleetError> {
+        // A retry does not change the state to `Connecting`, so that no one waits for it.
+        if !failures.has_failures() {
             self.set_state(ServerState::Connecting);
         }
-        let mut log = Log::new(self.server());
+        let mut log = ConnectLog::new(self.server());
         let begun = Instant::now();
-        let watcher = Watcher { pool: self.me.clone(), changes: self.changes.clone() };
+        let watcher = PoolEventHandler { pool: self.me.clone(), changes: self.changes.clone() };
         match self.attempt(Arc::new(watcher)).run(&mut log).await {
             Ok((live, catalog)) => {
-                *failures = Failures::default();
+                *failures = RetryBackoff::default();
                 let live = Arc::new(live);
-                self.live.store(Some(live.clone()));
+                self.connection.store(Some(live.clone()));
                 if self.is_closed() {
                     self.end_connections().await;
                     return Err(FleetError::Gone(self.server().clone()));
                 }
-                self.tell_again(&live);
+                self.restore_caller_settings(&live);
                 let known = self.publish(catalog).await;
-                self.renewal.note_all(begun);
+                self.refresh_state.note_all(begun);
                 self.changes.resume();
-                // Whoever has one of his own asked for it, and sees what there is.
-                if let Some(useless) = known.useless().filter(|_| !self.is_own()) {
-                    return Err(self.close_useless(&mut log, useless).await);
+                // A caller's own pool was opened on request, so it stays open.
+                if let Some(useless) = known.unusable_reason().filter(|_| !self.is_per_caller()) {
+                    return Err(self.close_unusable(&mut log, useless).await);
                 }
                 self.set_state(ServerState::Connected);
                 let took = begun.elapsed();
-                tracing::debug!(target: "toolgate::fleet", server = %self.server(), ?took, "connected");
+                tracing::debug!(
+                    target: "toolgate::fleet", server = %self.server(), ?took,
+                    "connected"
+                );
                 Ok(live)
             }
             Err(state) => {
-                let next = failures.add().filter(|_| matches!(state, ServerState::Failed(_)));
+                let next =
+                    failures.record_failure().filter(|_| matches!(state, ServerState::Failed(_)));
                 if let Some(next) = next {
-                    self.try_again(next);
+                    self.schedule_retry(next);
                 }
                 let reason = state.reason().unwrap_or_default();
                 tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{reason}");
                 self.set_state(state.clone());
-                self.give_back();
-                Err(self.down(state))
+                self.hide_predecessor();
+                Err(self.down_error(state))
             }
         }
     }
 
-    /// Has the server brought up then, unless the pool is closed before.
-    fn try_again(&self, then: Instant) {
+    /// Schedules a connection attempt at `at`. Closing the pool cancels it.
+    fn schedule_retry(&self, at: Instant) {
         let pool = self.me();
         let retry = tokio::spawn(async move {
-            tokio::time::sleep_until(then).await;
+            tokio::time::sleep_until(at).await;
             if let Some(pool) = pool.upgrade() {
-                let _ = pool.live().await;
+                let _ = pool.ensure_connected().await;
             }
         });
-        self.retry(Some(retry.abort_handle()));
+        self.replace_retry(Some(retry.abort_handle()));
     }
 
-    /// Replaces the attempt that is to be made; gives the one before.
-    fn retry(&self, next: Option<AbortHandle>) -> Option<AbortHandle> {
+    /// Replaces the scheduled attempt and returns the previous one.
+    fn replace_retry(&self, next: Option<AbortHandle>) -> Option<AbortHandle> {
         std::mem::replace(&mut *self.retry.lock().unwrap_or_else(PoisonError::into_inner), next)
     }
 
-    pub(crate) fn attempt(&self, owner: Arc<dyn Owner>) -> Attempt<'_> {
-        let (member, tenant) = (&*self.member, &self.tenant);
-        let Shared { launcher, memory, .. } = &*self.shared;
-        Attempt { member, tenant, launcher, memory, owner }
+    pub(crate) fn attempt(&self, owner: Arc<dyn SessionEventHandler>) -> ConnectAttempt<'_> {
+        let (member, tenant) = (&*self.fleet_server, &self.tenant);
+        let FleetShared { launcher, cache: memory, .. } = &*self.shared;
+        ConnectAttempt {
+            fleet_server: member,
+            tenant,
+            launcher,
+            cache: memory,
+            event_handler: owner,
+        }
     }
 
-    fn down(&self, state: ServerState) -> FleetError {
+    fn down_error(&self, state: ServerState) -> FleetError {
         let server = self.server().clone();
         match state {
             ServerState::Failed(failure) | ServerState::Disconnected(failure) => {
@@ -262,86 +282,107 @@ impl Pool {
         }
     }
 
-    pub(crate) fn failed(&self, source: SessionError, stderr: String) -> FleetError {
+    pub(crate) fn session_error(&self, source: SessionError, stderr: String) -> FleetError {
         FleetError::Session { server: self.server().clone(), source, stderr }
     }
 
-    /// A connection is over: whoever notices first says how the server stands.
-    pub(crate) async fn lost(&self, live: &Arc<Live>, error: SessionError) -> FleetError {
-        let (error, stderr) = live.obituary(error).await;
-        let current = self.live.load_full();
+    /// Handles the loss of a connection. If it is the current one, marks the server as
+    /// disconnected.
+    pub(crate) async fn connection_lost(
+        &self,
+        live: &Arc<ServerConnection>,
+        error: SessionError,
+    ) -> FleetError {
+        let (error, stderr) = live.describe_exit(error).await;
+        let current = self.connection.load_full();
         if current.is_some_and(|current| Arc::ptr_eq(&current, live)) {
-            self.live.store(None);
-            let cause = format!("failed to {error}");
-            tracing::debug!(target: "toolgate::session", server = %self.server(), "lost: {cause}");
-            let failure = Failure { phase: Phase::Call, cause, stderr: stderr.clone(), hint: None };
+            self.connection.store(None);
+            let cause = error.to_string();
+            tracing::debug!(
+                target: "toolgate::session", server = %self.server(),
+                "connection lost: {cause}"
+            );
+            let failure = ServerFailure {
+                phase: FailurePhase::Call,
+                cause,
+                stderr: stderr.clone(),
+                hint: None,
+            };
             self.set_state(ServerState::Disconnected(failure));
         }
-        self.failed(error, stderr)
+        self.session_error(error, stderr)
     }
 
     fn set_state(&self, state: ServerState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
-        if !self.gauge.is_leaving() {
+        if !self.active_calls.is_draining() {
             self.shared.announce(FleetEvent::StateChanged(self.server().clone()));
         }
     }
 
-    /// The level from which a caller wants log lines.
+    /// Sets the minimum level of log messages that a caller wants.
     pub(crate) fn set_level(&self, caller: CallerKey, level: LogLevel) {
-        let changed = self.wanted(|wanted| wanted.set_level(caller, level));
+        let changed = self.with_subscriptions(|wanted| wanted.set_level(caller, level));
         if changed {
-            self.usable().iter().chain(&self.spares.all()).for_each(|live| self.send_level(live));
+            self.live_connection()
+                .iter()
+                .chain(&self.spares.all())
+                .for_each(|live| self.send_level(live));
         }
     }
 
-    /// The lock is held for `act` alone, never while something is sent.
-    pub(crate) fn wanted<T>(&self, act: impl FnOnce(&mut Wanted) -> T) -> T {
-        act(&mut self.wanted.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Runs `act` on the subscriptions. The lock is held only for `act`, never while sending.
+    pub(crate) fn with_subscriptions<T>(
+        &self,
+        act: impl FnOnce(&mut CallerSubscriptions) -> T,
+    ) -> T {
+        act(&mut self.caller_subscriptions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A new connection knows nothing of what callers want.
-    fn tell_again(&self, live: &Arc<Live>) {
+    /// Sends the log level and the subscriptions of all callers on a new connection.
+    fn restore_caller_settings(&self, live: &Arc<ServerConnection>) {
         self.send_level(live);
         self.subscribe_again(live);
     }
 
-    /// Later revisions have no level of a connection: every request says what it wants to hear.
-    pub(crate) fn send_level(&self, live: &Arc<Live>) {
-        let welcome = live.session.welcome();
+    /// Sends the log level to a legacy server. In the modern era every request carries its own
+    /// level.
+    pub(crate) fn send_level(&self, live: &Arc<ServerConnection>) {
+        let welcome = live.session.handshake();
         let has_level = welcome.protocol.era() == Era::Legacy && welcome.declares("logging");
-        let Some(level) = self.wanted(|wanted| wanted.level()).filter(|_| has_level) else {
+        let Some(level) = self.with_subscriptions(|wanted| wanted.level()).filter(|_| has_level)
+        else {
             return;
         };
         let params = format!("{{\"level\":\"{}\"}}", level.as_str());
         let live = live.clone();
         tokio::spawn(async move {
-            let told = live.session.request(method::LOGGING_SET_LEVEL, Some(params.as_bytes()));
-            if let Err(error) = told.await {
-                let error = live.masked(error);
-                tracing::debug!(target: "toolgate::fleet", %error, "log level not taken");
+            let sent = live.session.request(method::LOGGING_SET_LEVEL, Some(params.as_bytes()));
+            if let Err(error) = sent.await {
+                let error = live.mask_error(error);
+                tracing::debug!(target: "toolgate::fleet", %error, "cannot set the log level");
             }
         });
     }
 
-    /// A notification that belongs to no call.
-    pub(crate) fn notified(&self, frame: Frame) {
+    /// Reports a notification that belongs to no call.
+    pub(crate) fn announce_notification(&self, frame: Frame) {
         let (server, caller) = (self.server().clone(), self.tenant.caller);
         self.shared.announce(FleetEvent::Notified { server, caller, frame });
     }
 
-    /// A question of the server was declined for want of somebody who could answer: that is logged.
-    pub fn declined(&self, why: &str) {
-        self.shared.declined(self.server(), why);
+    /// Logs that a question of the server was declined because no client could answer it.
+    pub fn log_declined(&self, why: &str) {
+        self.shared.log_declined(self.server(), why);
     }
 
-    /// A connection reports its end. It may not be the one in use.
-    pub(crate) fn ended(self: &Arc<Self>, reason: &str) {
-        let ended = |live: &Arc<Live>| live.session.ended().is_some();
-        let Some(live) = self.live.load_full().filter(ended) else { return };
+    /// Handles the report that a connection ended. It need not be the current one.
+    pub(crate) fn handle_connection_end(self: &Arc<Self>, reason: &str) {
+        let ended = |live: &Arc<ServerConnection>| live.session.end_reason().is_some();
+        let Some(live) = self.connection.load_full().filter(ended) else { return };
         let (pool, error) = (self.clone(), SessionError::Ended(reason.to_owned()));
         tokio::spawn(async move {
-            drop(pool.lost(&live, error).await);
+            drop(pool.connection_lost(&live, error).await);
         });
     }
 }

@@ -1,95 +1,104 @@
-//! What happens while a server is brought up, phase by phase, each with its time.
+//! Reports the phases of connecting to a server, each with its duration.
 
 use std::time::{Duration, Instant};
 
-use toolgate_model::{Failure, Mask, Phase, ServerName, ServerState};
+use toolgate_model::{FailurePhase, Mask, ServerFailure, ServerName, ServerState};
 
-/// Logs a line in the area that a phase belongs to.
+/// Logs a line under the target of a phase.
 macro_rules! debug_phase {
     ($phase:expr, $($line:tt)*) => {
         match $phase {
-            Phase::Resolve => tracing::debug!(target: "toolgate::config", $($line)*),
-            Phase::Launch => tracing::debug!(target: "toolgate::launch", $($line)*),
-            Phase::Connect => tracing::debug!(target: "toolgate::transport", $($line)*),
-            Phase::Initialize | Phase::List | Phase::Call => {
+            FailurePhase::Resolve => tracing::debug!(target: "toolgate::config", $($line)*),
+            FailurePhase::Launch => tracing::debug!(target: "toolgate::launch", $($line)*),
+            FailurePhase::Connect => tracing::debug!(target: "toolgate::transport", $($line)*),
+            FailurePhase::Initialize | FailurePhase::List | FailurePhase::Call => {
                 tracing::debug!(target: "toolgate::session", $($line)*);
             }
         }
     };
 }
 
-/// One phase of bringing a server up.
+/// One phase of connecting to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseReport {
-    /// Which.
-    pub phase: Phase,
+    /// The phase.
+    pub phase: FailurePhase,
     /// How long it took.
     pub took: Duration,
-    /// What there is to say about it.
+    /// Details, for example the process id.
     pub detail: Option<String>,
-    /// Why it failed, if it did.
-    pub failure: Option<Failure>,
+    /// The failure, if the phase failed.
+    pub failure: Option<ServerFailure>,
 }
 
-/// Everything that happened while a server was brought up.
+/// The report of one attempt to connect to a server.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct ConnectReport {
     /// The phases, in order; the last one may have failed.
     pub phases: Vec<PhaseReport>,
-    /// What the server wrote to its standard error.
+    /// The end of the server's standard error.
     pub stderr: String,
 }
 
-/// Notes each phase as it ends, and logs its beginning and its end. Whatever it is told is masked
-/// before anybody sees it.
-pub(crate) struct Log {
+/// Records each phase when it ends, and logs its beginning and its end. Masks all texts first.
+pub(crate) struct ConnectLog {
     server: ServerName,
-    pub(crate) report: Report,
-    /// What must not be shown of the server, once that is known.
+    pub(crate) report: ConnectReport,
+    /// The secrets to remove from texts, once they are known.
     pub(crate) mask: Mask,
     began: Option<Instant>,
 }
 
-impl Log {
+impl ConnectLog {
     pub(crate) fn new(server: &ServerName) -> Self {
-        let (report, mask) = (Report::default(), Mask::default());
+        let (report, mask) = (ConnectReport::default(), Mask::default());
         Self { server: server.clone(), report, mask, began: None }
     }
 
-    /// A server that may not start is not started, not even to be looked at.
-    pub(crate) fn not_allowed(&mut self, standing: &ServerState) {
-        let reason = standing.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-        let cause = format!("it is {}{reason}", standing.as_str());
+    /// Records that the server must not be started.
+    pub(crate) fn record_not_allowed(&mut self, state: &ServerState) {
+        let reason = state.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let cause = format!("the server is {}{reason}", state.as_str());
         let stderr = String::new();
-        self.failed(Failure { phase: Phase::Resolve, cause, stderr, hint: None });
+        self.record_failure(ServerFailure {
+            phase: FailurePhase::Resolve,
+            cause,
+            stderr,
+            hint: None,
+        });
     }
 
-    pub(crate) fn begin(&mut self, phase: Phase) {
+    pub(crate) fn begin(&mut self, phase: FailurePhase) {
         self.began = Some(Instant::now());
         debug_phase!(phase, server = %self.server, "{phase}: begins");
     }
 
-    /// Logs a step inside of a phase.
-    pub(crate) fn step(&self, phase: Phase, step: &str) {
+    /// Logs a step within a phase.
+    pub(crate) fn step(&self, phase: FailurePhase, step: &str) {
         let took = self.began.map(|began| began.elapsed()).unwrap_or_default();
         let step = self.mask.apply(step);
         debug_phase!(phase, server = %self.server, ?took, "{phase}: {step}");
     }
 
-    pub(crate) fn done(&mut self, phase: Phase, detail: Option<String>) {
+    pub(crate) fn done(&mut self, phase: FailurePhase, detail: Option<String>) {
         self.note(phase, detail, None);
     }
 
-    pub(crate) fn failed(&mut self, mut failure: Failure) -> ServerState {
-        let Failure { cause, stderr, hint, .. } = &mut failure;
-        [cause, stderr].into_iter().chain(hint).for_each(|text| self.mask.hide_in(text));
+    pub(crate) fn record_failure(&mut self, mut failure: ServerFailure) -> ServerState {
+        let ServerFailure { cause, stderr, hint, .. } = &mut failure;
+        [cause, stderr].into_iter().chain(hint).for_each(|text| self.mask.apply_in_place(text));
         self.report.stderr.clone_from(&failure.stderr);
         self.note(failure.phase, None, Some(failure.clone()));
         ServerState::Failed(failure)
     }
 
-    fn note(&mut self, phase: Phase, mut detail: Option<String>, failure: Option<Failure>) {
-        detail.iter_mut().for_each(|text| self.mask.hide_in(text));
+    fn note(
+        &mut self,
+        phase: FailurePhase,
+        mut detail: Option<String>,
+        failure: Option<ServerFailure>,
+    ) {
+        detail.iter_mut().for_each(|text| self.mask.apply_in_place(text));
         let took = self.began.take().map(|began| began.elapsed()).unwrap_or_default();
         match (&failure, &detail) {
             (Some(failure), _) => {

@@ -1,20 +1,18 @@
-//! Spare connections: where a call goes whose questions could not be told from somebody else's.
+//! Spare connections, for calls whose questions could be confused with those of another caller.
 //!
-//! On a carrier without a stream per call nothing tells which call a legacy server's question
-//! belongs to. While one is open, for a person who thinks or a client that has gone and may never
-//! come back, another scope's call on the same connection could ask nothing: a question is never
-//! shown to a scope that may not be its own. So that call goes to another connection to the same
-//! server, brought up like the first.
+//! On a transport without a stream per call, nothing says which call a legacy server's question
+//! belongs to. A question is never shown to a scope that may not own it. So while a question is
+//! open (which can take long, or forever if the client is gone), a call of another scope on the
+//! same connection could not ask anything. Such a call uses a spare connection to the same server.
 //!
-//! What it costs: one more process of the server, with a state of its own; what a call left behind
-//! in one process, another does not know. Therefore a spare is made only when it is needed: while a
-//! question is open, and for two calls at once that may both ask, until it is known that they do not.
-//! Callers who can be asked nothing never need one, and calls return to the first connection as soon as it
-//! suits them. A task stays where it was begun:
-//! requests about it go there, and the spare lives as long as it may. Subscriptions never come
-//! here. A spare shows no catalog and reports next to nothing outside calls, and its end is the end
-//! of its calls, not the server's. If none can be had, the call goes to the first connection, where its
-//! questions are held until they can be told apart.
+//! A spare costs another process of the server, which does not share state with the first. It is
+//! therefore opened only when needed: while a question is open, and for concurrent calls that may
+//! both ask, until it is known that they do not. Callers that cannot be asked never need one. Calls
+//! return to the first connection as soon as possible. Requests about a task go to the spare where
+//! the task began, and the spare lives as long as the task may. Subscriptions never use a spare. A
+//! spare has no catalog, reports almost nothing outside calls, and its end affects only its own
+//! calls. If no spare can be opened, the call uses the first connection, which holds its questions
+//! until they can be attributed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,229 +23,246 @@ use std::time::Duration;
 use futures_util::future::select_all;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
-use toolgate_session::{Outbound, Owner, Scope};
+use toolgate_session::{CallerScope, OutboundRequest, SessionEventHandler};
 use toolgate_wire::{Frame, method, scan};
 
-use crate::connect::Live;
-use crate::failures::LONGEST_WAIT;
-use crate::report::Log;
+use crate::backoff::LONGEST_WAIT;
+use crate::connect::ServerConnection;
+use crate::report::ConnectLog;
 use crate::{FleetError, Pool};
 
-/// How many a pool may have.
+/// The maximum number of spares per pool.
 const MAX: usize = 4;
-/// How long one is kept that nobody uses.
+/// How long an unused spare is kept.
 const IDLE: Duration = Duration::from_secs(60);
-/// How long a call waits where every connection is asking somebody else: nobody should sit before
-/// a silent screen because five others went to lunch.
+/// How long a call waits while every connection has an open question of another scope. The limit is
+/// short, so that a user does not wait for other users to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one is kept for a task, whatever the server says of that.
+/// The longest time a spare is kept for a task, whatever TTL the server states.
 const LONGEST_TASK: Duration = Duration::from_secs(3600);
 
 /// The spare connections of a pool.
 #[derive(Default)]
-pub(crate) struct Spares {
-    list: Mutex<Vec<Arc<Spare>>>,
-    /// One is brought up at a time; after a failure not before this moment.
+pub(crate) struct SpareConnections {
+    list: Mutex<Vec<Arc<SpareConnection>>>,
+    /// Held while a spare is opened, one at a time. After a failure, the time of the next attempt.
     opening: tokio::sync::Mutex<Option<Instant>>,
-    /// Whether any task was begun on one.
+    /// True once any task began on a spare.
     have_tasks: AtomicBool,
 }
 
-struct Spare {
-    live: Arc<Live>,
-    usage: Mutex<Usage>,
+/// One spare connection and its usage.
+struct SpareConnection {
+    live: Arc<ServerConnection>,
+    usage: Mutex<SpareUsage>,
 }
 
-struct Usage {
+/// The calls and tasks on one spare connection.
+struct SpareUsage {
     calls: usize,
     /// When the last call ended.
     since: Instant,
-    /// The tasks begun here, and until when they may be asked for.
+    /// The tasks that began here, and when each expires.
     tasks: HashMap<String, Instant>,
 }
 
-/// A spare while a call is on it.
-struct Borrowed(Arc<Spare>);
+/// Counts one call on a spare until it is dropped.
+struct SpareUseGuard(Arc<SpareConnection>);
 
-/// Whether the server may ask something in answer to this request.
+/// Returns true if the server may ask a question while it handles this request.
 fn may_ask(request: &Frame) -> bool {
     let asking = [method::TOOLS_CALL, method::PROMPTS_GET, method::RESOURCES_READ];
     asking.into_iter().any(|method| request.is(method))
 }
 
-/// Whether the questions of a call could be told from all others on a connection.
-fn suits(live: &Live, outbound: &Outbound) -> bool {
-    let port = &*outbound.port;
-    !live.session.is_asking_another(port) && !live.session.may_mingle(port, &outbound.frame)
+/// Returns true if the questions of a call could be attributed on this connection.
+fn can_attribute(live: &ServerConnection, outbound: &OutboundRequest) -> bool {
+    let port = &*outbound.interactor;
+    !live.session.is_asking_other_scope(port)
+        && !live.session.may_mix_questions(port, &outbound.frame)
 }
 
-/// The task a request is about.
+/// Returns the id of the task that a request is about.
 fn task_of(request: &Frame) -> Option<Cow<'_, str>> {
     let about_tasks = request.method()?.starts_with("tasks/");
-    scan::text(request.params().filter(|_| about_tasks)?, "taskId")
+    scan::member_text(request.params().filter(|_| about_tasks)?, "taskId")
 }
 
 impl Pool {
-    /// Whether a call may have to go elsewhere than to the `first` connection.
-    pub(crate) fn may_go_aside(&self, first: &Live, outbound: &Outbound) -> bool {
-        let (port, request) = (&*outbound.port, &outbound.frame);
-        first.session.is_asking_another(port) && may_ask(request)
-            || first.session.may_mingle(port, request)
+    /// Returns true if a call may need a connection other than `first`.
+    pub(crate) fn may_need_spare(
+        &self,
+        first: &ServerConnection,
+        outbound: &OutboundRequest,
+    ) -> bool {
+        let (port, request) = (&*outbound.interactor, &outbound.frame);
+        first.session.is_asking_other_scope(port) && may_ask(request)
+            || first.session.may_mix_questions(port, request)
             || self.spares.have_tasks.load(Ordering::Acquire) && task_of(request).is_some()
     }
 
-    /// Sends a call on the spare it belongs to, or that it suits. `None` if it is one for the
-    /// `first` connection.
-    pub(crate) async fn call_aside(
+    /// Sends a call on a suitable spare, or on the spare of its task. Returns `None` if the call
+    /// should use the `first` connection.
+    pub(crate) async fn call_on_spare(
         &self,
-        first: &Arc<Live>,
-        outbound: &Outbound,
+        first: &Arc<ServerConnection>,
+        outbound: &OutboundRequest,
     ) -> Option<Result<Frame, FleetError>> {
         let max = self.timeouts().max().min(PATIENCE);
-        let place = async {
+        let search = async {
             match task_of(&outbound.frame) {
-                Some(task) => self.spares.home(&task),
-                None => self.place(first, outbound).await,
+                Some(task) => self.spares.find_by_task(&task),
+                None => self.find_spare(first, outbound).await,
             }
         };
-        let spare = match tokio::time::timeout(max, place).await {
-            Ok(place) => place?,
+        let spare = match tokio::time::timeout(max, search).await {
+            Ok(found) => found?,
             Err(_) => return Some(Err(FleetError::Busy(self.server().clone()))),
         };
         let live = &spare.0.live;
         Some(match live.session.call(outbound).await {
             Ok(frame) => {
-                if spare.0.begun(&frame) {
+                if spare.0.record_task(&frame) {
                     self.spares.have_tasks.store(true, Ordering::Release);
                 }
-                Ok(live.masked_answer(frame))
+                Ok(live.mask_response(frame))
             }
             Err(error) if error.is_fatal() => {
-                let (error, stderr) = live.obituary(error).await;
-                Err(self.failed(error, stderr))
+                let (error, stderr) = live.describe_exit(error).await;
+                Err(self.session_error(error, stderr))
             }
-            Err(error) => Err(self.failed(live.masked(error), String::new())),
+            Err(error) => Err(self.session_error(live.mask_error(error), String::new())),
         })
     }
 
-    /// A spare that suits, as soon as there is one; `None` once the first connection does.
-    async fn place(&self, first: &Arc<Live>, outbound: &Outbound) -> Option<Borrowed> {
-        let port = &*outbound.port;
-        while !suits(first, outbound) {
-            if let Some(spare) = self.spares.suiting(outbound) {
+    /// Waits for a suitable spare. Returns `None` once the first connection is suitable.
+    async fn find_spare(
+        &self,
+        first: &Arc<ServerConnection>,
+        outbound: &OutboundRequest,
+    ) -> Option<SpareUseGuard> {
+        let port = &*outbound.interactor;
+        while !can_attribute(first, outbound) {
+            if let Some(spare) = self.spares.find_suitable(outbound) {
                 return Some(spare);
             }
             let mut not_before = self.spares.opening.lock().await;
-            if let Some(spare) = self.spares.suiting(outbound) {
+            if let Some(spare) = self.spares.find_suitable(outbound) {
                 return Some(spare);
             }
             if self.spares.list().len() < MAX {
                 return self.open_spare(&mut not_before).await;
             }
             drop(not_before);
-            if !first.session.is_asking_another(port) {
-                return None; // nobody asks yet, and perhaps nobody will
+            if !first.session.is_asking_other_scope(port) {
+                return None; // no question is open yet, and perhaps none will be
             }
-            self.spares.any_suited(first, port.scope()).await;
+            self.spares.wait_for_suitable(first, port.scope()).await;
         }
         None
     }
 
-    async fn open_spare(&self, not_before: &mut Option<Instant>) -> Option<Borrowed> {
+    async fn open_spare(&self, not_before: &mut Option<Instant>) -> Option<SpareUseGuard> {
         if not_before.is_some_and(|moment| moment > Instant::now()) {
             return None;
         }
-        let owner = Arc::new(Aside(self.me()));
-        let live = match self.attempt(owner).connect(&mut Log::new(self.server())).await {
+        let owner = Arc::new(SpareEventHandler(self.me()));
+        let live = match self.attempt(owner).connect(&mut ConnectLog::new(self.server())).await {
             Ok((_, live)) => Arc::new(live),
             Err(state) => {
                 let reason = state.reason().unwrap_or_default();
-                tracing::warn!(target: "toolgate::fleet", server = %self.server(), "no spare: {reason}");
+                tracing::warn!(
+                    target: "toolgate::fleet", server = %self.server(),
+                    "cannot open a spare connection: {reason}"
+                );
                 *not_before = Some(Instant::now() + LONGEST_WAIT);
                 return None;
             }
         };
-        tracing::info!(target: "toolgate::fleet", server = %self.server(), "a spare connection is up");
+        tracing::info!(
+            target: "toolgate::fleet", server = %self.server(),
+            "spare connection opened"
+        );
         self.send_level(&live);
-        let usage = Usage { calls: 0, since: Instant::now(), tasks: HashMap::new() };
+        let usage = SpareUsage { calls: 0, since: Instant::now(), tasks: HashMap::new() };
         let usage = Mutex::new(usage);
-        let spare = Arc::new(Spare { live, usage });
-        let borrowed = Borrowed::new(&spare);
+        let spare = Arc::new(SpareConnection { live, usage });
+        let borrowed = SpareUseGuard::new(&spare);
         tokio::spawn(retire(self.me(), Arc::downgrade(&spare)));
         self.spares.list().push(spare);
         if self.is_closed() {
-            self.end_connections().await; // nobody else would
+            self.end_connections().await; // the pool closed before it could see the spare
             return None;
         }
         Some(borrowed)
     }
 }
 
-impl Spares {
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<Spare>>> {
+impl SpareConnections {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<SpareConnection>>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that suits a call of this caller; one that nobody uses suits best. The dead are left out
-    /// and forgotten.
-    fn suiting(&self, outbound: &Outbound) -> Option<Borrowed> {
+    /// Returns the least used spare that is suitable for a call. Removes spares whose connection
+    /// ended.
+    fn find_suitable(&self, outbound: &OutboundRequest) -> Option<SpareUseGuard> {
         let mut list = self.list();
-        list.retain(|spare| spare.live.session.ended().is_none());
-        let suiting = list.iter().filter(|spare| suits(&spare.live, outbound));
-        suiting.min_by_key(|spare| spare.usage().calls).map(Borrowed::new)
+        list.retain(|spare| spare.live.session.end_reason().is_none());
+        let suiting = list.iter().filter(|spare| can_attribute(&spare.live, outbound));
+        suiting.min_by_key(|spare| spare.usage().calls).map(SpareUseGuard::new)
     }
 
-    /// The one on which a task was begun.
-    fn home(&self, task: &str) -> Option<Borrowed> {
+    /// Returns the spare on which a task began.
+    fn find_by_task(&self, task: &str) -> Option<SpareUseGuard> {
         let list = self.list();
-        list.iter().find(|spare| spare.usage().tasks.contains_key(task)).map(Borrowed::new)
+        list.iter().find(|spare| spare.usage().tasks.contains_key(task)).map(SpareUseGuard::new)
     }
 
-    /// Waits until some connection may suit a call of this scope.
-    async fn any_suited(&self, first: &Arc<Live>, scope: Scope) {
+    /// Waits until any connection may be suitable for a call of this scope.
+    async fn wait_for_suitable(&self, first: &Arc<ServerConnection>, scope: CallerScope) {
         let spares = self.all();
         let all = spares.iter().chain([first]);
-        select_all(all.map(|live| Box::pin(live.session.suited(scope)))).await;
+        select_all(all.map(|live| Box::pin(live.session.wait_until_suited(scope)))).await;
     }
 
-    /// Takes a spare out if nobody has used it for long.
-    fn take_idle(&self, idle: &Arc<Spare>) -> Option<Arc<Live>> {
+    /// Removes a spare that has been idle for long enough, and returns its connection.
+    fn take_idle(&self, idle: &Arc<SpareConnection>) -> Option<Arc<ServerConnection>> {
         let mut list = self.list();
         let at = list.iter().position(|spare| Arc::ptr_eq(spare, idle))?;
         (idle.kept_until() <= Instant::now()).then(|| list.swap_remove(at).live.clone())
     }
 
-    /// Takes them all out.
-    pub(crate) fn take(&self) -> Vec<Arc<Live>> {
+    /// Removes and returns all connections.
+    pub(crate) fn take(&self) -> Vec<Arc<ServerConnection>> {
         self.list().drain(..).map(|spare| spare.live.clone()).collect()
     }
 
-    /// Those there are.
-    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
+    /// Returns all connections.
+    pub(crate) fn all(&self) -> Vec<Arc<ServerConnection>> {
         self.list().iter().map(|spare| spare.live.clone()).collect()
     }
 }
 
-impl Spare {
-    fn usage(&self) -> MutexGuard<'_, Usage> {
+impl SpareConnection {
+    fn usage(&self) -> MutexGuard<'_, SpareUsage> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until when it is kept, as things stand.
+    /// Returns the time until which the spare is kept.
     fn kept_until(&self) -> Instant {
         let usage = self.usage();
         let since = if usage.calls > 0 { Instant::now() } else { usage.since };
         usage.tasks.values().copied().fold(since + IDLE, Instant::max)
     }
 
-    /// Whether an answer is that a task has begun, which is then kept here.
-    fn begun(&self, answer: &Frame) -> bool {
+    /// Records the task if an answer says that one began. Returns true if so.
+    fn record_task(&self, answer: &Frame) -> bool {
         let result = answer.result().unwrap_or_default();
-        let Some(task) = scan::member(result, "task").map(|span| span.of(result)) else {
+        let Some(task) = scan::member(result, "task").map(|span| span.slice(result)) else {
             return false;
         };
-        let Some(id) = scan::text(task, "taskId") else { return false };
-        let ttl = scan::member(task, "ttl").and_then(|span| str::from_utf8(span.of(task)).ok());
+        let Some(id) = scan::member_text(task, "taskId") else { return false };
+        let ttl = scan::member(task, "ttl").and_then(|span| str::from_utf8(span.slice(task)).ok());
         let ttl = ttl.and_then(|ttl| ttl.parse().ok()).map(Duration::from_millis);
         let kept = ttl.unwrap_or(LONGEST_TASK).min(LONGEST_TASK);
         self.usage().tasks.insert(id.into_owned(), Instant::now() + kept);
@@ -255,14 +270,14 @@ impl Spare {
     }
 }
 
-impl Borrowed {
-    fn new(spare: &Arc<Spare>) -> Self {
+impl SpareUseGuard {
+    fn new(spare: &Arc<SpareConnection>) -> Self {
         spare.usage().calls += 1;
         Self(spare.clone())
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for SpareUseGuard {
     fn drop(&mut self) {
         let mut usage = self.0.usage();
         usage.calls -= 1;
@@ -270,8 +285,8 @@ impl Drop for Borrowed {
     }
 }
 
-/// Closes a spare once nobody has used it for long.
-async fn retire(pool: Weak<Pool>, spare: Weak<Spare>) {
+/// Closes a spare once it has been idle for long enough.
+async fn retire(pool: Weak<Pool>, spare: Weak<SpareConnection>) {
     loop {
         let Some(until) = spare.upgrade().map(|spare| spare.kept_until()) else { return };
         tokio::time::sleep_until(until).await;
@@ -282,25 +297,25 @@ async fn retire(pool: Weak<Pool>, spare: Weak<Spare>) {
     }
 }
 
-/// The owner of a spare: what it reports outside calls is the first connection's to report, but for
-/// what concerns a question asked or a task begun here.
-struct Aside(Weak<Pool>);
+/// Handles the events of a spare. Forwards only notifications about questions and tasks of this
+/// spare; the first connection reports everything else.
+struct SpareEventHandler(Weak<Pool>);
 
-impl Owner for Aside {
-    fn list_changed(&self, _kind: CapabilityKind) {}
+impl SessionEventHandler for SpareEventHandler {
+    fn on_list_changed(&self, _kind: CapabilityKind) {}
 
-    fn notified(&self, frame: Frame) {
+    fn on_notification(&self, frame: Frame) {
         let own = frame.is(method::ELICITATION_COMPLETE) || frame.is(method::TASKS_STATUS);
         if let Some(pool) = self.0.upgrade().filter(|_| own) {
-            pool.notified(frame);
+            pool.announce_notification(frame);
         }
     }
 
-    fn declined(&self, why: &str) {
+    fn on_declined(&self, why: &str) {
         if let Some(pool) = self.0.upgrade() {
-            pool.declined(why);
+            pool.log_declined(why);
         }
     }
 
-    fn ended(&self, _reason: &str) {}
+    fn on_ended(&self, _reason: &str) {}
 }

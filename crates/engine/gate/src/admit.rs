@@ -1,7 +1,7 @@
-//! Step: how many calls may be under way, for one caller and on one server.
+//! Step: limits how many calls run at once, per caller and per server.
 //!
-//! A call beyond that waits its turn; one beyond the queue is refused, so that nobody can fill the
-//! gateway's memory with calls that wait.
+//! A call above the limit waits in a queue. When the queue is full, the call is refused, so waiting
+//! calls cannot fill the gateway's memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,97 +9,98 @@ use tokio::sync::SemaphorePermit;
 use toolgate_fleet::Pool;
 use toolgate_wire::code;
 
-use crate::{Caller, Refusal};
+use crate::{Caller, GateError};
 
-/// Calls of one caller under way at once.
+/// The most calls of one caller that run at once.
 pub(crate) const PER_CALLER: usize = 32;
-/// Requests of one caller that wait for the end of a task at once. They are no calls: a caller who
-/// waits must still be able to stop what he waits for.
+/// The most requests of one caller that wait for the end of a task at once. They do not count as
+/// calls: a caller that waits must still be able to cancel the task.
 pub(crate) const WAITS: usize = 128;
-/// Calls that may wait for their turn, all together.
+/// The most calls that wait in the queue, over all callers.
 const QUEUE: usize = 1024;
 
-/// Counts who waits.
+/// Counts the waiting calls.
 #[derive(Debug, Default)]
-pub(crate) struct Queue(AtomicUsize);
+pub(crate) struct AdmissionQueue(AtomicUsize);
 
-/// The right to call, given back when dropped.
-pub(crate) struct Place<'a> {
+/// The right to make one call. Dropping it returns the right.
+pub(crate) struct CallPermit<'a> {
     caller: SemaphorePermit<'a>,
     _server: SemaphorePermit<'a>,
 }
 
-impl<'a> Place<'a> {
-    /// Leaves the server's place to others: the call goes on, but not there.
-    pub(crate) fn aside(self) -> SemaphorePermit<'a> {
+impl<'a> CallPermit<'a> {
+    /// Returns the server's slot while the call goes on, and keeps the caller's.
+    pub(crate) fn release_server(self) -> SemaphorePermit<'a> {
         self.caller
     }
 }
 
-struct Waiting<'a>(&'a Queue);
+/// One waiting call. Dropping it removes the call from the count.
+struct QueuedCallGuard<'a>(&'a AdmissionQueue);
 
-impl Drop for Waiting<'_> {
+impl Drop for QueuedCallGuard<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Queue {
-    /// Lets a call in, after those before it.
+impl AdmissionQueue {
+    /// Waits until the call may run.
     pub(crate) async fn admit<'a>(
         &self,
         caller: &'a Caller,
         pool: &'a Pool,
-    ) -> Result<Place<'a>, Refusal> {
+    ) -> Result<CallPermit<'a>, GateError> {
         if let (Ok(caller), Ok(_server)) =
-            (caller.places.try_acquire(), pool.places().try_acquire())
+            (caller.call_permits.try_acquire(), pool.call_slots().try_acquire())
         {
-            return Ok(Place { caller, _server });
+            return Ok(CallPermit { caller, _server });
         }
         let _waiting = self.wait()?;
-        let caller = caller.places.acquire().await.map_err(|_| full())?;
-        let _server = pool.places().acquire().await.map_err(|_| full())?;
-        Ok(Place { caller, _server })
+        let caller = caller.call_permits.acquire().await.map_err(|_| full())?;
+        let _server = pool.call_slots().acquire().await.map_err(|_| full())?;
+        Ok(CallPermit { caller, _server })
     }
 
-    /// Lets a short request in that may concern several servers, or none.
+    /// Admits a short request that concerns several servers or none.
     pub(crate) async fn admit_short<'a>(
         &self,
         caller: &'a Caller,
-    ) -> Result<SemaphorePermit<'a>, Refusal> {
-        if let Ok(place) = caller.places.try_acquire() {
+    ) -> Result<SemaphorePermit<'a>, GateError> {
+        if let Ok(place) = caller.call_permits.try_acquire() {
             return Ok(place);
         }
         let _waiting = self.wait()?;
-        caller.places.acquire().await.map_err(|_| full())
+        caller.call_permits.acquire().await.map_err(|_| full())
     }
 
-    /// Fails while no further call could wait for its turn.
-    pub(crate) fn has_room(&self) -> Result<(), Refusal> {
+    /// Returns an error while the queue is full.
+    pub(crate) fn check_room(&self) -> Result<(), GateError> {
         match self.0.load(Ordering::Relaxed) < QUEUE {
             true => Ok(()),
             false => Err(full()),
         }
     }
 
-    fn wait(&self) -> Result<Waiting<'_>, Refusal> {
+    fn wait(&self) -> Result<QueuedCallGuard<'_>, GateError> {
         if self.0.fetch_add(1, Ordering::Relaxed) >= QUEUE {
             self.0.fetch_sub(1, Ordering::Relaxed);
             return Err(full());
         }
-        Ok(Waiting(self))
+        Ok(QueuedCallGuard(self))
     }
 }
 
-/// Lets a caller wait for the end of one more task.
-pub(crate) fn admit_wait(caller: &Caller) -> Result<SemaphorePermit<'_>, Refusal> {
-    caller.waits.try_acquire().map_err(|_| {
-        let message = format!("you wait for the end of {WAITS} tasks already");
-        Refusal { code: code::CONNECTION_CLOSED, message, data: None }
+/// Admits one more request that waits for the end of a task.
+pub(crate) fn admit_wait(caller: &Caller) -> Result<SemaphorePermit<'_>, GateError> {
+    caller.task_wait_permits.try_acquire().map_err(|_| {
+        let message = format!("already waiting for the end of {WAITS} tasks");
+        GateError { code: code::CONNECTION_CLOSED, message, data: None }
     })
 }
 
-fn full() -> Refusal {
+fn full() -> GateError {
     let message = format!("more than {QUEUE} calls are waiting; try again later");
-    Refusal { code: code::CONNECTION_CLOSED, message, data: None }
+    GateError { code: code::CONNECTION_CLOSED, message, data: None }
 }

@@ -1,7 +1,8 @@
-//! How many records a server may cause that nobody asked for: so many at once, then one now and then.
+//! Limits how many unsolicited journal records a server causes: a burst, then a slow rate.
 //!
-//! There is a budget of each server and one of all together. The first few records of a server pass
-//! whatever the others did. What does not pass is counted, and told with the next one that does.
+//! Each server has a budget, and so have all servers together. The first few records of a server
+//! pass even if the others used up the common budget. Records that do not pass are counted, and the
+//! next one that passes reports the count.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,27 +10,28 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolgate_model::{ServerName, TokenBucket};
 
-/// Records of one server at once.
+/// The most records of one server in a burst.
 const OF_SERVER: u32 = 100;
-/// Records of all servers at once.
+/// The most records of all servers in a burst.
 const IN_ALL: u32 = 1000;
-/// Of its own budget, so many a server has whatever the others did.
+/// The part of a server's budget that does not depend on the common budget.
 const RESERVED: u32 = 20;
-/// How long it takes until a server may cause one more, and until all together may.
+/// The time after which one server, and all servers together, may cause one more.
 const REFILL: Duration = Duration::from_secs(60);
 const REFILL_IN_ALL: Duration = Duration::from_secs(6);
 
-/// What is left to all servers.
+/// The budgets of all servers.
 #[derive(Debug)]
 pub(crate) struct RecordBudget {
-    servers: HashMap<ServerName, Account>,
+    servers: HashMap<ServerName, ServerBudget>,
     all: TokenBucket,
 }
 
+/// The budget of one server.
 #[derive(Debug)]
-struct Account {
+struct ServerBudget {
     bucket: TokenBucket,
-    /// How many did not pass since the last that did.
+    /// How many records were dropped since the last one that passed.
     refused: u64,
 }
 
@@ -41,11 +43,12 @@ impl Default for RecordBudget {
 }
 
 impl RecordBudget {
-    /// Takes one record of a server, and gives how many were not taken before it; `None` if this one
-    /// is not taken either.
+    /// Takes one record of a server and returns how many were dropped before it; `None` if this one
+    /// is dropped too.
     pub(crate) fn take(&mut self, server: &ServerName) -> Option<u64> {
         let now = Instant::now().into_std();
-        let fresh = || Account { bucket: TokenBucket::full(OF_SERVER, REFILL, now), refused: 0 };
+        let fresh =
+            || ServerBudget { bucket: TokenBucket::full(OF_SERVER, REFILL, now), refused: 0 };
         let account = self.servers.entry(server.clone()).or_insert_with(fresh);
         let is_reserved = account.bucket.available(now) > OF_SERVER - RESERVED;
         let may_pass = is_reserved || self.all.available(now) > 0;
@@ -53,7 +56,7 @@ impl RecordBudget {
             account.refused += 1;
             return None;
         }
-        // A reserved record passes where all together have none left.
+        // A reserved record passes even if the common budget is empty.
         self.all.take(now);
         Some(std::mem::take(&mut account.refused))
     }

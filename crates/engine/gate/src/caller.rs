@@ -1,4 +1,4 @@
-//! Who calls.
+//! Callers: connected clients and the principals behind them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,36 +7,36 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 use toolgate_fleet::{CallerKey, Tenant};
 use toolgate_model::{DEFAULT_PROFILE, Digest};
-use toolgate_session::{Interactor, Scope};
+use toolgate_session::{CallerScope, Interactor};
 use toolgate_wire::Revision;
 
 use crate::admit::{PER_CALLER, WAITS};
-use crate::asks;
-use crate::seats::Seat;
+use crate::caller_states::CallerState;
+use crate::server_questions;
 use crate::taint::Taint;
 
-/// Whoever is on this machine, as approvals know him.
+/// The principal name of the local user.
 const LOCAL: &str = "local";
-/// How approvals know the caller a key stands for: this, and the name of the key.
+/// The prefix of a key's principal name. The name of the key follows.
 pub const KEY_CALLER: &str = "key:";
-/// The person who runs the gateway, at its own command line, by the name approvals are bound to.
+/// The principal name of the operator at the gateway's own command line.
 pub const OPERATOR: &str = "operator";
 
-/// A caller's identity for as long as this process lives.
+/// The identity of a caller while this process lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallerId(u64);
 
 impl CallerId {
-    /// An id nobody had before.
+    /// Returns an unused id.
     pub fn fresh() -> Self {
         // 0 is the ambient interactor's scope.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The scope his interactors speak for.
-    pub fn scope(self) -> Scope {
-        Scope(self.0)
+    /// Returns the scope of the caller's interactors.
+    pub fn scope(self) -> CallerScope {
+        CallerScope(self.0)
     }
 
     pub(crate) fn key(self) -> CallerKey {
@@ -50,24 +50,24 @@ impl From<CallerKey> for CallerId {
     }
 }
 
-/// Who stands behind callers. What outlives a visit, as tasks do, is his.
+/// The principal behind callers. It owns what outlives a connection, such as tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Principal {
-    /// A caller who stands for himself.
+    /// A caller that is its own principal.
     Caller(CallerId),
-    /// Somebody who comes as several callers; whoever names him answers for the name.
+    /// A principal that connects as several callers. The code that names it vouches for the name.
     Named(Digest),
 }
 
 impl Principal {
-    /// The principal of that name.
-    pub fn named(name: &[u8]) -> Self {
+    /// Returns the principal with this name.
+    pub fn from_name(name: &[u8]) -> Self {
         Self::Named(Digest::of_parts([name]))
     }
 }
 
-/// The program a caller uses, as it calls itself: for people to read. It may choose a profile by
-/// this name, as it could by asking for one; nothing else is decided on it.
+/// The client program, as it names itself. The name is informative; it may select a profile, as a
+/// request for that profile could, and decides nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Client {
     /// Its name.
@@ -76,37 +76,35 @@ pub struct Client {
     pub version: String,
 }
 
-/// Whoever calls, for as long as he stays connected.
+/// A connected client on behalf of a principal, while it stays connected.
 pub struct Caller {
-    /// Who he is.
+    /// The identity of the caller.
     pub id: CallerId,
-    /// Who stands behind him: himself, unless several visits are one principal's.
+    /// The principal behind the caller: the caller itself, unless several callers share one.
     pub principal: Principal,
-    /// Whose the results are that are kept for him: those of whoever stands behind his session, who
-    /// may come back in another.
-    pub keeper: Principal,
-    /// Who he is to those who approve: a name that is the same after a restart.
+    /// The owner of the results kept for this caller. A principal may return in another session.
+    pub result_owner: Principal,
+    /// The principal's name for approvals, stable across restarts.
     pub person: Arc<str>,
-    /// What he uses.
+    /// The client program.
     pub client: Client,
-    /// The revision he speaks.
+    /// The MCP revision the caller speaks.
     pub revision: Revision,
-    /// What his client can be asked and which extensions it has, raw: of `initialize`, or of the
-    /// request where each brings its own.
+    /// The raw client capabilities, from `initialize` or, for modern clients, from the request.
     pub capabilities: Bytes,
-    /// Who answers servers of his own outside any call.
+    /// Answers questions of the caller's own servers outside any call.
     pub ambient: Arc<dyn Interactor>,
-    /// The name of his profile: what he sees.
+    /// The name of the profile.
     pub profile: Arc<str>,
-    pub(crate) seat: OnceLock<Arc<Seat>>,
-    pub(crate) places: Semaphore,
-    pub(crate) waits: Semaphore,
-    /// Whether whoever stands behind the caller has read content of a server nobody trusts.
+    pub(crate) state: OnceLock<Arc<CallerState>>,
+    pub(crate) call_permits: Semaphore,
+    pub(crate) task_wait_permits: Semaphore,
+    /// Whether the principal behind the caller has read content of an untrusted server.
     pub(crate) taint: OnceLock<Arc<Taint>>,
 }
 
 impl Caller {
-    /// A caller who has just arrived.
+    /// Creates a caller for a new connection.
     pub fn new(
         id: CallerId,
         client: Client,
@@ -118,46 +116,46 @@ impl Caller {
         Self {
             id,
             principal: Principal::Caller(id),
-            keeper: Principal::Caller(id),
+            result_owner: Principal::Caller(id),
             person: LOCAL.into(),
             client,
             revision,
             capabilities,
-            ambient: asks::outside(ambient),
+            ambient: server_questions::guard_ambient(ambient),
             profile: DEFAULT_PROFILE.into(),
-            seat: OnceLock::new(),
-            places,
-            waits,
+            state: OnceLock::new(),
+            call_permits: places,
+            task_wait_permits: waits,
             taint: OnceLock::new(),
         }
     }
 
-    /// The same, as one of those a principal comes as.
-    pub fn of(self, principal: Principal) -> Self {
-        Self { principal, keeper: principal, ..self }
+    /// Sets the principal.
+    pub fn with_principal(self, principal: Principal) -> Self {
+        Self { principal, result_owner: principal, ..self }
     }
 
-    /// The same, whose kept results outlive his session: they are this principal's.
-    pub fn keeping_for(self, keeper: Principal) -> Self {
-        Self { keeper, ..self }
+    /// Sets the principal that owns kept results, so that they outlive the session.
+    pub fn with_result_owner(self, keeper: Principal) -> Self {
+        Self { result_owner: keeper, ..self }
     }
 
-    /// The same, under the name that approvals are bound to.
-    pub fn known_as(self, person: impl Into<Arc<str>>) -> Self {
+    /// Sets the name that approvals are bound to.
+    pub fn with_person(self, person: impl Into<Arc<str>>) -> Self {
         Self { person: person.into(), taint: OnceLock::new(), ..self }
     }
 
-    /// The same, seeing what a profile sees. [`Gate::choose`](crate::Gate::choose) says which there
-    /// are; under a name that means nothing he sees nothing.
-    pub fn seeing(self, profile: Arc<str>) -> Self {
-        Self { profile, seat: OnceLock::new(), ..self }
+    /// Sets the profile. [`Gate::choose_profile`](crate::Gate::choose_profile) returns a valid
+    /// name; with an unknown name the caller sees nothing.
+    pub fn with_profile(self, profile: Arc<str>) -> Self {
+        Self { profile, state: OnceLock::new(), ..self }
     }
 
     pub(crate) fn tenant(&self) -> Tenant {
         Tenant {
             caller: Some(self.id.key()),
             capabilities: self.capabilities.clone(),
-            ambient: self.ambient.clone(),
+            default_interactor: self.ambient.clone(),
         }
     }
 }

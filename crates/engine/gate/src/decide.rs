@@ -1,7 +1,7 @@
-//! Step: whether a request passes, and because of what.
+//! Step: decides whether a request passes, and why.
 //!
-//! What is known of it is put together here; what follows from that is decided by `rules/policy`. If
-//! somebody is to be asked, that is the part of `approve.rs`.
+//! This module collects the facts; `rules/policy` decides on them. Asking a person is up to
+//! `approve.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,76 +9,81 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use toolgate_fleet::{FleetError, Member};
+use toolgate_fleet::{FleetError, FleetServer};
 use toolgate_model::{
-    Approval, CapabilityId, CapabilityKind, Digest, Effect, Governance, Mode, Origin, Scope, Via,
-    says,
+    ApprovalChannel, ApprovalMode, CapabilityId, CapabilityKind, ConfigScope, Digest, Effect,
+    GovernanceSettings, Origin, PolicyMode, has_tag_word,
 };
-use toolgate_policy::{Asked, Because, Facts, Prepared};
+use toolgate_policy::{CapabilityPolicy, DecisionReason, PolicyFacts, PolicyQuery};
 use toolgate_session::Interactor;
 use toolgate_wire::view::ToolView;
 use toolgate_wire::{Frame, method};
 
-use crate::params::Params;
-use crate::refusal::Refused;
-use crate::view::View;
-use crate::{Caller, Gate, Refusal, arguments, extension, governing, pinned};
+use crate::error::Denial;
+use crate::params::RequestParams;
+use crate::profile_view::ProfileView;
+use crate::{Caller, Gate, GateError, arguments, extension, governance, pins};
 
-/// What decides where nobody wrote anything.
+/// The reason if no file sets a mode. Equals the text of the corresponding `DecisionReason`.
 const UNWRITTEN: &str = "mode `ask`, as no file says otherwise";
-/// The same, where the client asks by itself.
+/// The same, if the client asks its user.
 const CLIENTS_OWN: &str = "mode `ask`, as no file says otherwise; its client approves by itself";
 
-/// Somebody wants to do something.
+/// Everything a decision about one request needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Matter<'a> {
-    pub(crate) view: &'a Arc<View>,
+pub(crate) struct CallContext<'a> {
+    pub(crate) view: &'a Arc<ProfileView>,
     pub(crate) request: &'a Frame,
     pub(crate) id: &'a CapabilityId,
     pub(crate) caller: &'a Arc<Caller>,
     pub(crate) port: &'a Arc<dyn Interactor>,
-    /// What the call is numbered in the journal.
+    /// The number of the call in the journal.
     pub(crate) number: u64,
-    /// Why what is known of its server is not to be relied on.
+    /// Why the catalog of the server is not recent enough to rely on.
     pub(crate) stale: Option<&'a str>,
-    /// What it says beside what it is about.
-    pub(crate) params: &'a Params<'a>,
+    /// The arguments and the other members of `params`.
+    pub(crate) params: &'a RequestParams<'a>,
 }
 
-/// What becomes of a request, as its caller meets it. Later is stricter.
+/// What happens to a request, as its caller experiences it. Later variants are stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// It is sent.
+pub enum DecisionOutcome {
+    /// The request is sent.
     Allowed,
-    /// It is sent, because the caller's client asks its user by itself.
+    /// The request is sent, because the caller's client asks its user itself.
     ClientApproves,
-    /// The caller is asked by a form of its client.
+    /// The caller's client shows an approval form.
     Form,
-    /// It waits for an operator.
+    /// The request waits for an operator.
     Operator,
-    /// It is refused.
+    /// The request is refused.
     Refused,
 }
 
-impl Outcome {
-    /// What becomes of a call of somebody, given what the rules say of it. `written`: whether
-    /// somebody wrote that down.
+impl DecisionOutcome {
+    /// Returns what happens to a request, given the effect of the rules. `written` says whether the
+    /// effect was set explicitly.
     ///
-    /// The one answer for the gate, and for everything that foretells or repeats its decisions.
-    pub fn of(said: &Governance, effect: Effect, written: bool, asker: &Asker<'_>) -> Self {
+    /// The gate uses this function, and so does everything that predicts or replays its decisions.
+    pub fn of(
+        settings: &GovernanceSettings,
+        effect: Effect,
+        written: bool,
+        asker: &ApprovalContext<'_>,
+    ) -> Self {
         match effect {
             Effect::Allow => Self::Allowed,
             Effect::Deny => Self::Refused,
-            Effect::Ask => match governing::who_approves(said, asker, written) {
-                Via::Client => Self::ClientApproves,
-                Via::Elicitation if asker.shows_forms => Self::Form,
+            Effect::Ask => match governance::approver_for(settings, asker, written) {
+                ApprovalChannel::Client => Self::ClientApproves,
+                ApprovalChannel::Elicitation if asker.shows_forms => Self::Form,
                 _ if asker.is_attended => Self::Operator,
                 _ => Self::Refused,
             },
         }
     }
 
-    /// What its caller meets: it passes, somebody is asked, or it is refused.
+    /// Returns what the caller experiences: the request passes, needs approval, or is refused.
     pub fn effect(self) -> Effect {
         match self {
             Self::Allowed | Self::ClientApproves => Effect::Allow,
@@ -87,17 +92,17 @@ impl Outcome {
         }
     }
 
-    /// Who is asked, if somebody is.
-    pub fn via(self) -> Option<Via> {
+    /// Returns who is asked, if anyone.
+    pub fn via(self) -> Option<ApprovalChannel> {
         match self {
-            Self::ClientApproves => Some(Via::Client),
-            Self::Form => Some(Via::Elicitation),
-            Self::Operator => Some(Via::Operator),
+            Self::ClientApproves => Some(ApprovalChannel::Client),
+            Self::Form => Some(ApprovalChannel::Elicitation),
+            Self::Operator => Some(ApprovalChannel::Operator),
             Self::Allowed | Self::Refused => None,
         }
     }
 
-    /// The word for it.
+    /// Returns the stable name of the outcome.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
@@ -109,47 +114,48 @@ impl Outcome {
     }
 }
 
-/// Whoever calls, as far as it matters for who approves.
+/// The properties of a caller that determine who approves.
 #[derive(Debug, Clone, Copy)]
-pub struct Asker<'a> {
-    /// The client, as it calls itself.
+pub struct ApprovalContext<'a> {
+    /// The name the client gives itself.
     pub client: &'a str,
-    /// Who calls: a name that is the same after a restart.
+    /// The principal's name, stable across restarts.
     pub person: &'a str,
     /// Whether the client shows forms to its user.
     pub shows_forms: bool,
-    /// Whether an operator can look at what waits.
+    /// Whether an operator can see pending calls.
     pub is_attended: bool,
 }
 
-/// What becomes of a request, and because of what.
-pub(crate) struct Judgement {
-    pub(crate) outcome: Outcome,
+/// The outcome for a request, with the reason.
+pub(crate) struct CallDecision {
+    pub(crate) outcome: DecisionOutcome,
     pub(crate) because: Cow<'static, str>,
 }
 
-/// What is known of a tool beside its definition: made once for each view.
+/// The properties of a capability beside its definition. Computed once per view.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Marks {
+pub(crate) struct CapabilityAttributes {
     pub(crate) tags: Vec<String>,
-    /// Whether it only reads, or may be repeated: by an operator's tag, or by the annotation of a
-    /// trusted server.
+    /// Whether it only reads, or may be repeated: from an operator's tag or a trusted server's
+    /// annotation.
     pub(crate) read_only: bool,
     pub(crate) idempotent: bool,
     pub(crate) destructive: bool,
     pub(crate) egress: bool,
 }
 
-impl Marks {
-    /// Reads the marks of a tool off the operator's tags and off its annotations. What a server says
-    /// of its own tools counts in their favour only if it is trusted; against them it always does.
-    pub(crate) fn of_tool(member: &Member, name: &str, definition: &[u8]) -> Self {
+impl CapabilityAttributes {
+    /// Reads the attributes of a tool from the operator's tags and the tool's annotations.
+    /// Annotations in a tool's favour count only if the server is trusted; those against it always
+    /// count.
+    pub(crate) fn of_tool(member: &FleetServer, name: &str, definition: &[u8]) -> Self {
         let hints = ToolView::of(definition).map(|tool| tool.hints).unwrap_or_default();
-        let believed = member.spec.trust || pinned::is_ours(member);
+        let believed = member.spec.trust || pins::is_builtin(member);
         let trusted = |hint: Option<bool>| believed && hint == Some(true);
-        // Only what an operator wrote says something: a server's name may be any word.
-        let written = member.spec.written_tags(name).unwrap_or_default();
-        let says = |word| says(written, word);
+        // Only declared tags count here: a server's name may be any word.
+        let written = member.spec.declared_tags(name).unwrap_or_default();
+        let says = |word| has_tag_word(written, word);
         Self {
             read_only: says("read-only") || says("read") || trusted(hints.read_only),
             idempotent: says("idempotent") || trusted(hints.idempotent),
@@ -159,260 +165,282 @@ impl Marks {
         }
     }
 
-    /// Everything but tools is read, and nothing else can be done with it.
-    pub(crate) fn of_reading(member: &Member) -> Self {
+    /// Returns the attributes of anything but a tool or a method: it can only be read.
+    pub(crate) fn of_readable(member: &FleetServer) -> Self {
         Self { tags: member.spec.server_tags(), read_only: true, ..Self::default() }
     }
 
-    /// An extension's method may do anything; what is said of its server holds for it.
-    pub(crate) fn of_method(member: &Member) -> Self {
+    /// Returns the attributes of an extension method. It may do anything, so the server's tags
+    /// apply.
+    pub(crate) fn of_method(member: &FleetServer) -> Self {
         let tags = member.spec.server_tags();
-        let (destructive, egress) = (says(&tags, "destructive"), says(&tags, "egress"));
+        let (destructive, egress) =
+            (has_tag_word(&tags, "destructive"), has_tag_word(&tags, "egress"));
         Self { tags, destructive, egress, ..Self::default() }
     }
 }
 
-/// What a view knows of the thing a request is about.
-pub(crate) struct Subject<'a> {
-    pub(crate) member: &'a Arc<Member>,
-    /// What is started or reached under its server's name.
+/// What a view knows about the capability a request names.
+pub(crate) struct CallTarget<'a> {
+    pub(crate) member: &'a Arc<FleetServer>,
+    /// The digest of what is started or connected to under the server's name.
     pub(crate) identity: &'a Digest,
-    /// The rules that can be about it.
-    pub(crate) rules: Rules<'a>,
-    pub(crate) marks: Cow<'a, Marks>,
+    /// The rules that can apply to it.
+    pub(crate) rules: TargetRules<'a>,
+    pub(crate) attributes: Cow<'a, CapabilityAttributes>,
     /// The digest of its definition, if it has one.
     pub(crate) definition: Option<Digest>,
     pub(crate) pinned_at: Option<SystemTime>,
-    /// Why it must not be used, whatever anybody allows.
+    /// Why it must not be used, regardless of the rules.
     pub(crate) block: Option<&'a str>,
 }
 
-/// Rules that were looked for before: with the view, or for an earlier request.
-pub(crate) enum Rules<'a> {
-    OfView(&'a Prepared),
-    Kept(Arc<Prepared>),
+/// Rules prepared earlier: with the view, or for an earlier request.
+pub(crate) enum TargetRules<'a> {
+    Borrowed(&'a CapabilityPolicy),
+    Cached(Arc<CapabilityPolicy>),
 }
 
-impl std::ops::Deref for Rules<'_> {
-    type Target = Prepared;
+impl std::ops::Deref for TargetRules<'_> {
+    type Target = CapabilityPolicy;
 
-    fn deref(&self) -> &Prepared {
+    fn deref(&self) -> &CapabilityPolicy {
         match self {
-            Self::OfView(rules) => rules,
-            Self::Kept(rules) => rules,
+            Self::Borrowed(rules) => rules,
+            Self::Cached(rules) => rules,
         }
     }
 }
 
-/// What the rules say of a request that they do not deny.
-pub(crate) struct Ruling {
+/// The decision of the rules about a request that they do not deny.
+pub(crate) struct CallAuthorization {
     pub(crate) because: Cow<'static, str>,
-    /// Who is to be asked first.
-    pub(crate) asks: Option<Via>,
+    /// Who has to approve first.
+    pub(crate) ask_via: Option<ApprovalChannel>,
 }
 
-impl Subject<'_> {
-    /// Whether what its server says is believed.
+impl CallTarget<'_> {
+    /// Returns true if the server's content is trusted.
     pub(crate) fn is_trusted(&self) -> bool {
-        let relays = || self.member.built_in.as_ref().is_some_and(|server| server.relays());
-        self.member.spec.trust || pinned::is_ours(self.member) && !relays()
+        let relays = || {
+            self.member.built_in.as_ref().is_some_and(|server| server.relays_untrusted_content())
+        };
+        self.member.spec.trust || pins::is_builtin(self.member) && !relays()
     }
 }
 
-impl<'a> Matter<'a> {
-    /// What is known of it; `None` if its server is not there any more.
-    pub(crate) fn subject(&self) -> Option<Subject<'a>> {
+impl<'a> CallContext<'a> {
+    /// Returns the target of the request; `None` if its server is gone.
+    pub(crate) fn target(&self) -> Option<CallTarget<'a>> {
         let view = &**self.view;
-        let block = view.blocked(self.id).map(|because| because.rule.as_str());
+        let block = view.block_reason(self.id).map(|because| because.rule.as_str());
         let block = self.stale.or(block);
         if let Some(tool) = view.offered_tool(self.id) {
-            let member = &view.offered()[tool.server].member;
-            let policy = &view.governing.policy;
-            let rules = tool.rules.get_or_init(|| policy.prepare(self.id, &tool.marks.tags));
-            return Some(Subject {
+            let member = &view.offered()[tool.server].fleet_server;
+            let policy = &view.governance.policy;
+            let rules = tool.rules.get_or_init(|| policy.prepare(self.id, &tool.attributes.tags));
+            return Some(CallTarget {
                 member,
                 identity: view.identity(tool.server),
-                rules: Rules::OfView(rules),
-                marks: Cow::Borrowed(&tool.marks),
+                rules: TargetRules::Borrowed(rules),
+                attributes: Cow::Borrowed(&tool.attributes),
                 definition: Some(*tool.fact.digest()),
                 pinned_at: tool.pinned_at,
                 block,
             });
         }
-        let place = view.place_of(&self.id.server)?;
+        let place = view.server_index(&self.id.server)?;
         let (offered, identity) = (&view.offered()[place], view.identity(place));
-        let (member, known) = (&offered.member, &offered.known);
-        let fact = known.fact(self.id.kind, &self.id.name);
+        let (member, known) = (&offered.fleet_server, &offered.checked);
+        let fact = known.definition(self.id.kind, &self.id.name);
         let marks = match (self.id.kind, fact) {
             (CapabilityKind::Tool, fact) => {
                 let definition = fact.map_or(&b"{}"[..], |fact| &fact.raw[..]);
-                Marks::of_tool(member, &self.id.name, definition)
+                CapabilityAttributes::of_tool(member, &self.id.name, definition)
             }
-            (CapabilityKind::Method, _) => Marks::of_method(member),
-            _ => Marks::of_reading(member),
+            (CapabilityKind::Method, _) => CapabilityAttributes::of_method(member),
+            _ => CapabilityAttributes::of_readable(member),
         };
-        Some(Subject {
+        Some(CallTarget {
             member,
             identity,
-            rules: Rules::Kept(view.governing.prepared(self.id, &marks.tags)),
-            marks: Cow::Owned(marks),
+            rules: TargetRules::Cached(view.governance.prepared_rules(self.id, &marks.tags)),
+            attributes: Cow::Owned(marks),
             definition: fact.map(|fact| *fact.digest()),
             pinned_at: view.withheld.pinned_at.get(self.id).copied(),
             block,
         })
     }
 
-    /// The same; fails if its server is not there any more.
-    pub(crate) fn known(&self) -> Result<Subject<'a>, Refusal> {
-        self.subject().ok_or_else(|| FleetError::Unknown(self.id.server.clone()).into())
+    /// Like `target`, but returns an error if the server is gone.
+    pub(crate) fn require_target(&self) -> Result<CallTarget<'a>, GateError> {
+        self.target().ok_or_else(|| FleetError::Unknown(self.id.server.clone()).into())
     }
 
-    /// The capability it names, as the protocol has it.
-    pub(crate) fn named(&self) -> Option<&'a CapabilityId> {
+    /// Returns the capability, if the protocol itself defines its kind.
+    pub(crate) fn capability_id(&self) -> Option<&'a CapabilityId> {
         (self.id.kind != CapabilityKind::Method).then_some(self.id)
     }
 
-    /// The capabilities that a request of an extension names. What its method does to them is its own
-    /// secret, so it must not do what they are kept from.
-    pub(crate) fn targets(&self) -> BTreeSet<CapabilityId> {
+    /// Returns the capabilities that an extension request names. The gate cannot know what the
+    /// method does to them, so their rules apply to the request as well.
+    pub(crate) fn named_capabilities(&self) -> BTreeSet<CapabilityId> {
         match self.id.kind {
-            CapabilityKind::Method => extension::targets(self.view, self.id, self.request),
+            CapabilityKind::Method => {
+                extension::named_capabilities(self.view, self.id, self.request)
+            }
             _ => BTreeSet::new(),
         }
     }
 
-    /// Whether it takes something back, which nobody is asked about.
+    /// Returns true if the request only withdraws something, which needs no approval.
     fn is_withdrawal(&self) -> bool {
         self.request.is(method::RESOURCES_UNSUBSCRIBE)
     }
 }
 
 impl Gate {
-    /// Decides by the rules. What they deny is refused, on record.
-    pub(crate) fn ruled(
+    /// Applies the rules. A denied request is recorded and refused.
+    pub(crate) fn evaluate_policy(
         &self,
-        matter: &Matter<'_>,
-        subject: &Subject<'_>,
-    ) -> Result<Ruling, Refused> {
-        let Judgement { outcome, because } = self.judge(matter, subject);
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+    ) -> Result<CallAuthorization, Denial> {
+        let CallDecision { outcome, because } = self.decide(context, subject);
         let asks = match outcome {
-            Outcome::Refused => {
-                self.record_decision(matter, subject, Effect::Deny, &because);
-                return Err(Refused::denied(because.into_owned()));
+            DecisionOutcome::Refused => {
+                self.record_decision(context, subject, Effect::Deny, &because);
+                return Err(Denial::from_reason(because.into_owned()));
             }
-            Outcome::Allowed | Outcome::ClientApproves => None,
-            Outcome::Form => Some(Via::Elicitation),
-            Outcome::Operator => Some(Via::Operator),
+            DecisionOutcome::Allowed | DecisionOutcome::ClientApproves => None,
+            DecisionOutcome::Form => Some(ApprovalChannel::Elicitation),
+            DecisionOutcome::Operator => Some(ApprovalChannel::Operator),
         };
-        Ok(Ruling { because, asks })
+        Ok(CallAuthorization { because, ask_via: asks })
     }
 
-    /// What becomes of a request. The one answer for the gate itself and for everything that
-    /// foretells it.
+    /// Decides a request, for the gate itself and for everything that predicts its decisions.
     ///
-    /// A request of an extension is judged by its method and by every capability it names; the
-    /// strictest counts.
-    pub(crate) fn judge(&self, matter: &Matter<'_>, subject: &Subject<'_>) -> Judgement {
-        if matter.is_withdrawal() {
-            let because = Cow::Borrowed("it takes something back");
-            return Judgement { outcome: Outcome::Allowed, because };
+    /// An extension request is decided for its method and for every capability it names. The
+    /// strictest decision counts.
+    pub(crate) fn decide(
+        &self,
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+    ) -> CallDecision {
+        if context.is_withdrawal() {
+            let because = Cow::Borrowed("it only withdraws a subscription");
+            return CallDecision { outcome: DecisionOutcome::Allowed, because };
         }
-        let params = &matter.params.arguments;
-        let mut judged = self.judge_one(matter, subject, params);
-        for id in &matter.targets() {
+        let params = &context.params.arguments;
+        let mut judged = self.decide_one(context, subject, params);
+        for id in &context.named_capabilities() {
             let because = |because: &str| Cow::Owned(format!("{because}; it names {id}"));
-            if extension::is_hidden(matter.view, id) {
-                let because = because("its caller does not see all it names");
-                return Judgement { outcome: Outcome::Refused, because };
+            if extension::is_hidden(context.view, id) {
+                let because = because("its caller cannot see everything it names");
+                return CallDecision { outcome: DecisionOutcome::Refused, because };
             }
-            let matter = Matter { id, ..*matter };
-            let Some(subject) = matter.subject() else { continue };
-            // A rule about a tool looks at its arguments, and where a method puts those is unknown.
-            for arguments in [params, arguments::given(matter.request)] {
-                let other = self.judge_one(&matter, &subject, arguments);
+            let context = CallContext { id, ..*context };
+            let Some(subject) = context.target() else { continue };
+            // Rules about a tool check its arguments, and the method may put those anywhere.
+            for arguments in [params, arguments::raw_arguments(context.request)] {
+                let other = self.decide_one(&context, &subject, arguments);
                 if other.outcome > judged.outcome {
-                    judged = Judgement { because: because(&other.because), ..other };
+                    judged = CallDecision { because: because(&other.because), ..other };
                 }
             }
         }
         judged
     }
 
-    fn judge_one(&self, matter: &Matter<'_>, subject: &Subject<'_>, arguments: &[u8]) -> Judgement {
-        let grant = self.granted(matter, subject);
-        let grant = grant.as_ref().map(|granted| &*granted.told);
-        let facts = Facts { grant, ..facts(self, matter, subject) };
-        let asked = Asked {
-            id: matter.id,
-            tags: &subject.marks.tags,
-            client: &matter.caller.client.name,
-            caller: &matter.caller.person,
-            profile: &matter.caller.profile,
+    fn decide_one(
+        &self,
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+        arguments: &[u8],
+    ) -> CallDecision {
+        let grant = self.find_grant(context, subject);
+        let grant = grant.as_ref().map(|granted| &*granted.description);
+        let facts = PolicyFacts { grant, ..facts(self, context, subject) };
+        let asked = PolicyQuery {
+            id: context.id,
+            tags: &subject.attributes.tags,
+            client: &context.caller.client.name,
+            caller: &context.caller.person,
+            profile: &context.caller.profile,
             arguments,
         };
         let decision = subject.rules.decide(&asked, &facts);
-        let written = decision.because.is_written();
-        let because = told(&decision.because);
-        // What only matters for who is asked is not looked at where nobody is.
-        let books = self.books.get().filter(|_| decision.effect == Effect::Ask);
-        let caller = matter.caller;
-        let asker = Asker {
+        let written = decision.reason.is_explicit();
+        let because = describe_reason(&decision.reason);
+        // These facts only matter for the choice of the approver.
+        let stores = self.stores.get().filter(|_| decision.effect == Effect::Ask);
+        let caller = context.caller;
+        let asker = ApprovalContext {
             client: &caller.client.name,
             person: &caller.person,
-            shows_forms: books.is_some() && governing::can_be_asked(caller),
-            is_attended: books.is_some_and(|books| books.is_attended()),
+            shows_forms: stores.is_some() && governance::can_show_forms(caller),
+            is_attended: stores.is_some_and(|stores| stores.is_attended()),
         };
-        let said = matter.view.governing.said();
-        let outcome = Outcome::of(said, decision.effect, written, &asker);
+        let settings = context.view.governance.source();
+        let outcome = DecisionOutcome::of(settings, decision.effect, written, &asker);
         let because = match (outcome, decision.effect) {
-            (Outcome::ClientApproves, _) if !written => CLIENTS_OWN.into(),
-            (Outcome::ClientApproves, _) => {
+            (DecisionOutcome::ClientApproves, _) if !written => CLIENTS_OWN.into(),
+            (DecisionOutcome::ClientApproves, _) => {
                 format!("{because}; its client approves by itself").into()
             }
-            (Outcome::Refused, Effect::Ask) => format!("nobody can be asked: {because}").into(),
+            (DecisionOutcome::Refused, Effect::Ask) => {
+                // The prefix that `DecisionReasonKind::parse` reads from the journal.
+                format!("nobody can be asked: {because}").into()
+            }
             _ => because,
         };
-        Judgement { outcome, because }
+        CallDecision { outcome, because }
     }
 }
 
-/// What is known of a request beside the rules.
-pub(crate) fn facts<'a>(gate: &Gate, matter: &Matter<'_>, subject: &Subject<'a>) -> Facts<'a> {
-    let (member, marks) = (subject.member, &subject.marks);
+/// Collects the facts about a request.
+pub(crate) fn facts<'a>(
+    gate: &Gate,
+    context: &CallContext<'_>,
+    subject: &CallTarget<'a>,
+) -> PolicyFacts<'a> {
+    let (member, marks) = (subject.member, &subject.attributes);
     let risky = marks.egress || marks.destructive;
-    let tainted = risky && matter.view.governing.taints && gate.taint(matter.caller).is_raised();
-    Facts {
+    let tainted =
+        risky && context.view.governance.taint_enabled && gate.taint(context.caller).is_raised();
+    PolicyFacts {
         block: subject.block,
         grant: None,
         trust: trust(member),
-        approval: approval(member, matter.id),
+        approval: approval(member, context.id),
         read_only: marks.read_only,
-        built_in: pinned::is_ours(member),
+        built_in: pins::is_builtin(member),
         tainted,
         destructive: marks.destructive,
-        // Whether somebody really can is found out when he is to be.
+        // Whether an approver is available is checked later, when one is needed.
         can_ask: true,
     }
 }
 
-/// Where it is said that a server is trusted. A project's file cannot say it: if such a server is
-/// trusted, the user's own word for it is in the state.
-pub(crate) fn trust(member: &Member) -> Option<&Origin> {
+/// Returns where a server is declared as trusted. A project file cannot declare that: for a project
+/// server, the user's own decision is in the state database.
+pub(crate) fn trust(member: &FleetServer) -> Option<&Origin> {
     static WORD: LazyLock<Origin> = LazyLock::new(|| {
         let file = Some(Arc::new(PathBuf::from("state.db")));
-        Origin { scope: Scope::User, file, line: 0, column: 0 }
+        Origin { scope: ConfigScope::User, file, line: 0, column: 0 }
     });
     member.spec.trust.then(|| match member.origin.scope {
-        Scope::Project => &*WORD,
+        ConfigScope::Project => &*WORD,
         _ => &member.origin,
     })
 }
 
-/// When somebody is asked, as the entry of a server says it of one of its tools.
+/// Returns the approval mode that the server's declaration sets for a tool.
 pub(crate) fn approval<'a>(
-    member: &'a Member,
+    member: &'a FleetServer,
     id: &CapabilityId,
-) -> Option<(Approval, &'a Origin)> {
+) -> Option<(ApprovalMode, &'a Origin)> {
     let selection = &member.spec.selection;
     let own = match id.kind {
         CapabilityKind::Tool => selection.tools.get(&*id.name).and_then(|tool| tool.approval),
@@ -422,10 +450,10 @@ pub(crate) fn approval<'a>(
     Some((own.or(selection.approval)?, &member.origin))
 }
 
-/// A reason in words. The most frequent one costs nothing.
-fn told(because: &Because<'_>) -> Cow<'static, str> {
+/// Returns the text of a reason. The most frequent one does not allocate.
+fn describe_reason(because: &DecisionReason<'_>) -> Cow<'static, str> {
     match because {
-        Because::Mode(Mode::Ask, None) => Cow::Borrowed(UNWRITTEN),
+        DecisionReason::Mode(PolicyMode::Ask, None) => Cow::Borrowed(UNWRITTEN),
         because => Cow::Owned(because.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! What happens outside any call, as callers are to hear of it.
+//! Events outside any call, translated from the fleet for callers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -13,81 +13,81 @@ use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, method, scan};
 
-use crate::seats::Lists;
-use crate::view::View;
-use crate::{CallerId, Gate, Principal, text, uris};
+use crate::caller_states::CapabilityLists;
+use crate::profile_view::ProfileView;
+use crate::{CallerId, Gate, Principal, sanitize, uris};
 
-/// How long changes are gathered: a fleet that starts changes its lists once per server.
+/// How long catalog changes are collected: a starting fleet changes its lists once per server.
 const COALESCE: Duration = Duration::from_millis(100);
 
-/// Something callers may want to hear of.
+/// Something that callers may want to know.
 #[derive(Debug, Clone)]
 pub enum GateEvent {
-    /// A list is really different from what it was.
+    /// A list has changed.
     ListChanged {
-        /// Which.
+        /// The kind of the list.
         kind: CapabilityKind,
-        /// Whose: that of callers with this profile; `None`: everybody's.
+        /// The profile whose list changed; `None` for all profiles.
         profile: Option<Arc<str>>,
-        /// That of this caller alone; `None`: of all of those.
+        /// The caller whose list changed; `None` for all callers with the profile.
         caller: Option<CallerId>,
     },
-    /// A resource changed; for those subscribed to it.
+    /// A resource changed, for its subscribers.
     ResourceUpdated {
-        /// Its URI as the lists show it.
+        /// The exposed URI.
         uri: String,
         /// The notification.
         frame: Frame,
     },
-    /// A server's log line that belongs to no call.
+    /// A server's log message outside any call.
     Log {
-        /// How grave it is.
+        /// The severity.
         level: LogLevel,
         /// The notification.
         frame: Frame,
     },
-    /// A task stands differently now.
+    /// The status of a task changed.
     TaskStatus {
-        /// Who began it.
+        /// The caller that started the task.
         caller: CallerId,
-        /// Whose it is; nobody else may hear of it.
+        /// The owner of the task. No other principal may receive this event.
         principal: Principal,
-        /// The notification, in the caller's form; its name is the task's id.
+        /// The notification in the caller's format. Its name is the id of the task.
         frame: Frame,
     },
-    /// A notification this gateway does not know, passed on as it came.
-    Notified(Frame),
-    /// Something that only some may hear of: the others do not see the server it comes from, see it
-    /// otherwise, or have a connection of their own to it.
-    Among {
-        /// Who.
-        hearers: Hearers,
-        /// What happened; never one of these itself.
+    /// A notification that the gateway does not know, forwarded unchanged.
+    Notification(Frame),
+    /// An event for some callers only. The others do not see its server, see it under other names,
+    /// or have their own connection to it.
+    Restricted {
+        /// The callers that may receive it.
+        subscribers: EventSubscribers,
+        /// The event; never `Restricted` itself.
         event: Box<GateEvent>,
     },
 }
 
-/// Who may hear of something.
+/// The callers that may receive an event.
 #[derive(Debug, Clone)]
-pub enum Hearers {
+pub enum EventSubscribers {
     /// Callers with one of these profiles.
     Profiles(Arc<[Arc<str>]>),
-    /// The one caller whose connection it came on.
+    /// The caller on whose connection the event arrived.
     Caller(CallerId),
 }
 
 impl GateEvent {
-    /// What happened, if this caller, who has this profile, may hear of it.
-    pub fn heard_by(&self, id: CallerId, profile: &str) -> Option<&Self> {
-        let Self::Among { hearers, event } = self else { return Some(self) };
-        let hears = match hearers {
-            Hearers::Profiles(profiles) => profiles.iter().any(|it| **it == *profile),
-            Hearers::Caller(caller) => *caller == id,
+    /// Returns the event if a caller with this id and profile may receive it.
+    pub fn visible_to(&self, id: CallerId, profile: &str) -> Option<&Self> {
+        let Self::Restricted { subscribers, event } = self else { return Some(self) };
+        let is_visible = match subscribers {
+            EventSubscribers::Profiles(profiles) => profiles.iter().any(|it| **it == *profile),
+            EventSubscribers::Caller(caller) => *caller == id,
         };
-        hears.then_some(&**event)
+        is_visible.then_some(&**event)
     }
 
-    /// Whether a change of a list is one of this caller's.
+    /// Returns true if this is a list change that concerns the caller.
     pub fn is_change_for(&self, id: CallerId, profile: &str) -> bool {
         let Self::ListChanged { profile: whose, caller, .. } = self else { return false };
         whose.as_deref().is_none_or(|whose| whose == profile)
@@ -95,8 +95,8 @@ impl GateEvent {
     }
 }
 
-/// Translates the fleet's events until the gate is gone. Changes are gathered for a while; nothing
-/// else waits for them.
+/// Translates the fleet's events until the gate is dropped. List changes are collected for a while;
+/// other events are sent at once.
 pub(crate) async fn translate(
     gate: Weak<Gate>,
     mut events: Receiver<FleetEvent>,
@@ -106,24 +106,24 @@ pub(crate) async fn translate(
     loop {
         let event = tokio::select! {
             biased;
-            () = arrived(due) => None,
+            () = sleep_until_due(due) => None,
             event = events.recv() => Some(event),
         };
         let Some(gate) = gate.upgrade() else { return };
-        let told = match event {
+        let translated = match event {
             None => {
                 due = None;
-                changed(&gate)
+                list_changes(&gate)
             }
             Some(
-                Ok(FleetEvent::CatalogChanged { .. } | FleetEvent::Renewed)
+                Ok(FleetEvent::CatalogChanged { .. } | FleetEvent::RebuildRequested)
                 | Err(RecvError::Lagged(_)),
             ) => {
                 due.get_or_insert_with(|| Instant::now() + COALESCE);
                 continue;
             }
             Some(Ok(FleetEvent::Notified { server, caller, frame })) => {
-                notified(&gate, &server, caller, frame)
+                translate_notification(&gate, &server, caller, frame)
             }
             Some(Ok(FleetEvent::StateChanged(server))) => {
                 gate.tasks.watch_again(&server, &gate.fleet);
@@ -131,46 +131,48 @@ pub(crate) async fn translate(
             }
             Some(Err(RecvError::Closed)) => return,
         };
-        told.into_iter().for_each(|event| drop(out.send(event)));
+        translated.into_iter().for_each(|event| drop(out.send(event)));
     }
 }
 
-/// Waits for a moment that may never come.
-async fn arrived(due: Option<Instant>) {
+/// Sleeps until the given time, or forever if there is none.
+async fn sleep_until_due(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
     }
 }
 
-/// Who must hear of what, now that catalogs have changed: those whose lists really differ from what
-/// they were last shown or told of.
-fn changed(gate: &Arc<Gate>) -> Vec<GateEvent> {
+/// Returns the list changes to announce after catalogs changed: only lists that differ from what
+/// callers were last shown or told.
+fn list_changes(gate: &Arc<Gate>) -> Vec<GateEvent> {
     let mut changes = Vec::new();
-    let apart = gate.fleet.has_own_servers();
-    let mut told = HashSet::new();
-    for slot in gate.seats.in_use() {
-        let view = gate.view_in(&slot);
+    let apart = gate.fleet.has_per_caller_servers();
+    let mut announced = HashSet::new();
+    for slot in gate.caller_states.profiles_in_use() {
+        let view = gate.shared_view(&slot);
         let lists = CapabilityKind::ALL.map(|kind| view.list_of(kind).clone());
-        for kind in differing(&slot.announced, lists) {
-            // Where every caller has a view of his own, nobody has this one.
+        for kind in changed_kinds(&slot.announced, lists) {
+            // If callers have views of their own, none uses this one.
             if !apart {
-                told.insert((slot.profile.clone(), kind));
+                announced.insert((slot.profile.clone(), kind));
                 let profile = Some(slot.profile.clone());
                 changes.push(GateEvent::ListChanged { kind, profile, caller: None });
             }
         }
         if view.exposure.searching {
             let gate = gate.clone();
-            tokio::spawn(async move { gate.finder.cover(&view).await });
+            tokio::spawn(async move { gate.tool_index.index_view(&view).await });
         }
     }
-    for seat in gate.seats.taken().into_iter().filter(|seat| apart || seat.is_apart()) {
-        let lists = seat.lists(&gate.view_at(&seat));
-        for kind in differing(&seat.announced, lists) {
-            let profile = seat.slot.profile.clone();
-            if !told.contains(&(profile.clone(), kind)) {
-                let (profile, caller) = (Some(profile), Some(seat.caller));
+    for state in
+        gate.caller_states.callers().into_iter().filter(|state| apart || state.has_own_lists())
+    {
+        let lists = state.lists(&gate.caller_view(&state));
+        for kind in changed_kinds(&state.announced, lists) {
+            let profile = state.profile_state.profile.clone();
+            if !announced.contains(&(profile.clone(), kind)) {
+                let (profile, caller) = (Some(profile), Some(state.caller));
                 changes.push(GateEvent::ListChanged { kind, profile, caller });
             }
         }
@@ -178,58 +180,66 @@ fn changed(gate: &Arc<Gate>) -> Vec<GateEvent> {
     changes
 }
 
-/// The kinds whose lists differ from those that were announced, which these are from now on.
-fn differing(announced: &Mutex<Option<Lists>>, lists: Lists) -> Vec<CapabilityKind> {
+/// Returns the kinds whose lists differ from the announced ones, and announces the new lists.
+fn changed_kinds(
+    announced: &Mutex<Option<CapabilityLists>>,
+    lists: CapabilityLists,
+) -> Vec<CapabilityKind> {
     let mut announced = announced.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(before) = announced.replace(lists.clone()) else { return Vec::new() };
     let differs = |kind: &CapabilityKind| {
         let at = *kind as usize;
-        !before[at].is_like(&lists[at])
+        !before[at].has_same_entries(&lists[at])
     };
     CapabilityKind::ALL.into_iter().filter(differs).collect()
 }
 
-fn notified(
+fn translate_notification(
     gate: &Arc<Gate>,
     server: &ServerName,
     caller: Option<CallerKey>,
     frame: Frame,
 ) -> Vec<GateEvent> {
     if let Some(caller) = caller.map(CallerId::from) {
-        return notified_alone(gate, server, caller, frame);
+        return translate_for_caller(gate, server, caller, frame);
     }
-    let slots = gate.seats.in_use();
-    let views = slots.iter().map(|slot| gate.view_in(slot));
+    let slots = gate.caller_states.profiles_in_use();
+    let views = slots.iter().map(|slot| gate.shared_view(slot));
     let seeing = views.filter(|view| view.has_server(server)).collect::<Vec<_>>();
     let everybody = seeing.len() == slots.len();
     if frame.is(method::RESOURCES_UPDATED) {
         return updated(server, &frame, &seeing, everybody);
     }
     let Some(event) = other(gate, server, frame) else { return Vec::new() };
-    // A task is its principal's, whatever he sees.
+    // A task belongs to its principal, whatever that principal's profile shows.
     match everybody || matches!(event, GateEvent::TaskStatus { .. }) {
         true => vec![event],
-        false => among(seeing.iter().map(|view| view.profile().clone()), event),
+        false => restrict(seeing.iter().map(|view| view.profile().clone()), event),
     }
 }
 
-/// What came on the connection of one caller: nobody else hears of it.
-fn notified_alone(
+/// Translates a notification from a per-caller connection, for that caller alone.
+fn translate_for_caller(
     gate: &Arc<Gate>,
     server: &ServerName,
     caller: CallerId,
     frame: Frame,
 ) -> Vec<GateEvent> {
-    let seat = gate.seats.taken().into_iter().find(|seat| seat.caller == caller);
-    let view = seat.map(|seat| gate.view_at(&seat)).filter(|view| view.has_server(server));
+    let state = gate.caller_states.callers().into_iter().find(|state| state.caller == caller);
+    let view = state.map(|state| gate.caller_view(&state)).filter(|view| view.has_server(server));
     let Some(view) = view else { return Vec::new() };
     let events = match frame.is(method::RESOURCES_UPDATED) {
-        true => uris::updated(&view, server, &frame).into_iter().filter_map(update).collect(),
+        true => {
+            uris::expose_updated_uri(&view, server, &frame).into_iter().filter_map(update).collect()
+        }
         false => Vec::from_iter(other(gate, server, frame)),
     };
     let alone = |event| match event {
         GateEvent::TaskStatus { .. } => event,
-        event => GateEvent::Among { hearers: Hearers::Caller(caller), event: Box::new(event) },
+        event => GateEvent::Restricted {
+            subscribers: EventSubscribers::Caller(caller),
+            event: Box::new(event),
+        },
     };
     events.into_iter().map(alone).collect()
 }
@@ -238,16 +248,16 @@ fn update(frame: Frame) -> Option<GateEvent> {
     Some(GateEvent::ResourceUpdated { uri: frame.name()?.into_owned(), frame })
 }
 
-/// A changed resource, once under each name that callers know it by.
+/// Returns one update per URI under which callers know the resource.
 fn updated(
     server: &ServerName,
     frame: &Frame,
-    seeing: &[Arc<View>],
+    seeing: &[Arc<ProfileView>],
     everybody: bool,
 ) -> Vec<GateEvent> {
     let mut named: BTreeMap<String, (Frame, Vec<Arc<str>>)> = BTreeMap::new();
     for view in seeing {
-        for shown in uris::updated(view, server, frame) {
+        for shown in uris::expose_updated_uri(view, server, frame) {
             let Some(uri) = shown.name().map(Cow::into_owned) else { continue };
             let known = named.entry(uri).or_insert_with(|| (shown, Vec::new()));
             known.1.push(view.profile().clone());
@@ -257,20 +267,20 @@ fn updated(
         let everybody = everybody && profiles.len() == seeing.len();
         match update(frame) {
             Some(event) if everybody => vec![event],
-            Some(event) => among(profiles, event),
+            Some(event) => restrict(profiles, event),
             None => Vec::new(),
         }
     });
     events.collect()
 }
 
-fn among(profiles: impl IntoIterator<Item = Arc<str>>, event: GateEvent) -> Vec<GateEvent> {
+fn restrict(profiles: impl IntoIterator<Item = Arc<str>>, event: GateEvent) -> Vec<GateEvent> {
     let profiles: Arc<[Arc<str>]> = profiles.into_iter().collect();
     match profiles.is_empty() {
         true => Vec::new(),
         false => {
-            let hearers = Hearers::Profiles(profiles);
-            vec![GateEvent::Among { hearers, event: Box::new(event) }]
+            let subscribers = EventSubscribers::Profiles(profiles);
+            vec![GateEvent::Restricted { subscribers, event: Box::new(event) }]
         }
     }
 }
@@ -280,10 +290,13 @@ fn other(gate: &Arc<Gate>, server: &ServerName, frame: Frame) -> Option<GateEven
     let params = frame.params().unwrap_or_default();
     Some(match name.as_str() {
         method::MESSAGE => {
-            let level = scan::text(params, "level").and_then(|level| level.parse().ok());
-            GateEvent::Log { level: level.unwrap_or(LogLevel::Info), frame: text::told(frame) }
+            let level = scan::member_text(params, "level").and_then(|level| level.parse().ok());
+            GateEvent::Log {
+                level: level.unwrap_or(LogLevel::Info),
+                frame: sanitize::notification(frame),
+            }
         }
-        method::TASKS_STATUS | method::TASKS_CHANGED => return gate.task_news(server, frame),
-        _ => GateEvent::Notified(text::told(frame)),
+        method::TASKS_STATUS | method::TASKS_CHANGED => return gate.task_event(server, frame),
+        _ => GateEvent::Notification(sanitize::notification(frame)),
     })
 }

@@ -1,4 +1,4 @@
-//! The gate itself, and the order of its steps.
+//! The gate itself and the order of its steps.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
@@ -9,82 +9,85 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
-use toolgate_fleet::{Applied, Fleet, FleetError, Member, ServerStatus, Visit};
-use toolgate_model::{CapabilityId, CapabilityKind, Discovery, Governance, PoolScope, ServerName};
-use toolgate_naming::Located;
-use toolgate_session::{Interactor, Outbound};
-use toolgate_wire::mirror::Rule;
+use toolgate_fleet::{ApplyReport, Fleet, FleetError, FleetServer, ServerLease, ServerStatus};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope, ServerName,
+};
+use toolgate_naming::UriOwner;
+use toolgate_session::{Interactor, OutboundRequest};
+use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, Span, method};
 
-use crate::admit::Queue;
-use crate::asks::{self, Samplings};
-use crate::books::Books;
-use crate::decide::{Matter, Ruling, Subject};
+use crate::admit::AdmissionQueue;
+use crate::caller_states::CallerStates;
+use crate::decide::{CallAuthorization, CallContext, CallTarget};
+use crate::error::CallError;
 use crate::events::{self, GateEvent};
-use crate::finder::Finder;
-use crate::governing::Governing;
-use crate::params::Params;
-use crate::pinned::Pinned;
-use crate::present::Exchange;
-use crate::refusal::Stop;
-use crate::resolve::{self, Resolved};
-use crate::results::{self, Keeping};
-use crate::seats::Seats;
-use crate::taint::Taints;
-use crate::tasks::{self, Call, Ledger};
-use crate::view::View;
+use crate::governance::ActiveGovernance;
+use crate::params::RequestParams;
+use crate::pins::PinRegistry;
+use crate::present::ResponseContext;
+use crate::profile_view::ProfileView;
+use crate::resolve::{self, ResolvedCapability};
+use crate::results::{self, ResultStorage};
+use crate::server_questions::{self, SamplingTracker};
+use crate::stores::GateStores;
+use crate::taint::TaintTable;
+use crate::tasks::{self, OutboundCall, TaskTable};
+use crate::tool_search::ToolIndex;
 use crate::{
-    Caller, CallerId, Manner, Refusal, arguments, extension, manner, own, subscriptions, text,
+    Caller, CallerId, GateError, GatewaySettings, arguments, extension, own_tools, sanitize,
+    settings, subscriptions,
 };
 
-/// How long after the start callers wait for servers of which nothing is known yet. Many clients
-/// list once, so what is up at once should be in their first list; a slower server delays nobody.
+/// How long after the start callers wait for servers without a known catalog. Many clients list
+/// once, so fast servers should be in that list; a slower server delays no one.
 const START_GRACE: Duration = Duration::from_millis(500);
-/// How many events may wait for a slow listener before it misses some.
+/// How many events a slow listener may fall behind before it misses some.
 const EVENTS: usize = 1024;
 
-/// The one way from a caller to a server.
+/// The only way from a caller to a server.
 pub struct Gate {
     pub(crate) fleet: Arc<Fleet>,
-    pub(crate) tasks: Ledger,
-    manner: ArcSwap<Manner>,
-    pub(crate) queue: Queue,
+    pub(crate) tasks: TaskTable,
+    settings: ArcSwap<GatewaySettings>,
+    pub(crate) queue: AdmissionQueue,
     slow_checks: Semaphore,
-    pub(crate) seats: Seats,
-    pub(crate) finder: Finder,
-    pub(crate) results: Keeping,
+    pub(crate) caller_states: CallerStates,
+    pub(crate) tool_index: ToolIndex,
+    pub(crate) results: ResultStorage,
     pub(crate) events: broadcast::Sender<GateEvent>,
-    pub(crate) governing: ArcSwap<Governing>,
-    pub(crate) pinned: Pinned,
-    pub(crate) samplings: Arc<Samplings>,
-    pub(crate) books: OnceLock<Books>,
-    pub(crate) taints: Taints,
-    /// How many requests were numbered for the journal.
+    pub(crate) governance: ArcSwap<ActiveGovernance>,
+    pub(crate) pins: PinRegistry,
+    pub(crate) samplings: Arc<SamplingTracker>,
+    pub(crate) stores: OnceLock<GateStores>,
+    pub(crate) taints: TaintTable,
+    /// How many requests have a journal number.
     pub(crate) calls: AtomicU64,
     started: Instant,
     pub(crate) me: Weak<Self>,
 }
 
 impl Gate {
-    /// A gate before this fleet.
-    pub fn new(fleet: Arc<Fleet>, manner: impl Into<Manner>) -> Arc<Self> {
-        let manner = ArcSwap::from_pointee(manner.into());
+    /// Creates a gate in front of this fleet.
+    pub fn new(fleet: Arc<Fleet>, settings: impl Into<GatewaySettings>) -> Arc<Self> {
+        let settings = ArcSwap::from_pointee(settings.into());
         let gate = Arc::new_cyclic(|me| Self {
             fleet,
-            tasks: Ledger::default(),
-            manner,
-            queue: Queue::default(),
+            tasks: TaskTable::default(),
+            settings,
+            queue: AdmissionQueue::default(),
             slow_checks: Semaphore::new(arguments::SLOW_CHECKS),
-            seats: Seats::default(),
-            finder: Finder::default(),
-            results: Keeping::default(),
+            caller_states: CallerStates::default(),
+            tool_index: ToolIndex::default(),
+            results: ResultStorage::default(),
             events: broadcast::channel(EVENTS).0,
-            governing: ArcSwap::default(),
-            pinned: Pinned::default(),
+            governance: ArcSwap::default(),
+            pins: PinRegistry::default(),
             samplings: Arc::default(),
-            books: OnceLock::new(),
-            taints: Taints::default(),
+            stores: OnceLock::new(),
+            taints: TaintTable::default(),
             calls: AtomicU64::new(0),
             started: Instant::now(),
             me: me.clone(),
@@ -94,66 +97,66 @@ impl Gate {
         gate
     }
 
-    /// Shows everything in this manner from now on. Callers whose profile is gone see nothing, and
-    /// are told so: they chose to see no more than that.
-    pub fn restyle(&self, manner: impl Into<Manner>) {
-        let manner = manner.into();
-        if **self.manner.load() != manner {
-            self.manner.store(Arc::new(manner));
-            self.fleet.renew();
+    /// Applies new settings. Callers whose profile is gone see nothing and get an error: falling
+    /// back to another profile could show them more than they chose.
+    pub fn apply_settings(&self, settings: impl Into<GatewaySettings>) {
+        let settings = settings.into();
+        if **self.settings.load() != settings {
+            self.settings.store(Arc::new(settings));
+            self.fleet.request_rebuild();
         }
     }
 
-    /// Takes other servers, another manner and other rules, all of them at once: no request ever
-    /// sees new servers under old rules.
+    /// Applies new servers, settings and rules together, so that no request sees new servers under
+    /// old rules.
     pub async fn apply(
         &self,
-        members: Vec<Member>,
-        manner: impl Into<Manner>,
-        said: &Governance,
-    ) -> Applied {
-        let (manner, governing) = (manner.into(), self.governing_of(said));
+        members: Vec<FleetServer>,
+        settings: impl Into<GatewaySettings>,
+        governance: &GovernanceSettings,
+    ) -> ApplyReport {
+        let (settings, governing) = (settings.into(), self.changed_governance(governance));
         let store = || {
-            let restyled = **self.manner.load() != manner;
+            let restyled = **self.settings.load() != settings;
             if restyled {
-                self.manner.store(Arc::new(manner));
+                self.settings.store(Arc::new(settings));
             }
             let governed = governing.is_some();
             if let Some(governing) = governing {
-                self.governing.store(governing);
+                self.governance.store(governing);
             }
             restyled || governed
         };
         self.fleet.apply_with(members, store).await
     }
 
-    /// The connection a server is called on; `None` if servers were declared anew since the view was
-    /// made, so that the call must be decided about anew.
-    pub(crate) fn visit(
+    /// Returns a lease of the server; `None` if servers were redeclared since the view was built,
+    /// so that the call must be decided again.
+    pub(crate) fn lease_server(
         &self,
-        view: &View,
+        view: &ProfileView,
         server: &ServerName,
         caller: &Caller,
-    ) -> Result<Option<Visit>, FleetError> {
-        self.fleet.visit_as_of(view.epoch, server, &caller.tenant())
+    ) -> Result<Option<ServerLease>, FleetError> {
+        self.fleet.lease_at_epoch(view.epoch, server, &caller.tenant())
     }
 
-    pub(crate) fn manner(&self) -> Arc<Manner> {
-        self.manner.load_full()
+    pub(crate) fn settings(&self) -> Arc<GatewaySettings> {
+        self.settings.load_full()
     }
 
-    /// Passes a request to the server it concerns and gives back the server's answer, which bears
-    /// an id of its own. Dropping the future cancels the request at the server.
+    /// Passes a request to its server and returns the server's answer, which has an id of its own.
+    /// Dropping the future cancels the request at the server.
     ///
-    /// A step may stop it with a reason; it never skips or reorders another.
+    /// A step may stop the request with a reason; it never skips or reorders another step.
     pub async fn pass(
         &self,
         request: &Frame,
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
-    ) -> Result<Frame, Refusal> {
+    ) -> Result<Frame, GateError> {
         let passed = self.pass_steps(request, caller, port).await;
-        passed.map_err(|refusal| refusal.fitted(caller.revision)) // in words of his revision
+        passed.map_err(|refusal| refusal.for_revision(caller.revision))
     }
 
     async fn pass_steps(
@@ -161,23 +164,25 @@ impl Gate {
         request: &Frame,
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
-    ) -> Result<Frame, Refusal> {
+    ) -> Result<Frame, GateError> {
         match request.method().as_deref() {
-            // Boxed, as everything rare on this way: what every call carries stays small.
-            Some(method) if tasks::concerns(method) => {
-                let answer = text::small(Box::pin(self.task(request, caller, port)).await?);
-                return Ok(self.bounded(&self.view(caller), request, caller, answer).await);
+            // Boxed, like everything rare here, so that the future of an ordinary call stays small.
+            Some(method) if tasks::is_task_method(method) => {
+                let answer = sanitize::small(
+                    Box::pin(self.handle_task_request(request, caller, port)).await?,
+                );
+                return Ok(self.limit_result(&self.view(caller), request, caller, answer).await);
             }
-            Some(method) if extension::concerns(method) => {
+            Some(method) if extension::is_extension_method(method) => {
                 return Box::pin(self.pass_extension(request, caller, port)).await;
             }
             _ => {}
         }
         let view = self.view(caller);
-        if own::concerns(&view, request) {
-            return Box::pin(self.pass_own(&view, request, caller, port)).await;
+        if own_tools::is_own_tool_call(&view, request) {
+            return Box::pin(self.call_own_tool(&view, request, caller, port)).await;
         }
-        if results::concerns(&view, request) {
+        if results::reads_kept_result(&view, request) {
             return Box::pin(self.read_kept(&view, request, caller)).await;
         }
         self.pass_to_server(&view, request, caller, port).await
@@ -185,218 +190,231 @@ impl Gate {
 
     pub(crate) async fn pass_to_server(
         &self,
-        view: &Arc<View>,
+        view: &Arc<ProfileView>,
         request: &Frame,
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
-    ) -> Result<Frame, Refusal> {
-        self.still_there(view)?; // the profile
+    ) -> Result<Frame, GateError> {
+        self.check_profile_exists(view)?;
         let mut resolved = resolve::capability(view, request)?; // name -> identity
-        // A server that is replaced meanwhile ends after this call.
-        let Some(visit) = self.visit(view, &resolved.id.server, caller)? else {
+        // A replaced server ends after this call.
+        let Some(lease) = self.lease_server(view, &resolved.id.server, caller)? else {
             let view = self.view(caller);
             return Box::pin(self.pass_to_server(&view, request, caller, port)).await;
         };
-        let renewed = self.renewed(&resolved.id, &visit, view, caller).await; // recently read
+        // The list must be recent.
+        let renewed = self.refresh_if_stale(&resolved.id, &lease, view, caller).await;
         if let Some(now) = &renewed.view {
             resolved = resolve::capability(now, request)?;
-            if resolved.id.server != *visit.server() {
+            if resolved.id.server != *lease.server() {
                 return Box::pin(self.pass_to_server(now, request, caller, port)).await;
             }
         }
-        let (view, Resolved { id, rename }) = (renewed.view.as_ref().unwrap_or(view), resolved);
+        let (view, ResolvedCapability { id, rename }) =
+            (renewed.view.as_ref().unwrap_or(view), resolved);
         let (number, stale) = (self.next_call(), renewed.failure.as_deref());
-        let (port, params) = (&port, &Params::of(request));
-        let matter = Matter { view, request, id: &id, caller, port, number, stale, params };
-        let misfit = arguments::misfit(view, &id, request, caller, &self.slow_checks);
+        let (port, params) = (&port, &RequestParams::of(request));
+        let context = CallContext { view, request, id: &id, caller, port, number, stale, params };
+        let misfit = arguments::check_arguments(view, &id, request, caller, &self.slow_checks);
         if let Some(stopped) = misfit.await {
-            self.record_misfit(&matter);
+            self.record_misfit(&context);
             return stopped; // against the original schema
         }
-        match self.carry(matter, rename, visit).await {
-            // Another server stands there now: nothing was decided about that one.
-            Err(Stop::Replaced(_)) => {
+        match self.decide_and_send(context, rename, lease).await {
+            // A new server has this name now, and the decision was not about that one.
+            Err(CallError::Replaced(_)) => {
                 let view = self.view(caller);
                 Box::pin(self.pass_to_server(&view, request, caller, port.clone())).await
             }
-            answer => answer.or_else(|stop| stop.answer(&matter)),
+            answer => answer.or_else(|stop| stop.answer(&context)),
         }
     }
 
-    /// Decides about a request, and sends it if it passes.
-    pub(crate) async fn carry(
+    /// Decides a request and sends it if it passes.
+    pub(crate) async fn decide_and_send(
         &self,
-        matter: Matter<'_>,
+        context: CallContext<'_>,
         rename: Option<(Span, Bytes)>,
-        visit: Visit,
-    ) -> Result<Frame, Stop> {
-        self.queue.has_room()?; // before anybody is asked
-        let subject = matter.known()?;
-        let ruling = self.ruled(&matter, &subject)?; // the rules first
-        let Some(via) = ruling.asks else {
-            return self.send(matter, &subject, &ruling, rename, visit).await;
+        lease: ServerLease,
+    ) -> Result<Frame, CallError> {
+        self.queue.check_room()?; // before a person is asked
+        let subject = context.require_target()?;
+        let ruling = self.evaluate_policy(&context, &subject)?; // the rules first
+        let Some(via) = ruling.ask_via else {
+            return self.send(context, &subject, &ruling, rename, lease).await;
         };
-        drop(visit); // a person may take his time
+        drop(lease); // a person may take a long time
         Box::pin(async {
-            let ruling = self.approved(&matter, &subject, ruling, via).await?; // then a person
-            let (view, visit) = loop {
-                let view = self.still_holds(&matter, &subject).await?; // the wait may have been long
-                if let Some(visit) = self.visit(&view, &matter.id.server, matter.caller)? {
-                    break (view, visit);
+            let ruling = self.await_approval(&context, &subject, ruling, via).await?; // then a person
+            let (view, lease) = loop {
+                // The wait may have been long.
+                let view = self.recheck_approved(&context, &subject).await?;
+                if let Some(lease) = self.lease_server(&view, &context.id.server, context.caller)? {
+                    break (view, lease);
                 }
             };
-            let matter = Matter { view: &view, ..matter };
-            let subject = matter.known()?;
-            self.send(matter, &subject, &ruling, rename, visit).await
+            let context = CallContext { view: &view, ..context };
+            let subject = context.require_target()?;
+            self.send(context, &subject, &ruling, rename, lease).await
         })
         .await
     }
 
     async fn send(
         &self,
-        matter: Matter<'_>,
-        subject: &Subject<'_>,
-        ruling: &Ruling,
+        context: CallContext<'_>,
+        subject: &CallTarget<'_>,
+        ruling: &CallAuthorization,
         rename: Option<(Span, Bytes)>,
-        visit: Visit,
-    ) -> Result<Frame, Stop> {
-        let Matter { view, request, id, caller, .. } = matter;
-        let place = self.queue.admit(caller, &visit).await?; // in his turn
-        let intent = self.intended(&matter, subject, ruling).await?; // on record before it leaves
-        let asks = self.guarded(&visit, matter.port.clone()); // what the server may ask meanwhile
-        let outbound = Outbound { frame: request.clone(), rename, port: asks.clone() };
-        let repeatable = || subject.marks.read_only || subject.marks.idempotent;
-        let (tool, pool, outbound, repeatable) = (id, &*visit, &outbound, &repeatable);
-        let call = Call { tool, pool, caller, outbound, repeatable, place };
+        lease: ServerLease,
+    ) -> Result<Frame, CallError> {
+        let CallContext { view, request, id, caller, .. } = context;
+        let place = self.queue.admit(caller, &lease).await?;
+        // Recorded before it is sent.
+        let intent = self.record_intent(&context, subject, ruling).await?;
+        // Filters the questions of the server.
+        let asks = self.guard_interactor(&lease, context.port.clone());
+        let outbound = OutboundRequest { frame: request.clone(), rename, interactor: asks.clone() };
+        let repeatable = || subject.attributes.read_only || subject.attributes.idempotent;
+        let (tool, pool, outbound, repeatable) = (id, &*lease, &outbound, &repeatable);
+        let call = OutboundCall { tool, pool, caller, outbound, repeatable, permit: place };
         let answer = self.dispatch(view, call).await; // the only send
-        intent.over(&answer);
+        intent.finish(&answer);
         if answer.is_ok() && !subject.is_trusted() {
             self.taint(caller).raise(); // results of untrusted servers taint the caller
         }
-        let exchange = Exchange { view, caller, pool, request, id: matter.named() };
+        let exchange = ResponseContext { view, caller, pool, request, id: context.capability_id() };
         let answer = exchange.present(answer?); // as this caller must see it
-        let answer = text::answer(asks::vetted(&id.server, answer)).await; // nothing hidden in it
-        let answer = asks.declined.explain(request, answer); // and what nobody was asked
-        Ok(self.bounded(view, request, caller, answer).await) // and as much as he takes
+        let answer =
+            sanitize::answer(server_questions::reject_unsafe_urls(&id.server, answer)).await;
+        let answer = asks.declined.explain(request, answer); // names the declined questions
+        Ok(self.limit_result(view, request, caller, answer).await) // within the profile's limit
     }
 
-    async fn dispatch(&self, view: &View, call: Call<'_>) -> Result<Frame, Stop> {
+    async fn dispatch(
+        &self,
+        view: &ProfileView,
+        call: OutboundCall<'_>,
+    ) -> Result<Frame, CallError> {
         let request = &call.outbound.frame;
-        if subscriptions::concerns(request) {
+        if subscriptions::is_subscription(request) {
             let subscribed = subscriptions::pass(call.pool, &call.tool.name, call.caller, request);
             return Ok(Box::pin(subscribed).await?);
         }
         if request.is(method::TOOLS_CALL)
-            && let Some(manner) = view.tasked.manner(call.tool)
+            && let Some(mode) = view.task_servers.mode(call.tool)
         {
-            return Box::pin(call.run(manner, &self.tasks)).await;
+            return Box::pin(call.run(mode, &self.tasks)).await;
         }
         Ok(call.pool.call(call.outbound, call.repeatable).await?)
     }
 
-    /// Waits a moment right after the start for servers that were never seen before. Nobody waits
-    /// later, and servers known from an earlier run are never waited for, nor those that did not
-    /// come up then.
+    /// Waits briefly after the start for servers without a known catalog. Later calls return at
+    /// once. Servers known from an earlier run are not waited for, even if they failed then.
     pub async fn await_start(&self) {
         let patience = self.started + START_GRACE;
         if Instant::now() < patience {
-            let _ = tokio::time::timeout_at(patience, self.fleet.first_seen()).await;
+            let _ = tokio::time::timeout_at(patience, self.fleet.wait_discovered()).await;
         }
     }
 
-    /// The prepared `result` of a list, as this caller sees it: what is known now. Whoever has it is
-    /// told when more becomes known.
+    /// Returns the rendered `result` of a list for this caller, from what is known now. Later
+    /// changes are announced.
     pub async fn list(&self, kind: CapabilityKind, caller: &Caller) -> Bytes {
         self.await_start().await;
-        self.prepared(kind, caller, self.is_settled_for(caller))
+        self.render_list(kind, caller, self.is_settled_for(caller))
     }
 
-    /// A profile that was taken away from those who have it.
-    pub(crate) fn still_there(&self, view: &View) -> Result<(), Refusal> {
-        match view.declared() {
+    /// Returns an error if the profile of the view was removed.
+    pub(crate) fn check_profile_exists(&self, view: &ProfileView) -> Result<(), GateError> {
+        match view.profile_definition() {
             Some(_) => Ok(()),
-            None => Err(manner::unknown(&self.manner().profiles, view.profile(), " any more")),
+            None => Err(settings::unknown_profile(
+                &self.settings().profiles,
+                view.profile(),
+                " any more",
+            )),
         }
     }
 
-    /// Whether what this caller is shown is there to stay. Legacy callers are told of changes
-    /// anyway, and nobody looks.
+    /// Returns true if the caller may cache its lists. Legacy callers are notified of changes, so
+    /// for them it does not matter.
     fn is_settled_for(&self, caller: &Caller) -> bool {
-        caller.revision.era() == Era::Legacy || self.fleet.discovery() == Discovery::Completed
+        caller.revision.era() == Era::Legacy || self.fleet.discovery() == DiscoveryStatus::Completed
     }
 
-    /// The name this caller knows a capability by; `None` if he does not see it.
+    /// Returns the exposed name of a capability; `None` if the caller does not see it.
     pub fn name_of(&self, caller: &Caller, id: &CapabilityId) -> Option<String> {
         self.view(caller).names().name_of(id).map(str::to_owned)
     }
 
-    /// The URI by which this caller reads a resource of one server, listed or not; `None` if the
-    /// caller cannot reach the server. `uri` is the server's own or an exposed one. The answer stays
-    /// right when another server offers the same URI later.
+    /// Returns the URI under which the caller reads a resource of one server, listed or not; `None`
+    /// if the caller cannot reach the server. `uri` is the server's own or an exposed one. The
+    /// result stays valid if another server offers the same URI later.
     pub fn uri_of(&self, caller: &Caller, server: &ServerName, uri: &str) -> Option<String> {
         let view = self.view(caller);
-        match view.names().locate(uri) {
-            Located::At { server: owner, uri } if owner == server => {
-                view.names().tagged(server, &uri)
+        match view.names().find_uri_owner(uri) {
+            UriOwner::Server { server: owner, uri } if owner == server => {
+                view.names().tagged_uri(server, &uri)
             }
-            _ => view.names().tagged(server, uri),
+            _ => view.names().tagged_uri(server, uri),
         }
     }
 
-    /// The arguments of the tool a request calls that a modern request repeats in headers; `None`
-    /// for nearly every tool there is, and for those that are not in this caller's list: what he was
-    /// not sent, his client cannot follow.
-    pub fn mirrored(&self, caller: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
+    /// Returns the arguments that a modern request must repeat in headers for the tool it calls;
+    /// `None` for most tools, and for tools that are not in this caller's list, because the client
+    /// does not have their definitions.
+    pub fn header_rules(&self, caller: &Caller, request: &Frame) -> Option<Arc<[ArgumentHeader]>> {
         let view = self.view(caller);
-        let (tool, rules) = view.mirrored(request)?;
+        let (tool, rules) = view.header_rules(request)?;
         self.lists_tool(caller, &view, tool).then(|| rules.clone())
     }
 
-    /// What the gateway declares to this caller, raw.
+    /// Returns the raw capabilities that the gateway declares to this caller.
     pub fn capabilities(&self, caller: &Caller) -> Bytes {
         self.view(caller).capabilities(caller.revision)
     }
 
-    /// What servers want this caller's model to know.
+    /// Returns the servers' instructions for this caller's model.
     pub fn instructions(&self, caller: &Caller) -> Option<String> {
         self.view(caller).instructions.clone()
     }
 
-    /// The configured roots, as a `roots/list` result; `None` if there are none.
+    /// Returns the configured roots as a `roots/list` result; `None` if there are none.
     pub fn roots(&self) -> Option<Bytes> {
         self.fleet.roots()
     }
 
-    /// The level from which a caller wants servers' log lines.
+    /// Sets the minimum level of server log messages for a caller.
     pub fn set_level(&self, caller: CallerId, level: LogLevel) {
         self.fleet.set_level(caller.key(), level);
     }
 
-    /// A caller is gone.
+    /// Releases everything held for a caller that is gone.
     pub fn release(&self, caller: CallerId) {
-        self.fleet.release(caller.key());
+        self.fleet.release_caller(caller.key());
         let own = self.own_servers();
         self.tasks.release(caller, |server| own.contains(server));
-        self.seats.release(caller);
+        self.caller_states.release(caller);
     }
 
-    /// Whether a task runs on a connection that is this caller's alone and would end with him.
-    /// One that nobody has asked after for an hour does not count.
-    pub fn holds_tasks(&self, caller: CallerId) -> bool {
-        if !self.fleet.has_own_servers() {
+    /// Returns true if a task runs on a connection of this caller alone, which would end with the
+    /// caller. A task that was not queried for an hour does not count.
+    pub fn has_open_tasks(&self, caller: CallerId) -> bool {
+        if !self.fleet.has_per_caller_servers() {
             return false;
         }
         let own = self.own_servers();
         self.tasks.has_open(caller, |server| own.contains(server))
     }
 
-    /// The servers that are connected for each caller anew.
+    /// Returns the servers with one connection per caller.
     fn own_servers(&self) -> HashSet<ServerName> {
         let own = |status: &ServerStatus| status.spec.pool == PoolScope::PerCaller;
         self.fleet.status().into_iter().filter(own).map(|it| it.spec.name.clone()).collect()
     }
 
-    /// What happens outside any call, from now on.
+    /// Subscribes to events outside any call.
     pub fn events(&self) -> broadcast::Receiver<GateEvent> {
         self.events.subscribe()
     }

@@ -1,60 +1,60 @@
-//! The gate: the one way from a caller to a server.
+//! The gate: the only way from a caller to a server.
 //!
-//! Every request that concerns a server passes [`Gate::pass`], and nothing else in the workspace
-//! sends one. The steps stand in `gate.rs` in their order, one file each; what a step has
-//! established is in the type it returns.
+//! Every request for a server goes through [`Gate::pass`], and nothing else in the workspace sends
+//! one. `gate.rs` lists the steps in order, and each step has its own file. The type a step returns
+//! carries what the step has established.
 //!
-//! The gate knows exposed names and callers; it knows nothing of HTTP, sessions with clients, or
+//! The gate knows exposed names and callers. It knows nothing about HTTP, sessions with clients, or
 //! how a question reaches a person.
 
 mod admit;
 pub mod approvals;
-mod approving;
+mod approve;
 mod arguments;
-mod asks;
-mod books;
 mod budget;
+mod call_record;
 mod caller;
+mod caller_states;
+mod capability_list;
 mod decide;
+mod error;
 mod events;
 mod explain;
-mod exposing;
+mod exposure;
 mod extension;
-mod finder;
+mod forecast;
 mod gate;
-mod governing;
-mod listing;
-mod lists;
-mod manner;
-mod outlook;
-mod own;
+mod governance;
+mod own_tools;
 mod params;
-mod pinned;
+mod pins;
 mod present;
-mod recorded;
-mod refusal;
-mod renewed;
+mod profile_view;
+mod refresh;
+mod rendering;
 mod resolve;
 mod results;
-mod seats;
+mod sanitize;
+mod server_questions;
+mod settings;
 mod skills;
+mod stores;
 mod subscriptions;
 mod taint;
 mod tasks;
-mod text;
+mod tool_search;
 mod uris;
-mod view;
 
 pub use caller::{Caller, CallerId, Client, KEY_CALLER, OPERATOR, Principal};
-pub use decide::{Asker, Outcome};
-pub use events::{GateEvent, Hearers};
-pub use explain::{Explanation, Hypothesis, Voice};
-pub use extension::names_something;
-pub use finder::Found;
+pub use decide::{ApprovalContext, DecisionOutcome};
+pub use error::GateError;
+pub use events::{EventSubscribers, GateEvent};
+pub use explain::{CallExplanation, CallHypothesis, ExplanationEntry};
+pub use extension::names_capability;
+pub use forecast::DecisionForecast;
 pub use gate::Gate;
-pub use manner::Manner;
-pub use outlook::Outlook;
-pub use pinned::PinState;
-pub use refusal::Refusal;
-pub use toolgate_exposure::{Because, Exposure, Row, Seen};
-pub use toolgate_search::Match;
+pub use pins::PinStatusEntry;
+pub use settings::GatewaySettings;
+pub use tool_search::ToolSearchHit;
+pub use toolgate_exposure::{Exposure, ExposureEntry, ExposureReason, Visibility};
+pub use toolgate_search::TermMatch;

@@ -1,10 +1,10 @@
-//! What a request says beside what it is about: its arguments, and every other member of `params`
-//! that reaches the server.
+//! The parameters of a request: its arguments, and every other member of `params` that reaches the
+//! server.
 //!
-//! All of it is shown to whoever approves, bound by the approval and put on record. Two things are
-//! left out, because they say nothing to the server about the call: the progress token, which the
-//! session replaces, and the envelope of a modern request (`wire::meta::ENVELOPE`), in which a client
-//! describes itself.
+//! Approvers see all of it, the approval is bound to it, and the journal records it. Two parts are
+//! left out, because they tell the server nothing about the call: the progress token, which the
+//! session replaces, and the envelope of a modern request (`wire::meta::CLIENT_KEYS`), in which a
+//! client describes itself.
 
 use std::borrow::Cow;
 
@@ -16,21 +16,21 @@ const META: &str = "_meta";
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// The parameters of a request.
-pub(crate) struct Params<'a> {
-    /// What conditions of rules look at: `arguments` where the protocol has them (tools, prompts),
-    /// else everything. An object without members where there are none.
+pub(crate) struct RequestParams<'a> {
+    /// The part that conditions of rules check: `arguments` for tools and prompts, otherwise all of
+    /// `params`. `{}` if there is nothing.
     pub(crate) arguments: Cow<'a, [u8]>,
     /// The members beside `arguments`, as an object; empty if there are none.
     pub(crate) others: Vec<u8>,
 }
 
-impl<'a> Params<'a> {
+impl<'a> RequestParams<'a> {
     pub(crate) fn of(request: &'a Frame) -> Self {
         let params = request.params().unwrap_or_default();
         let calls = request.is(method::TOOLS_CALL) || request.is(method::PROMPTS_GET);
         if calls {
             let others = rest(request, params, &["name", "arguments"]).unwrap_or_default();
-            return Self { arguments: Cow::Borrowed(arguments::given(request)), others };
+            return Self { arguments: Cow::Borrowed(arguments::raw_arguments(request)), others };
         }
         let reads = request.method().is_some_and(|method| method.starts_with("resources/"));
         let named: &[&str] = if reads && request.name_span().is_some() { &["uri"] } else { &[] };
@@ -42,36 +42,36 @@ impl<'a> Params<'a> {
     }
 }
 
-/// An object of what stands in `params` and reaches the server, but for what it is named by; none
-/// if nothing is left.
+/// Returns the members of `params` that reach the server, except those that name the capability;
+/// `None` if nothing is left.
 fn rest(request: &Frame, params: &[u8], named: &[&str]) -> Option<Vec<u8>> {
     let mut object = Vec::new();
     for (key, at) in scan::members(params) {
         match &*key {
             key if named.contains(&key) => {}
             META => {
-                if let Some(meta) = reaching(request, at, params) {
+                if let Some(meta) = forwarded_meta(request, at, params) {
                     add(&mut object, META, &meta);
                 }
             }
-            key => add(&mut object, key, at.of(params)),
+            key => add(&mut object, key, at.slice(params)),
         }
     }
     closed(object)
 }
 
-/// What of `_meta` reaches the server and is about the call.
-fn reaching<'a>(request: &Frame, at: Span, params: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-    let raw = at.of(params);
+/// Returns the part of `_meta` that reaches the server and concerns the call.
+fn forwarded_meta<'a>(request: &Frame, at: Span, params: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    let raw = at.slice(params);
     if !raw.starts_with(b"{") {
         return Some(Cow::Borrowed(raw));
     }
-    let enveloped = meta::is_enveloped(request);
+    let enveloped = meta::has_protocol_version(request);
     let mut object = Vec::new();
     for (key, at) in scan::members(raw) {
-        let is_of_client = enveloped && meta::ENVELOPE.contains(&&*key);
+        let is_of_client = enveloped && meta::CLIENT_KEYS.contains(&&*key);
         if key != PROGRESS_TOKEN && !is_of_client {
-            add(&mut object, &key, at.of(raw));
+            add(&mut object, &key, at.slice(raw));
         }
     }
     closed(object).map(Cow::Owned)
@@ -94,14 +94,14 @@ fn closed(mut object: Vec<u8>) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolgate_wire::Limits;
+    use toolgate_wire::MessageLimits;
 
     use super::*;
 
     fn of(method: &str, params: Value) -> (Value, Value) {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
-        let Params { arguments, others } = Params::of(&frame);
+        let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
+        let RequestParams { arguments, others } = RequestParams::of(&frame);
         let others = if others.is_empty() { b"null".to_vec() } else { others };
         let read = |raw: &[u8]| serde_json::from_slice(raw).unwrap();
         (read(&arguments), read(&others))

@@ -1,53 +1,53 @@
-//! Step: a server's answer as this caller must see it.
+//! Step: translates a server's answer for the caller.
 
 use bytes::Bytes;
-use toolgate_bridge::{self as bridge, Passage};
+use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
-use toolgate_wire::{Frame, Kind, Limits};
+use toolgate_wire::{Frame, MessageKind, MessageLimits};
 
-use crate::view::View;
-use crate::{Caller, Refusal, uris};
+use crate::profile_view::ProfileView;
+use crate::{Caller, GateError, uris};
 
-/// Who asked whom for what.
-pub(crate) struct Exchange<'a> {
-    pub(crate) view: &'a View,
+/// The request that an answer belongs to, with its caller and server.
+pub(crate) struct ResponseContext<'a> {
+    pub(crate) view: &'a ProfileView,
     pub(crate) caller: &'a Caller,
     pub(crate) pool: &'a Pool,
     pub(crate) request: &'a Frame,
-    /// What the request named, if that is a capability of the server.
+    /// The capability the request named, if it is one of the server.
     pub(crate) id: Option<&'a CapabilityId>,
 }
 
-impl Exchange<'_> {
-    /// Shapes an answer in the server's revision for the caller. One that already has the caller's
-    /// shape stays as it is.
+impl ResponseContext<'_> {
+    /// Translates an answer to the caller's revision. One that already has the right form is
+    /// returned unchanged.
     pub(crate) fn present(&self, answer: Frame) -> Frame {
-        let answer = uris::shown(self.view, self.pool.server(), answer); // as the lists show them
+        let answer = uris::expose_uris(self.view, self.pool.server(), answer);
         let to = self.caller.revision;
-        // Its catalog is of the connection that answered, and read without a lock.
+        // The catalog belongs to the connection that answered and is read without a lock.
         let from = self.pool.catalog().map_or(to, |catalog| catalog.protocol);
-        let succeeded = answer.kind() == Kind::Response;
-        if from == to && succeeded && !self.pool.is_own() {
+        let succeeded = answer.kind() == MessageKind::Response;
+        if from == to && succeeded && !self.pool.is_per_caller() {
             return answer;
         }
         let method = self.request.method().unwrap_or_default();
-        let passage = Passage { method: &method, from, to };
+        let passage = ResponseTranslation { method: &method, from, to };
         if !succeeded {
-            return bridge::error(answer, &passage); // what the caller's revision calls it
+            return bridge::translate_error(answer, &passage);
         }
         let tool = || self.view.definition(self.id?).map(|tool| &tool[..]);
-        let answer = bridge::result(answer, &passage, tool()); // with the members it has there
-        match self.pool.is_own() {
-            true => bridge::confined(answer, &passage), // and his alone, if the server is his
+        let answer = bridge::translate_result(answer, &passage, tool());
+        match self.pool.is_per_caller() {
+            true => bridge::mark_private(answer, &passage), // not to be cached for other callers
             false => answer,
         }
     }
 }
 
-/// A message the gate wrote itself.
-pub(crate) fn own_frame(message: Bytes) -> Result<Frame, Refusal> {
-    Frame::parse(message, &Limits::WIDEST).map_err(|error| Refusal {
+/// Parses a message that the gate wrote itself.
+pub(crate) fn own_frame(message: Bytes) -> Result<Frame, GateError> {
+    Frame::parse(message, &MessageLimits::MAX).map_err(|error| GateError {
         code: error.code(),
         message: error.to_string(),
         data: None,

@@ -1,114 +1,124 @@
-//! Step: from what the caller named to the capability and the server behind it.
+//! Step: resolves the name in a request to a capability and its server.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
-use toolgate_naming::Located;
+use toolgate_naming::UriOwner;
 use toolgate_wire::{Frame, Span, method, scan, string};
 
-use crate::Refusal;
-use crate::view::View;
+use crate::GateError;
+use crate::profile_view::ProfileView;
 
 /// A request whose capability is known.
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedCapability {
     pub(crate) id: CapabilityId,
-    /// Where the request names it, and the raw JSON the server knows it by.
+    /// Where the request names it, and the raw JSON string that the server expects there.
     pub(crate) rename: Option<(Span, Bytes)>,
 }
 
-/// Finds what a request is about. Names are decoded before they are looked up.
-pub(crate) fn capability(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
+/// Resolves the capability that a request names. Names are decoded before the lookup.
+pub(crate) fn capability(
+    view: &ProfileView,
+    request: &Frame,
+) -> Result<ResolvedCapability, GateError> {
     let method = request.method().unwrap_or_default();
     match method.as_ref() {
         method::TOOLS_CALL => named(view, request, CapabilityKind::Tool),
         method::PROMPTS_GET => named(view, request, CapabilityKind::Prompt),
         method::COMPLETION_COMPLETE => reference(view, request),
-        _ => resource(view, request), // what remains is about a resource
+        _ => resource(view, request), // all other methods are about a resource
     }
 }
 
-fn named(view: &View, request: &Frame, kind: CapabilityKind) -> Result<Resolved, Refusal> {
-    let name = request.name().ok_or_else(|| Refusal::incomplete("name"))?;
+fn named(
+    view: &ProfileView,
+    request: &Frame,
+    kind: CapabilityKind,
+) -> Result<ResolvedCapability, GateError> {
+    let name = request.name().ok_or_else(|| GateError::missing_param("name"))?;
     let id = view.names().id_of(kind, &name);
-    let id = id.ok_or_else(|| Refusal::unknown(kind.as_str(), &name))?;
-    Ok(resolved(request, &name, id.clone()))
+    let id = id.ok_or_else(|| GateError::unknown(kind.as_str(), &name))?;
+    Ok(with_rename(request, &name, id.clone()))
 }
 
-/// `completion/complete` names a prompt, or a resource template.
-fn reference(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
+/// Resolves `completion/complete`, which names a prompt or a resource template.
+fn reference(view: &ProfileView, request: &Frame) -> Result<ResolvedCapability, GateError> {
     let params = request.params().unwrap_or_default();
     let kind = scan::pointer(params, &["ref", "type"]);
-    let kind = kind.and_then(|span| string::decode(span.of(params)));
+    let kind = kind.and_then(|span| string::decode(span.slice(params)));
     match kind.as_deref() {
         Some("ref/prompt") => named(view, request, CapabilityKind::Prompt),
         Some("ref/resource") => {
-            let name = request.name().ok_or_else(|| Refusal::incomplete("uri"))?;
+            let name = request.name().ok_or_else(|| GateError::missing_param("uri"))?;
             match view.names().id_of(CapabilityKind::Template, &name) {
-                Some(id) => Ok(resolved(request, &name, id.clone())),
+                Some(id) => Ok(with_rename(request, &name, id.clone())),
                 None => resource(view, request),
             }
         }
-        _ => Err(Refusal::incomplete("prompt or resource to complete for")),
+        _ => Err(GateError::missing_param("prompt or resource to complete for")),
     }
 }
 
-fn resource(view: &View, request: &Frame) -> Result<Resolved, Refusal> {
-    let uri = request.name().ok_or_else(|| Refusal::incomplete("uri"))?;
-    Ok(resolved(request, &uri, located(view, &uri)?))
+fn resource(view: &ProfileView, request: &Frame) -> Result<ResolvedCapability, GateError> {
+    let uri = request.name().ok_or_else(|| GateError::missing_param("uri"))?;
+    Ok(with_rename(request, &uri, locate_resource(view, &uri)?))
 }
 
-/// The resource a URI leads to.
-pub(crate) fn located(view: &View, uri: &str) -> Result<CapabilityId, Refusal> {
-    let (server, raw): (&ServerName, Arc<str>) = match view.names().locate(uri) {
-        Located::At { server, uri: raw } if leads_to(view, uri, server, &raw) => {
+/// Resolves a URI to a resource.
+pub(crate) fn locate_resource(view: &ProfileView, uri: &str) -> Result<CapabilityId, GateError> {
+    let (server, raw): (&ServerName, Arc<str>) = match view.names().find_uri_owner(uri) {
+        UriOwner::Server { server, uri: raw } if may_follow(view, uri, server, &raw) => {
             (server, Arc::from(&*raw))
         }
-        Located::At { .. } => return Err(Refusal::no_resource(uri)),
-        Located::Nobody => (only_one_with_resources(view, uri)?, uri.into()),
-        Located::Ambiguous(servers) => {
+        UriOwner::Server { .. } => return Err(GateError::resource_not_found(uri)),
+        UriOwner::Unknown => (only_one_with_resources(view, uri)?, uri.into()),
+        UriOwner::Ambiguous(servers) => {
             let servers: Vec<_> = servers.iter().map(|server| server.as_str()).collect();
             let message = format!(
                 "several servers have `{uri}` ({}); use the URI as the list shows it",
                 servers.join(", ")
             );
-            return Err(Refusal { message, ..Refusal::no_resource(uri) });
+            return Err(GateError { message, ..GateError::resource_not_found(uri) });
         }
     };
     Ok(CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: raw })
 }
 
-/// Whether a caller may follow a URI to where it leads. What a list or a template shows him, he may,
-/// unless his profile excludes that one; a tag leads to any server, so there his profile must see
-/// what he asks for.
-pub(crate) fn leads_to(view: &View, asked: &str, server: &ServerName, raw: &str) -> bool {
+/// Returns true if a caller may read the resource that a URI resolves to. A resource that a list or
+/// template shows may be read unless the profile excludes it. A tagged URI can address any server,
+/// so the profile must see the resource.
+pub(crate) fn may_follow(view: &ProfileView, asked: &str, server: &ServerName, raw: &str) -> bool {
     let kind = CapabilityKind::Resource;
     let id = CapabilityId { server: server.clone(), kind, name: raw.into() };
     if view.names().name_of(&id).is_some() {
         return true;
     }
-    let fits_template = || match view.names().locate(raw) {
-        Located::At { server: at, .. } => at == server,
-        Located::Ambiguous(servers) => servers.contains(&server),
-        Located::Nobody => false,
+    let fits_template = || match view.names().find_uri_owner(raw) {
+        UriOwner::Server { server: at, .. } => at == server,
+        UriOwner::Ambiguous(servers) => servers.contains(&server),
+        UriOwner::Unknown => false,
     };
     let shown = asked == raw || fits_template();
     view.sees_unlisted(server, raw) || shown && !view.excludes(server, raw)
 }
 
-/// A URI nobody lists may still be known to the one server that has resources at all.
-fn only_one_with_resources<'v>(view: &'v View, uri: &str) -> Result<&'v ServerName, Refusal> {
-    let mut servers = view.declaring("resources");
+/// Returns the only server that has resources: it may know a URI that is not listed.
+fn only_one_with_resources<'v>(
+    view: &'v ProfileView,
+    uri: &str,
+) -> Result<&'v ServerName, GateError> {
+    let mut servers = view.servers_declaring("resources");
     match (servers.next(), servers.next()) {
         (Some(only), None) if view.sees_unlisted(only, uri) => Ok(only),
-        _ => Err(Refusal::no_resource(uri)),
+        _ => Err(GateError::resource_not_found(uri)),
     }
 }
 
-fn resolved(request: &Frame, asked: &str, id: CapabilityId) -> Resolved {
+fn with_rename(request: &Frame, asked: &str, id: CapabilityId) -> ResolvedCapability {
     let rename = match request.name_span() {
         Some(span) if asked != &*id.name => Some((span, Bytes::from(string::encode(&id.name)))),
         _ => None,
     };
-    Resolved { id, rename }
+    ResolvedCapability { id, rename }
 }

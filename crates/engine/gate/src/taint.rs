@@ -1,12 +1,12 @@
-//! Whether a principal has read what a server wrote that nobody trusts.
+//! Taint: whether a principal has read content of an untrusted server.
 //!
-//! Whatever such a server says may be meant to make a model do something else. From then on, for an
-//! hour after the last such answer, tools that carry data out or destroy something are asked about.
-//! The content itself is not looked at: what it says cannot be told from what it is for.
+//! Such content may try to make a model do something else. For an hour after the last such answer,
+//! tools that send data out or destroy something need approval. The content itself is not
+//! inspected, because harmful content cannot be recognized.
 //!
-//! It counts for the principal (the local user, or a key) and not for a session: what was read in one
-//! may act in the next. A gate serves one project, so it counts for this project alone. It is not
-//! written down: a gateway that starts anew knows of nothing that was read.
+//! Taint applies to the principal (the local user, or a key) and not to a session, because content
+//! read in one session may act in the next. A gate serves one project, so taint applies to this
+//! project only. It is not stored: a restarted gateway starts without taint.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,12 +17,12 @@ use tokio::time::Instant;
 
 use crate::{Caller, Gate};
 
-/// How long it lasts.
+/// How long taint lasts.
 const LASTS: Duration = Duration::from_secs(60 * 60);
-/// Principals that are remembered, beyond which those are forgotten that have read nothing.
+/// The number of principals above which untainted ones are dropped.
 const REMEMBERED: usize = 1024;
 
-/// Until when a principal is tainted, in milliseconds since `began`; 0: it is not.
+/// The end of a principal's taint, in milliseconds since `began`; 0 if it is not tainted.
 #[derive(Debug)]
 pub(crate) struct Taint {
     began: Instant,
@@ -38,13 +38,13 @@ impl Taint {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The principal was given untrusted content.
+    /// Taints the principal.
     pub(crate) fn raise(&self) {
         let until = self.now().saturating_add(LASTS.as_millis() as u64);
         self.until.store(until, Ordering::Release);
     }
 
-    /// Whether it was, of late.
+    /// Returns true if the principal is tainted.
     pub(crate) fn is_raised(&self) -> bool {
         match self.until.load(Ordering::Acquire) {
             0 => false,
@@ -59,11 +59,11 @@ impl Taint {
     }
 }
 
-/// The taint of every principal, by the name approvals know it by.
+/// The taint of every principal, by the name used for approvals.
 #[derive(Debug, Default)]
-pub(crate) struct Taints(Mutex<HashMap<Arc<str>, Arc<Taint>>>);
+pub(crate) struct TaintTable(Mutex<HashMap<Arc<str>, Arc<Taint>>>);
 
-impl Taints {
+impl TaintTable {
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Taint>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,13 +78,13 @@ impl Taints {
 }
 
 impl Gate {
-    /// The taint of whoever stands behind a caller, looked up once.
+    /// Returns the taint of the caller's principal. The lookup is cached in the caller.
     pub(crate) fn taint<'a>(&self, caller: &'a Caller) -> &'a Taint {
         caller.taint.get_or_init(|| self.taints.of(&caller.person))
     }
 
-    /// Forgets that this principal, or every principal, has read untrusted content, and says whose
-    /// calls are asked about less from now on.
+    /// Clears the taint of this principal, or of every principal, and returns the names of those
+    /// that were tainted.
     pub fn clear_taint(&self, person: Option<&str>) -> Vec<String> {
         let table = self.taints.table();
         let meant = table.iter().filter(|(name, _)| person.is_none_or(|person| person == &***name));
@@ -101,7 +101,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn taint_lasts_an_hour_after_the_last_untrusted_answer_or_until_it_is_cleared() {
-        let taints = Taints::default();
+        let taints = TaintTable::default();
         let local = taints.of(&"local".into());
         assert!(!local.is_raised());
         local.raise();

@@ -1,135 +1,136 @@
-//! What every part of one session shares, whatever its carrier.
+//! The state shared by all parts of a session, on any transport.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use toolgate_model::{ServerName, Timeouts};
-use toolgate_wire::{Era, Frame, Limits, Message, Revision, WireError, build};
+use toolgate_model::{ServerName, ServerTimeouts};
+use toolgate_wire::{Era, Frame, MessageLimits, MessageOrBatch, Revision, WireError, build};
 
-use crate::asks::Asks;
-use crate::flights::Flights;
 use crate::http::HttpLink;
-use crate::level::Level;
 use crate::line::LineLink;
-use crate::meter::Meter;
-use crate::modern::headers::Mirror;
-use crate::modern::listen::Listener;
-use crate::ourselves::Ourselves;
-use crate::url_required::Completions;
-use crate::{Answer, AskKind, Interactor, Opening, Owner};
+use crate::log_level::LogLevelState;
+use crate::modern::headers::ArgumentHeaders;
+use crate::modern::listen_state::ListenState;
+use crate::notification_limiter::NotificationLimiter;
+use crate::open_questions::OpenQuestions;
+use crate::own_interactor::OwnInteractor;
+use crate::pending_requests::PendingRequests;
+use crate::url_elicitation::AwaitedElicitations;
+use crate::{Answer, Interactor, QuestionKind, SessionEventHandler, SessionOptions};
 
-pub(crate) struct Core {
+/// The shared state of one session.
+pub(crate) struct SessionCore {
     pub(crate) server: ServerName,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) limits: Limits,
-    pub(crate) owner: Arc<dyn Owner>,
-    pub(crate) ambient: Arc<dyn Interactor>,
-    pub(crate) link: Link,
-    pub(crate) flights: Flights,
-    pub(crate) asks: Asks,
-    pub(crate) completions: Completions,
-    pub(crate) meter: Meter,
-    /// What the tools of a modern server want repeated in headers.
-    pub(crate) mirror: Mirror,
-    /// What a modern server is to report.
-    pub(crate) listener: Listener,
-    /// What a legacy server is to log.
-    pub(crate) level: Level,
+    pub(crate) timeouts: ServerTimeouts,
+    pub(crate) limits: MessageLimits,
+    pub(crate) event_handler: Arc<dyn SessionEventHandler>,
+    pub(crate) default_interactor: Arc<dyn Interactor>,
+    pub(crate) link: SessionTransport,
+    pub(crate) pending_requests: PendingRequests,
+    pub(crate) open_questions: OpenQuestions,
+    pub(crate) awaited_elicitations: AwaitedElicitations,
+    pub(crate) notification_limiter: NotificationLimiter,
+    /// The tool arguments that a modern server expects in headers.
+    pub(crate) argument_headers: ArgumentHeaders,
+    /// The reports requested from a modern server.
+    pub(crate) listen_state: ListenState,
+    /// The log level of a legacy server.
+    pub(crate) log_level: LogLevelState,
     next_id: AtomicU64,
     protocol: OnceLock<Revision>,
 }
 
-/// How messages leave.
-pub(crate) enum Link {
+/// The transport of a session.
+pub(crate) enum SessionTransport {
     Line(LineLink),
     Http(Arc<HttpLink>),
 }
 
-impl Core {
-    pub(crate) fn new(opening: &Opening, link: Link) -> Arc<Self> {
+impl SessionCore {
+    pub(crate) fn new(opening: &SessionOptions, link: SessionTransport) -> Arc<Self> {
         Arc::new(Self {
             server: opening.server.clone(),
             timeouts: opening.timeouts,
-            // What is larger never gets this far: the transport bounds and spools it.
-            limits: Limits { bytes: Limits::MAX_BYTES, ..Limits::default() },
-            owner: opening.owner.clone(),
-            ambient: Arc::new(Ourselves::new(opening)),
+            // Larger messages do not arrive here: the transport limits and spools them.
+            limits: MessageLimits { bytes: MessageLimits::MAX_BYTES, ..MessageLimits::default() },
+            event_handler: opening.event_handler.clone(),
+            default_interactor: Arc::new(OwnInteractor::new(opening)),
             link,
-            flights: Flights::default(),
-            asks: Asks::default(),
-            completions: Completions::default(),
-            meter: Meter::new(),
-            mirror: Mirror::default(),
-            listener: Listener::default(),
-            level: Level::default(),
+            pending_requests: PendingRequests::default(),
+            open_questions: OpenQuestions::default(),
+            awaited_elicitations: AwaitedElicitations::default(),
+            notification_limiter: NotificationLimiter::new(),
+            argument_headers: ArgumentHeaders::default(),
+            listen_state: ListenState::default(),
+            log_level: LogLevelState::default(),
             next_id: AtomicU64::new(1),
             protocol: OnceLock::new(),
         })
     }
 
-    /// From now on both sides speak this revision.
-    pub(crate) fn agreed(&self, revision: Revision) {
+    /// Sets the negotiated revision.
+    pub(crate) fn set_revision(&self, revision: Revision) {
         let _ = self.protocol.set(revision);
-        if let Link::Http(link) = &self.link {
-            link.agreed(revision);
+        if let SessionTransport::Http(link) = &self.link {
+            link.set_revision(revision);
         }
     }
 
-    /// The era of the connection, once it is known.
+    /// Returns the era of the connection, once it is known.
     pub(crate) fn era(&self) -> Option<Era> {
         self.protocol.get().map(|revision| revision.era())
     }
 
-    /// Whether nothing but the calls under way tells whose a question of the server is.
+    /// Returns true if questions arrive on a stream shared by all calls, so that only the calls in
+    /// progress say which call a question belongs to.
     pub(crate) fn shares_questions(&self) -> bool {
-        matches!(self.link, Link::Line(_)) && !self.is_modern()
+        matches!(self.link, SessionTransport::Line(_)) && !self.is_modern()
     }
 
     pub(crate) fn is_modern(&self) -> bool {
         self.era() == Some(Era::Modern)
     }
 
-    /// Reads what arrived in one piece: one message, or several in the one revision that has
-    /// batches.
-    pub(crate) fn read(&self, piece: Bytes) -> Result<Message, WireError> {
-        match self.protocol.get().is_some_and(|revision| revision.batches()) {
-            true => Message::parse(piece, &self.limits),
-            false => Frame::parse(piece, &self.limits).map(Message::One),
+    /// Parses received bytes: one message, or a batch in the one revision that has batches.
+    pub(crate) fn read(&self, piece: Bytes) -> Result<MessageOrBatch, WireError> {
+        match self.protocol.get().is_some_and(|revision| revision.has_batches()) {
+            true => MessageOrBatch::parse(piece, &self.limits),
+            false => Frame::parse(piece, &self.limits).map(MessageOrBatch::One),
         }
     }
 
-    /// An id this session never used. It is also the progress token of its call.
+    /// Returns an unused request id. It is also the progress token of the call.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sends a notification, or an answer to the server's own request. Nothing comes back; a broken
-    /// connection shows where an answer is awaited.
+    /// Sends a notification or a response, without waiting. Errors are not reported here; a broken
+    /// connection fails the calls that wait for an answer.
     pub(crate) fn post(&self, message: Bytes) {
         match &self.link {
-            Link::Line(link) => link.send(&message),
-            Link::Http(link) => HttpLink::post_and_forget(link, message),
+            SessionTransport::Line(link) => link.send(&message),
+            SessionTransport::Http(link) => HttpLink::post_and_forget(link, message),
         }
     }
 
-    /// Declines a question that nobody can answer.
-    pub(crate) fn declined(&self, kind: AskKind, in_call: bool) -> Answer {
-        if matches!(kind, AskKind::Form | AskKind::Url) {
-            self.owner.declined(match in_call {
-                true => "the client of the call cannot be asked: it declares no elicitation",
+    /// Declines a question that no client can answer.
+    pub(crate) fn decline(&self, kind: QuestionKind, in_call: bool) -> Answer {
+        if matches!(kind, QuestionKind::Form | QuestionKind::Url) {
+            self.event_handler.on_declined(match in_call {
+                true => "the client of the call does not declare elicitation",
                 false => "it belongs to no call, so there is no client to ask",
             });
         }
         Answer::declined(kind)
     }
 
-    /// Tells the server that nobody waits for request `id` (raw) any more.
+    /// Cancels request `id` (raw JSON) at the server.
     pub(crate) fn cancel(&self, id: &str, reason: &str) {
         match (self.era(), &self.link) {
-            // The opening of a connection is not cancelled; on modern HTTP the connection of the
-            // request has been closed, which says it.
-            (None, _) | (Some(Era::Modern), Link::Http(_)) => return,
+            // The handshake must not be cancelled. On modern HTTP, closing the connection of the
+            // request has already cancelled it.
+            (None, _) | (Some(Era::Modern), SessionTransport::Http(_)) => return,
             _ => {}
         }
         let reason = toolgate_wire::string::encode(reason);
@@ -137,13 +138,13 @@ impl Core {
         self.post(build::notification(toolgate_wire::method::CANCELLED, Some(params.as_bytes())));
     }
 
-    /// Ends everything that waits on this connection.
+    /// Ends everything that waits for this connection.
     pub(crate) fn end(&self, reason: &str) {
-        if self.flights.ended().is_none() {
-            self.flights.end(reason);
-            self.asks.abort_all();
-            self.listener.end(reason);
-            self.owner.ended(reason);
+        if self.pending_requests.end_reason().is_none() {
+            self.pending_requests.end(reason);
+            self.open_questions.abort_all();
+            self.listen_state.end(reason);
+            self.event_handler.on_ended(reason);
         }
     }
 }

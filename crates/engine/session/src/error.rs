@@ -1,92 +1,94 @@
-//! Why a session could not do what it was asked to.
+//! Errors of a session.
 
 use std::time::Duration;
 
 use toolgate_transport::TransportError;
 use toolgate_wire::{Era, WireError};
 
-/// What can go wrong with one connection or one call on it.
+/// An error of one connection, or of one call on it.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The connection is over; the call was not, or may not have been, answered.
-    #[error("reach the server: {0}")]
+    /// The connection ended. The call may or may not have been executed.
+    #[error("connection ended: {0}")]
     Ended(String),
-    /// The server no longer knows our session; it did not run the request.
-    #[error("use a session the server has forgotten")]
+    /// The server no longer recognizes the session. It did not execute the request.
+    #[error("server no longer recognizes the session")]
     Expired,
-    /// The server wants to know who we are.
-    #[error("be let in by the server (HTTP {status})")]
+    /// The server requires authentication.
+    #[error("server requires authentication (HTTP {status})")]
     NeedsAuth {
         /// 401 or 403.
         status: u16,
-        /// `WWW-Authenticate`, if given.
+        /// The `WWW-Authenticate` header, if present.
         challenge: Option<String>,
     },
-    /// An answer that is no answer.
-    #[error("use the server's answer (HTTP {status}): {text}")]
+    /// The server answered with an unexpected HTTP status.
+    #[error("unexpected answer from the server (HTTP {status}): {text}")]
     Status {
         /// The HTTP status.
         status: u16,
-        /// The beginning of its body.
+        /// The beginning of the body.
         text: String,
     },
-    /// No sign of life for too long, or simply too long.
-    #[error("get an answer within {} s", .0.as_secs_f32())]
+    /// The server was silent for too long, or the call took too long in total.
+    #[error("no answer within {} s", .0.as_secs_f32())]
     TimedOut(Duration),
-    /// The server's message breaks the rules of the wire.
-    #[error("read the server's message: {0}")]
+    /// A message of the server is not valid JSON-RPC.
+    #[error("invalid message from the server: {0}")]
     Wire(#[from] WireError),
-    /// The server answered, but not what the protocol demands.
-    #[error("follow the server: {0}")]
+    /// The server violated the protocol.
+    #[error("protocol violation by the server: {0}")]
     Protocol(String),
-    /// The server answered with an error of its own.
-    #[error("get what was asked for: {message} ({code})")]
+    /// The server answered with a JSON-RPC error.
+    #[error("server answered with an error: {message} ({code})")]
     Refused {
-        /// Its code.
+        /// The JSON-RPC error code.
         code: i64,
-        /// Its message.
+        /// The error message.
         message: String,
     },
-    /// The connection did not survive the question for its era, or the wrong greeting. A new one
-    /// should be opened in this era, without asking.
+    /// The connection ended because of the probe, or because of an `initialize` of the wrong era. A
+    /// new connection should be opened in this era, without a probe.
     #[error("{source}")]
     Reopen {
-        /// What the server speaks, as far as can be said.
+        /// The era the server speaks, as far as is known.
         era: Era,
-        /// What became of this connection.
+        /// How this connection failed.
         source: Box<SessionError>,
     },
-    /// The carrier failed.
+    /// The transport failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
 }
 
 impl SessionError {
-    /// What happened without the server's own words, for logs: they may repeat what it was given,
-    /// and a session does not know which of that is secret.
+    /// Returns the message without the server's own text, for logs. That text may contain secrets
+    /// that the server received, and a session does not know them.
     pub(crate) fn outline(&self) -> String {
         match self {
-            Self::Status { status, .. } => format!("use the server's answer (HTTP {status})"),
-            Self::Refused { code, .. } => format!("get what was asked for ({code})"),
-            Self::Protocol(_) => "follow the server".to_owned(),
-            Self::Ended(_) => "reach the server".to_owned(),
+            Self::Status { status, .. } => {
+                format!("unexpected answer from the server (HTTP {status})")
+            }
+            Self::Refused { code, .. } => format!("server answered with an error ({code})"),
+            Self::Protocol(_) => "protocol violation by the server".to_owned(),
+            Self::Ended(_) => "connection ended".to_owned(),
             Self::Reopen { source, .. } => source.outline(),
             Self::Transport(TransportError::Refused { status, .. }) => {
-                format!("open its event stream (HTTP {status})")
+                format!("server did not open its event stream (HTTP {status})")
             }
-            Self::Transport(TransportError::NotEvents(_) | TransportError::Address { .. }) => {
-                "open its event stream".to_owned()
+            Self::Transport(TransportError::NotEventStream(_) | TransportError::Address { .. }) => {
+                "cannot open the event stream".to_owned()
             }
             other => other.to_string(),
         }
     }
 
-    /// Whether the connection is of no more use.
+    /// Returns true if the connection cannot be used any more.
     pub fn is_fatal(&self) -> bool {
         match self {
             Self::Ended(_) | Self::Expired | Self::Reopen { .. } => true,
             Self::Transport(error) => {
-                !matches!(error, TransportError::Oversize { .. } | TransportError::Unkept { .. })
+                !matches!(error, TransportError::Oversize { .. } | TransportError::NoRoom { .. })
             }
             _ => false,
         }

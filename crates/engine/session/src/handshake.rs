@@ -1,60 +1,60 @@
-//! The opening of a session: what we say about ourselves, what the server says about itself.
+//! The legacy handshake (`initialize`), and the options and result of opening any session.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use toolgate_model::{ServerName, Timeouts};
+use toolgate_model::{ServerName, ServerTimeouts};
 use toolgate_wire::{Era, Frame, Revision, build, method, scan, string};
 
-use crate::core::{Core, Link};
-use crate::exchange::{self, Leg};
+use crate::core::{SessionCore, SessionTransport};
+use crate::exchange::{self, SendOptions};
 use crate::session::fail_on_error;
-use crate::{Interactor, Owner, SessionError};
+use crate::{Interactor, SessionError, SessionEventHandler};
 
-/// What a session is opened with.
-pub struct Opening {
-    /// Whose session it is.
+/// Options for opening a session.
+pub struct SessionOptions {
+    /// The name of the server.
     pub server: ServerName,
-    /// How long things may take.
-    pub timeouts: Timeouts,
-    /// The client capabilities declared to the server, raw.
+    /// The time limits.
+    pub timeouts: ServerTimeouts,
+    /// The client capabilities declared to the server, as raw JSON.
     pub capabilities: Bytes,
-    /// Who answers outside any call.
-    pub ambient: Arc<dyn Interactor>,
-    /// Who is told what happens outside any call.
-    pub owner: Arc<dyn Owner>,
-    /// The era the server is known to be of; `None` finds out by asking. A server known to be
-    /// modern is never greeted as a legacy one.
+    /// Answers the server's questions outside any call.
+    pub default_interactor: Arc<dyn Interactor>,
+    /// Receives the events that belong to no call.
+    pub event_handler: Arc<dyn SessionEventHandler>,
+    /// The era the server is known to speak; `None` to probe it. A server known to be modern is
+    /// never initialized as a legacy one.
     pub era: Option<Era>,
 }
 
-/// What the server said when it let us in.
+/// What the server reported in the handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Welcome {
-    /// The revision both sides speak from now on.
+pub struct HandshakeResult {
+    /// The negotiated revision.
     pub protocol: Revision,
-    /// Its capabilities, raw.
+    /// The server capabilities, as raw JSON.
     pub capabilities: Bytes,
-    /// Its `serverInfo`, raw.
+    /// The `serverInfo` object, as raw JSON.
     pub server_info: Bytes,
-    /// What it wants the model to know.
+    /// The server's instructions for the model.
     pub instructions: Option<String>,
 }
 
-impl Welcome {
-    /// Whether the server declared a capability, by its top-level key.
+impl HandshakeResult {
+    /// Returns true if the server declared a capability, by its top-level key.
     pub fn declares(&self, capability: &str) -> bool {
         scan::member(&self.capabilities, capability).is_some()
     }
 }
 
-/// Says hello and reads the answer, which may take so long.
-pub(crate) async fn shake(
-    core: &Arc<Core>,
+/// Sends `initialize`, waits up to `start` for the answer, and sends `initialized`.
+pub(crate) async fn initialize(
+    core: &Arc<SessionCore>,
     capabilities: &[u8],
     start: Duration,
-) -> Result<Welcome, SessionError> {
+) -> Result<HandshakeResult, SessionError> {
     let params = [
         br#"{"protocolVersion":""#,
         Revision::LATEST_LEGACY.as_str().as_bytes(),
@@ -65,34 +65,34 @@ pub(crate) async fn shake(
         br#""}}"#,
     ]
     .concat();
-    let leg = Leg::first(Timeouts::all(start));
+    let leg = SendOptions::first(ServerTimeouts::all(start));
     let answer = exchange::request(core, leg, method::INITIALIZE, Some(&params)).await?;
     let welcome = read(&fail_on_error(answer)?)?;
-    core.agreed(welcome.protocol);
+    core.set_revision(welcome.protocol);
     if welcome.declares("logging") {
-        core.level.offer();
+        core.log_level.set_supported();
     }
     let initialized = build::notification(method::INITIALIZED, None);
     match &core.link {
-        Link::Line(link) => link.send(&initialized),
-        Link::Http(link) => link.deliver(initialized).await?,
+        SessionTransport::Line(link) => link.send(&initialized),
+        SessionTransport::Http(link) => link.deliver(initialized).await?,
     }
     Ok(welcome)
 }
 
-fn read(answer: &Frame) -> Result<Welcome, SessionError> {
+fn read(answer: &Frame) -> Result<HandshakeResult, SessionError> {
     let result = answer.result().unwrap_or_default();
-    let raw = |key| scan::member(result, key).map(|span| span.of(result));
+    let raw = |key| scan::member(result, key).map(|span| span.slice(result));
     let text = |key| raw(key).and_then(string::decode).map(|text| text.into_owned());
     let object = |key| raw(key).map_or(Bytes::from_static(b"{}"), Bytes::copy_from_slice);
     let version = text("protocolVersion")
-        .ok_or_else(|| SessionError::Protocol("it names no protocol version".into()))?;
-    // A modern revision cannot be agreed on this way.
+        .ok_or_else(|| SessionError::Protocol("the answer has no `protocolVersion`".into()))?;
+    // A modern revision cannot be negotiated with `initialize`.
     let protocol = version.parse().ok().filter(|protocol: &Revision| protocol.era() == Era::Legacy);
     let protocol = protocol.ok_or_else(|| {
-        SessionError::Protocol(format!("it speaks `{version}`, which is unknown"))
+        SessionError::Protocol(format!("unsupported protocol version `{version}`"))
     })?;
-    Ok(Welcome {
+    Ok(HandshakeResult {
         protocol,
         capabilities: object("capabilities"),
         server_info: object("serverInfo"),

@@ -1,4 +1,4 @@
-//! A session on Streamable HTTP: posts, their streams, and the standing stream.
+//! A session on Streamable HTTP: POST requests with their event streams, and the GET stream.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,73 +9,81 @@ use http::{Method, StatusCode};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
-use toolgate_transport::http::{Endpoint, EventStream, Outgoing, Reply};
-use toolgate_transport::spool::{Body, BodyLimits};
-use toolgate_transport::sse::Event;
+use toolgate_transport::http::{EventStream, HttpEndpoint, HttpRequest, HttpResponse};
+use toolgate_transport::spool::{BodyLimits, ReceivedBody};
+use toolgate_transport::sse::SseEvent;
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Era, Frame, Id, Kind, Message, Revision, method};
+use toolgate_wire::{Era, Frame, MessageKind, MessageOrBatch, RequestId, Revision, method};
 
 use crate::SessionError;
-use crate::core::Core;
-use crate::inbound::{self, Came};
+use crate::core::SessionCore;
+use crate::inbound::{self, MessageSource};
 use crate::large;
-use crate::modern::envelope::SPOKEN;
-use crate::modern::headers::Templates;
+use crate::modern::envelope::MODERN_REVISION;
+use crate::modern::headers::PrebuiltHeaders;
 use crate::modern::{post, probe};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long to wait before a stream is opened again, unless the server says.
+/// The delay before a stream is reopened, unless the server sets one.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// How long a server may make us wait.
+/// The longest delay a server can set.
 const MAX_RETRY: Duration = Duration::from_secs(30);
-/// How often a standing stream is tried in a row before the server counts as gone.
+/// After this many consecutive failures to reopen the GET stream, the connection ends.
 const MAX_REOPEN: u32 = 5;
-/// How much of an unexpected body is read.
-pub(crate) const SMALL: BodyLimits = BodyLimits { memory: 1 << 20, total: 1 << 20 };
-/// How much of an unexpected body is shown.
+/// The limits for reading an unexpected body.
+pub(crate) const ERROR_BODY_LIMITS: BodyLimits = BodyLimits { memory: 1 << 20, total: 1 << 20 };
+/// How many characters of an unexpected body an error shows.
 const SHOWN: usize = 300;
 
+/// The HTTP transport of a session.
 pub(crate) struct HttpLink {
-    endpoint: Endpoint,
+    endpoint: HttpEndpoint,
     session: OnceLock<HeaderValue>,
     version: OnceLock<HeaderValue>,
-    /// The headers of a POST, once session and revision are known.
-    posting: OnceLock<HeaderMap>,
-    /// The same for a server that keeps no sessions.
-    modern: OnceLock<Templates>,
+    /// The headers of a POST, once the session and the revision are known.
+    cached_post_headers: OnceLock<HeaderMap>,
+    /// The headers of requests to a modern server, which has no sessions.
+    modern_headers: OnceLock<PrebuiltHeaders>,
     limits: BodyLimits,
 }
 
 impl HttpLink {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
+    pub(crate) fn new(endpoint: HttpEndpoint) -> Self {
         let limits = BodyLimits::ANSWER;
         let (session, version, posting, modern) = Default::default();
-        Self { endpoint, session, version, posting, modern, limits }
+        Self {
+            endpoint,
+            session,
+            version,
+            cached_post_headers: posting,
+            modern_headers: modern,
+            limits,
+        }
     }
 
-    /// From now on every request names the revision both sides agreed on.
-    pub(crate) fn agreed(&self, revision: Revision) {
+    /// Sets the negotiated revision, which every later request carries in a header.
+    pub(crate) fn set_revision(&self, revision: Revision) {
         let _ = self.version.set(HeaderValue::from_static(revision.as_str()));
         let posting = self.post_headers();
         if revision.era() == Era::Modern {
-            let _ = self.modern.set(Templates::new(&posting));
+            let _ = self.modern_headers.set(PrebuiltHeaders::new(&posting));
         }
-        let _ = self.posting.set(posting);
+        let _ = self.cached_post_headers.set(posting);
     }
 
-    /// The headers of modern requests, if that is what the server takes.
-    pub(crate) fn modern(&self) -> Option<&Templates> {
-        self.modern.get()
+    /// Returns the headers of modern requests, or `None` if the server is not modern.
+    pub(crate) fn modern_headers(&self) -> Option<&PrebuiltHeaders> {
+        self.modern_headers.get()
     }
 
-    /// The headers of a modern request to a server that may not be one.
-    pub(crate) fn probing(&self) -> HeaderMap {
+    /// Returns the headers of the probe, a modern request to a server of unknown era.
+    pub(crate) fn probe_headers(&self) -> HeaderMap {
         let mut headers = self.post_headers();
-        headers.insert(VERSION, HeaderValue::from_static(SPOKEN.as_str()));
-        Templates::new(&headers).plain(method::SERVER_DISCOVER)
+        headers.insert(VERSION, HeaderValue::from_static(MODERN_REVISION.as_str()));
+        PrebuiltHeaders::new(&headers).plain(method::SERVER_DISCOVER)
     }
 
     pub(crate) fn limits(&self) -> BodyLimits {
@@ -100,17 +108,18 @@ impl HttpLink {
         headers
     }
 
-    /// Sends one request without regard to any session.
+    /// Sends one POST with the given headers, without adding a session.
     pub(crate) async fn send(
         &self,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Reply, SessionError> {
-        Ok(self.endpoint.send(Outgoing { method: Method::POST, headers, body }).await?)
+    ) -> Result<HttpResponse, SessionError> {
+        Ok(self.endpoint.send(HttpRequest { method: Method::POST, headers, body }).await?)
     }
 
-    async fn post(&self, body: Bytes) -> Result<Reply, SessionError> {
-        let headers = self.posting.get().cloned().unwrap_or_else(|| self.post_headers());
+    async fn post(&self, body: Bytes) -> Result<HttpResponse, SessionError> {
+        let headers =
+            self.cached_post_headers.get().cloned().unwrap_or_else(|| self.post_headers());
         let reply = self.send(headers, body).await?;
         if let (None, Some(session)) = (self.session.get(), reply.headers.get(SESSION)) {
             let _ = self.session.set(session.clone());
@@ -118,57 +127,61 @@ impl HttpLink {
         Ok(reply)
     }
 
-    /// Sends what has no answer.
+    /// Sends a message without an answer, in the background.
     pub(crate) fn post_and_forget(link: &Arc<Self>, body: Bytes) {
         let link = link.clone();
         tokio::spawn(async move {
-            let sent = async { link.post(body).await?.body(link.limits).await.map_err(Into::into) };
-            let sent: Result<Body, SessionError> = sent.await;
+            let sent =
+                async { link.post(body).await?.read_body(link.limits).await.map_err(Into::into) };
+            let sent: Result<ReceivedBody, SessionError> = sent.await;
             if let Err(error) = sent {
                 let error = error.outline();
-                tracing::debug!(target: "toolgate::session", error, "message not delivered");
+                tracing::debug!(target: "toolgate::session", error, "cannot deliver a message");
             }
         });
     }
 
-    /// Sends what has no answer and waits until it is taken.
+    /// Sends a message without an answer and waits until the server accepts it.
     pub(crate) async fn deliver(&self, body: Bytes) -> Result<(), SessionError> {
         let reply = self.post(body).await?;
         if reply.status.is_success() {
-            reply.body(self.limits).await?;
+            reply.read_body(self.limits).await?;
             return Ok(());
         }
-        Err(self.refused(reply).await)
+        Err(self.status_error(reply).await)
     }
 
-    /// Opens the standing stream, or takes up a broken one.
+    /// Opens the GET stream, or resumes a stream after event `last`.
     async fn open(&self, last: Option<&str>) -> Result<EventStream, SessionError> {
         let mut headers = self.headers("text/event-stream");
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert(LAST_EVENT, last);
         }
-        let outgoing = Outgoing { method: Method::GET, headers, body: Bytes::new() };
+        let outgoing = HttpRequest { method: Method::GET, headers, body: Bytes::new() };
         let reply = self.endpoint.send(outgoing).await?;
         if reply.status.is_success() && reply.is_event_stream() {
             return Ok(reply.into_events(self.limits));
         }
-        Err(self.refused(reply).await)
+        Err(self.status_error(reply).await)
     }
 
-    /// Tells the server that the session is over; it may not care.
+    /// Ends the session at the server. The server may ignore this.
     pub(crate) async fn delete(&self) {
         if self.session.get().is_none() {
             return;
         }
         let headers = self.headers("application/json");
-        let outgoing = Outgoing { method: Method::DELETE, headers, body: Bytes::new() };
+        let outgoing = HttpRequest { method: Method::DELETE, headers, body: Bytes::new() };
         if let Err(error) = self.endpoint.send(outgoing).await {
-            tracing::debug!(target: "toolgate::session", %error, "session not deleted");
+            tracing::debug!(
+                target: "toolgate::session", %error,
+                "cannot end the session at the server"
+            );
         }
     }
 
-    /// What a status other than success means.
-    pub(crate) async fn refused(&self, reply: Reply) -> SessionError {
+    /// Converts a response with a status other than success into an error.
+    pub(crate) async fn status_error(&self, reply: HttpResponse) -> SessionError {
         let status = reply.status;
         if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
             return SessionError::Expired;
@@ -178,67 +191,67 @@ impl HttpLink {
             let challenge = challenge.and_then(|value| value.to_str().ok()).map(str::to_owned);
             return SessionError::NeedsAuth { status: status.as_u16(), challenge };
         }
-        unexpected(status, &reply.bytes(SMALL).await.unwrap_or_default())
+        unexpected(status, &reply.read_bytes(ERROR_BODY_LIMITS).await.unwrap_or_default())
     }
 }
 
-/// An answer that is none, with the beginning of what it says.
+/// Returns the error for an unexpected status, with the beginning of the body.
 pub(crate) fn unexpected(status: StatusCode, body: &[u8]) -> SessionError {
     let text: String = String::from_utf8_lossy(body).chars().take(SHOWN).collect();
     SessionError::Status { status: status.as_u16(), text }
 }
 
-/// Sends call `id` and follows its answer, over as many connections as that takes.
+/// Sends call `id` and reads its answer. Resumes a broken event stream as often as needed.
 pub(crate) async fn call(
-    core: &Arc<Core>,
+    core: &Arc<SessionCore>,
     link: &HttpLink,
     id: u64,
     body: Bytes,
 ) -> Result<Frame, SessionError> {
     let reply = link.post(body).await?;
     if !reply.status.is_success() {
-        return Box::pin(failed(core, link, id, reply)).await;
+        return Box::pin(read_error_response(core, link, id, reply)).await;
     }
     if reply.is_event_stream() {
         return Box::pin(follow(core, link, id, reply.into_events(link.limits))).await;
     }
-    match large::read(core, reply.body(link.limits).await?).await? {
-        Message::One(frame) => expected(frame, id),
-        batch => among(core, id, batch).ok_or_else(another_id),
+    match large::read(core, reply.read_body(link.limits).await?).await? {
+        MessageOrBatch::One(frame) => expected(frame, id),
+        batch => answer_in_message(core, id, batch).ok_or_else(another_id),
     }
 }
 
 fn expected(frame: Frame, id: u64) -> Result<Frame, SessionError> {
-    if answers(&frame, id) { Ok(frame) } else { Err(another_id()) }
+    if is_answer_to(&frame, id) { Ok(frame) } else { Err(another_id()) }
 }
 
-pub(crate) fn answers(frame: &Frame, id: u64) -> bool {
-    let answers = matches!(frame.kind(), Kind::Response | Kind::Failure);
-    answers && frame.id().and_then(Id::as_u64) == Some(id)
+pub(crate) fn is_answer_to(frame: &Frame, id: u64) -> bool {
+    let answers = matches!(frame.kind(), MessageKind::Response | MessageKind::Failure);
+    answers && frame.id().and_then(RequestId::as_u64) == Some(id)
 }
 
 pub(crate) fn another_id() -> SessionError {
-    SessionError::Protocol("its answer bears another id".into())
+    SessionError::Protocol("the answer has another id than the request".into())
 }
 
-/// A refusal may still carry the JSON-RPC error that answers the call. One without an id answers it
-/// only if no server but a modern one says such a thing: others say so wherever they were not
-/// spoken to as they wish.
-async fn failed(
-    core: &Core,
+/// Reads a response with an error status, which may carry the JSON-RPC error that answers the call.
+/// An error without an id counts as the answer only if its code is specific to modern servers;
+/// legacy servers send such errors for any malformed request.
+async fn read_error_response(
+    core: &SessionCore,
     link: &HttpLink,
     id: u64,
-    reply: Reply,
+    reply: HttpResponse,
 ) -> Result<Frame, SessionError> {
     let status = reply.status;
     if matches!(status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-        return Err(link.refused(reply).await);
+        return Err(link.status_error(reply).await);
     }
-    let body = reply.bytes(SMALL).await?;
+    let body = reply.read_bytes(ERROR_BODY_LIMITS).await?;
     let answer = Frame::parse(body.clone(), &core.limits).ok();
-    let answer = answer.and_then(|frame| match answers(&frame, id) {
+    let answer = answer.and_then(|frame| match is_answer_to(&frame, id) {
         true => Some(frame),
-        false => is_modern_refusal(&frame).then(|| post::adopt(&frame, &id.to_string()))?,
+        false => is_modern_refusal(&frame).then(|| post::assign_id(&frame, &id.to_string()))?,
     });
     answer.ok_or_else(|| unexpected(status, &body))
 }
@@ -248,15 +261,15 @@ fn is_modern_refusal(frame: &Frame) -> bool {
     code.is_some_and(probe::is_modern_code)
 }
 
-/// Where a stream stands, so that it can be taken up again.
+/// The position in an event stream, used to resume it.
 #[derive(Default)]
-struct Place {
+struct StreamPosition {
     last: Option<String>,
     retry: Option<Duration>,
 }
 
-impl Place {
-    fn note(&mut self, event: &Event) {
+impl StreamPosition {
+    fn note(&mut self, event: &SseEvent) {
         if let Some(id) = &event.id {
             self.last = Some(id.clone());
         }
@@ -270,14 +283,15 @@ impl Place {
     }
 }
 
-/// Reads a call's stream to its answer; a stream that ends early is resumed after its last event.
+/// Reads the stream of a call until its answer. Resumes a stream that ends early after its last
+/// event.
 async fn follow(
-    core: &Arc<Core>,
+    core: &Arc<SessionCore>,
     link: &HttpLink,
     id: u64,
     mut stream: EventStream,
 ) -> Result<Frame, SessionError> {
-    let mut place = Place::default();
+    let mut place = StreamPosition::default();
     loop {
         let broken = loop {
             match stream.next().await {
@@ -288,7 +302,7 @@ async fn follow(
                     }
                 }
                 Ok(None) => break "the stream ended".to_owned(),
-                Err(error @ (TransportError::Oversize { .. } | TransportError::Unkept { .. })) => {
+                Err(error @ (TransportError::Oversize { .. } | TransportError::NoRoom { .. })) => {
                     return Err(error.into());
                 }
                 Err(error) => break error.to_string(),
@@ -302,65 +316,75 @@ async fn follow(
     }
 }
 
-/// The answer to call `id`, or `None` after passing on whatever else the event was.
-async fn answer(core: &Arc<Core>, id: u64, event: Event) -> Result<Option<Frame>, SessionError> {
+/// Returns the answer to call `id`, or `None` if the event is another message, which is passed on.
+async fn answer(
+    core: &Arc<SessionCore>,
+    id: u64,
+    event: SseEvent,
+) -> Result<Option<Frame>, SessionError> {
     if event.data.is_empty() {
         return Ok(None);
     }
-    Ok(among(core, id, large::read(core, event.data).await?))
+    Ok(answer_in_message(core, id, large::read(core, event.data).await?))
 }
 
-/// The answer to call `id`; everything else that arrived with it is passed on.
-fn among(core: &Arc<Core>, id: u64, message: Message) -> Option<Frame> {
+/// Returns the answer to call `id` and passes on all other messages.
+fn answer_in_message(core: &Arc<SessionCore>, id: u64, message: MessageOrBatch) -> Option<Frame> {
     let messages = match message {
-        Message::One(frame) => return own(core, id, frame),
-        Message::Batch(messages) => messages,
+        MessageOrBatch::One(frame) => return take_answer(core, id, frame),
+        MessageOrBatch::Batch(messages) => messages,
     };
     let mut answer = None;
     for message in messages {
         match message {
-            Ok(frame) => answer = own(core, id, frame).or(answer),
-            Err(error) => inbound::unreadable(core, error),
+            Ok(frame) => answer = take_answer(core, id, frame).or(answer),
+            Err(error) => inbound::handle_unreadable(core, error),
         }
     }
     answer
 }
 
-fn own(core: &Arc<Core>, id: u64, frame: Frame) -> Option<Frame> {
-    if answers(&frame, id) {
+fn take_answer(core: &Arc<SessionCore>, id: u64, frame: Frame) -> Option<Frame> {
+    if is_answer_to(&frame, id) {
         return Some(frame);
     }
-    inbound::receive(core, frame, Came::With(id));
+    inbound::receive(core, frame, MessageSource::Call(id));
     None
 }
 
-/// Keeps the standing stream open for as long as the server offers one. The receiver hears when the
-/// server has first taken or refused it.
+/// Starts a task that keeps the GET stream open as long as the server offers one. The receiver
+/// completes once the server has accepted or refused the first request.
 pub(crate) fn listen(
-    core: Arc<Core>,
+    core: Arc<SessionCore>,
     link: Arc<HttpLink>,
 ) -> (JoinHandle<()>, oneshot::Receiver<()>) {
     let (settled, opened) = oneshot::channel();
     let listening = tokio::spawn(async move {
         let first = link.open(None).await;
         let _ = settled.send(());
-        stand(&core, &link, first).await;
+        keep_stream_open(&core, &link, first).await;
     });
     (listening, opened)
 }
 
-async fn stand(core: &Arc<Core>, link: &HttpLink, first: Result<EventStream, SessionError>) {
-    let mut place = Place::default();
+async fn keep_stream_open(
+    core: &Arc<SessionCore>,
+    link: &HttpLink,
+    first: Result<EventStream, SessionError>,
+) {
+    let mut place = StreamPosition::default();
     let mut failures = 0;
     let mut stream = first;
     loop {
         match stream {
             Ok(stream) => {
                 failures = 0;
-                pump(core, stream, &mut place).await;
+                read_events(core, stream, &mut place).await;
             }
             Err(SessionError::Status { .. } | SessionError::NeedsAuth { .. }) => return,
-            Err(SessionError::Expired) => return core.end("the server forgot the session"),
+            Err(SessionError::Expired) => {
+                return core.end("the server no longer recognizes the session");
+            }
             Err(error) if failures == MAX_REOPEN => return core.end(&error.to_string()),
             Err(_) => failures += 1,
         }
@@ -369,15 +393,15 @@ async fn stand(core: &Arc<Core>, link: &HttpLink, first: Result<EventStream, Ses
     }
 }
 
-async fn pump(core: &Arc<Core>, mut stream: EventStream, place: &mut Place) {
+async fn read_events(core: &Arc<SessionCore>, mut stream: EventStream, place: &mut StreamPosition) {
     while let Ok(Some(event)) = stream.next().await {
         place.note(&event);
         if event.data.is_empty() {
             continue;
         }
         match large::read(core, event.data).await {
-            Ok(message) => inbound::arrived(core, message, Came::Anywhere),
-            Err(SessionError::Wire(error)) => inbound::unreadable(core, error),
+            Ok(message) => inbound::receive_message(core, message, MessageSource::Shared),
+            Err(SessionError::Wire(error)) => inbound::handle_unreadable(core, error),
             Err(_) => return,
         }
     }

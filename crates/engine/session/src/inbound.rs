@@ -1,169 +1,185 @@
-//! Where a message of the server goes.
+//! Dispatches the messages of the server.
 
 use std::sync::Arc;
 
 use toolgate_model::CapabilityKind;
-use toolgate_wire::{Frame, Id, Kind, Message, build, code, meta, method, scan};
+use toolgate_wire::{
+    Frame, MessageKind, MessageOrBatch, RequestId, build, code, meta, method, scan,
+};
 
-use crate::core::{Core, Link};
+use crate::core::{SessionCore, SessionTransport};
 use crate::modern::envelope;
-use crate::{SessionError, asks};
+use crate::{SessionError, open_questions};
 
-/// On which stream a message came.
+/// The stream on which a message arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
-    /// On one that carries everything: a pipe, or the standing stream of an HTTP session.
-    Anywhere,
-    /// On the stream that answers this call.
-    With(u64),
-    /// On the stream a modern server reports changes on.
-    Listening,
+pub(crate) enum MessageSource {
+    /// A stream shared by all calls: a pipe, or the GET stream of an HTTP session.
+    Shared,
+    /// The stream that answers this call.
+    Call(u64),
+    /// The stream on which a modern server reports changes.
+    Listen,
 }
 
-/// Takes whatever arrived in one piece to whom it concerns.
-pub(crate) fn arrived(core: &Arc<Core>, message: Message, came: Came) {
+/// Dispatches a message or all messages of a batch.
+pub(crate) fn receive_message(
+    core: &Arc<SessionCore>,
+    message: MessageOrBatch,
+    came: MessageSource,
+) {
     match message {
-        Message::One(frame) => receive(core, frame, came),
-        Message::Batch(messages) => {
+        MessageOrBatch::One(frame) => receive(core, frame, came),
+        MessageOrBatch::Batch(messages) => {
             for message in messages {
                 match message {
                     Ok(frame) => receive(core, frame, came),
-                    Err(error) => unreadable(core, error),
+                    Err(error) => handle_unreadable(core, error),
                 }
             }
         }
     }
 }
 
-/// Takes one message to whom it concerns.
-pub(crate) fn receive(core: &Arc<Core>, frame: Frame, came: Came) {
+/// Dispatches one message.
+pub(crate) fn receive(core: &Arc<SessionCore>, frame: Frame, came: MessageSource) {
     match frame.kind() {
-        Kind::Response | Kind::Failure => answer(core, frame),
-        Kind::Notification => notification(core, frame, came),
-        Kind::Request => request(core, frame, came),
+        MessageKind::Response | MessageKind::Failure => answer(core, frame),
+        MessageKind::Notification => notification(core, frame, came),
+        MessageKind::Request => request(core, frame, came),
     }
 }
 
-/// An answer is taken only under an id we gave, spelled as we spelled it.
-fn answer(core: &Arc<Core>, frame: Frame) {
-    let id = frame.id().and_then(Id::as_u64);
+/// Delivers an answer to its call. Accepts only ids of this session, in their exact spelling.
+fn answer(core: &Arc<SessionCore>, frame: Frame) {
+    let id = frame.id().and_then(RequestId::as_u64);
     if id.is_none() && core.is_modern() {
-        return core.listener.answered(frame);
+        return core.listen_state.handle_response(frame);
     }
-    let known = id.is_some_and(|id| core.flights.land(id, Ok(frame)));
+    let known = id.is_some_and(|id| core.pending_requests.complete(id, Ok(frame)));
     if !known {
-        tracing::debug!(target: "toolgate::session", server = %core.server, ?id, "stray answer");
+        tracing::debug!(
+            target: "toolgate::session", server = %core.server, ?id,
+            "answer to an unknown request"
+        );
     }
 }
 
-fn notification(core: &Arc<Core>, frame: Frame, came: Came) {
+fn notification(core: &Arc<SessionCore>, frame: Frame, came: MessageSource) {
     let Some(name) = frame.method() else { return };
-    let list = |kind| core.owner.list_changed(kind);
+    let list = |kind| core.event_handler.on_list_changed(kind);
     match name.as_ref() {
         method::PROGRESS => progress(core, &frame),
         method::CANCELLED => {
-            if !core.listener.cancelled(&frame) {
-                asks::take_back(core, &frame);
+            if !core.listen_state.handle_cancellation(&frame) {
+                open_questions::take_back(core, &frame);
             }
         }
-        method::SUBSCRIPTIONS_ACKNOWLEDGED => core.listener.acknowledged(&frame),
-        method::ELICITATION_COMPLETE => completed(core, frame),
+        method::SUBSCRIPTIONS_ACKNOWLEDGED => core.listen_state.handle_acknowledgement(&frame),
+        method::ELICITATION_COMPLETE => handle_elicitation_complete(core, frame),
         method::TOOLS_LIST_CHANGED => list(CapabilityKind::Tool),
         method::PROMPTS_LIST_CHANGED => list(CapabilityKind::Prompt),
         method::RESOURCES_LIST_CHANGED => {
             list(CapabilityKind::Resource);
             list(CapabilityKind::Template);
         }
-        // These are for whoever subscribed or began the task, whatever is being called meanwhile.
+        // These belong to the subscriber or the owner of the task, not to a pending call.
         method::RESOURCES_UPDATED | method::TASKS_STATUS | method::TASKS_CHANGED => {
-            if core.meter.admit() {
-                core.owner.notified(unaddressed(core, frame));
+            if core.notification_limiter.admit() {
+                core.event_handler.on_notification(remove_subscription_id(core, frame));
             }
         }
-        _ => remark(core, frame, came),
+        _ => deliver_to_call(core, frame, came),
     }
 }
 
-/// A report of a modern server without the listen it came on, which is nobody's but ours.
-fn unaddressed(core: &Core, frame: Frame) -> Frame {
+/// Removes the subscription id of a modern server's report, which is internal to the session.
+fn remove_subscription_id(core: &SessionCore, frame: Frame) -> Frame {
     if !core.is_modern() {
         return frame;
     }
-    let edit = envelope::without(frame.edit(), &frame, &[meta::SUBSCRIPTION_ID]);
-    edit.frame().unwrap_or(frame)
+    let edit = envelope::remove_meta_keys(frame.edit(), &frame, &[meta::SUBSCRIPTION_ID]);
+    edit.finish_frame().unwrap_or(frame)
 }
 
-/// Progress is for the call whose token it bears; anything else is nobody's.
-fn progress(core: &Core, frame: &Frame) {
-    let Some(id) = frame.progress_token().and_then(Id::as_u64) else { return };
-    let Some(port) = core.flights.sign(id) else { return };
-    let Some((token, span)) = core.flights.token(id).zip(frame.progress_token_span()) else {
+/// Delivers progress to the call with its token. Drops progress with an unknown token.
+fn progress(core: &SessionCore, frame: &Frame) {
+    let Some(id) = frame.progress_token().and_then(RequestId::as_u64) else { return };
+    let Some(port) = core.pending_requests.touch(id) else { return };
+    let Some((token, span)) = core.pending_requests.token(id).zip(frame.progress_token_span())
+    else {
         return;
     };
-    if !core.meter.admit() {
+    if !core.notification_limiter.admit() {
         return;
     }
-    if let Ok(theirs) = frame.edit().replace(span, token.as_bytes()).frame() {
+    if let Ok(theirs) = frame.edit().replace(span, token.as_bytes()).finish_frame() {
         port.tell(theirs);
     }
 }
 
-/// A log line, or a notification we do not know, belongs to the call on whose stream it came, or to
-/// the only one there is.
-fn remark(core: &Core, frame: Frame, came: Came) {
-    if !core.meter.admit() {
+/// Delivers a log message or an unknown notification to the call on whose stream it arrived, or to
+/// the only pending call.
+fn deliver_to_call(core: &SessionCore, frame: Frame, came: MessageSource) {
+    if !core.notification_limiter.admit() {
         return;
     }
     let port = match came {
-        Came::With(id) => core.flights.sign(id),
-        Came::Anywhere => core.flights.only().map(|(_, port)| port),
-        Came::Listening => None,
+        MessageSource::Call(id) => core.pending_requests.touch(id),
+        MessageSource::Shared => core.pending_requests.only().map(|(_, port)| port),
+        MessageSource::Listen => None,
     };
     match port {
         Some(port) => port.tell(frame),
-        None => core.owner.notified(unaddressed(core, frame)),
+        None => core.event_handler.on_notification(remove_subscription_id(core, frame)),
     }
 }
 
-fn completed(core: &Core, frame: Frame) {
-    if let Some(id) = scan::text(frame.params().unwrap_or_default(), "elicitationId") {
-        core.completions.complete(&id);
+fn handle_elicitation_complete(core: &SessionCore, frame: Frame) {
+    if let Some(id) = scan::member_text(frame.params().unwrap_or_default(), "elicitationId") {
+        core.awaited_elicitations.complete(&id);
     }
-    core.owner.notified(frame);
+    core.event_handler.on_notification(frame);
 }
 
-fn request(core: &Arc<Core>, frame: Frame, came: Came) {
+fn request(core: &Arc<SessionCore>, frame: Frame, came: MessageSource) {
     let Some(id) = frame.id() else { return };
     if core.is_modern() {
-        return forbidden(core, id);
+        return refuse_modern_request(core, id);
     }
     match frame.method().as_deref() {
         Some(method::PING) => core.post(build::response(id.raw(), b"{}")),
-        _ => asks::receive(core, frame, came),
+        _ => open_questions::receive(core, frame, came),
     }
 }
 
-/// A modern server must not send requests. On a pipe it is told so; on HTTP nothing can be said.
-fn forbidden(core: &Core, id: Id<'_>) {
-    tracing::debug!(target: "toolgate::session", server = %core.server, "a request of a modern server");
-    if let Link::Line(link) = &core.link {
-        let error = "a server of this revision asks through its results";
-        link.send(&build::failure(Some(id.raw()), code::METHOD_NOT_FOUND, error, None));
+/// Refuses a request of a modern server, which must not send any. A refusal is possible only on a
+/// pipe, not on HTTP.
+fn refuse_modern_request(core: &SessionCore, id: RequestId<'_>) {
+    tracing::debug!(
+        target: "toolgate::session", server = %core.server,
+        "a modern server sent a request"
+    );
+    if let SessionTransport::Line(link) = &core.link {
+        let error = "servers of this revision must not send requests; ask through results instead";
+        link.send(&build::error_response(Some(id.raw()), code::METHOD_NOT_FOUND, error, None));
     }
 }
 
-/// A message that could not be read. If it names a call, that call fails; otherwise it is noise.
-pub(crate) fn unreadable(core: &Core, error: toolgate_wire::WireError) {
+/// Handles a message that cannot be parsed. If it has the id of a pending call, that call fails;
+/// otherwise the message is ignored.
+pub(crate) fn handle_unreadable(core: &SessionCore, error: toolgate_wire::WireError) {
     let id = error.id().and_then(|id| id.as_u64());
-    let known = id.is_some_and(|id| core.flights.land(id, Err(SessionError::Wire(error))));
+    let known =
+        id.is_some_and(|id| core.pending_requests.complete(id, Err(SessionError::Wire(error))));
     if !known {
         tracing::debug!(target: "toolgate::session", server = %core.server, "unreadable message");
     }
 }
 
 /// Refuses a server's request.
-pub(crate) fn refuse(core: &Core, frame: &Frame, message: &str) {
+pub(crate) fn refuse(core: &SessionCore, frame: &Frame, message: &str) {
     if let Some(id) = frame.id() {
-        core.post(build::failure(Some(id.raw()), code::INTERNAL_ERROR, message, None));
+        core.post(build::error_response(Some(id.raw()), code::INTERNAL_ERROR, message, None));
     }
 }

@@ -1,106 +1,105 @@
-//! The question port: who is told what happens during a call, and who answers what servers ask.
+//! The [`Interactor`] receives the notifications of a call and answers the server's questions.
 //!
-//! Whoever makes a call brings an [`Interactor`]. How it reaches a person or a client (a stream, a
-//! dialog, a prompt) is its own affair; a session only tells and asks. Outside any call the
-//! [`Ambient`] one answers.
+//! Each call brings its own interactor. How it reaches a person or a client (a stream, a dialog, a
+//! prompt) is up to the implementation. Outside any call, [`RootsInteractor`] answers.
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
 use toolgate_model::ServerName;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, Span, Splice, code, method, scan, string};
+use toolgate_wire::{Frame, JsonEdit, Span, code, method, scan, string};
 
-/// What a client calls it that its model can be asked.
+/// The client capability that permits sampling requests.
 pub(crate) const SAMPLING: &str = "sampling";
 
-/// Who an interactor speaks for. Two calls of one scope may answer each other's questions.
+/// Identifies the caller behind an interactor. Calls of one scope may answer each other's
+/// questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Scope(pub u64);
+pub struct CallerScope(pub u64);
 
-/// What kind of question a server asks.
+/// The kind of a server's question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AskKind {
-    /// Which folders may be used.
+pub enum QuestionKind {
+    /// Asks which folders may be used (`roots/list`).
     Roots,
-    /// Let your model complete this.
+    /// Asks the client's model for a completion (`sampling/createMessage`).
     Sampling,
-    /// Let your user fill in this form.
+    /// Asks the user to fill in a form (`elicitation/create`).
     Form,
-    /// Let your user visit this address.
+    /// Asks the user to visit a URL (`elicitation/create` with mode `url`).
     Url,
 }
 
 /// One question of one server.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Who asks.
+    /// The server that asks.
     pub server: ServerName,
-    /// What for.
-    pub kind: AskKind,
-    /// The server's own key for it, where it asks through a result and not by a request.
+    /// The kind of the question.
+    pub kind: QuestionKind,
+    /// The server's key for the question, if it asks through a result instead of a request.
     pub key: Option<String>,
-    /// The request as the server sent it; its id means nothing where there is a key.
+    /// The request as the server sent it. Its id is meaningless if there is a key.
     pub frame: Frame,
 }
 
 impl Question {
-    /// Whether it is an address to visit without an id. Only 2025-11-25 has such ids, but clients
-    /// of every revision may demand one.
+    /// Returns true if this is a URL elicitation without an id. Only 2025-11-25 has these ids, but
+    /// clients of every revision may require one.
     pub fn lacks_elicitation_id(&self) -> bool {
         let params = self.frame.params().unwrap_or_default();
-        self.kind == AskKind::Url && scan::member(params, "elicitationId").is_none()
+        self.kind == QuestionKind::Url && scan::member(params, "elicitationId").is_none()
     }
 }
 
-/// What comes back to the server.
+/// The answer to a server's question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The `result` object, raw.
+    /// The `result` object, as raw JSON.
     Result(Bytes),
-    /// An error object: code, message and perhaps data.
+    /// A JSON-RPC error.
     Failure {
-        /// The JSON-RPC code.
+        /// The JSON-RPC error code.
         code: i32,
-        /// Why.
+        /// The error message.
         message: String,
-        /// More, raw.
+        /// Additional data, as raw JSON.
         data: Option<Bytes>,
     },
-    /// Nobody here can answer this kind of question.
+    /// The interactor cannot answer this kind of question.
     Unsupported,
 }
 
-/// Whoever stands behind a call.
+/// Receives the notifications of a call and answers the questions the server asks during it.
 pub trait Interactor: Send + Sync {
-    /// Who it speaks for.
-    fn scope(&self) -> Scope;
+    /// Returns the scope of the caller.
+    fn scope(&self) -> CallerScope;
 
-    /// Takes a notification that belongs to the call: progress, with the caller's own token, a log
-    /// line, or one the gateway does not know.
+    /// Receives a notification that belongs to the call: progress with the caller's own token, a
+    /// log message, or an unknown notification.
     fn tell(&self, event: Frame);
 
-    /// Answers a question. Dropping the future takes the question back.
+    /// Answers a question. Dropping the future withdraws the question.
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
 
-    /// Answers questions that were asked together, in their order.
+    /// Answers questions that were asked together. The answers have the same order.
     fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
         Box::pin(join_all(questions.into_iter().map(|question| self.ask(question))))
     }
 
-    /// What it can be asked and which extensions stand behind it: the `clientCapabilities` a modern
-    /// server is told with the call, raw.
+    /// Returns the `clientCapabilities` sent to a modern server with the call, as raw JSON.
     fn capabilities(&self) -> Bytes {
         Bytes::from_static(b"{}")
     }
 
-    /// The least level of log lines it wants to be told; `None` for none at all.
+    /// Returns the minimum level of log messages to receive, or `None` to receive none.
     fn level(&self) -> Option<LogLevel> {
         None
     }
 }
 
 impl dyn Interactor + '_ {
-    /// Whether it can be asked anything at all, as it says.
+    /// Returns true if its capabilities include any kind of question.
     pub(crate) fn can_be_asked(&self) -> bool {
         let capabilities = self.capabilities();
         let questions = ["elicitation", "sampling", "roots"];
@@ -108,12 +107,12 @@ impl dyn Interactor + '_ {
     }
 }
 
-/// What a server is told that can be asked of those behind it: no model unless it may, and a model
-/// without the context of other servers.
-pub fn declared(capabilities: Bytes, sampling: bool) -> Bytes {
+/// Removes `sampling` from client capabilities unless the server may use it. Always removes its
+/// `context` option, which would expose the context of other servers.
+pub fn restrict_sampling(capabilities: Bytes, sampling: bool) -> Bytes {
     let Some(at) = scan::member(&capabilities, SAMPLING) else { return capabilities };
-    let context = scan::member(at.of(&capabilities), "context").is_some();
-    let edit = Splice::new(&capabilities);
+    let context = scan::member(at.slice(&capabilities), "context").is_some();
+    let edit = JsonEdit::new(&capabilities);
     let edit = match sampling {
         false => edit.delete_member(Span::new(0, capabilities.len()), SAMPLING),
         true if context => edit.delete_member(at, "context"),
@@ -122,8 +121,8 @@ pub fn declared(capabilities: Bytes, sampling: bool) -> Bytes {
     edit.finish().unwrap_or_else(|_| Bytes::from_static(b"{}"))
 }
 
-impl AskKind {
-    /// Reads the kind off a request, or `None` for a method that is no question.
+impl QuestionKind {
+    /// Returns the kind of a request, or `None` if its method is not a question.
     pub fn of(frame: &Frame) -> Option<Self> {
         match frame.method()?.as_ref() {
             method::ROOTS_LIST => Some(Self::Roots),
@@ -134,7 +133,7 @@ impl AskKind {
     }
 
     fn elicitation(frame: &Frame) -> Self {
-        match scan::text(frame.params().unwrap_or_default(), "mode").as_deref() {
+        match scan::member_text(frame.params().unwrap_or_default(), "mode").as_deref() {
             Some("url") => Self::Url,
             _ => Self::Form,
         }
@@ -142,52 +141,52 @@ impl AskKind {
 }
 
 impl Answer {
-    /// What a server is told when nobody answers: a user who declines, a model that is not there.
-    pub fn declined(kind: AskKind) -> Self {
+    /// Returns the answer to a question that no client can answer.
+    pub fn declined(kind: QuestionKind) -> Self {
         match kind {
-            AskKind::Form | AskKind::Url => {
+            QuestionKind::Form | QuestionKind::Url => {
                 Self::Result(Bytes::from_static(br#"{"action":"decline"}"#))
             }
-            AskKind::Roots => Self::Result(Bytes::from_static(br#"{"roots":[]}"#)),
-            AskKind::Sampling => Self::Failure {
+            QuestionKind::Roots => Self::Result(Bytes::from_static(br#"{"roots":[]}"#)),
+            QuestionKind::Sampling => Self::Failure {
                 code: code::METHOD_NOT_FOUND,
-                message: "the caller offers no sampling".into(),
+                message: "the caller does not support sampling".into(),
                 data: None,
             },
         }
     }
 }
 
-/// Answers outside any call: configured roots, and no to everything else.
+/// Answers outside any call: returns the configured roots and declines every other question.
 #[derive(Debug)]
-pub struct Ambient {
+pub struct RootsInteractor {
     roots: Bytes,
 }
 
-impl Ambient {
-    /// Answers `roots/list` with these URIs.
+impl RootsInteractor {
+    /// Creates an interactor that answers `roots/list` with these URIs.
     pub fn new(roots: &[String]) -> Self {
         let roots: Vec<_> =
             roots.iter().map(|uri| format!("{{\"uri\":{}}}", string::encode(uri))).collect();
         Self { roots: Bytes::from(format!("{{\"roots\":[{}]}}", roots.join(","))) }
     }
 
-    /// The `roots/list` result.
+    /// Returns the `roots/list` result.
     pub fn roots(&self) -> Bytes {
         self.roots.clone()
     }
 }
 
-impl Interactor for Ambient {
-    fn scope(&self) -> Scope {
-        Scope(0)
+impl Interactor for RootsInteractor {
+    fn scope(&self) -> CallerScope {
+        CallerScope(0)
     }
 
     fn tell(&self, _event: Frame) {}
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let answer = match question.kind {
-            AskKind::Roots => Answer::Result(self.roots()),
+            QuestionKind::Roots => Answer::Result(self.roots()),
             _ => Answer::Unsupported,
         };
         Box::pin(std::future::ready(answer))

@@ -1,39 +1,40 @@
-//! One upstream connection: the handshake, calls with everything said meanwhile, lists, the end.
+//! One MCP connection to a server: handshake, calls, notifications, questions, lists and shutdown.
 //!
-//! A [`Session`] lives as long as its connection. It does not start processes, does not come back
-//! after it ended and knows nothing of other servers: that is the fleet's. It decides nothing about
-//! who may call what: that is the gate's.
+//! A [`Session`] lives as long as its connection. Starting processes, reconnecting and managing
+//! several servers are left to the fleet. The gate decides who may call what.
 //!
 //! ```text
-//! call ──► flights (who waits for which id) ──► link (line or HTTP) ──► server
-//!            ▲                                                            │
-//!            └── inbound: answers, progress, logs, questions ◄────────────┘
+//! call ──► pending requests (by id) ──► link (line or HTTP) ──► server
+//!            ▲                                                    │
+//!            └── inbound: answers, progress, logs, questions ◄────┘
 //! ```
 
-mod asks;
 mod core;
 mod error;
+mod event_handler;
 mod exchange;
-mod flights;
 mod handshake;
 mod http;
 mod inbound;
 mod interactor;
 mod large;
-mod level;
 mod line;
 mod listing;
-mod meter;
+mod log_level;
 mod modern;
-mod ourselves;
-mod owner;
+mod notification_limiter;
+mod open_questions;
+mod own_interactor;
+mod pending_requests;
 mod session;
 mod timing;
-mod url_required;
+mod url_elicitation;
 
 pub use error::SessionError;
-pub use handshake::{Opening, Welcome};
-pub use interactor::{Ambient, Answer, AskKind, Interactor, Question, Scope, declared};
-pub use large::sifted;
-pub use owner::Owner;
-pub use session::{Outbound, Session};
+pub use event_handler::SessionEventHandler;
+pub use handshake::{HandshakeResult, SessionOptions};
+pub use interactor::{
+    Answer, CallerScope, Interactor, Question, QuestionKind, RootsInteractor, restrict_sampling,
+};
+pub use large::parse_spooled;
+pub use session::{OutboundRequest, Session};

@@ -8,23 +8,24 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
 use toolgate_transport::line::{LineReader, LineSender, writer};
-use toolgate_transport::spool::{Body, BodyLimits};
+use toolgate_transport::spool::{BodyLimits, ReceivedBody};
 use toolgate_wire::Frame;
 
 use crate::SessionError;
-use crate::core::Core;
-use crate::flights::Flights;
-use crate::inbound::{self, Came};
+use crate::core::SessionCore;
+use crate::inbound::{self, MessageSource};
 use crate::large;
+use crate::pending_requests::PendingRequests;
 
+/// The sending side of a line-based connection.
 pub(crate) struct LineLink {
-    /// Taken when the session closes: the writer then drains, and its end closes the stream.
+    /// Taken when the session closes. The writer then sends what is queued and closes the stream.
     sender: Mutex<Option<LineSender>>,
-    noise: AtomicU64,
+    invalid_lines: AtomicU64,
 }
 
 impl LineLink {
-    /// Takes over the writing side.
+    /// Starts a task that writes to `output`.
     pub(crate) fn new<W: AsyncWrite + Send + Unpin + 'static>(output: W) -> Self {
         let (sender, work) = writer(output);
         tokio::spawn(async move {
@@ -32,32 +33,32 @@ impl LineLink {
                 tracing::debug!(target: "toolgate::session", %error, "writer ended");
             }
         });
-        Self { sender: Mutex::new(Some(sender)), noise: AtomicU64::new(0) }
+        Self { sender: Mutex::new(Some(sender)), invalid_lines: AtomicU64::new(0) }
     }
 
     pub(crate) fn send(&self, message: &Bytes) {
         if let Some(sender) = &*self.sender.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = sender.send(toolgate_wire::line(message));
+            let _ = sender.send(toolgate_wire::to_single_line(message));
         }
     }
 
-    /// Lets what is queued go out, then closes the stream.
+    /// Closes the stream after everything queued is sent.
     pub(crate) fn close(&self) {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Lines that were no messages.
-    pub(crate) fn noise(&self) -> u64 {
-        self.noise.load(Ordering::Relaxed)
+    /// Returns the number of received lines that were not valid messages.
+    pub(crate) fn invalid_lines(&self) -> u64 {
+        self.invalid_lines.load(Ordering::Relaxed)
     }
 
-    fn count_noise(&self) {
-        self.noise.fetch_add(1, Ordering::Relaxed);
+    fn count_invalid_line(&self) {
+        self.invalid_lines.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Reads until the stream ends.
-pub(crate) fn read<R>(core: Arc<Core>, input: R) -> JoinHandle<()>
+/// Starts a task that reads messages until the stream ends.
+pub(crate) fn read<R>(core: Arc<SessionCore>, input: R) -> JoinHandle<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
@@ -65,16 +66,19 @@ where
         let mut reader = LineReader::new(input, BodyLimits::ANSWER);
         let reason = loop {
             match reader.next_body().await {
-                Ok(Some(line)) => match take(&core, line).await {
+                Ok(Some(line)) => match receive_line(&core, line).await {
                     Ok(()) => {}
                     Err(error) => break error.to_string(),
                 },
-                Ok(None) => break "it closed its output".to_owned(),
+                Ok(None) => break "the server closed its output".to_owned(),
                 Err(TransportError::Oversize { limit, head }) => {
-                    refused(&core, &head, || TransportError::Oversize { limit, head: Vec::new() })
+                    fail_affected(&core, &head, || TransportError::Oversize {
+                        limit,
+                        head: Vec::new(),
+                    })
                 }
-                Err(TransportError::Unkept { reason, head }) => {
-                    refused(&core, &head, || unkept(&reason));
+                Err(TransportError::NoRoom { reason, head }) => {
+                    fail_affected(&core, &head, || spool_error(&reason));
                 }
                 Err(error) => break error.to_string(),
             }
@@ -83,36 +87,37 @@ where
     })
 }
 
-async fn take(core: &Arc<Core>, line: Body) -> Result<(), SessionError> {
+async fn receive_line(core: &Arc<SessionCore>, line: ReceivedBody) -> Result<(), SessionError> {
     match large::read(core, line).await {
-        Ok(message) => inbound::arrived(core, message, Came::Anywhere),
-        Err(SessionError::Transport(TransportError::Unkept { reason, head })) => {
-            refused(core, &head, || unkept(&reason));
+        Ok(message) => inbound::receive_message(core, message, MessageSource::Shared),
+        Err(SessionError::Transport(TransportError::NoRoom { reason, head })) => {
+            fail_affected(core, &head, || spool_error(&reason));
         }
         Err(SessionError::Wire(error)) => {
-            if let crate::core::Link::Line(link) = &core.link {
-                link.count_noise();
+            if let crate::core::SessionTransport::Line(link) = &core.link {
+                link.count_invalid_line();
             }
-            inbound::unreadable(core, error);
+            inbound::handle_unreadable(core, error);
         }
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
-fn unkept(reason: &str) -> TransportError {
-    TransportError::Unkept { reason: reason.to_owned(), head: Vec::new() }
+fn spool_error(reason: &str) -> TransportError {
+    TransportError::NoRoom { reason: reason.to_owned(), head: Vec::new() }
 }
 
-/// A message that could not be taken: the call it answers fails, rather than wait for ever.
-fn refused(core: &Core, head: &[u8], why: impl Fn() -> TransportError) {
-    for id in concerned(&core.flights, head) {
-        core.flights.land(id, Err(SessionError::Transport(why())));
+/// Fails the calls that a rejected message may answer, so that they do not wait forever.
+fn fail_affected(core: &SessionCore, head: &[u8], why: impl Fn() -> TransportError) {
+    for id in concerned(&core.pending_requests, head) {
+        core.pending_requests.complete(id, Err(SessionError::Transport(why())));
     }
 }
 
-/// The call such a message answers, by its first bytes; all of them if these do not tell.
-fn concerned(flights: &Flights, head: &[u8]) -> Vec<u64> {
+/// Returns the call that a message answers, by the id in its first bytes, or all pending calls if
+/// there is no id.
+fn concerned(flights: &PendingRequests, head: &[u8]) -> Vec<u64> {
     let waiting = flights.ids();
     let named = Frame::peek_id(head).and_then(|id| id.as_u64());
     match named.filter(|id| waiting.contains(id)) {

@@ -1,6 +1,7 @@
-//! Everything a server offers of one kind, page after page.
+//! Lists everything a server offers of one kind, page by page.
 //!
-//! Bounded in pages, definitions and bytes: beyond a bound it is an error, never a silent cut.
+//! Pages, definitions and bytes are limited. Exceeding a limit is an error; lists are never
+//! truncated silently.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,52 +11,58 @@ use toolgate_model::{CapabilityKind, Definition};
 use toolgate_wire::{Frame, method, scan, string};
 
 use crate::SessionError;
-use crate::core::{Core, Link};
-use crate::exchange::{self, Leg};
-use crate::modern::headers::Lesson;
+use crate::core::{SessionCore, SessionTransport};
+use crate::exchange::{self, SendOptions};
+use crate::modern::headers::ArgumentHeadersBuilder;
 use crate::session::fail_on_error;
 
-/// Pages of one list.
+/// The maximum number of pages of one list.
 const MAX_PAGES: usize = 100;
-/// Definitions in one list.
+/// The maximum number of definitions in one list.
 const MAX_DEFINITIONS: usize = 1000;
-/// Bytes of all pages of one list.
+/// The maximum number of bytes in all pages of one list.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Reads the whole list of one kind. Definitions without a usable name, or under one that was given
-/// before, are left out and logged.
+/// Reads the whole list of one kind. Definitions without a name, or with the name of an earlier
+/// one, are skipped and logged.
 pub(crate) async fn all(
-    core: &Arc<Core>,
+    core: &Arc<SessionCore>,
     kind: CapabilityKind,
 ) -> Result<Vec<Definition>, SessionError> {
     let list = distinct(pages(core, kind).await?, kind);
     match &core.link {
-        Link::Http(_) if core.is_modern() && kind == CapabilityKind::Tool => Ok(learn(core, list)),
+        SessionTransport::Http(_) if core.is_modern() && kind == CapabilityKind::Tool => {
+            Ok(record_argument_headers(core, list))
+        }
         _ => Ok(list),
     }
 }
 
-/// Notes what the tools want repeated in headers; those that cannot be called so are left out.
-fn learn(core: &Core, mut list: Vec<Definition>) -> Vec<Definition> {
-    let mut lesson = Lesson::default();
-    list.retain(|tool| lesson.note(&tool.name, &tool.raw));
-    core.mirror.learn(lesson);
+/// Records which arguments the tools expect in headers. Removes tools whose header marks are
+/// invalid.
+fn record_argument_headers(core: &SessionCore, mut list: Vec<Definition>) -> Vec<Definition> {
+    let mut lesson = ArgumentHeadersBuilder::default();
+    list.retain(|tool| lesson.add_tool(&tool.name, &tool.raw));
+    core.argument_headers.replace_rules(lesson);
     list
 }
 
-async fn pages(core: &Arc<Core>, kind: CapabilityKind) -> Result<Vec<Definition>, SessionError> {
+async fn pages(
+    core: &Arc<SessionCore>,
+    kind: CapabilityKind,
+) -> Result<Vec<Definition>, SessionError> {
     let mut list = Vec::new();
     let Some(request) = request_of(kind) else { return Ok(list) };
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let mut params: Option<String> = None;
     for _ in 0..MAX_PAGES {
-        let leg = Leg::own(core.timeouts);
+        let leg = SendOptions::for_own_request(core.timeouts);
         let asked = params.as_ref().map(String::as_bytes);
         let page = exchange::request(core, leg, request, asked).await?;
         let page = fail_on_error(page)?;
         bytes += page.bytes().len();
-        // Before anything of it is copied.
+        // Check before copying anything.
         if bytes > MAX_BYTES {
             return Err(too_much(kind, format!("{bytes} bytes")));
         }
@@ -65,20 +72,24 @@ async fn pages(core: &Arc<Core>, kind: CapabilityKind) -> Result<Vec<Definition>
         }
         let Some(cursor) = cursor else { return Ok(list) };
         if !seen.insert(cursor.clone()) {
-            return Err(too_much(kind, "the same cursor twice".into()));
+            let why = format!("the list of {kind}s does not end (the same cursor twice)");
+            return Err(SessionError::Protocol(why));
         }
         params = Some(format!("{{\"cursor\":{}}}", string::encode(&cursor)));
     }
     Err(too_much(kind, format!("more than {MAX_PAGES} pages")))
 }
 
-/// A name means one thing: the first under it is what a call of it would reach as well as any.
+/// Removes definitions with duplicate names and keeps the first of each.
 fn distinct(mut list: Vec<Definition>, kind: CapabilityKind) -> Vec<Definition> {
     let mut names = HashSet::with_capacity(list.len());
     list.retain(|definition| {
         let first = names.insert(definition.name.clone());
         if !first {
-            tracing::warn!(target: "toolgate::session", %kind, "two definitions have one name");
+            tracing::warn!(
+                target: "toolgate::session", %kind,
+                "skipping a definition with a duplicate name"
+            );
         }
         first
     });
@@ -86,10 +97,10 @@ fn distinct(mut list: Vec<Definition>, kind: CapabilityKind) -> Vec<Definition> 
 }
 
 fn too_much(kind: CapabilityKind, what: String) -> SessionError {
-    SessionError::Protocol(format!("its list of {kind}s has no end in sight ({what})"))
+    SessionError::Protocol(format!("the list of {kind}s is too long ({what})"))
 }
 
-/// The request that lists a kind; none for methods, which no list holds.
+/// Returns the method that lists a kind, or `None` for extension methods, which cannot be listed.
 fn request_of(kind: CapabilityKind) -> Option<&'static str> {
     Some(match kind {
         CapabilityKind::Tool => method::TOOLS_LIST,
@@ -100,26 +111,28 @@ fn request_of(kind: CapabilityKind) -> Option<&'static str> {
     })
 }
 
-/// Adds a page's definitions to `list`; gives the cursor of the next page.
+/// Adds the definitions of a page to `list`. Returns the cursor of the next page.
 fn read_page(
     page: &Frame,
     kind: CapabilityKind,
     list: &mut Vec<Definition>,
 ) -> Result<Option<String>, SessionError> {
-    let (array, named) = kind.members();
+    let (array, named) = kind.json_keys();
     let result = page.result().unwrap_or_default();
     let span = scan::member(result, array)
-        .ok_or_else(|| SessionError::Protocol(format!("its list of {kind}s has no `{array}`")))?;
-    let whole = Bytes::copy_from_slice(span.of(result));
+        .ok_or_else(|| SessionError::Protocol(format!("the list of {kind}s has no `{array}`")))?;
+    let whole = Bytes::copy_from_slice(span.slice(result));
     for element in scan::elements(&whole) {
         let raw = whole.slice(element.start()..element.end());
-        let name = scan::member(&raw, named).and_then(|span| string::decode(span.of(&raw)));
+        let name = scan::member(&raw, named).and_then(|span| string::decode(span.slice(&raw)));
         match name.map(|name| name.into_owned()) {
             Some(name) => list.push(Definition { name: name.into(), raw }),
-            None => tracing::warn!(target: "toolgate::session", %kind, "a definition has no name"),
+            None => {
+                tracing::warn!(target: "toolgate::session", %kind, "skipping a definition without a name")
+            }
         }
     }
     let cursor =
-        scan::member(result, "nextCursor").and_then(|span| string::decode(span.of(result)));
+        scan::member(result, "nextCursor").and_then(|span| string::decode(span.slice(result)));
     Ok(cursor.map(|cursor| cursor.into_owned()))
 }

@@ -1,4 +1,4 @@
-//! The session itself: open, call, list, subscribe, close.
+//! The session: open, call, list, subscribe, close.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,257 +7,276 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use toolgate_model::{CapabilityKind, Definition};
-use toolgate_transport::http::Endpoint;
-use toolgate_wire::{Era, Frame, Kind, Span, build, method, string, view};
+use toolgate_transport::http::HttpEndpoint;
+use toolgate_wire::{Era, Frame, MessageKind, Span, build, method, string, view};
 
-use crate::core::{Core, Link};
-use crate::exchange::{self, Leg};
+use crate::core::{SessionCore, SessionTransport};
+use crate::exchange::{self, SendOptions};
 use crate::http::HttpLink;
 use crate::line::LineLink;
-use crate::modern::filter::Offer;
-use crate::modern::{self, ear, probe, rounds};
-use crate::{Interactor, Opening, Scope, SessionError, Welcome};
-use crate::{http, level, line, listing, url_required};
+use crate::modern::filter::ListenCapabilities;
+use crate::modern::{self, listen_task, probe, rounds};
+use crate::{CallerScope, HandshakeResult, Interactor, SessionError, SessionOptions};
+use crate::{http, line, listing, log_level, url_elicitation};
 
-/// How long a server may take to answer for its standing stream before we go on without.
-const STANDING: Duration = Duration::from_millis(500);
+/// How long to wait for the report stream to open before continuing without it.
+const STREAM_OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A request on its way to the server.
-pub struct Outbound {
+/// A request to send to the server.
+pub struct OutboundRequest {
     /// The request as the caller sent it.
     pub frame: Frame,
-    /// One span of it to be replaced by other raw JSON: the name or URI the server knows.
+    /// A span of the request and the raw JSON that replaces it: the server's own name or URI.
     pub rename: Option<(Span, Bytes)>,
-    /// Who is told and asked meanwhile.
-    pub port: Arc<dyn Interactor>,
+    /// Receives the notifications of the call and answers its questions.
+    pub interactor: Arc<dyn Interactor>,
 }
 
 /// One open connection to one server.
 pub struct Session {
-    life: Life,
-    welcome: Welcome,
-    /// What a modern server reports.
-    offer: Offer,
+    connection: ConnectionGuard,
+    handshake: HandshakeResult,
+    /// What a modern server can report.
+    listen_capabilities: ListenCapabilities,
 }
 
-/// The connection and the tasks that work for it. Dropping it ends them.
-struct Life {
-    core: Arc<Core>,
+/// The connection and its tasks. Dropping it ends them.
+struct ConnectionGuard {
+    core: Arc<SessionCore>,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Session {
     /// Opens a session on a pair of byte streams.
-    pub async fn on_lines<R, W>(input: R, output: W, opening: Opening) -> Result<Self, SessionError>
+    pub async fn on_lines<R, W>(
+        input: R,
+        output: W,
+        opening: SessionOptions,
+    ) -> Result<Self, SessionError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let core = Core::new(&opening, Link::Line(LineLink::new(output)));
+        let core = SessionCore::new(&opening, SessionTransport::Line(LineLink::new(output)));
         let tasks = vec![line::read(core.clone(), input)];
-        Self::open(Life { core, tasks }, &opening).await
+        Self::open(ConnectionGuard { core, tasks }, &opening).await
     }
 
     /// Opens a session on an HTTP endpoint.
-    pub async fn on_http(endpoint: Endpoint, opening: Opening) -> Result<Self, SessionError> {
-        let core = Core::new(&opening, Link::Http(Arc::new(HttpLink::new(endpoint))));
-        Self::open(Life { core, tasks: Vec::new() }, &opening).await
+    pub async fn on_http(
+        endpoint: HttpEndpoint,
+        opening: SessionOptions,
+    ) -> Result<Self, SessionError> {
+        let core =
+            SessionCore::new(&opening, SessionTransport::Http(Arc::new(HttpLink::new(endpoint))));
+        Self::open(ConnectionGuard { core, tasks: Vec::new() }, &opening).await
     }
 
-    async fn open(life: Life, opening: &Opening) -> Result<Self, SessionError> {
+    async fn open(life: ConnectionGuard, opening: &SessionOptions) -> Result<Self, SessionError> {
         let welcome = probe::open(&life.core, opening).await?;
-        let mut session = Self { life, offer: Offer::of(&welcome), welcome };
-        // What a server reports to whichever stream comes next must not find this one late, amid
-        // the first calls; but it need not have one, or need not say so soon.
-        let _ = tokio::time::timeout(STANDING, session.attend()).await;
+        let mut session = Self {
+            connection: life,
+            listen_capabilities: ListenCapabilities::of(&welcome),
+            handshake: welcome,
+        };
+        // Open the stream before the first call, so that no report is missed. Limit the wait,
+        // because the server may have no such stream or may be slow to say so.
+        let _ = tokio::time::timeout(STREAM_OPEN_TIMEOUT, session.open_report_stream()).await;
         Ok(session)
     }
 
-    /// Opens the stream on which the server reports what belongs to no call, if it has one.
-    async fn attend(&mut self) {
-        let core = &self.life.core;
-        match (&core.link, self.welcome.protocol.era()) {
+    /// Opens the stream for reports that belong to no call, if the server has one.
+    async fn open_report_stream(&mut self) {
+        let core = &self.connection.core;
+        match (&core.link, self.handshake.protocol.era()) {
             (_, Era::Modern) => {
-                self.life.tasks.extend(ear::start(core.clone(), self.offer.clone()));
-                if self.offer.lists() {
-                    core.listener.settled().await;
+                self.connection
+                    .tasks
+                    .extend(listen_task::start(core.clone(), self.listen_capabilities.clone()));
+                if self.listen_capabilities.has_lists() {
+                    core.listen_state.wait_settled().await;
                 }
             }
-            (Link::Http(link), Era::Legacy) => {
+            (SessionTransport::Http(link), Era::Legacy) => {
                 let (listening, opened) = http::listen(core.clone(), link.clone());
-                self.life.tasks.push(listening);
+                self.connection.tasks.push(listening);
                 let _ = opened.await;
             }
-            (Link::Line(_), Era::Legacy) => {}
+            (SessionTransport::Line(_), Era::Legacy) => {}
         }
     }
 
-    /// What the server said when it let us in.
-    pub fn welcome(&self) -> &Welcome {
-        &self.welcome
+    /// Returns the result of the handshake.
+    pub fn handshake(&self) -> &HandshakeResult {
+        &self.handshake
     }
 
-    /// Why the connection is over, if it is.
-    pub fn ended(&self) -> Option<String> {
-        self.life.core.flights.ended()
+    /// Returns why the connection ended, or `None` if it is open.
+    pub fn end_reason(&self) -> Option<String> {
+        self.connection.core.pending_requests.end_reason()
     }
 
-    /// How many lines the server wrote that were no messages.
-    pub fn noise(&self) -> u64 {
-        match &self.life.core.link {
-            Link::Line(link) => link.noise(),
-            Link::Http(_) => 0,
+    /// Returns the number of lines from the server that were not valid messages.
+    pub fn invalid_lines(&self) -> u64 {
+        match &self.connection.core.link {
+            SessionTransport::Line(link) => link.invalid_lines(),
+            SessionTransport::Http(_) => 0,
         }
     }
 
-    /// Sends a request and waits for its answer, which bears an id of this session's. What a modern
-    /// server asks first is settled on the way. Dropping the future cancels the request at the
+    /// Sends a request and waits for its answer, which carries an id of this session. Answers the
+    /// questions that a modern server asks first. Dropping the future cancels the request at the
     /// server.
-    pub async fn call(&self, outbound: &Outbound) -> Result<Frame, SessionError> {
-        let core = &self.life.core;
+    pub async fn call(&self, outbound: &OutboundRequest) -> Result<Frame, SessionError> {
+        let core = &self.connection.core;
         let is_modern = core.is_modern();
         if is_modern {
             let method = outbound.frame.method().unwrap_or_default();
-            if let Some(answer) = modern::answered_here(core, &method) {
+            if let Some(answer) = modern::answer_locally(core, &method) {
                 return answer;
             }
-        } else if let Some(level) = core.level.lacking(&*outbound.port) {
-            Box::pin(level::raise(core, level)).await;
+        } else if let Some(level) = core.log_level.missing_level(&*outbound.interactor) {
+            Box::pin(log_level::raise(core, level)).await;
         }
-        let answer = exchange::once(core, outbound, Leg::first(core.timeouts)).await?;
+        let answer = exchange::send_once(core, outbound, SendOptions::first(core.timeouts)).await?;
         match is_modern {
             true if !rounds::is_final(&answer) => {
-                Box::pin(rounds::go_on(core, outbound, answer)).await
+                Box::pin(rounds::run_rounds(core, outbound, answer)).await
             }
-            false if answer.kind() == Kind::Failure => {
-                Box::pin(url_required::go_on(core, outbound, answer)).await
+            false if answer.kind() == MessageKind::Failure => {
+                Box::pin(url_elicitation::visit_and_retry(core, outbound, answer)).await
             }
             _ => Ok(answer),
         }
     }
 
-    /// Whether a question is open that belongs to a call of another scope, or to nobody knows whom.
-    /// A call that may ask should then be sent on another connection: on this one its questions
-    /// could not be told from the others. They can where every call has a stream of its own, and
-    /// they need not be for a caller who can be asked nothing.
-    pub fn is_asking_another(&self, port: &dyn Interactor) -> bool {
-        let flights = &self.life.core.flights;
+    /// Returns true if a question is open that belongs, or may belong, to a call of another scope.
+    /// A call that may ask should then use another connection, because its questions could not be
+    /// attributed on this one. Always false if every call has its own stream. An open question does
+    /// not matter to a caller that cannot be asked.
+    pub fn is_asking_other_scope(&self, port: &dyn Interactor) -> bool {
+        let flights = &self.connection.core.pending_requests;
         flights.is_asking()
-            && self.life.core.shares_questions()
-            && (flights.is_holding() || !flights.suits(port.scope()) && port.can_be_asked())
+            && self.connection.core.shares_questions()
+            && (flights.is_holding() || !flights.can_attribute(port.scope()) && port.can_be_asked())
     }
 
-    /// Whether a request and a call of another scope under way here might both ask something, and
-    /// nobody could tell whose question is whose. What asked nothing before is taken to ask nothing.
-    pub fn may_mingle(&self, port: &dyn Interactor, request: &Frame) -> bool {
-        let core = &self.life.core;
+    /// Returns true if the request and a pending call of another scope may both ask a question, so
+    /// that the questions could not be attributed. A kind of call that asked nothing before is
+    /// assumed to ask nothing.
+    pub fn may_mix_questions(&self, port: &dyn Interactor, request: &Frame) -> bool {
+        let core = &self.connection.core;
         core.shares_questions()
             && core
-                .flights
+                .pending_requests
                 .kind(request)
-                .is_some_and(|kind| core.flights.mingles(port.scope(), kind))
+                .is_some_and(|kind| core.pending_requests.may_mix_questions(port.scope(), kind))
             && port.can_be_asked()
     }
 
-    /// Waits until [`Session::is_asking_another`] is not so, or the connection is over.
-    pub async fn suited(&self, scope: Scope) {
-        self.life.core.flights.suited(scope).await;
+    /// Waits until [`Session::is_asking_other_scope`] is false for this scope, or the connection
+    /// ended.
+    pub async fn wait_until_suited(&self, scope: CallerScope) {
+        self.connection.core.pending_requests.wait_until_suited(scope).await;
     }
 
-    /// Sends a request of our own, with nobody behind it.
+    /// Sends a request of the gateway itself.
     pub async fn request(
         &self,
         method: &str,
         params: Option<&[u8]>,
     ) -> Result<Frame, SessionError> {
-        let core = &self.life.core;
+        let core = &self.connection.core;
         if method == method::LOGGING_SET_LEVEL {
-            core.level.forget();
+            core.log_level.forget();
         }
         if core.is_modern()
-            && let Some(answer) = modern::answered_here(core, method)
+            && let Some(answer) = modern::answer_locally(core, method)
         {
             return answer;
         }
-        exchange::request(core, Leg::own(core.timeouts), method, params).await
+        exchange::request(core, SendOptions::for_own_request(core.timeouts), method, params).await
     }
 
-    /// Sends a notification, unless the server's revision has no such thing.
+    /// Sends a notification, unless the server's revision does not define it.
     pub fn notify(&self, method: &str, params: Option<&[u8]>) {
-        let core = &self.life.core;
-        if !core.is_modern() || modern::takes(method) {
+        let core = &self.connection.core;
+        if !core.is_modern() || modern::accepts_notification(method) {
             core.post(build::notification(method, params));
         }
     }
 
-    /// Asks to be told, through the owner, when a resource changes.
+    /// Subscribes to a resource. The event handler receives the updates.
     pub async fn subscribe(&self, uri: &str) -> Result<(), SessionError> {
-        let core = &self.life.core;
+        let core = &self.connection.core;
         match core.is_modern() {
-            true => modern::listen::subscribe(core, &self.offer, uri).await,
-            false => self.about(method::RESOURCES_SUBSCRIBE, uri).await,
+            true => modern::listen_state::subscribe(core, &self.listen_capabilities, uri).await,
+            false => self.request_for_uri(method::RESOURCES_SUBSCRIBE, uri).await,
         }
     }
 
-    /// Takes back [`Session::subscribe`].
+    /// Ends a subscription made with [`Session::subscribe`].
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), SessionError> {
-        let core = &self.life.core;
+        let core = &self.connection.core;
         if core.is_modern() {
-            core.listener.want(|wanted| wanted.uris.remove(uri));
+            core.listen_state.update_targets(|wanted| wanted.uris.remove(uri));
             return Ok(());
         }
-        self.about(method::RESOURCES_UNSUBSCRIBE, uri).await
+        self.request_for_uri(method::RESOURCES_UNSUBSCRIBE, uri).await
     }
 
-    async fn about(&self, method: &str, uri: &str) -> Result<(), SessionError> {
+    async fn request_for_uri(&self, method: &str, uri: &str) -> Result<(), SessionError> {
         let params = format!("{{\"uri\":{}}}", string::encode(uri));
         self.request(method, Some(params.as_bytes())).await.and_then(fail_on_error).map(drop)
     }
 
-    /// Asks a modern server to report, through the owner, what becomes of a task. `false` if it
-    /// does not report such things; asking it is then the only way.
+    /// Asks a modern server to report the progress of a task to the event handler. Returns false if
+    /// the server does not support this; the task must then be polled.
     pub fn watch_task(&self, task: &str) -> bool {
-        if self.offer.tasks {
-            self.life.core.listener.want(|wanted| wanted.tasks.insert(task.to_owned()));
+        if self.listen_capabilities.tasks {
+            self.connection
+                .core
+                .listen_state
+                .update_targets(|wanted| wanted.tasks.insert(task.to_owned()));
         }
-        self.offer.tasks
+        self.listen_capabilities.tasks
     }
 
-    /// Takes back [`Session::watch_task`].
+    /// Ends the reports requested by [`Session::watch_task`].
     pub fn unwatch_task(&self, task: &str) {
-        self.life.core.listener.want(|wanted| wanted.tasks.remove(task));
+        self.connection.core.listen_state.update_targets(|wanted| wanted.tasks.remove(task));
     }
 
-    /// Everything the server offers of one kind, all pages.
+    /// Lists everything the server offers of one kind, all pages.
     pub async fn list(&self, kind: CapabilityKind) -> Result<Vec<Definition>, SessionError> {
-        listing::all(&self.life.core, kind).await
+        listing::all(&self.connection.core, kind).await
     }
 
-    /// Says goodbye: ends the HTTP session, or closes the stream to the process.
+    /// Ends the HTTP session, or closes the stream to the process.
     pub async fn close(&self) {
-        match &self.life.core.link {
-            Link::Line(link) => link.close(),
-            Link::Http(link) => link.delete().await,
+        match &self.connection.core.link {
+            SessionTransport::Line(link) => link.close(),
+            SessionTransport::Http(link) => link.delete().await,
         }
     }
 }
 
-impl Drop for Life {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        if let Link::Line(link) = &self.core.link {
+        if let SessionTransport::Line(link) = &self.core.link {
             link.close();
         }
-        self.core.flights.end("the session was closed");
-        self.core.asks.abort_all();
+        self.core.pending_requests.end("the session was closed");
+        self.core.open_questions.abort_all();
         for task in &self.tasks {
             task.abort();
         }
     }
 }
 
-/// Turns an error answer into an error.
+/// Converts an error response into an error.
 pub(crate) fn fail_on_error(frame: Frame) -> Result<Frame, SessionError> {
-    if frame.kind() != Kind::Failure {
+    if frame.kind() != MessageKind::Failure {
         return Ok(frame);
     }
     let error = frame.error().and_then(view::RpcError::of);
@@ -266,6 +285,6 @@ pub(crate) fn fail_on_error(frame: Frame) -> Result<Frame, SessionError> {
             code: error.code.unwrap_or_default(),
             message: error.message.unwrap_or_default().into_owned(),
         },
-        None => SessionError::Protocol("its error cannot be read".into()),
+        None => SessionError::Protocol("the error object is invalid".into()),
     })
 }

@@ -1,15 +1,19 @@
-//! How long a call may take: a while without a sign of life, and a while in all.
+//! The time limits of a call: a limit without activity and a total limit.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
-use toolgate_model::Timeouts;
+use toolgate_model::ServerTimeouts;
 
 use crate::SessionError;
-use crate::flights::Flights;
+use crate::pending_requests::PendingRequests;
 
-/// Waits until call `id` has been silent, or under way, for too long.
-pub(crate) async fn overdue(flights: &Flights, id: u64, timeouts: Timeouts) -> SessionError {
+/// Waits until call `id` exceeds one of its time limits, and returns the error.
+pub(crate) async fn wait_overdue(
+    flights: &PendingRequests,
+    id: u64,
+    timeouts: ServerTimeouts,
+) -> SessionError {
     let started = Instant::now();
     let max = timeouts.max();
     let idle = timeouts.call.unwrap_or(max);
@@ -20,7 +24,7 @@ pub(crate) async fn overdue(flights: &Flights, id: u64, timeouts: Timeouts) -> S
         if next >= latest {
             return SessionError::TimedOut(max);
         }
-        let last_sign = flights.last_sign(id).unwrap_or(started);
+        let last_sign = flights.last_activity(id).unwrap_or(started);
         let silent_until = last_sign + idle;
         if silent_until <= next {
             return SessionError::TimedOut(idle);

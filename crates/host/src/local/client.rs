@@ -1,4 +1,4 @@
-//! The client a local server serves: what it can be asked, and what it is told during a call.
+//! The client of a local server: sampling requests to it and progress notifications.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,71 +12,77 @@ use toolgate_transport::line::LineSender;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, build, method};
 
-/// Why a client gave no answer.
+/// Why a request to a client failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
-    /// It did not say that it can be asked.
-    #[error("ask the client's model: it offers none")]
+pub enum ClientRequestError {
+    /// The client did not declare sampling.
+    #[error("the client does not support sampling")]
     Unsupported,
-    /// It said no.
-    #[error("ask the client: {message} ({code})")]
+    /// The client answered with an error.
+    #[error("the client refused the request: {message} ({code})")]
     Refused {
-        /// The JSON-RPC code.
+        /// The JSON-RPC error code.
         code: i64,
-        /// Why, in its words.
+        /// The client's error message.
         message: String,
     },
-    /// It took too long.
-    #[error("ask the client: it gave no answer in time")]
-    Late,
-    /// It is gone.
-    #[error("ask the client: it is gone")]
-    Gone,
+    /// The client did not answer in time.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client disconnected.
+    #[error("the client disconnected")]
+    Disconnected,
 }
 
-/// Whoever called a tool, for as long as the call runs. Cheap to clone.
+/// The client that called a tool, usable while the call runs. Cheap to clone.
 #[derive(Clone)]
-pub struct Client {
-    link: Arc<Link>,
-    /// What its progress is to be told under.
-    token: Option<Value>,
+pub struct ClientHandle {
+    link: Arc<LocalConnection>,
+    /// The token for progress notifications, if the caller wants them.
+    progress_token: Option<Value>,
 }
 
-impl Client {
-    /// The client behind a link, as it asks for one thing.
-    pub(super) fn of(link: &Arc<Link>, params: &Value) -> Self {
+impl ClientHandle {
+    /// Creates a handle for one request with these params.
+    pub(super) fn of(link: &Arc<LocalConnection>, params: &Value) -> Self {
         let token = params.pointer("/_meta/progressToken").cloned();
-        Self { link: link.clone(), token }
+        Self { link: link.clone(), progress_token: token }
     }
 
-    /// What it declared that it can do. Behind a gate that many clients share, that is what any of
-    /// them may be able to: whether this one is can only be asked.
+    /// Returns the declared client capabilities. Behind a gate with several clients, these are the
+    /// capabilities of all clients together; whether this client has one shows only when it is
+    /// used.
     pub fn capabilities(&self) -> &Value {
         static NONE: Value = Value::Null;
         self.link.capabilities.get().unwrap_or(&NONE)
     }
 
-    /// Whether its model may be asked.
+    /// Returns true if the client declared sampling.
     pub fn offers_sampling(&self) -> bool {
         self.capabilities().get("sampling").is_some()
     }
 
-    /// Lets its model complete something: `params` and the result are those of
-    /// `sampling/createMessage`. Whoever stops waiting takes the question back.
-    pub async fn sample(&self, params: &Value, limit: Duration) -> Result<Value, AskError> {
+    /// Sends a `sampling/createMessage` request with these params and returns its result. Dropping
+    /// the future cancels the request.
+    pub async fn sample(
+        &self,
+        params: &Value,
+        limit: Duration,
+    ) -> Result<Value, ClientRequestError> {
         if !self.offers_sampling() {
-            return Err(AskError::Unsupported);
+            return Err(ClientRequestError::Unsupported);
         }
         let mut asked = self.link.ask(method::SAMPLING_CREATE_MESSAGE, params)?;
         match timeout(limit, &mut asked.answer).await {
-            Ok(answer) => answer.unwrap_or(Err(AskError::Gone)),
-            Err(_) => Err(AskError::Late),
+            Ok(answer) => answer.unwrap_or(Err(ClientRequestError::Disconnected)),
+            Err(_) => Err(ClientRequestError::TimedOut),
         }
     }
 
-    /// Tells how far the call has come, if the caller wants to know. `done` must grow.
+    /// Sends a progress notification, if the caller wants them. `done` must increase with each
+    /// call.
     pub fn progress(&self, done: f64, total: Option<f64>, message: &str) {
-        let Some(token) = &self.token else { return };
+        let Some(token) = &self.progress_token else { return };
         let mut params = json!({ "progressToken": token, "progress": done });
         if let Some(total) = total {
             params["total"] = json!(total);
@@ -88,53 +94,59 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for ClientHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("capabilities", self.capabilities()).finish_non_exhaustive()
     }
 }
 
-/// One connection to a client, and what it was asked on it.
-pub(super) struct Link {
+/// One connection to a client, with the requests sent on it.
+pub(super) struct LocalConnection {
     out: LineSender,
     capabilities: OnceLock<Value>,
-    asked: Mutex<Asked>,
+    pending: Mutex<PendingQuestions>,
 }
 
-type Answer = Result<Value, AskError>;
+/// The client's answer to a request.
+type ClientAnswer = Result<Value, ClientRequestError>;
 
+/// The requests to a client that wait for an answer.
 #[derive(Default)]
-struct Asked {
+struct PendingQuestions {
     last: u64,
-    open: HashMap<u64, oneshot::Sender<Answer>>,
-    /// Nothing comes from there any more.
-    over: bool,
+    open: HashMap<u64, oneshot::Sender<ClientAnswer>>,
+    /// True once the client sends nothing more.
+    closed: bool,
 }
 
-impl Link {
+impl LocalConnection {
     pub(super) fn new(out: LineSender) -> Arc<Self> {
-        Arc::new(Self { out, capabilities: OnceLock::new(), asked: Mutex::default() })
+        Arc::new(Self { out, capabilities: OnceLock::new(), pending: Mutex::default() })
     }
 
-    /// Sends a message; a client that is gone wants none.
+    /// Sends a message. Does nothing if the client disconnected.
     pub(super) fn send(&self, message: bytes::Bytes) {
         let _ = self.out.send(message);
     }
 
-    /// Notes what the client says of itself, once.
-    pub(super) fn greeted(&self, capabilities: &Value) {
+    /// Sets the client capabilities, once.
+    pub(super) fn set_capabilities(&self, capabilities: &Value) {
         let _ = self.capabilities.set(capabilities.clone());
     }
 
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, PendingQuestions> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(self: &Arc<Self>, method: &str, params: &Value) -> Result<Question, AskError> {
+    fn ask(
+        self: &Arc<Self>,
+        method: &str,
+        params: &Value,
+    ) -> Result<PendingQuestionGuard, ClientRequestError> {
         let (sender, answer) = oneshot::channel();
-        let mut asked = self.asked();
-        if asked.over {
-            return Err(AskError::Gone);
+        let mut asked = self.pending();
+        if asked.closed {
+            return Err(ClientRequestError::Disconnected);
         }
         asked.last += 1;
         let id = asked.last;
@@ -142,19 +154,19 @@ impl Link {
         drop(asked);
         let params = params.to_string();
         self.send(build::request(&id.to_string(), method, Some(params.as_bytes())));
-        Ok(Question { link: self.clone(), id, answer })
+        Ok(PendingQuestionGuard { link: self.clone(), id, answer })
     }
 
-    /// Takes the answer to a question; what nobody asked is nobody's.
-    pub(super) fn answered(&self, frame: &Frame) {
+    /// Delivers the answer to a pending request. Ignores answers to unknown requests.
+    pub(super) fn deliver_answer(&self, frame: &Frame) {
         let id = frame.id().and_then(|id| id.raw().parse::<u64>().ok());
-        let Some(sender) = id.and_then(|id| self.asked().open.remove(&id)) else { return };
+        let Some(sender) = id.and_then(|id| self.pending().open.remove(&id)) else { return };
         let answer = match frame.error() {
             Some(error) => {
                 let error = RpcError::of(error);
                 let code = error.as_ref().and_then(|error| error.code).unwrap_or_default();
                 let message = error.and_then(|error| error.message).unwrap_or_default();
-                Err(AskError::Refused { code, message: message.into_owned() })
+                Err(ClientRequestError::Refused { code, message: message.into_owned() })
             }
             None => {
                 Ok(serde_json::from_slice(frame.result().unwrap_or(b"null")).unwrap_or(Value::Null))
@@ -163,24 +175,24 @@ impl Link {
         let _ = sender.send(answer);
     }
 
-    /// The client says nothing more: whoever waits for an answer waits in vain.
-    pub(super) fn over(&self) {
-        let mut asked = self.asked();
-        asked.over = true;
+    /// Marks the connection as closed and fails all pending requests.
+    pub(super) fn close(&self) {
+        let mut asked = self.pending();
+        asked.closed = true;
         asked.open.clear();
     }
 }
 
-/// A question that was put, and is taken back if nobody waits for its answer any more.
-struct Question {
-    link: Arc<Link>,
+/// A pending request to the client. Dropping it before the answer cancels the request.
+struct PendingQuestionGuard {
+    link: Arc<LocalConnection>,
     id: u64,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<ClientAnswer>,
 }
 
-impl Drop for Question {
+impl Drop for PendingQuestionGuard {
     fn drop(&mut self) {
-        if self.link.asked().open.remove(&self.id).is_some() {
+        if self.link.pending().open.remove(&self.id).is_some() {
             let params = format!("{{\"requestId\":{}}}", self.id);
             self.link.send(build::notification(method::CANCELLED, Some(params.as_bytes())));
         }

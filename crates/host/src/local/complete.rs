@@ -1,44 +1,44 @@
-//! Completion of what a user is typing: a prompt's argument, or a variable of a template.
+//! Completion of a prompt argument or a template variable while a user types it.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Values;
-use super::fault::{Fault, Handler, handler};
+use super::ArgumentValues;
+use super::handler::{HandlerError, LocalHandler, handler};
 
-/// How many values one answer may hold, by the protocol.
+/// The maximum number of values in one answer, by the protocol.
 const MOST: usize = 100;
 
-/// What is being typed.
+/// A request for completions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Completing {
-    /// So far.
+pub struct CompletionRequest {
+    /// The text typed so far.
     pub value: String,
-    /// What the other arguments are by now, as far as the client tells.
-    pub others: Values,
+    /// The values of the other arguments, as far as the client sends them.
+    pub others: ArgumentValues,
 }
 
-/// What it may become.
+/// The possible completions of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
-    /// The likeliest first; no more than a hundred are sent.
+    /// The values, likeliest first. Only the first hundred are sent.
     pub values: Vec<String>,
-    /// How many there are in all, if that is known.
+    /// The total number of values, if known.
     pub total: Option<usize>,
-    /// Whether there are more than `values` has.
+    /// True if there are more values than `values` contains.
     pub more: bool,
 }
 
 impl From<Vec<String>> for Completion {
-    /// All there are.
+    /// Creates a completion from the full list of values.
     fn from(values: Vec<String>) -> Self {
         Self { total: Some(values.len()), more: false, values }
     }
 }
 
 impl Completion {
-    /// The result object of `completion/complete`.
+    /// Returns the result object of `completion/complete`.
     fn result(mut self) -> Value {
         let more = self.more || self.values.len() > MOST;
         self.values.truncate(MOST);
@@ -50,16 +50,16 @@ impl Completion {
     }
 }
 
-/// The functions that complete, by the argument they complete.
+/// The completion functions, by argument name.
 #[derive(Clone, Default)]
-pub(super) struct Completers(BTreeMap<String, Handler<Completing, Completion>>);
+pub(super) struct Completers(BTreeMap<String, LocalHandler<CompletionRequest, Completion>>);
 
 impl Completers {
     pub(super) fn add<F, A, E>(&mut self, argument: &str, function: F)
     where
-        F: Fn(Completing) -> A + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Completion, E>> + Send + 'static,
-        E: Into<Fault>,
+        E: Into<HandlerError>,
     {
         self.0.insert(argument.to_owned(), handler(function));
     }
@@ -68,11 +68,11 @@ impl Completers {
         self.0.is_empty()
     }
 
-    /// Completes an argument; one that nobody completes has nothing to offer.
+    /// Completes an argument. Returns no values for an argument without a completion function.
     pub(super) async fn complete(
         &self,
         argument: &str,
-        typed: Completing,
+        typed: CompletionRequest,
     ) -> Result<Value, (i32, String)> {
         let completion = match self.0.get(argument) {
             Some(function) => function(typed).await.map_err(|fault| fault.error(argument))?,

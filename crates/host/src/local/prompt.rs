@@ -1,31 +1,31 @@
-//! Prompts that a function of this program fills in.
+//! Prompts whose messages a function of this program creates.
 
 use serde_json::{Value, json};
 
-use super::complete::{Completers, Completing, Completion};
-use super::fault::{Fault, Handler, handler};
-use super::{Values, texts};
+use super::complete::{Completers, Completion, CompletionRequest};
+use super::handler::{HandlerError, LocalHandler, handler};
+use super::{ArgumentValues, string_arguments};
 
 /// One message of a prompt.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct PromptMessage {
     role: &'static str,
     content: Value,
 }
 
-impl Message {
-    /// What the user says.
+impl PromptMessage {
+    /// Creates a text message with the role `user`.
     pub fn user(text: impl Into<String>) -> Self {
         Self::of("user", json!({ "type": "text", "text": text.into() }))
     }
 
-    /// What the model is to have said.
+    /// Creates a text message with the role `assistant`.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::of("assistant", json!({ "type": "text", "text": text.into() }))
     }
 
-    /// What the user shows: a content block as the protocol has it.
-    pub fn shown(content: Value) -> Self {
+    /// Creates a message with the role `user` from a content block of the protocol.
+    pub fn user_content(content: Value) -> Self {
         Self::of("user", content)
     }
 
@@ -34,22 +34,22 @@ impl Message {
     }
 }
 
-/// A prompt.
+/// A prompt of a local server.
 #[derive(Clone)]
 pub struct Prompt {
     pub(super) name: String,
     definition: Value,
-    fill: Handler<Values, Vec<Message>>,
+    fill: LocalHandler<ArgumentValues, Vec<PromptMessage>>,
     pub(super) completers: Completers,
 }
 
 impl Prompt {
-    /// A prompt that is filled in when it is asked for, from its arguments.
+    /// Creates a prompt whose messages a function creates from its arguments.
     pub fn new<F, A, E>(name: &str, description: &str, function: F) -> Self
     where
-        F: Fn(Values) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<Vec<Message>, E>> + Send + 'static,
-        E: Into<Fault>,
+        F: Fn(ArgumentValues) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<PromptMessage>, E>> + Send + 'static,
+        E: Into<HandlerError>,
     {
         Self {
             name: name.to_owned(),
@@ -59,16 +59,16 @@ impl Prompt {
         }
     }
 
-    /// A prompt without arguments that always says the same.
+    /// Creates a prompt without arguments and with a fixed text.
     pub fn fixed(name: &str, description: &str, text: &str) -> Self {
-        let said = vec![Message::user(text)];
+        let messages = vec![PromptMessage::user(text)];
         Self::new(name, description, move |_| {
-            let said = said.clone();
-            async move { Ok::<_, Fault>(said) }
+            let messages = messages.clone();
+            async move { Ok::<_, HandlerError>(messages) }
         })
     }
 
-    /// What people are shown instead of its name.
+    /// Sets the title that is shown to users instead of the name.
     #[must_use]
     pub fn title(mut self, title: &str) -> Self {
         self.definition["title"] = json!(title);
@@ -86,13 +86,13 @@ impl Prompt {
         self
     }
 
-    /// Completes an argument while a user types it.
+    /// Adds a completion function for an argument.
     #[must_use]
     pub fn complete<F, A, E>(mut self, argument: &str, function: F) -> Self
     where
-        F: Fn(Completing) -> A + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Completion, E>> + Send + 'static,
-        E: Into<Fault>,
+        E: Into<HandlerError>,
     {
         self.completers.add(argument, function);
         self
@@ -102,18 +102,18 @@ impl Prompt {
         &self.definition
     }
 
-    /// Fills it in; the result object of `prompts/get`.
+    /// Creates the messages. Returns the result object of `prompts/get`.
     pub(super) async fn get(&self, arguments: &Value) -> Result<Value, (i32, String)> {
         let filled = async {
-            let given = texts(arguments)?;
+            let given = string_arguments(arguments)?;
             if let Some(missing) = self.required().find(|name| !given.contains_key(*name)) {
-                return Err(Fault::Invalid(format!("the argument `{missing}` is missing")));
+                return Err(HandlerError::Invalid(format!("the argument `{missing}` is missing")));
             }
             (self.fill)(given).await
         };
         let messages = filled.await.map_err(|fault| fault.error(&self.name))?;
-        let said = |it: Message| json!({ "role": it.role, "content": it.content });
-        let messages: Vec<_> = messages.into_iter().map(said).collect();
+        let to_json = |it: PromptMessage| json!({ "role": it.role, "content": it.content });
+        let messages: Vec<_> = messages.into_iter().map(to_json).collect();
         Ok(json!({ "description": self.definition["description"], "messages": messages }))
     }
 

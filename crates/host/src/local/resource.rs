@@ -1,61 +1,61 @@
-//! Resources whose text a function of this program gives, one by one or by a template.
+//! Text resources and resource templates whose text a function of this program returns.
 
 use serde_json::{Value, json};
 
-use super::Values;
-use super::complete::{Completers, Completing, Completion};
-use super::fault::{Fault, Handler, handler};
-use super::pattern::Pattern;
+use super::ArgumentValues;
+use super::complete::{Completers, Completion, CompletionRequest};
+use super::handler::{HandlerError, LocalHandler, handler};
+use super::uri_pattern::UriPattern;
 
 /// A text resource.
 #[derive(Clone)]
 pub struct Resource {
     pub(super) uri: String,
     definition: Value,
-    read: Handler<(), String>,
+    read: LocalHandler<(), String>,
 }
 
 impl Resource {
-    /// A resource whose text is made when it is read.
+    /// Creates a resource whose text a function returns.
     pub fn new<F, A, E>(uri: &str, name: &str, description: &str, function: F) -> Self
     where
         F: Fn() -> A + Send + Sync + 'static,
         A: Future<Output = Result<String, E>> + Send + 'static,
-        E: Into<Fault>,
+        E: Into<HandlerError>,
     {
         let definition = json!({ "uri": uri, "name": name, "description": description });
         Self { uri: uri.to_owned(), definition, read: handler(move |()| function()) }
     }
 
-    /// A resource whose text is always the same.
+    /// Creates a resource with a fixed text.
     pub fn fixed(uri: &str, name: &str, description: &str, text: &str) -> Self {
         let whole = text.to_owned();
         let resource = Self::new(uri, name, description, move || {
             let text = whole.clone();
-            async move { Ok::<_, Fault>(text) }
+            async move { Ok::<_, HandlerError>(text) }
         });
         resource.with("size", json!(text.len()))
     }
 
-    /// What people are shown instead of its name.
+    /// Sets the title that is shown to users instead of the name.
     #[must_use]
     pub fn title(self, title: &str) -> Self {
         self.with("title", json!(title))
     }
 
-    /// Its media type.
+    /// Sets the media type.
     #[must_use]
     pub fn mime_type(self, mime_type: &str) -> Self {
         self.with("mimeType", json!(mime_type))
     }
 
-    /// For whom it is, and how much it matters: `audience`, `priority`, `lastModified`.
+    /// Sets the annotations: `audience`, `priority`, `lastModified`.
     #[must_use]
     pub fn annotations(self, annotations: Value) -> Self {
         self.with("annotations", annotations)
     }
 
-    /// How many bytes its text has.
+    /// Sets the size of the text in bytes.
     #[must_use]
     pub fn size(self, bytes: u64) -> Self {
         self.with("size", json!(bytes))
@@ -70,36 +70,36 @@ impl Resource {
         &self.definition
     }
 
-    /// Reads it; the result object of `resources/read`.
+    /// Reads the resource. Returns the result object of `resources/read`.
     pub(super) async fn read(&self) -> Result<Value, (i32, String)> {
         let text = (self.read)(()).await.map_err(|fault| fault.error(&self.uri))?;
         Ok(contents(&self.uri, &self.definition, text))
     }
 }
 
-/// Resources that are made for whatever URI fits a template.
+/// A template for resources: every URI that matches is a resource.
 #[derive(Clone)]
-pub struct Template {
+pub struct ResourceTemplate {
     pub(super) uri: String,
-    pattern: Pattern,
+    pattern: UriPattern,
     definition: Value,
-    read: Handler<Values, String>,
+    read: LocalHandler<ArgumentValues, String>,
     pub(super) completers: Completers,
 }
 
-impl Template {
-    /// Resources of an RFC 6570 template, with `{name}` for one segment and, at its end, `{?a,b}` for
-    /// members of a query, all of which may be missing. The function gets what stands in their
-    /// places, decoded; members that the template does not name are left out.
+impl ResourceTemplate {
+    /// Creates a template from an RFC 6570 URI template. It supports `{name}` for one segment and,
+    /// at the end, `{?a,b}` for query members, each of which may be missing. The function gets the
+    /// decoded values; query members that the template does not name are ignored.
     pub fn new<F, A, E>(uri_template: &str, name: &str, description: &str, function: F) -> Self
     where
-        F: Fn(Values) -> A + Send + Sync + 'static,
+        F: Fn(ArgumentValues) -> A + Send + Sync + 'static,
         A: Future<Output = Result<String, E>> + Send + 'static,
-        E: Into<Fault>,
+        E: Into<HandlerError>,
     {
         Self {
             uri: uri_template.to_owned(),
-            pattern: Pattern::new(uri_template),
+            pattern: UriPattern::new(uri_template),
             definition: json!({
                 "uriTemplate": uri_template, "name": name, "description": description,
             }),
@@ -108,31 +108,31 @@ impl Template {
         }
     }
 
-    /// What people are shown instead of its name.
+    /// Sets the title that is shown to users instead of the name.
     #[must_use]
     pub fn title(self, title: &str) -> Self {
         self.with("title", json!(title))
     }
 
-    /// The media type of all of them.
+    /// Sets the media type of all resources of the template.
     #[must_use]
     pub fn mime_type(self, mime_type: &str) -> Self {
         self.with("mimeType", json!(mime_type))
     }
 
-    /// For whom they are, and how much they matter: `audience`, `priority`, `lastModified`.
+    /// Sets the annotations of all resources: `audience`, `priority`, `lastModified`.
     #[must_use]
     pub fn annotations(self, annotations: Value) -> Self {
         self.with("annotations", annotations)
     }
 
-    /// Completes a variable while a user types it.
+    /// Adds a completion function for a variable.
     #[must_use]
     pub fn complete<F, A, E>(mut self, variable: &str, function: F) -> Self
     where
-        F: Fn(Completing) -> A + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Completion, E>> + Send + 'static,
-        E: Into<Fault>,
+        E: Into<HandlerError>,
     {
         self.completers.add(variable, function);
         self
@@ -147,13 +147,17 @@ impl Template {
         &self.definition
     }
 
-    /// What stands in the places of its variables, if the URI fits.
-    pub(super) fn fits(&self, uri: &str) -> Option<Values> {
+    /// Returns the values of the variables, or `None` if the URI does not match.
+    pub(super) fn fits(&self, uri: &str) -> Option<ArgumentValues> {
         self.pattern.values(uri)
     }
 
-    /// Reads one of them; the result object of `resources/read`.
-    pub(super) async fn read(&self, uri: &str, values: Values) -> Result<Value, (i32, String)> {
+    /// Reads one resource. Returns the result object of `resources/read`.
+    pub(super) async fn read(
+        &self,
+        uri: &str,
+        values: ArgumentValues,
+    ) -> Result<Value, (i32, String)> {
         let text = (self.read)(values).await.map_err(|fault| fault.error(uri))?;
         Ok(contents(uri, &self.definition, text))
     }

@@ -1,4 +1,4 @@
-//! Serves a local server's parts on lines: the server's side of a legacy session, kept small.
+//! Serves a local server on a line-based connection: the server side of a legacy session.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -9,17 +9,17 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use toolgate_transport::line::{LineReader, writer};
 use toolgate_transport::spool::BodyLimits;
-use toolgate_wire::{Frame, Kind, Limits, OwnedId, build, code, method};
+use toolgate_wire::{Frame, MessageKind, MessageLimits, OwnedRequestId, build, code, method};
 
-use super::Parts;
-use super::answer::answer;
-use super::client::Link;
+use super::LocalServerParts;
+use super::client::LocalConnection;
+use super::methods::answer;
 
-/// Calls under way, by the client's id.
-type Running = Arc<Mutex<HashMap<OwnedId, AbortHandle>>>;
+/// The running calls, by the client's request id.
+type RunningCalls = Arc<Mutex<HashMap<OwnedRequestId, AbortHandle>>>;
 
-/// Serves until the input ends.
-pub(super) async fn serve<R, W>(parts: Arc<Parts>, input: R, output: W)
+/// Serves one client until the input ends.
+pub(super) async fn serve<R, W>(parts: Arc<LocalServerParts>, input: R, output: W)
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -27,54 +27,70 @@ where
     let (out, work) = writer(output);
     let writing = tokio::spawn(work);
     let mut lines = LineReader::new(input, BodyLimits::INTERNAL);
-    let (link, running) = (Link::new(out), Running::default());
+    let (link, running) = (LocalConnection::new(out), RunningCalls::default());
     while let Ok(Some(line)) = lines.next().await {
-        match Frame::parse(line, &Limits::default()) {
-            Ok(frame) => take(&parts, &link, &running, frame),
+        match Frame::parse(line, &MessageLimits::default()) {
+            Ok(frame) => handle_frame(&parts, &link, &running, frame),
             Err(error) => {
                 let id = error.id().map(|id| id.raw().to_owned());
-                link.send(build::failure(id.as_deref(), error.code(), &error.message(), None));
+                link.send(build::error_response(
+                    id.as_deref(),
+                    error.code(),
+                    &error.message(),
+                    None,
+                ));
             }
         }
     }
-    // What was called is still answered; what was asked is not.
-    link.over();
+    // Running calls are still answered, but pending requests to the client fail.
+    link.close();
     drop(link);
     let _ = writing.await;
 }
 
-fn take(parts: &Arc<Parts>, link: &Arc<Link>, running: &Running, frame: Frame) {
+fn handle_frame(
+    parts: &Arc<LocalServerParts>,
+    link: &Arc<LocalConnection>,
+    running: &RunningCalls,
+    frame: Frame,
+) {
     match frame.kind() {
-        Kind::Request => {
+        MessageKind::Request => {
             let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
-            // Before the task can have ended: it takes itself out.
+            // Lock first: the task removes itself from the table when it ends.
             let mut table = lock(running);
             let work = work(parts.clone(), link.clone(), running.clone(), frame, id.clone());
             table.insert(id, tokio::spawn(work).abort_handle());
         }
-        Kind::Notification if frame.is(method::CANCELLED) => {
+        MessageKind::Notification if frame.is(method::CANCELLED) => {
             let cancelled = frame.request_ref().map(|id| id.to_owned());
             if let Some(task) = cancelled.and_then(|id| lock(running).remove(&id)) {
                 task.abort();
             }
         }
-        Kind::Response | Kind::Failure => link.answered(&frame),
-        Kind::Notification => {}
+        MessageKind::Response | MessageKind::Failure => link.deliver_answer(&frame),
+        MessageKind::Notification => {}
     }
 }
 
-async fn work(parts: Arc<Parts>, link: Arc<Link>, running: Running, frame: Frame, id: OwnedId) {
+async fn work(
+    parts: Arc<LocalServerParts>,
+    link: Arc<LocalConnection>,
+    running: RunningCalls,
+    frame: Frame,
+    id: OwnedRequestId,
+) {
     let answer = AssertUnwindSafe(answer(&parts, &link, &frame)).catch_unwind().await;
-    // A function that broke has been reported by the panic itself; its caller must not wait.
-    let broken = |_| Err((code::INTERNAL_ERROR, "it broke while it was working".to_owned()));
-    let message = match answer.unwrap_or_else(broken) {
+    // The panic itself was already reported; answer, so that the caller does not wait.
+    let panicked = |_| Err((code::INTERNAL_ERROR, "the handler panicked".to_owned()));
+    let message = match answer.unwrap_or_else(panicked) {
         Ok(result) => build::response(id.raw(), result.to_string().as_bytes()),
-        Err((code, message)) => build::failure(Some(id.raw()), code, &message, None),
+        Err((code, message)) => build::error_response(Some(id.raw()), code, &message, None),
     };
     lock(&running).remove(&id);
     link.send(message);
 }
 
-fn lock(running: &Running) -> MutexGuard<'_, HashMap<OwnedId, AbortHandle>> {
+fn lock(running: &RunningCalls) -> MutexGuard<'_, HashMap<OwnedRequestId, AbortHandle>> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }

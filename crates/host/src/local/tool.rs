@@ -1,4 +1,4 @@
-//! A tool that is a function of this program.
+//! Tools that are functions of this program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,54 +6,54 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::Client;
+use super::ClientHandle;
 
-/// What a tool's function is given.
+/// The input of a tool's function.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// The arguments, as the caller sent them.
+    /// The arguments as the caller sent them.
     pub arguments: Value,
-    /// Who called: to be told how far it has come, and to be asked. A call that is cancelled is
-    /// dropped where it waits.
-    pub client: Client,
+    /// The client that called, for progress notifications and sampling. If the call is cancelled,
+    /// the function's future is dropped.
+    pub client: ClientHandle,
 }
 
-/// What a tool's function gives back.
+/// The output of a tool's function.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Output {
+pub enum ToolOutput {
     /// Text for the model.
     Text(String),
-    /// An object, sent as structured content and as its text.
+    /// An object, sent as structured content and as JSON text.
     Structured(Value),
-    /// An object for programs, and what the model is to read.
+    /// Structured content with a separate text for the model.
     Both {
-        /// For the model.
+        /// The text for the model.
         text: String,
-        /// For programs.
+        /// The structured content.
         structured: Value,
     },
 }
 
-impl From<String> for Output {
+impl From<String> for ToolOutput {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<&str> for Output {
+impl From<&str> for ToolOutput {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<Value> for Output {
+impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
         Self::Structured(value)
     }
 }
 
-impl Output {
-    /// The result object of `tools/call`.
+impl ToolOutput {
+    /// Returns the result object of `tools/call`.
     fn result(self) -> Value {
         let (text, structured) = match self {
             Self::Text(text) => (text, None),
@@ -68,30 +68,32 @@ impl Output {
     }
 }
 
-type Handler = dyn Fn(ToolCall) -> BoxFuture<'static, Result<Output, String>> + Send + Sync;
+/// The function of a tool, with a boxed future.
+type ToolHandler = dyn Fn(ToolCall) -> BoxFuture<'static, Result<ToolOutput, String>> + Send + Sync;
 
 /// A tool of the embedding program.
 #[derive(Clone)]
 pub struct Tool {
     definition: Value,
-    handler: Arc<Handler>,
+    handler: Arc<ToolHandler>,
 }
 
 impl Tool {
-    /// A tool with a name, what it is for, the JSON Schema of its arguments, and its function. An
-    /// error is told to the model as the tool's failure.
+    /// Creates a tool with a name, a description, the JSON Schema of its arguments, and its
+    /// function. An error of the function is reported to the model as a failed tool result.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toolgate_host::HostError> {
     /// use toolgate_host::{Host, Tool, json};
     ///
-    /// let shout = Tool::new("shout", "Says it louder", json!({ "type": "object" }), |call| async move {
+    /// let shout = Tool::new("shout", "Says it louder", json!({ "type": "object" }), |call| async
+    /// move {
     ///     let text = call.arguments["text"].as_str().ok_or("`text` must be a string")?;
     ///     Ok::<_, &str>(text.to_uppercase().into())
     /// });
     /// let host = Host::builder().tool(shout).start().await?;
-    /// host.settled().await;
+    /// host.wait_settled().await;
     /// let result = host.call("shout", &json!({ "text": "hello" })).await?;
     /// assert_eq!(result["content"][0]["text"], "HELLO");
     /// # host.close().await;
@@ -101,38 +103,39 @@ impl Tool {
     pub fn new<F, A, E>(name: &str, description: &str, input_schema: Value, function: F) -> Self
     where
         F: Fn(ToolCall) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<Output, E>> + Send + 'static,
+        A: Future<Output = Result<ToolOutput, E>> + Send + 'static,
         E: fmt::Display,
     {
         let definition =
             json!({ "name": name, "description": description, "inputSchema": input_schema });
-        let handler = move |call| -> BoxFuture<'static, Result<Output, String>> {
+        let handler = move |call| -> BoxFuture<'static, Result<ToolOutput, String>> {
             let answer = function(call);
             Box::pin(async move { answer.await.map_err(|error| error.to_string()) })
         };
         Self { definition, handler: Arc::new(handler) }
     }
 
-    /// What people are shown instead of its name.
+    /// Sets the title that is shown to users instead of the name.
     #[must_use]
     pub fn title(self, title: &str) -> Self {
         self.with("title", json!(title))
     }
 
-    /// The JSON Schema of its structured content, which every result then has.
+    /// Sets the JSON Schema of the structured content. Every result must then have structured
+    /// content.
     #[must_use]
     pub fn output_schema(self, schema: Value) -> Self {
         self.with("outputSchema", schema)
     }
 
-    /// Declares that the tool changes nothing.
+    /// Declares the tool as read-only.
     #[must_use]
     pub fn read_only(self) -> Self {
         self.annotations(json!({ "readOnlyHint": true }))
     }
 
-    /// Declares what it does to the world: `readOnlyHint`, `destructiveHint`, `idempotentHint`,
-    /// `openWorldHint`. What was declared before and is not named stays.
+    /// Adds annotations: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`.
+    /// Annotations set before stay unless they are set again.
     #[must_use]
     pub fn annotations(mut self, annotations: Value) -> Self {
         let declared = &mut self.definition["annotations"];
@@ -143,7 +146,7 @@ impl Tool {
         self
     }
 
-    /// What else there is to say of it to programs that know the keys (`_meta`).
+    /// Sets `_meta`.
     #[must_use]
     pub fn meta(self, meta: Value) -> Self {
         self.with("_meta", meta)
@@ -162,7 +165,7 @@ impl Tool {
         &self.definition
     }
 
-    /// Runs it; the result object of `tools/call`.
+    /// Runs the tool. Returns the result object of `tools/call`.
     pub(super) async fn run(&self, call: ToolCall) -> Value {
         match (self.handler)(call).await {
             Ok(output) => output.result(),

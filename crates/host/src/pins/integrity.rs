@@ -1,7 +1,7 @@
-//! What is known on this machine of the content of a package: nobody is asked over the network.
+//! Finds the content digest of a package on this machine, without network access.
 //!
-//! npm keeps, for every set of packages `npx` ever ran, a lock file with their digests. A package
-//! that never ran here has none, and neither has one whose version is not exact.
+//! npm keeps a lock file with digests for every set of packages that `npx` has run. A package that
+//! never ran here, or whose version is not exact, has no digest.
 
 use std::fs;
 use std::io::Read as _;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use toolgate_pins::{Package, npm_integrity};
 
-/// Folders that are looked into; a cache that has more is not searched to its end.
+/// The maximum number of folders to search in the cache.
 const MOST_FOLDERS: usize = 500;
-/// No lock file is read further.
+/// The maximum number of bytes to read of one lock file.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Adds the digest of a package's content, if it is known here.
+/// Adds the digest of a package's content, if it is known on this machine.
 pub(super) fn find(package: &mut Package) {
     let Some(version) = package.version.clone().filter(|_| package.ecosystem == "npm") else {
         return;
@@ -42,7 +42,7 @@ fn search(folder: &Path, name: &str, version: &str) -> Option<String> {
         npm_integrity(&text, name, version)
     });
     let first = found.next()?;
-    // Two that disagree are no knowledge.
+    // If two lock files disagree, neither counts.
     found.all(|other| other == first).then_some(first)
 }
 

@@ -1,30 +1,31 @@
-//! What is wrong with the rules: those that cannot be understood, those that others always come
-//! before, and those that mean nothing there is.
+//! Checks the rules: finds rules that are invalid, unreachable or without a match.
 
 use std::collections::BTreeSet;
 
-use toolgate_config::Entry;
-use toolgate_model::{CapabilityId, CapabilityKind, Diagnostic, Origin, ServerName, Severity};
-use toolgate_policy::{BadRule, Finding, Flaw, Policy};
+use toolgate_config::PlanEntry;
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Diagnostic, DiagnosticSeverity, Origin, ServerName,
+};
+use toolgate_policy::{InvalidRule, Policy, RuleFinding, RuleFlaw};
 
-use super::rules_among;
+use super::policy_for_entries;
 use crate::{HostError, Setup};
 
-/// What was looked at, and what was found.
+/// The result of checking all rules.
 #[derive(Debug, Clone)]
-pub struct Checked {
-    /// How many rules there are.
+pub struct PolicyCheckReport {
+    /// The number of rules.
     pub rules: usize,
-    /// How calls are decided that no rule speaks of.
+    /// How calls without a matching rule are decided.
     pub mode: &'static str,
-    /// What is wrong, by file and line.
+    /// The problems, ordered by file and line.
     pub diagnostics: Vec<Diagnostic>,
-    /// Servers of which nothing is known yet, so that rules about them cannot be checked.
+    /// Servers without a known catalog, whose rules cannot be checked.
     pub unknown: Vec<ServerName>,
 }
 
-/// Checks every rule of every file against what servers offered last.
-pub async fn check(setup: &Setup) -> Result<Checked, HostError> {
+/// Checks every rule of every file against the last known catalogs.
+pub async fn check(setup: &Setup) -> Result<PolicyCheckReport, HostError> {
     let plan = setup.plan();
     let (mut offered, mut listed) = (Vec::new(), BTreeSet::new());
     for entry in &plan.entries {
@@ -34,7 +35,7 @@ pub async fn check(setup: &Setup) -> Result<Checked, HostError> {
         };
         listed.insert(name.clone());
         for kind in CapabilityKind::ALL {
-            offered.extend(saved.catalog.of(kind).iter().map(|definition| {
+            offered.extend(saved.catalog.definitions(kind).iter().map(|definition| {
                 let id = CapabilityId { server: name.clone(), kind, name: definition.name.clone() };
                 let tags = tags(entry, &id, &definition.raw);
                 (id, tags)
@@ -42,16 +43,17 @@ pub async fn check(setup: &Setup) -> Result<Checked, HostError> {
         }
     }
     let governance = &plan.settings.governance;
-    let (policy, bad) = Policy::of(governance);
-    let policy = rules_among(&policy, &plan.entries);
-    // A file that cannot be read may hold rules.
-    let unread = plan.diagnostics.iter().filter(|it| it.severity == Severity::Error).cloned();
-    let mut diagnostics: Vec<_> = unread.chain(bad.into_iter().map(told_bad)).collect();
-    diagnostics.extend(policy.findings(&offered, &listed).iter().map(told));
-    diagnostics.extend(plan.idle_profiles());
+    let (policy, bad) = Policy::compile(governance);
+    let policy = policy_for_entries(&policy, &plan.entries);
+    // A file that cannot be read may contain rules.
+    let unread =
+        plan.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error).cloned();
+    let mut diagnostics: Vec<_> = unread.chain(bad.into_iter().map(bad_rule_diagnostic)).collect();
+    diagnostics.extend(policy.findings(&offered, &listed).iter().map(finding_diagnostic));
+    diagnostics.extend(plan.ineffective_profiles());
     diagnostics.sort_by(|one, other| place(&one.origin).cmp(&place(&other.origin)));
     let unknown = plan.entries.iter().map(|entry| &entry.spec.name);
-    Ok(Checked {
+    Ok(PolicyCheckReport {
         rules: governance.rules.iter().map(|set| set.rules.len()).sum(),
         mode: policy.mode().0.as_str(),
         diagnostics,
@@ -63,46 +65,51 @@ fn place(origin: &Origin) -> (Option<&std::path::PathBuf>, u32, u32) {
     (origin.file.as_deref(), origin.line, origin.column)
 }
 
-/// The tags of a capability, as the gate has them.
-fn tags(entry: &Entry, id: &CapabilityId, definition: &[u8]) -> Vec<String> {
+/// Returns the tags of a capability, as the gate computes them.
+fn tags(entry: &PlanEntry, id: &CapabilityId, definition: &[u8]) -> Vec<String> {
     match id.kind {
         CapabilityKind::Tool => entry.spec.tool_tags(&id.name, definition),
         _ => entry.spec.server_tags(),
     }
 }
 
-fn told_bad(bad: BadRule) -> Diagnostic {
-    let message = format!("failed to {}", bad.message);
-    Diagnostic { severity: Severity::Error, origin: bad.origin, excerpt: None, message, hint: None }
+fn bad_rule_diagnostic(bad: InvalidRule) -> Diagnostic {
+    Diagnostic {
+        severity: DiagnosticSeverity::Error,
+        origin: bad.origin,
+        excerpt: None,
+        message: bad.message,
+        hint: None,
+    }
 }
 
-fn told(finding: &Finding<'_>) -> Diagnostic {
-    let Finding { flaw, effect, text, origin } = finding;
+fn finding_diagnostic(finding: &RuleFinding<'_>) -> Diagnostic {
+    let RuleFinding { flaw, effect, text, origin } = finding;
     let (severity, what, hint) = match flaw {
-        Flaw::OnlyTightens => (
-            Severity::Note,
-            "allows nothing: a project's file can only tighten".to_owned(),
-            Some("write it into your own config".to_owned()),
+        RuleFlaw::OnlyTightens => (
+            DiagnosticSeverity::Note,
+            "has no effect: a project file can only tighten rules".to_owned(),
+            Some("move it to your user config".to_owned()),
         ),
-        Flaw::Ambiguous(meanings) => (
-            Severity::Warning,
-            format!("allows nothing: it may mean {}", list(meanings)),
-            Some("write the one that is meant".to_owned()),
+        RuleFlaw::Ambiguous(meanings) => (
+            DiagnosticSeverity::Warning,
+            format!("has no effect: it is ambiguous and may mean {}", list(meanings)),
+            Some("write the intended one in full".to_owned()),
         ),
-        Flaw::Unreachable { by, origin } => (
-            Severity::Warning,
-            format!("never decides: `{by}` ({origin}) always comes before it"),
-            Some("take one of them out".to_owned()),
+        RuleFlaw::Unreachable { by, origin } => (
+            DiagnosticSeverity::Warning,
+            format!("never applies: `{by}` ({origin}) always takes precedence"),
+            Some("remove one of them".to_owned()),
         ),
-        Flaw::NoServer => (
-            Severity::Warning,
-            "is about no server that is declared".to_owned(),
-            Some("`toolgate list` shows them".to_owned()),
+        RuleFlaw::NoServer => (
+            DiagnosticSeverity::Warning,
+            "names a server that is not declared".to_owned(),
+            Some("run `toolgate list` to see the declared servers".to_owned()),
         ),
-        Flaw::NeverMatches => (
-            Severity::Warning,
-            "matches nothing that its server offered last".to_owned(),
-            Some("`toolgate discover` shows what there is; names are case-sensitive".to_owned()),
+        RuleFlaw::NeverMatches => (
+            DiagnosticSeverity::Warning,
+            "matches nothing in the last known catalog of its server".to_owned(),
+            Some("run `toolgate discover` to see the names; they are case-sensitive".to_owned()),
         ),
     };
     let message = format!("the {effect} rule `{text}` {what}");

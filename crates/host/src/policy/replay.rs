@@ -1,82 +1,83 @@
-//! Past calls under other rules: which of them would now be decided otherwise.
+//! Replays recorded calls under other rules, to find which would be decided differently.
 //!
-//! The journal says how each call was decided and because of what; the rules of now say what would
-//! become of it (`Outcome`, as the gate has it). What no rule decides (a block, somebody's answer) is taken over as it was, and a call
-//! to a server that is not declared any more is left out.
+//! The journal says how each call was decided and why. The rules of a plan say how it would be
+//! decided now ([`DecisionOutcome`]). Decisions that no rule made (a block, an approval) stay as
+//! they were, and calls to servers that are no longer declared are skipped.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolgate_gate::{Asker, Outcome, names_something};
+use toolgate_gate::{ApprovalContext, DecisionOutcome, names_capability};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Effect, Governance, Origin, Scope, ServerName, says,
+    CapabilityId, CapabilityKind, ConfigScope, Effect, GovernanceSettings, Origin, ServerName,
+    has_tag_word,
 };
-use toolgate_policy::{Asked, Facts, Policy, Reason};
+use toolgate_policy::{DecisionReasonKind, Policy, PolicyFacts, PolicyQuery};
 
-use super::rules_among;
-use crate::audit::{Decided, Entry, Happened};
+use super::policy_for_entries;
+use crate::audit::{DecidedCall, EntryEvent, JournalEntry};
 use crate::{HostError, Plan};
 
-/// What the reason of a grant begins with.
+/// The prefix of a grant's reason in the journal.
 const GRANTED: &str = "grant ";
 
-/// Past calls, one after the other.
-pub struct Replay<'a> {
+/// Replays recorded calls one by one.
+pub struct PolicyReplay<'a> {
     plan: &'a Plan,
-    governance: Governance,
+    governance: GovernanceSettings,
     policy: Policy,
-    /// The calls whose first decision was looked at: what follows it is an answer to it.
+    /// The calls whose first decision was replayed. Later decisions of a call follow from it.
     seen: HashSet<(Arc<str>, u64)>,
 }
 
-/// What became of one past call.
+/// The outcome of replaying one journal entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Replayed {
-    /// It would be decided as it was.
+pub enum ReplayOutcome {
+    /// The call would be decided as before.
     Same,
-    /// It would not.
-    Otherwise(Box<Otherwise>),
-    /// It cannot be told: the rules look at arguments that are not on record as they were.
+    /// The call would be decided differently.
+    Changed(Box<ChangedDecision>),
+    /// Unknown, because the rules depend on arguments that the journal does not contain completely.
     Unclear,
-    /// Its server is not declared any more.
+    /// The server is no longer declared.
     Gone,
-    /// It was decided by something that is no rule.
+    /// The call was not decided by a rule.
     NoRule,
-    /// It is no decision about a call, or not the first.
+    /// The entry is not a decision about a call, or not the first one.
     Other,
 }
 
-/// A call that would be decided otherwise.
+/// A call that would be decided differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Otherwise {
-    /// What was called.
+pub struct ChangedDecision {
+    /// The called capability.
     pub id: CapabilityId,
-    /// What its caller met, by the rules of then.
+    /// The recorded effect.
     pub was: Effect,
-    /// Because of what.
+    /// The recorded reason.
     pub was_because: String,
-    /// What its caller would meet now.
+    /// The effect under the new rules.
     pub now: Effect,
-    /// The same more exactly.
-    pub outcome: Outcome,
-    /// Because of what.
+    /// The detailed outcome under the new rules.
+    pub outcome: DecisionOutcome,
+    /// The reason under the new rules.
     pub now_because: String,
 }
 
-impl<'a> Replay<'a> {
-    /// Decides by these rules, among the servers of this plan.
-    pub fn new(plan: &'a Plan, governance: &Governance) -> Self {
-        let (policy, _) = Policy::of(governance);
-        let policy = rules_among(&policy, &plan.entries);
+impl<'a> PolicyReplay<'a> {
+    /// Creates a replay with these rules and the servers of this plan.
+    pub fn new(plan: &'a Plan, governance: &GovernanceSettings) -> Self {
+        let (policy, _) = Policy::compile(governance);
+        let policy = policy_for_entries(&policy, &plan.entries);
         Self { plan, governance: governance.clone(), policy, seen: HashSet::new() }
     }
 
-    /// Looks at one record.
-    pub fn look(&mut self, entry: &Entry) -> Result<Replayed, HostError> {
-        let Happened::Decided(decided) = &entry.event else { return Ok(Replayed::Other) };
-        let Some(kind) = entry.kind else { return Ok(Replayed::Other) };
+    /// Replays one journal entry.
+    pub fn replay_entry(&mut self, entry: &JournalEntry) -> Result<ReplayOutcome, HostError> {
+        let EntryEvent::Decided(decided) = &entry.event else { return Ok(ReplayOutcome::Other) };
+        let Some(kind) = entry.kind else { return Ok(ReplayOutcome::Other) };
         if entry.call != 0 && !self.seen.insert((entry.chain.clone(), entry.call)) {
-            return Ok(Replayed::Other);
+            return Ok(ReplayOutcome::Other);
         }
         let server = ServerName::new(&entry.server)?;
         Ok(self.decide(
@@ -86,9 +87,14 @@ impl<'a> Replay<'a> {
         ))
     }
 
-    fn decide(&self, id: CapabilityId, entry: &Entry, decided: &Decided) -> Replayed {
-        let Some(was) = Past::of(decided) else { return Replayed::NoRule };
-        let Some(declared) = self.plan.entry(&id.server) else { return Replayed::Gone };
+    fn decide(
+        &self,
+        id: CapabilityId,
+        entry: &JournalEntry,
+        decided: &DecidedCall,
+    ) -> ReplayOutcome {
+        let Some(was) = PastDecision::of(decided) else { return ReplayOutcome::NoRule };
+        let Some(declared) = self.plan.entry(&id.server) else { return ReplayOutcome::Gone };
         let selection = &declared.spec.selection;
         let approval = match id.kind {
             CapabilityKind::Tool => {
@@ -98,24 +104,24 @@ impl<'a> Replay<'a> {
             CapabilityKind::Method => selection.approval,
             _ => None,
         };
-        // A project's file cannot trust: it is the user's word, then.
+        // A project file cannot grant trust, so the trust comes from the user.
         let scope = match declared.origin.scope {
-            Scope::Project => Scope::User,
+            ConfigScope::Project => ConfigScope::User,
             scope => scope,
         };
         let trusted = Origin { scope, ..declared.origin.clone() };
-        let facts = Facts {
+        let facts = PolicyFacts {
             grant: was.granted.then_some(decided.because.as_str()),
             trust: declared.spec.trust.then_some(&trusted),
             approval: approval.map(|approval| (approval, &declared.origin)),
             read_only: decided.read_only,
             tainted: was.tainted,
-            destructive: says(&decided.tags, "destructive"),
+            destructive: has_tag_word(&decided.tags, "destructive"),
             can_ask: true,
-            ..Facts::default()
+            ..PolicyFacts::default()
         };
         let arguments = decided.arguments.as_deref().unwrap_or_default().as_bytes();
-        let asked = Asked {
+        let asked = PolicyQuery {
             id: &id,
             tags: &decided.tags,
             client: &entry.client,
@@ -124,49 +130,50 @@ impl<'a> Replay<'a> {
             arguments,
         };
         let prepared = self.policy.prepare(&id, &decided.tags);
-        // What a method names is decided on, too, and which of that its server had then is not on
-        // record.
-        let unknown = id.kind == CapabilityKind::Method && names_something(arguments);
-        if unknown || prepared.looks_at_arguments() && !decided.is_whole() {
-            return Replayed::Unclear;
+        // Capabilities that a method call names are decided too, and the journal does not say which
+        // of them the server had at that time.
+        let unknown = id.kind == CapabilityKind::Method && names_capability(arguments);
+        if unknown || prepared.depends_on_arguments() && !decided.is_complete() {
+            return ReplayOutcome::Unclear;
         }
         let now = prepared.decide(&asked, &facts);
-        // Whether its client shows forms is not on record; somebody is asked either way.
-        let asker = Asker {
+        // The journal does not say whether the client shows forms; a person is asked either way.
+        let asker = ApprovalContext {
             client: &entry.client,
             person: &entry.caller,
             shows_forms: true,
             is_attended: true,
         };
-        let outcome = Outcome::of(&self.governance, now.effect, now.because.is_written(), &asker);
+        let outcome =
+            DecisionOutcome::of(&self.governance, now.effect, now.reason.is_explicit(), &asker);
         if outcome.effect() == was.effect {
-            return Replayed::Same;
+            return ReplayOutcome::Same;
         }
-        let (now, now_because) = (outcome.effect(), now.because.to_string());
+        let (now, now_because) = (outcome.effect(), now.reason.to_string());
         let (was, was_because) = (was.effect, decided.because.clone());
-        let otherwise = Otherwise { id, was, was_because, now, outcome, now_because };
-        Replayed::Otherwise(Box::new(otherwise))
+        let otherwise = ChangedDecision { id, was, was_because, now, outcome, now_because };
+        ReplayOutcome::Changed(Box::new(otherwise))
     }
 }
 
-/// What the rules of then said, as far as the record tells.
-struct Past {
+/// The recorded decision of a call.
+struct PastDecision {
     effect: Effect,
     granted: bool,
     tainted: bool,
 }
 
-impl Past {
-    /// None, if no rule said anything.
-    fn of(decided: &Decided) -> Option<Self> {
-        let (reason, headless) = Reason::read(&decided.because);
+impl PastDecision {
+    /// Returns `None` if no rule decided the call.
+    fn of(decided: &DecidedCall) -> Option<Self> {
+        let (reason, headless) = DecisionReasonKind::parse(&decided.because);
         let granted = decided.because.starts_with(GRANTED);
-        // Whether somebody was there to be asked is no matter of rules.
+        // The rules said `ask`, even if no person could be asked.
         let effect = if headless { Effect::Ask } else { decided.effect };
-        (reason != Reason::Other || granted).then_some(Self {
+        (reason != DecisionReasonKind::Other || granted).then_some(Self {
             effect,
             granted,
-            tainted: reason == Reason::Taint,
+            tainted: reason == DecisionReasonKind::Taint,
         })
     }
 }

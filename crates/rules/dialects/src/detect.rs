@@ -1,17 +1,17 @@
-//! Which dialect a file is written in: by where it lies, else by what it says.
+//! Detects the dialect of a file by its path, else by its content.
 //!
-//! The place wins, because hosts that read each other's files agree on the place first. Where the
-//! content speaks for another dialect all the same, [`Dialect::mismatch`] says which: reporting it
-//! is for whoever reads the file.
+//! The path takes precedence, because hosts that read each other's files agree on the path.
+//! [`Dialect::mismatch`] returns the other dialect if the content clearly contradicts the path; the
+//! caller reports it.
 
 use std::path::Path;
 
-use crate::forms::{mcp_json, opencode};
-use crate::frame::tree::{Member, Node, Value};
+use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::formats::{mcp_json, opencode};
 use crate::{Dialect, Syntax};
 
-/// The ends of paths that say which dialect a file is in, in lower case.
-const PLACES: [(&str, Dialect); 36] = [
+/// Path suffixes, in lower case, that identify a dialect.
+const PATH_SUFFIXES: [(&str, Dialect); 36] = [
     ("toolgate.toml", Dialect::Toolgate),
     ("toolgate/config.toml", Dialect::Toolgate),
     (".mcp.json", Dialect::McpJson),
@@ -50,7 +50,7 @@ const PLACES: [(&str, Dialect); 36] = [
     (".github/mcp.json", Dialect::Copilot),
 ];
 
-/// The hosts whose files hold a map `mcpServers`.
+/// The hosts whose files have a map `mcpServers`.
 const FAMILY: [Dialect; 9] = [
     Dialect::McpJson,
     Dialect::ClaudeCode,
@@ -63,8 +63,8 @@ const FAMILY: [Dialect; 9] = [
     Dialect::Copilot,
 ];
 
-/// Fields of an entry that one of them alone has.
-const TELLING: [(&str, Dialect); 8] = [
+/// Entry fields that only one of these hosts has.
+const DISTINCTIVE_FIELDS: [(&str, Dialect); 8] = [
     ("serverUrl", Dialect::Windsurf),
     ("httpUrl", Dialect::Gemini),
     ("includeTools", Dialect::Gemini),
@@ -76,15 +76,16 @@ const TELLING: [(&str, Dialect); 8] = [
 ];
 
 impl Dialect {
-    /// The dialect of a file.
-    pub fn of(path: &Path, text: &str) -> Self {
-        let syntax = Syntax::of(path, text);
-        let said = || parsed(syntax, text).and_then(|document| by_content(syntax, &document));
+    /// Returns the dialect of a file.
+    pub fn detect(path: &Path, text: &str) -> Self {
+        let syntax = Syntax::detect(path, text);
+        let said =
+            || parse_document(syntax, text).and_then(|document| by_content(syntax, &document));
         match Self::by_path(path) {
-            // Which of its two versions it is stands in the text alone.
+            // Only the content distinguishes the two versions.
             Some(Self::OpenCode) => {
-                let document = parsed(syntax, text).unwrap_or_default();
-                let is_second = table(&document, "mcp").is_some_and(opencode::is_second);
+                let document = parse_document(syntax, text).unwrap_or_default();
+                let is_second = table(&document, "mcp").is_some_and(opencode::is_v2);
                 if is_second { Self::OpenCodeV2 } else { Self::OpenCode }
             }
             Some(dialect) => dialect,
@@ -96,18 +97,18 @@ impl Dialect {
         }
     }
 
-    /// The dialect of files that lie there, whatever they say; `None` where the place says nothing.
+    /// Returns the dialect of files at this path; `None` if the path does not identify one.
     pub fn by_path(path: &Path) -> Option<Self> {
         let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
         let is_there = |place: &str| {
             let mut parts = parts.iter().rev();
             place.rsplit('/').all(|part| parts.next().is_some_and(|it| it == part))
         };
-        if let Some((_, dialect)) = PLACES.iter().find(|(place, _)| is_there(place)) {
+        if let Some((_, dialect)) = PATH_SUFFIXES.iter().find(|(place, _)| is_there(place)) {
             return Some(*dialect);
         }
         let (name, folders) = parts.split_last()?;
-        // The user's own file of VS Code and its kin: `Code/User/mcp.json`.
+        // The user file of VS Code and its forks: `Code/User/mcp.json`.
         let is_app = |folder: &str| folder.contains("code") || folder.contains("codium");
         let is_editor = |pair: &[String]| pair[1] == "user" && is_app(&pair[0]);
         if name == "mcp.json" && folders.windows(2).any(is_editor) {
@@ -118,12 +119,12 @@ impl Dialect {
         is_continue.then_some(Self::Continue)
     }
 
-    /// The dialect the content of a file speaks for, where it is clearly not the one of its place.
+    /// Returns the dialect of the content if it clearly is not the dialect of the path.
     pub fn mismatch(path: &Path, text: &str) -> Option<Self> {
         let placed = Self::by_path(path)?;
-        let document = parsed(placed.syntax(), text)?;
+        let document = parse_document(placed.syntax(), text)?;
         let said = by_content(placed.syntax(), &document)?;
-        // Words of a single entry are no proof: people copy entries from one host to the other.
+        // Fields of a single entry prove nothing: users copy entries between hosts.
         let is_family = |dialect| FAMILY.contains(&dialect);
         let is_opencode = |dialect| matches!(dialect, Self::OpenCode | Self::OpenCodeV2);
         let is_near = said == placed
@@ -133,12 +134,12 @@ impl Dialect {
     }
 }
 
-fn parsed(syntax: Syntax, text: &str) -> Option<Vec<Member>> {
+fn parse_document(syntax: Syntax, text: &str) -> Option<Vec<TreeMember>> {
     syntax.parse(text.trim_start_matches('\u{feff}')).ok()
 }
 
-/// What a document speaks for; `None` if it could be any.
-fn by_content(syntax: Syntax, document: &[Member]) -> Option<Dialect> {
+/// Returns the dialect of a document by its content; `None` if it could be any.
+fn by_content(syntax: Syntax, document: &[TreeMember]) -> Option<Dialect> {
     match syntax {
         Syntax::Toml => toml(document),
         Syntax::Json => json(document),
@@ -146,7 +147,7 @@ fn by_content(syntax: Syntax, document: &[Member]) -> Option<Dialect> {
     }
 }
 
-fn toml(document: &[Member]) -> Option<Dialect> {
+fn toml(document: &[TreeMember]) -> Option<Dialect> {
     if table(document, "mcp_servers").is_some() {
         return Some(Dialect::Codex);
     }
@@ -156,13 +157,13 @@ fn toml(document: &[Member]) -> Option<Dialect> {
     table(document, "servers").map(|_| Dialect::Toolgate)
 }
 
-fn json(document: &[Member]) -> Option<Dialect> {
+fn json(document: &[TreeMember]) -> Option<Dialect> {
     match find(document, "servers").map(|node| &node.value) {
-        Some(Value::List(items)) => {
+        Some(TreeValue::List(items)) => {
             let is_sidekick = items.iter().any(|item| has(item, "server_config"));
             return is_sidekick.then_some(Dialect::Sidekick);
         }
-        Some(Value::Table(servers)) => return map_of_servers(document, servers),
+        Some(TreeValue::Table(servers)) => return map_of_servers(document, servers),
         _ => {}
     }
     if table(document, "context_servers").is_some() {
@@ -172,17 +173,17 @@ fn json(document: &[Member]) -> Option<Dialect> {
         return Some(found);
     }
     match find(document, "mcpServers").map(|node| &node.value) {
-        Some(Value::List(_)) => Some(Dialect::Continue),
-        Some(Value::Table(servers)) => Some(family(servers)),
+        Some(TreeValue::List(_)) => Some(Dialect::Continue),
+        Some(TreeValue::Table(servers)) => Some(detect_family(servers)),
         _ if table(document, "mcp_servers").is_some() => Some(Dialect::McpJson),
-        _ => mcp_json::bare(document).map(|_| Dialect::McpJson),
+        _ => mcp_json::bare_servers(document).map(|_| Dialect::McpJson),
     }
 }
 
-/// A map `servers`: core-agent has a version, or a transport in every entry.
-fn map_of_servers(document: &[Member], servers: &[Member]) -> Option<Dialect> {
+/// Detects the dialect of a map `servers`: core-agent has a version, or a transport in every entry.
+fn map_of_servers(document: &[TreeMember], servers: &[TreeMember]) -> Option<Dialect> {
     let version = find(document, "version").map(|node| &node.value);
-    let is_versioned = matches!(version, Some(Value::Integer(_)));
+    let is_versioned = matches!(version, Some(TreeValue::Integer(_)));
     if is_versioned || servers.iter().any(|server| has(&server.node, "transport")) {
         return Some(Dialect::CoreAgent);
     }
@@ -190,59 +191,60 @@ fn map_of_servers(document: &[Member], servers: &[Member]) -> Option<Dialect> {
     is_vscode.then_some(Dialect::VsCode)
 }
 
-fn version_of_opencode(mcp: &[Member]) -> Option<Dialect> {
-    let is_one = |server: &Member| matches!(field(&server.node, "type"), Some(Value::Text(word)) if word == "local" || word == "remote");
+fn version_of_opencode(mcp: &[TreeMember]) -> Option<Dialect> {
+    let is_one = |server: &TreeMember| matches!(field(&server.node, "type"), Some(TreeValue::Text(word)) if word == "local" || word == "remote");
     match table(mcp, "servers") {
         Some(servers) if servers.iter().any(is_one) => Some(Dialect::OpenCodeV2),
         _ => mcp.iter().any(is_one).then_some(Dialect::OpenCode),
     }
 }
 
-/// Which of the hosts with a map `mcpServers` it is, as far as its entries tell.
-fn family(servers: &[Member]) -> Dialect {
+/// Returns which of the hosts with a map `mcpServers` the entries belong to.
+fn detect_family(servers: &[TreeMember]) -> Dialect {
     let told = servers.iter().find_map(|server| {
         let is_cline = matches!(
-            field(&server.node, "type"), Some(Value::Text(word)) if word == "streamableHttp"
+            field(&server.node, "type"), Some(TreeValue::Text(word)) if word == "streamableHttp"
         );
-        let told = TELLING.iter().find(|(key, _)| has(&server.node, key));
+        let told = DISTINCTIVE_FIELDS.iter().find(|(key, _)| has(&server.node, key));
         told.map(|(_, dialect)| *dialect).or(is_cline.then_some(Dialect::Cline))
     });
     told.unwrap_or(Dialect::McpJson)
 }
 
-fn yaml(document: &[Member]) -> Option<Dialect> {
+fn yaml(document: &[TreeMember]) -> Option<Dialect> {
     if find(document, "control_plane").is_some() {
         return Some(Dialect::SecondBrain);
     }
     if table(document, "extensions").is_some() {
         return Some(Dialect::Goose);
     }
-    let is_list = |key| matches!(find(document, key), Some(Node { value: Value::List(_), .. }));
+    let is_list =
+        |key| matches!(find(document, key), Some(TreeNode { value: TreeValue::List(_), .. }));
     if is_list("mcpServers") {
         return Some(Dialect::Continue);
     }
     is_list("mcp_servers").then_some(Dialect::SecondBrain)
 }
 
-fn find<'t>(members: &'t [Member], key: &str) -> Option<&'t Node> {
+fn find<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t TreeNode> {
     members.iter().find(|member| member.key == key).map(|member| &member.node)
 }
 
-fn table<'t>(members: &'t [Member], key: &str) -> Option<&'t [Member]> {
+fn table<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t [TreeMember]> {
     match &find(members, key)?.value {
-        Value::Table(members) => Some(members),
+        TreeValue::Table(members) => Some(members),
         _ => None,
     }
 }
 
-fn field<'t>(node: &'t Node, key: &str) -> Option<&'t Value> {
+fn field<'t>(node: &'t TreeNode, key: &str) -> Option<&'t TreeValue> {
     match &node.value {
-        Value::Table(members) => find(members, key).map(|node| &node.value),
+        TreeValue::Table(members) => find(members, key).map(|node| &node.value),
         _ => None,
     }
 }
 
-fn has(node: &Node, key: &str) -> bool {
+fn has(node: &TreeNode, key: &str) -> bool {
     field(node, key).is_some()
 }
 
@@ -251,7 +253,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str, text: &str) -> Dialect {
-        Dialect::of(Path::new(path), text)
+        Dialect::detect(Path::new(path), text)
     }
 
     #[test]

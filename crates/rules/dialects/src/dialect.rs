@@ -1,21 +1,23 @@
-//! The dialects there are, and what can be done with each.
+//! The dialects and the operations on them.
 //!
-//! The set is closed here: a new one is a file in [`crate::forms`], a variant and its lines below.
+//! To add a dialect, add a file to [`crate::formats`], a variant, and its lines below.
 
-use toolgate_model::{Data, Effect, ServerName, ServerSpec, WrittenRule};
+use toolgate_model::{ConfigValue, Effect, RuleSpec, ServerName, ServerSpec};
 
-use crate::edit::{self, EditError, Step};
-use crate::form::{self, Form, Meaning, Place};
-use crate::frame::Writer;
-use crate::frame::tree::{Member, Value};
-use crate::losses::Losses;
-use crate::template::{Piece, Source, Variable};
-use crate::{FileRef, Grammar, Loss, Permissions, Reading, Settings, Syntax, forms};
+use crate::common::EntryWriter;
+use crate::common::tree::{TreeMember, TreeValue};
+use crate::dialect_format::{self, DialectFormat, RuleTranslation, ServersLocation};
+use crate::edit::{self, EditError, PathStep};
+use crate::losses::ConversionLosses;
+use crate::template::{ConfigTemplatePart, TemplateVariable, VariableSource};
+use crate::{
+    ConversionLoss, FileRef, FileSettings, ParsedFile, Permissions, Syntax, VariableSyntax, formats,
+};
 
-/// A way of writing servers down.
+/// A configuration format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
-    /// Ours: `toolgate.toml`, and the user's and the system's `config.toml`.
+    /// Toolgate's own: `toolgate.toml`, and `config.toml` of the user and the system.
     Toolgate,
     /// `.mcp.json`, as Claude Code and others read it.
     McpJson,
@@ -51,7 +53,7 @@ pub enum Dialect {
     Zed,
     /// opencode's `opencode.json`.
     OpenCode,
-    /// The same, as its second version writes it.
+    /// opencode's `opencode.json`, second version.
     OpenCodeV2,
     /// Goose's `config.yaml`.
     Goose,
@@ -59,17 +61,17 @@ pub enum Dialect {
     Copilot,
 }
 
-/// A text that was written, and what it does not say.
+/// A document that was written, and what it could not express.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenDocument {
     /// The whole document.
     pub text: String,
-    /// What could not be carried.
-    pub losses: Vec<Loss>,
+    /// The settings that the dialect cannot express.
+    pub losses: Vec<ConversionLoss>,
 }
 
 impl Dialect {
-    /// All of them, ours first.
+    /// All dialects, Toolgate's own first.
     pub const ALL: [Self; 21] = [
         Self::Toolgate,
         Self::McpJson,
@@ -94,7 +96,7 @@ impl Dialect {
         Self::Copilot,
     ];
 
-    /// Its name on the command line and in `extra`.
+    /// Returns the name used on the command line and in `extra`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Toolgate => "toolgate",
@@ -121,206 +123,227 @@ impl Dialect {
         }
     }
 
-    fn form(self) -> &'static dyn Form {
+    fn format(self) -> &'static dyn DialectFormat {
         match self {
-            Self::Toolgate => &forms::Toolgate,
-            Self::McpJson => &forms::McpJson,
-            Self::ClaudeCode => &forms::ClaudeCode,
-            Self::ClaudeDesktop => &forms::ClaudeDesktop,
-            Self::Codex => &forms::Codex,
-            Self::Gemini => &forms::Gemini::GEMINI,
-            Self::Llxprt => &forms::Gemini::LLXPRT,
-            Self::CoreAgent => &forms::CoreAgent,
-            Self::Sidekick => &forms::Sidekick,
-            Self::Nyzhi => &forms::Nyzhi,
-            Self::SecondBrain => &forms::SecondBrain,
-            Self::VsCode => &forms::VsCode,
-            Self::Cursor => &forms::Cursor,
-            Self::Windsurf => &forms::Windsurf,
-            Self::Cline => &forms::Cline,
-            Self::Continue => &forms::Continue,
-            Self::Zed => &forms::Zed,
-            Self::OpenCode => &forms::OpenCode,
-            Self::OpenCodeV2 => &forms::OpenCodeV2,
-            Self::Goose => &forms::Goose,
-            Self::Copilot => &forms::Copilot,
+            Self::Toolgate => &formats::Toolgate,
+            Self::McpJson => &formats::McpJson,
+            Self::ClaudeCode => &formats::ClaudeCode,
+            Self::ClaudeDesktop => &formats::ClaudeDesktop,
+            Self::Codex => &formats::Codex,
+            Self::Gemini => &formats::Gemini::GEMINI,
+            Self::Llxprt => &formats::Gemini::LLXPRT,
+            Self::CoreAgent => &formats::CoreAgent,
+            Self::Sidekick => &formats::Sidekick,
+            Self::Nyzhi => &formats::Nyzhi,
+            Self::SecondBrain => &formats::SecondBrain,
+            Self::VsCode => &formats::VsCode,
+            Self::Cursor => &formats::Cursor,
+            Self::Windsurf => &formats::Windsurf,
+            Self::Cline => &formats::Cline,
+            Self::Continue => &formats::Continue,
+            Self::Zed => &formats::Zed,
+            Self::OpenCode => &formats::OpenCode,
+            Self::OpenCodeV2 => &formats::OpenCodeV2,
+            Self::Goose => &formats::Goose,
+            Self::Copilot => &formats::Copilot,
         }
     }
 
-    /// How variables are written in it.
-    pub fn grammar(self) -> Grammar {
-        self.form().grammar()
+    /// Returns the variable syntax of the dialect.
+    pub fn variable_syntax(self) -> VariableSyntax {
+        self.format().variable_syntax()
     }
 
-    /// The dialect of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the dialect with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
     }
 
-    /// Whether it is our own: ours wins over a foreign file in the same place.
-    pub fn is_ours(self) -> bool {
+    /// Returns true for Toolgate's own dialect, which takes precedence over foreign files in the
+    /// same folder.
+    pub fn is_toolgate(self) -> bool {
         matches!(self, Self::Toolgate)
     }
 
-    /// How its documents are written.
+    /// Returns the syntax of its documents.
     pub fn syntax(self) -> Syntax {
-        self.form().syntax()
+        self.format().syntax()
     }
 
-    /// Reads a text in this dialect.
-    pub fn read(self, text: &str, at: &FileRef) -> Reading {
-        form::read(self.form(), text, at)
+    /// Parses a text in this dialect.
+    pub fn read(self, text: &str, at: &FileRef) -> ParsedFile {
+        dialect_format::read(self.format(), text, at)
     }
 
-    /// What a rule means in our words that a file in this dialect says among others.
-    pub fn meaning(self, effect: Effect, rule: &WrittenRule, said: &Permissions) -> Meaning {
-        self.form().meaning(effect, rule, said)
+    /// Translates a permission rule of this dialect into Toolgate's syntax.
+    pub fn translate_rule(
+        self,
+        effect: Effect,
+        rule: &RuleSpec,
+        permissions: &Permissions,
+    ) -> RuleTranslation {
+        self.format().translate_rule(effect, rule, permissions)
     }
 
-    /// What stands for a stored secret, as the dialect writes it; none: the dialect cannot say it.
-    pub fn secret(self, name: &str) -> Option<String> {
-        let variable = Variable { source: Source::Secret, name: name.to_owned(), default: None };
-        self.form().grammar().text(&[Piece::Variable(variable)]).ok()
+    /// Returns a reference to a stored secret in this dialect; `None` if it cannot express one.
+    pub fn secret_reference(self, name: &str) -> Option<String> {
+        let variable = TemplateVariable {
+            source: VariableSource::Secret,
+            name: name.to_owned(),
+            default: None,
+        };
+        self.format().variable_syntax().render_parts(&[ConfigTemplatePart::Variable(variable)]).ok()
     }
 
-    /// A variable of the environment with a text that stands in for it where it is not set, as the
-    /// dialect writes it; none: the dialect cannot say it.
-    pub fn default_of(self, name: &str) -> Option<String> {
+    /// Returns an environment variable with a default in this dialect; `None` if it cannot express
+    /// one.
+    pub fn env_with_default(self, name: &str) -> Option<String> {
         let default = Some("default".to_owned());
-        let variable = Variable { source: Source::Env, name: name.to_owned(), default };
-        self.form().grammar().text(&[Piece::Variable(variable)]).ok()
+        let variable =
+            TemplateVariable { source: VariableSource::Env, name: name.to_owned(), default };
+        self.format().variable_syntax().render_parts(&[ConfigTemplatePart::Variable(variable)]).ok()
     }
 
-    /// A new document that declares these servers and is to lie there.
+    /// Writes a new document for the file `at` that declares these servers.
     pub fn write(
         self,
         servers: &[ServerSpec],
-        settings: &Settings,
+        settings: &FileSettings,
         at: &FileRef,
-    ) -> Result<Written, EditError> {
-        let form = self.form();
-        let mut losses = Losses::default();
+    ) -> Result<WrittenDocument, EditError> {
+        let form = self.format();
+        let mut losses = ConversionLosses::default();
         let mut text = self.empty();
-        for (key, value) in form.base() {
-            text = edit::set(form.syntax(), &text, &[Step::Key(key)], &value)?;
+        for (key, value) in form.base_fields() {
+            text = edit::set(form.syntax(), &text, &[PathStep::Key(key)], &value)?;
         }
         for (path, value) in form.write_settings(settings, &mut losses) {
             text = edit::set(form.syntax(), &text, &keys(path), &value)?;
         }
         for spec in servers {
-            text = self.put(&text, spec, at, &mut losses)?;
+            text = self.put_server(&text, spec, at, &mut losses)?;
         }
-        Ok(Written { text, losses: losses.finish() })
+        Ok(WrittenDocument { text, losses: losses.finish() })
     }
 
-    /// Declares a server in a document, or changes the one it declares under this name.
-    pub fn set(self, text: &str, spec: &ServerSpec, at: &FileRef) -> Result<Written, EditError> {
-        let mut losses = Losses::default();
-        let text = if text.trim().is_empty() { self.empty() } else { text.to_owned() };
-        let text = self.put(&text, spec, at, &mut losses)?;
-        Ok(Written { text, losses: losses.finish() })
-    }
-
-    fn put(
+    /// Adds a server to a document, or changes the server with this name.
+    pub fn set(
         self,
         text: &str,
         spec: &ServerSpec,
         at: &FileRef,
-        losses: &mut Losses,
+    ) -> Result<WrittenDocument, EditError> {
+        let mut losses = ConversionLosses::default();
+        let text = if text.trim().is_empty() { self.empty() } else { text.to_owned() };
+        let text = self.put_server(&text, spec, at, &mut losses)?;
+        Ok(WrittenDocument { text, losses: losses.finish() })
+    }
+
+    fn put_server(
+        self,
+        text: &str,
+        spec: &ServerSpec,
+        at: &FileRef,
+        losses: &mut ConversionLosses,
     ) -> Result<String, EditError> {
-        losses.about(&spec.name);
-        let mut writer = Writer::new(self.form().grammar(), at, losses);
-        if let Place::List(_) = self.form().place() {
-            writer.plain("name", Some(spec.name.as_str()));
+        losses.set_server(&spec.name);
+        let mut writer = EntryWriter::new(self.format().variable_syntax(), at, losses);
+        if let ServersLocation::List(_) = self.format().servers_location() {
+            writer.text("name", Some(spec.name.as_str()));
         }
-        self.form().write(spec, &mut writer);
+        self.format().write(spec, &mut writer);
         let mut fields = writer.finish();
-        // What a dialect cannot declare at all is a loss, not an entry that says nothing.
+        // A server that the dialect cannot declare is a loss, not an empty entry.
         if fields.iter().all(|(key, _)| key == "name") {
             return Ok(text.to_owned());
         }
-        let document = self.document(text);
+        let document = self.parse_members(text);
         let path = self.path(&document, &spec.name);
         let entry = entry(&document, &path).unwrap_or_default();
-        self.form().implied(&document, entry, &mut fields);
-        let text = edit::set(self.syntax(), text, &path, &Data::Table(fields))?;
-        Ok(self.listed(&text, &spec.name, spec.enabled)?.unwrap_or(text))
+        self.format().remove_implied(&document, entry, &mut fields);
+        let text = edit::set(self.syntax(), text, &path, &ConfigValue::Table(fields))?;
+        Ok(self.update_server_filter(&text, &spec.name, spec.enabled)?.unwrap_or(text))
     }
 
-    /// Puts a server on the lists that say whether it is on, or takes it off them; `None` if the
-    /// dialect has none.
-    fn listed(
+    /// Adds a server to the lists that enable or disable servers, or removes it; `None` if the
+    /// dialect has no such lists.
+    fn update_server_filter(
         self,
         text: &str,
         name: &ServerName,
         enabled: bool,
     ) -> Result<Option<String>, EditError> {
-        let Some(listing) = self.form().listing() else { return Ok(None) };
+        let Some(listing) = self.format().server_filter() else { return Ok(None) };
         let mut text = text.to_owned();
         for (path, names) in listing.changes(self.syntax(), &text, name, enabled) {
-            text = edit::set(self.syntax(), &text, &keys(path), &Data::List(names))?;
+            text = edit::set(self.syntax(), &text, &keys(path), &ConfigValue::List(names))?;
         }
         Ok(Some(text))
     }
 
-    /// Takes a server out of a document; `None` if it declares none of this name.
+    /// Removes a server from a document; `None` if the document does not declare it.
     pub fn remove(self, text: &str, name: &ServerName) -> Result<Option<String>, EditError> {
-        let path = self.path(&self.document(text), name);
+        let path = self.path(&self.parse_members(text), name);
         let removed = edit::remove(self.syntax(), text, &path)?;
-        let Some((mut text, listing)) = removed.clone().zip(self.form().listing()) else {
+        let Some((mut text, listing)) = removed.clone().zip(self.format().server_filter()) else {
             return Ok(removed);
         };
-        for (path, names) in listing.without(self.syntax(), &text, name) {
-            text = edit::set(self.syntax(), &text, &keys(path), &Data::List(names))?;
+        for (path, names) in listing.changes_for_removal(self.syntax(), &text, name) {
+            text = edit::set(self.syntax(), &text, &keys(path), &ConfigValue::List(names))?;
         }
         Ok(Some(text))
     }
 
-    /// Switches a server of a document on or off; `None` if the dialect has no field for that.
-    pub fn switch(
+    /// Enables or disables a server of a document; `None` if the dialect has no field for it.
+    pub fn set_enabled(
         self,
         text: &str,
         name: &ServerName,
         enabled: bool,
     ) -> Result<Option<String>, EditError> {
-        let Some(switch) = self.form().switch() else { return self.listed(text, name, enabled) };
-        let document = self.document(text);
+        let Some(switch) = self.format().enabled_field() else {
+            return self.update_server_filter(text, name, enabled);
+        };
+        let document = self.parse_members(text);
         let path = self.path(&document, name);
-        let said = entry(&document, &path).unwrap_or_default();
-        let has = |field: &str| said.iter().any(|member| member.key == field);
-        // Where the opposite is said, it would hold against the other: it is the one to change.
-        let other = switch.other.filter(|other| has(other)).map(|field| (field, !switch.on));
-        let usual = (has(switch.field) || other.is_none()).then_some((switch.field, switch.on));
+        let fields = entry(&document, &path).unwrap_or_default();
+        let has = |field: &str| fields.iter().any(|member| member.key == field);
+        // If the opposite field is set, it would contradict this one, so it is changed instead.
+        let other = switch
+            .opposite_field
+            .filter(|other| has(other))
+            .map(|field| (field, !switch.value_when_enabled));
+        let usual = (has(switch.field) || other.is_none())
+            .then_some((switch.field, switch.value_when_enabled));
         let mut text = text.to_owned();
         for (field, on) in usual.into_iter().chain(other) {
             let mut path = path.clone();
-            path.push(Step::Key(field.to_owned()));
-            text = edit::set(self.syntax(), &text, &path, &Data::Flag(enabled == on))?;
+            path.push(PathStep::Key(field.to_owned()));
+            text = edit::set(self.syntax(), &text, &path, &ConfigValue::Bool(enabled == on))?;
         }
         Ok(Some(text))
     }
 
-    /// What a text says; what cannot be read says nothing, and cannot be changed either: whoever
-    /// tries finds out.
-    fn document(self, text: &str) -> Vec<Member> {
+    /// Parses a text. An unreadable text has no members; the edit that follows reports the error.
+    fn parse_members(self, text: &str) -> Vec<TreeMember> {
         self.syntax().parse(text.trim_start_matches('\u{feff}')).unwrap_or_default()
     }
 
-    /// Where a server of this name stands.
-    fn path(self, document: &[Member], name: &ServerName) -> Vec<Step> {
-        if let Some(keys) = self.form().below_own_keys(document, name) {
-            return keys.into_iter().chain([name.to_string()]).map(Step::Key).collect();
+    /// Returns the path of the server with this name.
+    fn path(self, document: &[TreeMember], name: &ServerName) -> Vec<PathStep> {
+        if let Some(keys) = self.format().project_keys(document, name) {
+            return keys.into_iter().chain([name.to_string()]).map(PathStep::Key).collect();
         }
-        let (path, last) = match self.form().place_in(document, name) {
-            Place::Map(path) => (path, Step::Key(name.to_string())),
-            Place::List(path) => (path, Step::Named(name.to_string())),
+        let (path, last) = match self.format().locate_server(document, name) {
+            ServersLocation::Map(path) => (path, PathStep::Key(name.to_string())),
+            ServersLocation::List(path) => (path, PathStep::NamedItem(name.to_string())),
         };
         let mut path = keys(path);
         path.push(last);
         path
     }
 
-    /// A document that says nothing.
+    /// Returns an empty document.
     fn empty(self) -> String {
         match self.syntax() {
             Syntax::Json => "{}\n".to_owned(),
@@ -329,23 +352,24 @@ impl Dialect {
     }
 }
 
-/// The fields of the entry a path leads to, if it is there.
-fn entry<'t>(members: &'t [Member], path: &[Step]) -> Option<&'t [Member]> {
-    let Some((Step::Key(key), rest)) = path.split_first() else { return Some(members) };
+/// Returns the fields of the entry at a path, if it exists.
+fn entry<'t>(members: &'t [TreeMember], path: &[PathStep]) -> Option<&'t [TreeMember]> {
+    let Some((PathStep::Key(key), rest)) = path.split_first() else { return Some(members) };
     match (&members.iter().find(|member| member.key == *key)?.node.value, rest) {
-        (Value::Table(members), rest) => entry(members, rest),
-        (Value::List(items), [Step::Named(name)]) => items.iter().find_map(|item| {
-            let Value::Table(members) = &item.value else { return None };
-            let is_meant =
-                |it: &Member| it.key == "name" && it.node.value == Value::Text(name.clone());
+        (TreeValue::Table(members), rest) => entry(members, rest),
+        (TreeValue::List(items), [PathStep::NamedItem(name)]) => items.iter().find_map(|item| {
+            let TreeValue::Table(members) = &item.value else { return None };
+            let is_meant = |it: &TreeMember| {
+                it.key == "name" && it.node.value == TreeValue::Text(name.clone())
+            };
             members.iter().any(is_meant).then_some(&members[..])
         }),
         _ => None,
     }
 }
 
-fn keys(path: &[&str]) -> Vec<Step> {
-    path.iter().map(|key| Step::Key((*key).to_owned())).collect()
+fn keys(path: &[&str]) -> Vec<PathStep> {
+    path.iter().map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 
 impl std::fmt::Display for Dialect {

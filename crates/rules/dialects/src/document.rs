@@ -1,34 +1,38 @@
-//! A document beyond its servers: single values of it, every text it holds, and what its grammar
-//! can say.
+//! Operations on a document besides its servers: edits of single values, all strings of it, and
+//! what its variable syntax can express.
 //!
-//! For whoever changes one setting of a file, or shows a piece of it and must know what to hide.
+//! Used to change one setting of a file, and to know what to hide when a part of it is shown.
 
-use toolgate_model::Data;
+use toolgate_model::ConfigValue;
 
 use crate::Dialect;
-use crate::edit::{self, EditError, Step};
-use crate::frame::tree::{Member, Node, Value};
+use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::edit::{self, EditError, PathStep};
 use crate::template;
 
 impl Dialect {
-    /// Whether a text of our grammar can be said where the dialect takes a plain text. Single
-    /// fields may have words of their own beside that: a variable that is taken over by name.
-    pub fn says(self, text: &str) -> bool {
-        self.grammar().text(&template::pieces(text)).is_ok()
+    /// Returns true if the dialect can express a text with Toolgate's variables where it takes a
+    /// string. Single fields may support more, such as a variable that is inherited by name.
+    pub fn can_express(self, text: &str) -> bool {
+        self.variable_syntax().render_parts(&template::parse_template(text)).is_ok()
     }
 
-    /// Makes the value at these keys this one.
-    pub fn set_value(self, text: &str, keys: &[&str], value: &Data) -> Result<String, EditError> {
+    /// Sets the value at this path.
+    pub fn set_value(
+        self,
+        text: &str,
+        keys: &[&str],
+        value: &ConfigValue,
+    ) -> Result<String, EditError> {
         edit::set(self.syntax(), text, &steps(keys), value)
     }
 
-    /// Takes away what is at these keys; `None` if there is nothing.
+    /// Removes the value at this path; `None` if there is none.
     pub fn remove_value(self, text: &str, keys: &[&str]) -> Result<Option<String>, EditError> {
         edit::remove(self.syntax(), text, &steps(keys))
     }
 
-    /// Every text a document holds as a value, in no order that means anything. A document that
-    /// cannot be read has none.
+    /// Returns every string value of a document, unordered. An unreadable document has none.
     pub fn texts(self, document: &str) -> Vec<String> {
         let mut found = Vec::new();
         let document = document.trim_start_matches('\u{feff}');
@@ -38,16 +42,16 @@ impl Dialect {
     }
 }
 
-fn steps(keys: &[&str]) -> Vec<Step> {
-    keys.iter().map(|key| Step::Key((*key).to_owned())).collect()
+fn steps(keys: &[&str]) -> Vec<PathStep> {
+    keys.iter().map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 
-fn collect(node: &Node, found: &mut Vec<String>) {
+fn collect(node: &TreeNode, found: &mut Vec<String>) {
     match &node.value {
-        Value::Text(text) => found.push(text.clone()),
-        Value::List(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Table(members) => {
-            members.iter().for_each(|Member { node, .. }| collect(node, found));
+        TreeValue::Text(text) => found.push(text.clone()),
+        TreeValue::List(items) => items.iter().for_each(|item| collect(item, found)),
+        TreeValue::Table(members) => {
+            members.iter().for_each(|TreeMember { node, .. }| collect(node, found));
         }
         _ => {}
     }
@@ -67,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_grammar_says_what_it_can() {
-        assert!(Dialect::McpJson.says("${env:TOKEN}"));
-        assert!(!Dialect::McpJson.says("${secret:token}"));
-        assert!(!Dialect::Sidekick.says("${env:TOKEN}"));
+        assert!(Dialect::McpJson.can_express("${env:TOKEN}"));
+        assert!(!Dialect::McpJson.can_express("${secret:token}"));
+        assert!(!Dialect::Sidekick.can_express("${env:TOKEN}"));
     }
 }

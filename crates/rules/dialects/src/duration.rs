@@ -1,11 +1,11 @@
-//! Durations as people write them: a whole number and its unit.
+//! Parses durations: an integer and a unit.
 
 use std::time::Duration;
 
-/// The longest duration taken: beyond it, adding to a clock would stop being safe.
+/// The maximum duration. Longer ones could overflow when added to a clock.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Reads `500ms`, `30s`, `10m` or `2h`; the error says what is wrong.
+/// Parses `500ms`, `30s`, `10m` or `2h`. An error says what is wrong.
 pub fn parse(text: &str) -> Result<Duration, &'static str> {
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -19,18 +19,18 @@ pub fn parse(text: &str) -> Result<Duration, &'static str> {
         "" => return Err("it has no unit"),
         _ => return Err("its unit is none of ms, s, m, h"),
     };
-    checked(number.saturating_mul(millis))
+    check_range(number.saturating_mul(millis))
 }
 
-/// Whether a text says no time at all, as `0s` does.
+/// Returns true if the text is a duration of zero, such as `0s`.
 pub(crate) fn is_zero(text: &str) -> bool {
     let text = text.trim();
     let unit = text.trim_start_matches('0');
     unit.len() < text.len() && ["ms", "s", "m", "h"].contains(&unit.trim_start())
 }
 
-/// A duration in milliseconds, within the limits.
-pub(crate) fn checked(millis: u64) -> Result<Duration, &'static str> {
+/// Returns a duration in milliseconds, if it is within the limits.
+pub(crate) fn check_range(millis: u64) -> Result<Duration, &'static str> {
     match Duration::from_millis(millis) {
         Duration::ZERO => Err("it is zero"),
         duration if duration > LONGEST => Err("it is over seven days"),

@@ -1,39 +1,40 @@
-//! Config dialects: the text of one file becomes declared servers, settings and diagnostics, and
-//! servers become text again.
+//! Configuration dialects: parses the text of one file into servers, settings and diagnostics, and
+//! writes servers as text.
 //!
-//! One file per dialect, in `forms`; what they share is in `form` and `frame`. A reader is lenient
-//! per entry: what is wrong with one server is a diagnostic with its place and a hint, and never
-//! hides another server. A writer says what its dialect has no words for. Nothing here opens a
-//! file, decides between two files or looks a variable up: `edges/config` does.
+//! `formats` has one file per dialect; shared code is in `dialect_format` and `common`. Readers are
+//! lenient per entry: an error in one server is a diagnostic with a position and a hint, and does
+//! not affect other servers. Writers report what their dialect cannot express. This crate opens no
+//! files, merges no files and looks up no variables: `edges/config` does.
 
-mod declared;
+mod common;
+mod declaration;
 mod detect;
 mod dialect;
+mod dialect_format;
 mod document;
 mod duration;
 mod edit;
-mod form;
-mod forms;
-mod frame;
-mod grammar;
-mod listing;
+mod formats;
 mod losses;
 mod schema;
+mod server_filter;
 mod syntax;
 pub mod template;
+mod variable_syntax;
 
-pub use toolgate_model::Mode;
+pub use toolgate_model::PolicyMode;
 
-pub use declared::{
-    Amendment, ClientProfile, Declared, FileApprovals, FileContext, FileRef, Foreign, Input,
-    Permissions, Reading, Said, Settings,
+pub use common::diagnostics::UNREADABLE_FILE_HINT;
+pub use common::nearest::nearest;
+pub use declaration::{
+    ClientProfile, Declaration, FileApprovals, FileContext, FileRef, FileSettings, ForeignFiles,
+    InputSpec, LocatedValue, ParsedFile, Permissions, ServerOverride,
 };
-pub use dialect::{Dialect, Written};
+pub use dialect::{Dialect, WrittenDocument};
+pub use dialect_format::RuleTranslation;
 pub use duration::parse as parse_duration;
 pub use edit::EditError;
-pub use form::Meaning;
-pub use frame::nearest::nearest;
-pub use grammar::Grammar;
-pub use losses::Loss;
+pub use losses::ConversionLoss;
 pub use schema::schema;
 pub use syntax::Syntax;
+pub use variable_syntax::VariableSyntax;

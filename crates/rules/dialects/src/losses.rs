@@ -1,21 +1,21 @@
-//! What could not be carried from one dialect to another, and why.
+//! Settings that are lost when a server is written in another dialect.
 
-use toolgate_model::{ServerName, Timeouts};
+use toolgate_model::{ServerName, ServerTimeouts};
 
-use crate::{FileApprovals, FileContext, Permissions, Settings};
+use crate::{FileApprovals, FileContext, FileSettings, Permissions};
 
-/// One thing that is not said any more.
+/// One setting that was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loss {
-    /// Of which server; none: of the file.
+pub struct ConversionLoss {
+    /// The server; `None` for settings of the file.
     pub server: Option<ServerName>,
-    /// Which field.
+    /// The field.
     pub field: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-impl std::fmt::Display for Loss {
+impl std::fmt::Display for ConversionLoss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.server {
             Some(server) => write!(f, "server \"{server}\": `{}`: {}", self.field, self.why),
@@ -24,53 +24,53 @@ impl std::fmt::Display for Loss {
     }
 }
 
-/// Collects losses while something is written.
+/// Collects losses while a document is written.
 #[derive(Debug, Default)]
-pub(crate) struct Losses {
+pub(crate) struct ConversionLosses {
     server: Option<ServerName>,
-    found: Vec<Loss>,
+    found: Vec<ConversionLoss>,
 }
 
-impl Losses {
-    /// What follows is about this server.
-    pub fn about(&mut self, server: &ServerName) {
+impl ConversionLosses {
+    /// Sets the server that the following losses belong to.
+    pub fn set_server(&mut self, server: &ServerName) {
         self.server = Some(server.clone());
     }
 
-    /// Something is not said any more.
+    /// Adds a loss.
     pub fn add(&mut self, field: impl Into<String>, why: impl Into<String>) {
         let (field, why) = (field.into(), why.into());
-        self.found.push(Loss { server: self.server.clone(), field, why });
+        self.found.push(ConversionLoss { server: self.server.clone(), field, why });
     }
 
-    /// Something the dialect has no words for, if it was said.
-    pub fn unsaid(&mut self, field: &str, said: bool) {
+    /// Adds a loss for a field that the dialect does not have, if it is set.
+    pub fn add_if_set(&mut self, field: &str, said: bool) {
         if said {
             self.add(field, "this dialect has no field for it");
         }
     }
 
-    /// None of the settings is said.
-    pub fn settings(&mut self, settings: &Settings) {
+    /// Adds a loss for every setting of a file.
+    pub fn add_settings(&mut self, settings: &FileSettings) {
         self.server = None;
-        self.unsaid("roots", settings.roots.is_some());
-        self.unsaid("naming", settings.naming.is_some());
-        self.unsaid("prefix", settings.prefix.is_some());
-        self.unsaid("profiles", !settings.profiles.is_empty());
-        self.unsaid("clients", !settings.clients.is_empty());
-        self.unsaid("inputs", !settings.inputs.is_empty());
-        self.unsaid("permissions", settings.permissions != Permissions::default());
-        self.unsaid("approvals", settings.approvals != FileApprovals::default());
-        self.unsaid("launch.posture", settings.posture.is_some());
-        self.unsaid("pins.recheck", settings.recheck.is_some());
-        self.unsaid("timeouts", settings.timeouts != Timeouts::default());
-        self.unsaid("context", settings.context != FileContext::default());
+        self.add_if_set("roots", settings.roots.is_some());
+        self.add_if_set("naming", settings.naming.is_some());
+        self.add_if_set("prefix", settings.prefix.is_some());
+        self.add_if_set("profiles", !settings.profiles.is_empty());
+        self.add_if_set("clients", !settings.clients.is_empty());
+        self.add_if_set("inputs", !settings.inputs.is_empty());
+        self.add_if_set("permissions", settings.permissions != Permissions::default());
+        self.add_if_set("approvals", settings.approvals != FileApprovals::default());
+        self.add_if_set("launch.posture", settings.posture.is_some());
+        self.add_if_set("pins.recheck", settings.recheck.is_some());
+        self.add_if_set("timeouts", settings.timeouts != ServerTimeouts::default());
+        self.add_if_set("context", settings.context != FileContext::default());
         for dialect in settings.extras.keys() {
-            self.add(format!("extra.{dialect}"), "it means something to that host only");
+            self.add(format!("extra.{dialect}"), "only that host uses it");
         }
     }
 
-    pub fn finish(self) -> Vec<Loss> {
+    pub fn finish(self) -> Vec<ConversionLoss> {
         self.found
     }
 }

@@ -1,74 +1,74 @@
-//! Our own grammar of variables, and what they expand to.
+//! Toolgate's variable syntax, and the expansion of variables.
 //!
-//! Every dialect's variables are translated into this one when a file is read ([`crate::grammar`]),
-//! so the rest of the program knows a single grammar:
+//! Readers translate the variables of every dialect into this syntax ([`crate::VariableSyntax`]),
+//! so the rest of the program knows only one:
 //!
-//! - `${env:NAME}`, `${env:NAME:-default}`: a variable of the environment;
-//! - `${file:path}`: what a file holds, without its last line end;
-//! - `${secret:name}`: a value of the user's own store;
-//! - `${project}`, `${project:name}`, `${home}`, `${/}`: the project's folder and its last part, the
-//!   user's folder, the separator of paths;
-//! - `$${` is the text `${`, and `${$}` a dollar sign, for one that stands before a variable.
+//! - `${env:NAME}`, `${env:NAME:-default}`: an environment variable;
+//! - `${file:path}`: the content of a file, without its final line break;
+//! - `${secret:name}`: a value from the user's secret store;
+//! - `${project}`, `${project:name}`, `${home}`, `${/}`: the project's folder, the name of that
+//!   folder, the user's home folder, and the path separator;
+//! - `$${` is the literal text `${`, and `${$}` is a dollar sign that precedes a variable.
 //!
-//! A value is expanded once, when a connection is made, from what the caller looks up: nothing here
-//! reads anything. What a variable holds is never expanded again.
+//! A value is expanded once, when a connection is made, with the caller's lookup function. This
+//! module reads nothing. The value of a variable is not expanded again.
 
-/// A piece of a text.
+/// A part of a text with variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Text that means itself.
+pub enum ConfigTemplatePart {
+    /// Literal text.
     Text(String),
-    /// Something to be looked up.
-    Variable(Variable),
+    /// A variable to look up.
+    Variable(TemplateVariable),
 }
 
-/// Something to be looked up.
+/// A variable to look up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
-    /// Where.
-    pub source: Source,
-    /// Under which name; a path for files, empty where the source says it all.
+pub struct TemplateVariable {
+    /// Where to look it up.
+    pub source: VariableSource,
+    /// The name; a path for files, empty for sources without names.
     pub name: String,
-    /// What stands in for a value that is not there. Empty: its file promises the empty text.
+    /// The value if the variable is not set. Empty if the file defines unset variables as empty.
     pub default: Option<String>,
 }
 
 /// Where a variable is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum VariableSource {
     /// The environment of this process.
     Env,
     /// A file.
     File,
-    /// The user's own store.
+    /// The user's secret store.
     Secret,
     /// The project's folder.
     Project,
-    /// The last part of the project's folder.
+    /// The name of the project's folder.
     ProjectName,
-    /// The user's folder.
+    /// The user's home folder.
     Home,
-    /// The separator of paths.
+    /// The path separator.
     Separator,
 }
 
-impl Variable {
-    /// A variable of the environment.
+impl TemplateVariable {
+    /// Returns an environment variable.
     pub fn env(name: impl Into<String>, default: Option<&str>) -> Self {
-        Self { source: Source::Env, name: name.into(), default: default.map(str::to_owned) }
+        Self { source: VariableSource::Env, name: name.into(), default: default.map(str::to_owned) }
     }
 
-    /// One of the others, which have no default.
-    pub fn of(source: Source, name: impl Into<String>) -> Self {
+    /// Returns a variable of another source, which has no default.
+    pub fn from_source(source: VariableSource, name: impl Into<String>) -> Self {
         Self { source, name: name.into(), default: None }
     }
 
     fn parse(inside: &str) -> Option<Self> {
         match inside {
-            "project" => return Some(Self::of(Source::Project, "")),
-            "project:name" => return Some(Self::of(Source::ProjectName, "")),
-            "home" => return Some(Self::of(Source::Home, "")),
-            "/" => return Some(Self::of(Source::Separator, "")),
+            "project" => return Some(Self::from_source(VariableSource::Project, "")),
+            "project:name" => return Some(Self::from_source(VariableSource::ProjectName, "")),
+            "home" => return Some(Self::from_source(VariableSource::Home, "")),
+            "/" => return Some(Self::from_source(VariableSource::Separator, "")),
             _ => {}
         }
         let (source, name) = inside.split_once(':')?;
@@ -80,41 +80,41 @@ impl Variable {
                 };
                 is_env_name(name).then(|| Self::env(name, default))
             }
-            "file" => (!name.is_empty()).then(|| Self::of(Source::File, name)),
-            "secret" => (!name.is_empty()).then(|| Self::of(Source::Secret, name)),
+            "file" => (!name.is_empty()).then(|| Self::from_source(VariableSource::File, name)),
+            "secret" => (!name.is_empty()).then(|| Self::from_source(VariableSource::Secret, name)),
             _ => None,
         }
     }
 }
 
-impl std::fmt::Display for Variable {
+impl std::fmt::Display for TemplateVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { source, name, default } = self;
         match source {
-            Source::Env => match default {
+            VariableSource::Env => match default {
                 Some(default) => write!(f, "${{env:{name}:-{default}}}"),
                 None => write!(f, "${{env:{name}}}"),
             },
-            Source::File => write!(f, "${{file:{name}}}"),
-            Source::Secret => write!(f, "${{secret:{name}}}"),
-            Source::Project => f.write_str("${project}"),
-            Source::ProjectName => f.write_str("${project:name}"),
-            Source::Home => f.write_str("${home}"),
-            Source::Separator => f.write_str("${/}"),
+            VariableSource::File => write!(f, "${{file:{name}}}"),
+            VariableSource::Secret => write!(f, "${{secret:{name}}}"),
+            VariableSource::Project => f.write_str("${project}"),
+            VariableSource::ProjectName => f.write_str("${project:name}"),
+            VariableSource::Home => f.write_str("${home}"),
+            VariableSource::Separator => f.write_str("${/}"),
         }
     }
 }
 
-/// Whether a text can be the name of a variable of the environment.
+/// Returns true if a text is a valid name of an environment variable.
 pub(crate) fn is_env_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
-/// A dollar sign that belongs to nothing that follows it.
+/// A dollar sign that is not part of a variable.
 const DOLLAR: &str = "${$}";
 
-/// The pieces of a text in our grammar. What looks like a variable and is none means itself.
-pub fn pieces(text: &str) -> Vec<Piece> {
+/// Parses a text in Toolgate's syntax. Text that only looks like a variable is literal.
+pub fn parse_template(text: &str) -> Vec<ConfigTemplatePart> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -127,8 +127,8 @@ pub fn pieces(text: &str) -> Vec<Piece> {
         let Some(length) = rest[start..].find('}') else { break };
         let (whole, after) = rest[start..].split_at(length + 1);
         push_text(&mut pieces, &rest[..start]);
-        match Variable::parse(&whole[2..length]) {
-            Some(variable) => pieces.push(Piece::Variable(variable)),
+        match TemplateVariable::parse(&whole[2..length]) {
+            Some(variable) => pieces.push(ConfigTemplatePart::Variable(variable)),
             None if whole == DOLLAR => push_text(&mut pieces, "$"),
             None => push_text(&mut pieces, whole),
         }
@@ -138,73 +138,77 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Adds text to the pieces, joining it with text before it.
-pub(crate) fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+/// Appends literal text, and joins it with preceding literal text.
+pub(crate) fn push_text(pieces: &mut Vec<ConfigTemplatePart>, text: &str) {
     match pieces.last_mut() {
         _ if text.is_empty() => {}
-        Some(Piece::Text(before)) => before.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(ConfigTemplatePart::Text(before)) => before.push_str(text),
+        _ => pieces.push(ConfigTemplatePart::Text(text.to_owned())),
     }
 }
 
-/// The pieces in our grammar: [`pieces`] of it are the same again.
-pub fn render(pieces: &[Piece]) -> String {
+/// Renders parts in Toolgate's syntax. [`parse_template`] returns the same parts again.
+pub fn render(pieces: &[ConfigTemplatePart]) -> String {
     let mut text = String::new();
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Text(literal) => {
-                // A dollar sign right before a variable would make it look like plain text.
-                let is_before = matches!(pieces.get(index + 1), Some(Piece::Variable(_)));
+            ConfigTemplatePart::Text(literal) => {
+                // A dollar sign right before a variable would escape it.
+                let is_before =
+                    matches!(pieces.get(index + 1), Some(ConfigTemplatePart::Variable(_)));
                 let body = if is_before { literal.trim_end_matches('$') } else { literal };
                 text.push_str(&body.replace("${", "$${"));
                 text.push_str(&DOLLAR.repeat(literal.len() - body.len()));
             }
-            Piece::Variable(variable) => text.push_str(&variable.to_string()),
+            ConfigTemplatePart::Variable(variable) => text.push_str(&variable.to_string()),
         }
     }
     text
 }
 
-/// A text that means itself, whatever it looks like.
+/// Escapes a text so that it is literal.
 pub fn literal(text: &str) -> String {
-    render(&[Piece::Text(text.to_owned())])
+    render(&[ConfigTemplatePart::Text(text.to_owned())])
 }
 
-/// A variable that is named and has no value: not set, or empty.
+/// A variable that is not set or empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unset {
-    /// Which.
-    pub variable: Variable,
+pub struct UnsetVariable {
+    /// The variable.
+    pub variable: TemplateVariable,
 }
 
-/// What is looked up, and what was found: whoever shows texts later hides the values.
-pub type Lookup<'a> = dyn Fn(&Variable) -> Option<String> + 'a;
+/// Looks up the value of a variable.
+pub type VariableLookup<'a> = dyn Fn(&TemplateVariable) -> Option<String> + 'a;
 
 /// Replaces every variable of `text` by its value.
 ///
-/// An empty variable counts as unset, as `:-` has it in a shell: an empty credential is never what
-/// was meant.
-pub fn expand(text: &str, lookup: &Lookup<'_>) -> Result<String, Unset> {
+/// An empty variable counts as unset, like `:-` in a shell: an empty credential is never intended.
+pub fn expand(text: &str, lookup: &VariableLookup<'_>) -> Result<String, UnsetVariable> {
     expand_if(text, lookup, |_| true)
 }
 
-/// The same for a value that is a credential: an empty default does not help it.
-pub fn expand_credential(text: &str, lookup: &Lookup<'_>) -> Result<String, Unset> {
+/// Like [`expand`], for a credential: an empty default counts as unset too.
+pub fn expand_credential(text: &str, lookup: &VariableLookup<'_>) -> Result<String, UnsetVariable> {
     expand_if(text, lookup, |default| !default.is_empty())
 }
 
-fn expand_if(text: &str, lookup: &Lookup<'_>, usable: fn(&str) -> bool) -> Result<String, Unset> {
+fn expand_if(
+    text: &str,
+    lookup: &VariableLookup<'_>,
+    usable: fn(&str) -> bool,
+) -> Result<String, UnsetVariable> {
     let mut expanded = String::with_capacity(text.len());
-    for piece in pieces(text) {
+    for piece in parse_template(text) {
         match piece {
-            Piece::Text(literal) => expanded.push_str(&literal),
-            Piece::Variable(variable) => {
+            ConfigTemplatePart::Text(literal) => expanded.push_str(&literal),
+            ConfigTemplatePart::Variable(variable) => {
                 let value = lookup(&variable).filter(|value| !value.is_empty());
                 let default = variable.default.as_deref().filter(|default| usable(default));
                 match (value, default) {
                     (Some(value), _) => expanded.push_str(&value),
                     (None, Some(default)) => expanded.push_str(default),
-                    (None, None) => return Err(Unset { variable }),
+                    (None, None) => return Err(UnsetVariable { variable }),
                 }
             }
         }
@@ -212,11 +216,11 @@ fn expand_if(text: &str, lookup: &Lookup<'_>, usable: fn(&str) -> bool) -> Resul
     Ok(expanded)
 }
 
-/// The variables a text names.
-pub fn variables(text: &str) -> Vec<Variable> {
-    let named = pieces(text).into_iter().filter_map(|piece| match piece {
-        Piece::Variable(variable) => Some(variable),
-        Piece::Text(_) => None,
+/// Returns the variables of a text.
+pub fn variables(text: &str) -> Vec<TemplateVariable> {
+    let named = parse_template(text).into_iter().filter_map(|piece| match piece {
+        ConfigTemplatePart::Variable(variable) => Some(variable),
+        ConfigTemplatePart::Text(_) => None,
     });
     named.collect()
 }
@@ -225,17 +229,17 @@ pub fn variables(text: &str) -> Vec<Variable> {
 mod tests {
     use super::*;
 
-    fn lookup(variable: &Variable) -> Option<String> {
+    fn lookup(variable: &TemplateVariable) -> Option<String> {
         match (variable.source, &*variable.name) {
-            (Source::Env, "TOKEN") => Some("s3cret".into()),
-            (Source::Env, "EMPTY") => Some(String::new()),
-            (Source::Env, "TRICK") => Some("${env:TOKEN}".into()),
-            (Source::Home, "") => Some("/u".into()),
+            (VariableSource::Env, "TOKEN") => Some("s3cret".into()),
+            (VariableSource::Env, "EMPTY") => Some(String::new()),
+            (VariableSource::Env, "TRICK") => Some("${env:TOKEN}".into()),
+            (VariableSource::Home, "") => Some("/u".into()),
             _ => None,
         }
     }
 
-    fn expanded(text: &str) -> Result<String, Unset> {
+    fn expanded(text: &str) -> Result<String, UnsetVariable> {
         expand(text, &lookup)
     }
 
@@ -273,10 +277,14 @@ mod tests {
 
     #[test]
     fn a_dollar_sign_before_a_variable_stays_one() {
-        let token = || Piece::Variable(Variable::env("TOKEN", None));
+        let token = || ConfigTemplatePart::Variable(TemplateVariable::env("TOKEN", None));
         for text in ["$", "$$", "a$", "${$"] {
-            let written = render(&[Piece::Text(text.into()), token(), token()]);
-            assert_eq!(pieces(&written), [Piece::Text(text.into()), token(), token()], "{written}");
+            let written = render(&[ConfigTemplatePart::Text(text.into()), token(), token()]);
+            assert_eq!(
+                parse_template(&written),
+                [ConfigTemplatePart::Text(text.into()), token(), token()],
+                "{written}"
+            );
             assert_eq!(expanded(&written).unwrap(), format!("{text}s3crets3cret"));
         }
     }

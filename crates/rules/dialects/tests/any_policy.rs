@@ -11,55 +11,63 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use toolgate_dialects::{Dialect, FileApprovals, FileContext, Mode, Permissions, Said, Settings};
-use toolgate_model::{Condition, ContextNames, Data, Expected, Offer, Posture, Via, WrittenRule};
+use toolgate_dialects::{
+    Dialect, FileApprovals, FileContext, FileSettings, LocatedValue, Permissions, PolicyMode,
+};
+use toolgate_model::{
+    ApprovalChannel, ArgumentCondition, ConfigValue, ContextNamingStyle, ContextOfferMode,
+    ExpectedValue, Posture, RuleSpec,
+};
 
 fn said<T: std::fmt::Debug + Clone>(
     of: impl Strategy<Value = T>,
-) -> impl Strategy<Value = Option<Said<T>>> {
-    option::of(of.prop_map(|value| Said { value, at: (0, 0) }))
+) -> impl Strategy<Value = Option<LocatedValue<T>>> {
+    option::of(of.prop_map(|value| LocatedValue { value, at: (0, 0) }))
 }
 
-fn value() -> impl Strategy<Value = Data> {
+fn value() -> impl Strategy<Value = ConfigValue> {
     let plain = prop_oneof![
-        any::<bool>().prop_map(Data::Flag),
-        any::<i64>().prop_map(Data::Integer),
-        Just(Data::Fraction("1.50".to_owned())),
-        ".{0,6}".prop_map(Data::Text),
-        Just(Data::Null),
+        any::<bool>().prop_map(ConfigValue::Bool),
+        any::<i64>().prop_map(ConfigValue::Integer),
+        Just(ConfigValue::Decimal("1.50".to_owned())),
+        ".{0,6}".prop_map(ConfigValue::Text),
+        Just(ConfigValue::Null),
     ];
     plain.prop_recursive(2, 6, 3, |inner| {
         prop_oneof![
-            vec(inner.clone(), 0..3).prop_map(Data::List),
+            vec(inner.clone(), 0..3).prop_map(ConfigValue::List),
             btree_map("[a-z.\" ]{1,3}", inner, 0..3)
-                .prop_map(|fields| Data::Table(fields.into_iter().collect())),
+                .prop_map(|fields| ConfigValue::Table(fields.into_iter().collect())),
         ]
     })
 }
 
-fn rule() -> impl Strategy<Value = WrittenRule> {
+fn rule() -> impl Strategy<Value = RuleSpec> {
     let about = prop_oneof![
         "mcp:[a-z]{1,3}/[a-z*]{1,3}",
         "mcp__[a-z]{1,3}__[a-z]{1,3}",
         "mcp:[a-z]:[a-z]",
         ".{1,8}"
     ];
-    let is =
-        prop_oneof!["[a-z/*]{0,4}".prop_map(Expected::Glob), value().prop_map(Expected::Value)];
-    let condition = ("(/[a-z~0]{0,2}){0,2}", is).prop_map(|(at, is)| Condition { at, is });
+    let is = prop_oneof![
+        "[a-z/*]{0,4}".prop_map(ExpectedValue::Glob),
+        value().prop_map(ExpectedValue::Value)
+    ];
+    let condition = ("(/[a-z~0]{0,2}){0,2}", is)
+        .prop_map(|(at, is)| ArgumentCondition { pointer: at, expected: is });
     let pattern = || option::weighted(0.2, "[a-z*]{0,3}");
     let when = prop_oneof![3 => Just(Vec::new()), 1 => vec(condition, 1..3)];
-    (about, pattern(), pattern(), when).prop_map(|(about, client, profile, when)| WrittenRule {
-        about,
+    (about, pattern(), pattern(), when).prop_map(|(about, client, profile, when)| RuleSpec {
+        subject: about,
         client,
         profile,
         when,
-        at: (0, 0),
+        position: (0, 0),
     })
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
-    let mode = said(select(vec![Mode::Ask, Mode::Limited, Mode::Full]));
+fn settings() -> impl Strategy<Value = FileSettings> {
+    let mode = said(select(vec![PolicyMode::Ask, PolicyMode::Limited, PolicyMode::Full]));
     let rules = || vec(rule(), 0..3);
     let flags = (said(any::<bool>()), said(any::<bool>()));
     let permissions = (mode, rules(), rules(), rules(), flags).prop_map(
@@ -72,10 +80,13 @@ fn settings() -> impl Strategy<Value = Settings> {
             yolo_floor,
         },
     );
-    let via = || select(Via::ALL.to_vec());
+    let via = || select(ApprovalChannel::ALL.to_vec());
     let time = || (1..600_000_u64).prop_map(Duration::from_millis);
-    let clients =
-        btree_map("[a-z .\"-]{1,5}", via().prop_map(|value| Said { value, at: (0, 0) }), 0..3);
+    let clients = btree_map(
+        "[a-z .\"-]{1,5}",
+        via().prop_map(|value| LocatedValue { value, at: (0, 0) }),
+        0..3,
+    );
     let approvals = (said(via()), clients, said(time()), said(time()), said(any::<bool>()))
         .prop_map(|(via, clients, wait, expiry, from_client_terminal)| FileApprovals {
             via,
@@ -86,30 +97,34 @@ fn settings() -> impl Strategy<Value = Settings> {
         });
     let recheck = (0..600_000_u64).prop_map(Duration::from_millis);
     let paths = || vec("[~a-z ./\"]{1,9}".prop_map(std::path::PathBuf::from), 0..3);
-    let names = said(select(ContextNames::ALL.to_vec()));
+    let names = said(select(ContextNamingStyle::ALL.to_vec()));
     let context =
-        (said(select(Offer::ALL.to_vec())), names, said(paths()), said(paths())).prop_map(
-            |(offer, names, folders, trusted)| FileContext { offer, names, folders, trusted },
-        );
+        (said(select(ContextOfferMode::ALL.to_vec())), names, said(paths()), said(paths()))
+            .prop_map(|(offer, names, folders, trusted)| FileContext {
+                offer,
+                names,
+                folders,
+                trusted,
+            });
     (permissions, approvals, said(select(Posture::ALL.to_vec())), said(recheck), context).prop_map(
-        |(permissions, approvals, posture, recheck, context)| Settings {
+        |(permissions, approvals, posture, recheck, context)| FileSettings {
             permissions,
             approvals,
             posture,
             recheck,
             context,
-            ..Settings::default()
+            ..FileSettings::default()
         },
     )
 }
 
 /// The rules that a dialect without conditions can say.
-fn plain(rules: &[WrittenRule]) -> Vec<WrittenRule> {
-    let bare = |rule: &&WrittenRule| **rule == WrittenRule::from(rule.about.clone());
+fn plain(rules: &[RuleSpec]) -> Vec<RuleSpec> {
+    let bare = |rule: &&RuleSpec| **rule == RuleSpec::from(rule.subject.clone());
     rules.iter().filter(bare).cloned().collect()
 }
 
-fn back(dialect: Dialect, settings: &Settings) -> (Settings, Vec<String>, String) {
+fn back(dialect: Dialect, settings: &FileSettings) -> (FileSettings, Vec<String>, String) {
     let at = common::place(dialect);
     let written = dialect.write(&[], settings, &at).unwrap();
     let reading = dialect.read(&written.text, &at);
@@ -125,7 +140,7 @@ proptest! {
     #[test]
     fn our_own_file_says_it_all(settings in settings()) {
         let (read, lost, text) = back(Dialect::Toolgate, &settings);
-        let all = |it: &Settings| {
+        let all = |it: &FileSettings| {
             let Permissions { allow, ask, deny, .. } = &it.permissions;
             [allow, ask, deny].map(|rules| rules.clone())
         };
@@ -135,7 +150,7 @@ proptest! {
             for (read, given) in all(&read).into_iter().zip(all(&settings)) {
                 prop_assert!(read.iter().all(|rule| given.contains(rule)), "{}", text);
             }
-            let without = |mut it: Settings| {
+            let without = |mut it: FileSettings| {
                 let Permissions { allow, ask, deny, .. } = &mut it.permissions;
                 [allow, ask, deny].into_iter().for_each(Vec::clear);
                 it

@@ -12,12 +12,12 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use toolgate_dialects::template::{self, Piece};
-use toolgate_dialects::{Dialect, FileRef, Grammar, Settings};
+use toolgate_dialects::template::{self, ConfigTemplatePart};
+use toolgate_dialects::{Dialect, FileRef, FileSettings, VariableSyntax};
 use toolgate_model::{
-    Approval, Auth, AuthProvider, HttpKind, HttpSpec, OAuth, PoolScope, Safety, SamplingLimits,
-    Sandbox, Secret, Selection, ServerName, ServerSpec, StdioSpec, Timeouts, ToolSpec,
-    TransportSpec,
+    ApprovalMode, AuthProvider, AuthSpec, HttpSpec, HttpTransportKind, OAuthSpec, PoolScope,
+    SafetySpec, SamplingLimits, SandboxSpec, Secret, ServerName, ServerSpec, ServerTimeouts,
+    StdioSpec, ToolSelection, ToolSpec, TransportSpec,
 };
 
 /// How many servers each dialect is given; `PROPTEST_CASES` asks for more.
@@ -74,7 +74,7 @@ fn check(dialect: Dialect) {
 
 /// Writes and reads a server; tells whether nothing was reported as lost.
 fn comes_back(dialect: Dialect, spec: &ServerSpec, at: &FileRef) -> Result<bool, TestCaseError> {
-    let written = dialect.write(std::slice::from_ref(spec), &Settings::default(), at).unwrap();
+    let written = dialect.write(std::slice::from_ref(spec), &FileSettings::default(), at).unwrap();
     let reading = dialect.read(&written.text, at);
     let read: Vec<_> = reading.servers.iter().map(|declared| declared.spec.clone()).collect();
     let is_lost = |field: &str| written.losses.iter().any(|loss| loss.field.starts_with(field));
@@ -94,7 +94,7 @@ fn comes_back(dialect: Dialect, spec: &ServerSpec, at: &FileRef) -> Result<bool,
 /// Writes what was read, without a loss, and reads it again: it is the same. So whatever comes out
 /// of ours is what a dialect's writer was given at first, and goes back the same way.
 fn survives(dialect: Dialect, read: &[ServerSpec], at: &FileRef) -> Result<(), TestCaseError> {
-    let written = dialect.write(read, &Settings::default(), at).unwrap();
+    let written = dialect.write(read, &FileSettings::default(), at).unwrap();
     prop_assert_eq!(&written.losses, &[], "{} {}", dialect, written.text);
     let again = dialect.read(&written.text, at);
     let again: Vec<_> = again.servers.into_iter().map(|declared| declared.spec).collect();
@@ -123,7 +123,7 @@ const FIELDS: [Field; 21] = [
         http_of(spec, |it| format!("{:?}", it.headers_helper.as_ref().map(Secret::expose)))
     }),
     // Where there is no word for Streamable HTTP alone, it is still what is tried first.
-    ("type", |spec| http_of(spec, |it| (it.kind == HttpKind::Sse).to_string())),
+    ("type", |spec| http_of(spec, |it| (it.kind == HttpTransportKind::Sse).to_string())),
     ("enabled", |spec| spec.enabled.to_string()),
     ("timeouts", |spec| format!("{:?}", spec.timeouts)),
     ("pool", |spec| format!("{:?}", spec.pool)),
@@ -158,13 +158,13 @@ fn exposed(values: &BTreeMap<String, Secret<String>>) -> String {
 }
 
 /// What a selection means for some tools: which are seen, and on what terms.
-fn seen(selection: &Selection) -> String {
+fn seen(selection: &ToolSelection) -> String {
     let usual = ToolSpec::default();
     let named = ["a", "b", "read", "other"];
     let terms = named.map(|name| {
         let tool = selection.tools.get(name).unwrap_or(&usual);
         let approval = tool.approval.or(selection.approval);
-        (name, selection.shows(name).then_some((&tool.alias, &tool.tags, approval)))
+        (name, selection.is_visible(name).then_some((&tool.alias, &tool.tags, approval)))
     });
     format!("{terms:?}")
 }
@@ -216,13 +216,17 @@ fn stdio() -> impl Strategy<Value = StdioSpec> {
 }
 
 fn http() -> impl Strategy<Value = HttpSpec> {
-    let kind = prop_oneof![Just(HttpKind::Auto), Just(HttpKind::Streamable), Just(HttpKind::Sse)];
+    let kind = prop_oneof![
+        Just(HttpTransportKind::Auto),
+        Just(HttpTransportKind::Streamable),
+        Just(HttpTransportKind::Sse)
+    ];
     let url = prop_oneof![
         2 => Just("https://mcp.example.com/mcp".to_owned()),
         1 => Just("https://${env:HOST}/mcp?x=$${y}".to_owned()),
     ];
     let helper = mostly(None, word().prop_map(Secret::new).prop_map(Some));
-    let auth = mostly(Auth::default(), auth());
+    let auth = mostly(AuthSpec::default(), auth());
     (url, secrets("[A-Za-z-]{1,6}"), helper, kind, auth).prop_map(
         |(url, headers, headers_helper, kind, auth)| HttpSpec {
             url,
@@ -234,7 +238,7 @@ fn http() -> impl Strategy<Value = HttpSpec> {
     )
 }
 
-fn auth() -> impl Strategy<Value = Auth> {
+fn auth() -> impl Strategy<Value = AuthSpec> {
     let google = prop_oneof![Just(AuthProvider::GoogleCredentials), Just(AuthProvider::Off)];
     let provider = mostly(AuthProvider::Discovered, google);
     let texts = (
@@ -244,30 +248,30 @@ fn auth() -> impl Strategy<Value = Auth> {
     );
     let metadata_url = option::of(Just("https://auth.example.com/metadata".to_owned()));
     (provider, texts, metadata_url, option::of(1..u16::MAX), vec(word(), 0..3)).prop_map(
-        |(provider, (client_id, secret, issuer), metadata_url, callback_port, scopes)| Auth {
+        |(provider, (client_id, secret, issuer), metadata_url, callback_port, scopes)| AuthSpec {
             provider,
-            oauth: OAuth {
+            oauth: OAuthSpec {
                 client_id,
                 client_secret: secret.map(Secret::new),
                 issuer,
                 metadata_url,
                 callback_port,
                 scopes,
-                ..OAuth::default()
+                ..OAuthSpec::default()
             },
         },
     )
 }
 
-fn timeouts() -> impl Strategy<Value = Timeouts> {
-    let usual = Timeouts::default();
+fn timeouts() -> impl Strategy<Value = ServerTimeouts> {
+    let usual = ServerTimeouts::default();
     let time = || (1..200_000_u64).prop_map(Duration::from_millis);
     prop_oneof![
         4 => Just(usual),
-        1 => time().prop_map(Timeouts::calls),
-        1 => time().prop_map(move |start| Timeouts { start: Some(start), ..usual }),
-        1 => time().prop_map(Timeouts::all),
-        1 => (time(), time(), time()).prop_map(|(start, call, max)| Timeouts {
+        1 => time().prop_map(ServerTimeouts::calls),
+        1 => time().prop_map(move |start| ServerTimeouts { start: Some(start), ..usual }),
+        1 => time().prop_map(ServerTimeouts::all),
+        1 => (time(), time(), time()).prop_map(|(start, call, max)| ServerTimeouts {
             start: Some(start),
             call: Some(call),
             max: Some(max),
@@ -275,9 +279,9 @@ fn timeouts() -> impl Strategy<Value = Timeouts> {
     ]
 }
 
-fn selection() -> impl Strategy<Value = Selection> {
-    let never = Just(Some(Approval::Never));
-    let approval = || mostly(None, option::of(prop::sample::select(Approval::ALL.to_vec())));
+fn selection() -> impl Strategy<Value = ToolSelection> {
+    let never = Just(Some(ApprovalMode::Never));
+    let approval = || mostly(None, option::of(prop::sample::select(ApprovalMode::ALL.to_vec())));
     let terms = (
         mostly(None, word().prop_map(Some)),
         mostly(None, vec(word(), 0..2).prop_map(Some)),
@@ -295,7 +299,7 @@ fn selection() -> impl Strategy<Value = Selection> {
     let tools =
         btree_map(prop::sample::select(vec!["a", "b", "read"]).prop_map(str::to_owned), tool, 0..3);
     let any = (names(), mostly(Vec::new(), names()), any::<bool>(), tools, approval()).prop_map(
-        |(include, exclude, listed_only, tools, approval)| Selection {
+        |(include, exclude, listed_only, tools, approval)| ToolSelection {
             include,
             exclude,
             listed_only,
@@ -303,22 +307,22 @@ fn selection() -> impl Strategy<Value = Selection> {
             approval,
         },
     );
-    prop_oneof![2 => Just(Selection::default()), 1 => any]
+    prop_oneof![2 => Just(ToolSelection::default()), 1 => any]
 }
 
-fn safety() -> impl Strategy<Value = Safety> {
+fn safety() -> impl Strategy<Value = SafetySpec> {
     let sandbox =
         (option::of(any::<bool>()), mostly(None, word().prop_map(Some)), vec(text(), 0..2));
-    let sandbox = sandbox.prop_map(|(enabled, profile, allow_write)| Sandbox {
+    let sandbox = sandbox.prop_map(|(enabled, profile, allow_write)| SandboxSpec {
         enabled,
         profile,
         allow_write,
-        ..Sandbox::default()
+        ..SandboxSpec::default()
     });
     let words = (option::of(word()), option::of(word()), option::of(word()));
     (vec(word(), 0..2), words, sandbox).prop_map(
         |(allowed_commands, (manifest_digest, manifest_signature, client_consent), sandbox)| {
-            Safety {
+            SafetySpec {
                 allowed_commands,
                 manifest_digest,
                 manifest_signature,
@@ -344,7 +348,7 @@ fn server() -> impl Strategy<Value = ServerSpec> {
     let sampling = (1..3_u32, 1..3_u64).prop_map(|(concurrency, max_tokens)| {
         Some(SamplingLimits { concurrency, max_tokens, ..SamplingLimits::default() })
     });
-    let safety = (mostly(Safety::default(), safety()), mostly(None, sampling), rarely());
+    let safety = (mostly(SafetySpec::default(), safety()), mostly(None, sampling), rarely());
     let name = "[a-zA-Z0-9 ._@/\"-]{0,6}[a-z]";
     (name, transport, timeouts(), says, flags, selection(), safety).prop_map(
         |(
@@ -370,16 +374,16 @@ fn server() -> impl Strategy<Value = ServerSpec> {
     )
 }
 
-const GRAMMARS: [Grammar; 9] = [
-    Grammar::Ours,
-    Grammar::Braces,
-    Grammar::Dollar,
-    Grammar::EnvPrefix,
-    Grammar::Editor,
-    Grammar::Windsurf,
-    Grammar::Curly,
-    Grammar::Secrets,
-    Grammar::Literal,
+const GRAMMARS: [VariableSyntax; 9] = [
+    VariableSyntax::Toolgate,
+    VariableSyntax::Braces,
+    VariableSyntax::Dollar,
+    VariableSyntax::EnvPrefix,
+    VariableSyntax::Editor,
+    VariableSyntax::Windsurf,
+    VariableSyntax::Curly,
+    VariableSyntax::Secrets,
+    VariableSyntax::Literal,
 ];
 
 proptest! {
@@ -390,19 +394,19 @@ proptest! {
         index in 0..GRAMMARS.len(),
     ) {
         let grammar = GRAMMARS[index];
-        let pieces = grammar.pieces(&text);
+        let pieces = grammar.parse(&text);
         let ours = template::render(&pieces);
-        prop_assert_eq!(&template::pieces(&ours), &pieces, "{:?} {} {}", grammar, text, ours);
-        if let Ok(back) = grammar.text(&pieces) {
-            prop_assert_eq!(grammar.pieces(&back), pieces, "{:?} {}", grammar, back);
+        prop_assert_eq!(&template::parse_template(&ours), &pieces, "{:?} {} {}", grammar, text, ours);
+        if let Ok(back) = grammar.render_parts(&pieces) {
+            prop_assert_eq!(grammar.parse(&back), pieces, "{:?} {}", grammar, back);
         }
     }
 
     /// What has no variables is the same text in a grammar without any.
     #[test]
     fn a_literal_text_stays_itself(text in "[${}a-z:]{0,12}") {
-        let pieces = Grammar::Literal.pieces(&text);
-        prop_assert!(pieces.iter().all(|piece| matches!(piece, Piece::Text(_))));
-        prop_assert_eq!(Grammar::Literal.text(&template::pieces(&template::literal(&text))), Ok(text));
+        let pieces = VariableSyntax::Literal.parse(&text);
+        prop_assert!(pieces.iter().all(|piece| matches!(piece, ConfigTemplatePart::Text(_))));
+        prop_assert_eq!(VariableSyntax::Literal.render_parts(&template::parse_template(&template::literal(&text))), Ok(text));
     }
 }

@@ -5,17 +5,18 @@
 
 use std::time::Duration;
 
-use toolgate_dialects::{Dialect, FileRef, Mode, Reading, Settings};
+use toolgate_dialects::{Dialect, FileRef, FileSettings, ParsedFile, PolicyMode};
 use toolgate_model::{
-    Condition, Data, Expected, Posture, SamplingLimits, Scope, Severity, Via, WrittenRule,
+    ApprovalChannel, ArgumentCondition, ConfigScope, ConfigValue, DiagnosticSeverity,
+    ExpectedValue, Posture, RuleSpec, SamplingLimits,
 };
 
-fn project(text: &str) -> Reading {
-    Dialect::Toolgate.read(text, &FileRef::new("/project/toolgate.toml", Scope::Project))
+fn project(text: &str) -> ParsedFile {
+    Dialect::Toolgate.read(text, &FileRef::new("/project/toolgate.toml", ConfigScope::Project))
 }
 
-fn user(text: &str) -> Reading {
-    Dialect::Toolgate.read(text, &FileRef::new("/home/config.toml", Scope::User))
+fn user(text: &str) -> ParsedFile {
+    Dialect::Toolgate.read(text, &FileRef::new("/home/config.toml", ConfigScope::User))
 }
 
 #[test]
@@ -33,8 +34,11 @@ fn what_is_said_of_decisions_needs_no_remark() {
 /// A slip of the pen opens nothing: what restricts stays, wider than it was meant.
 #[test]
 fn a_rule_with_a_mistake_is_told_and_restricts_all_the_same() {
-    let about = |rules: &[WrittenRule]| {
-        rules.iter().map(|rule| (rule.about.clone(), rule.when.len(), rule.at)).collect::<Vec<_>>()
+    let about = |rules: &[RuleSpec]| {
+        rules
+            .iter()
+            .map(|rule| (rule.subject.clone(), rule.when.len(), rule.position))
+            .collect::<Vec<_>>()
     };
     for (item, said, left) in [
         ("7", "has a number among `deny`", ""),
@@ -47,7 +51,7 @@ fn a_rule_with_a_mistake_is_told_and_restricts_all_the_same() {
         let reading = user(&format!("[policy]\ndeny = [ {item} ]\nallow = [ {item} ]\n"));
         let told = reading.diagnostics.iter().find(|it| {
             let text = format!("{} {}", it.message, it.hint.clone().unwrap_or_default());
-            it.severity == Severity::Error && text.contains(said)
+            it.severity == DiagnosticSeverity::Error && text.contains(said)
         });
         let told = told.unwrap_or_else(|| panic!("{item}: {:#?}", reading.diagnostics));
         assert_eq!(told.origin.line, 2, "{told}");
@@ -60,12 +64,12 @@ fn a_rule_with_a_mistake_is_told_and_restricts_all_the_same() {
     let strict = user(
         "[policy]\nmode = 'yolol'\ntaint = 1\n[launch]\nposture = 'x'\n[pins]\nrecheck = 60\n[approvals]\nvia = 'me'\n",
     );
-    let Settings { permissions, posture, recheck, approvals, .. } = strict.settings;
-    assert_eq!(permissions.mode.map(|it| it.value), Some(Mode::Ask));
+    let FileSettings { permissions, posture, recheck, approvals, .. } = strict.settings;
+    assert_eq!(permissions.mode.map(|it| it.value), Some(PolicyMode::Ask));
     assert_eq!(permissions.taint.map(|it| it.value), Some(true));
     assert_eq!(posture.map(|it| it.value), Some(Posture::Governed));
     assert_eq!(recheck.map(|it| it.value), Some(Duration::ZERO));
-    assert_eq!(approvals.via.map(|it| it.value), Some(Via::Operator));
+    assert_eq!(approvals.via.map(|it| it.value), Some(ApprovalChannel::Operator));
     assert_eq!(strict.diagnostics.len(), 5);
 }
 
@@ -73,17 +77,20 @@ fn a_rule_with_a_mistake_is_told_and_restricts_all_the_same() {
 fn rules_are_read_with_their_places() {
     let text = "[policy]\nask = [\n  'mcp:a/b',\n  { about = 'tag:x', client = 'c*', profile = 'p', when = [\n    { at = '/n', equals = 3 },\n    { at = '/p', glob = '/srv/*' } ] },\n]\n";
     let rules = user(text).settings.permissions.ask;
-    let plain = WrittenRule { at: (3, 3), ..WrittenRule::from("mcp:a/b".to_owned()) };
+    let plain = RuleSpec { position: (3, 3), ..RuleSpec::from("mcp:a/b".to_owned()) };
     let when = vec![
-        Condition { at: "/n".into(), is: Expected::Value(Data::Integer(3)) },
-        Condition { at: "/p".into(), is: Expected::Glob("/srv/*".into()) },
+        ArgumentCondition {
+            pointer: "/n".into(),
+            expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+        },
+        ArgumentCondition { pointer: "/p".into(), expected: ExpectedValue::Glob("/srv/*".into()) },
     ];
-    let long = WrittenRule {
-        about: "tag:x".into(),
+    let long = RuleSpec {
+        subject: "tag:x".into(),
         client: Some("c*".into()),
         profile: Some("p".into()),
         when,
-        at: (4, 3),
+        position: (4, 3),
     };
     assert_eq!(rules, [plain, long]);
 }
@@ -98,12 +105,12 @@ fn sampling_is_for_the_user_to_allow() {
     assert_eq!(limits("{ requests_per_day = 2, concurrency = 3 }"), Some(few));
     let reading = project(&text("true"));
     assert_eq!(reading.servers[0].spec.sampling, None);
-    assert!(reading.diagnostics[0].message.contains("does not count in a project's file"));
+    assert!(reading.diagnostics[0].message.contains("has no effect in a project's file"));
     for wrong in
         ["1", "'yes'", "{ max_tokens = 0 }", "{ concurrency = -1 }", "{ max_tokens = 'x' }"]
     {
         let reading = user(&text(wrong));
         assert_eq!(reading.servers.len(), 0, "{wrong}");
-        assert_eq!(reading.diagnostics[0].severity, Severity::Error, "{wrong}");
+        assert_eq!(reading.diagnostics[0].severity, DiagnosticSeverity::Error, "{wrong}");
     }
 }

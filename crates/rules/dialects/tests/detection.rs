@@ -60,7 +60,7 @@ every_dialect!(dialects);
 
 fn check_place(dialect: Dialect) {
     for fixture in common::of(dialect) {
-        let found = Dialect::of(&common::place(dialect).path, &fixture.text);
+        let found = Dialect::detect(&common::place(dialect).path, &fixture.text);
         // The two versions of opencode lie in one place: the content tells them apart, and an odd
         // file may hold the other one, or nothing.
         let versions = [Dialect::OpenCode, Dialect::OpenCodeV2];
@@ -82,7 +82,7 @@ fn good(dialect: Dialect) -> Vec<common::Fixture> {
 
 fn check_content(dialect: Dialect) {
     for fixture in good(dialect) {
-        let found = Dialect::of(nowhere(dialect.syntax()), &fixture.text);
+        let found = Dialect::detect(nowhere(dialect.syntax()), &fixture.text);
         let is_right = match FAMILY.contains(&dialect) {
             true => FAMILY.contains(&found),
             false => found == dialect,
@@ -119,7 +119,7 @@ fn telling_words_tell_the_family_apart() {
     ];
     for (dialect, name) in told {
         let fixture = common::of(dialect).into_iter().find(|it| it.name == name).unwrap();
-        assert_eq!(Dialect::of(nowhere(Syntax::Json), &fixture.text), dialect, "{name}");
+        assert_eq!(Dialect::detect(nowhere(Syntax::Json), &fixture.text), dialect, "{name}");
     }
 }
 
@@ -130,8 +130,8 @@ proptest! {
         text in "\\PC{0,40}",
     ) {
         let path = Path::new(&path);
-        let found = Dialect::of(path, &text);
-        prop_assert_eq!(found.syntax(), Syntax::of(path, &text));
+        let found = Dialect::detect(path, &text);
+        prop_assert_eq!(found.syntax(), Syntax::detect(path, &text));
         // Where the place says nothing there is nothing to contradict.
         if Dialect::by_path(path).is_none() {
             prop_assert_eq!(Dialect::mismatch(path, &text), None);
@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn a_known_place_wins_over_any_content(text in "\\PC{0,40}", index in 0..Dialect::ALL.len()) {
         let dialect = Dialect::ALL[index];
-        let found = Dialect::of(&common::place(dialect).path, &text);
+        let found = Dialect::detect(&common::place(dialect).path, &text);
         let either = [Dialect::OpenCode, Dialect::OpenCodeV2];
         let same = found == dialect || (either.contains(&found) && either.contains(&dialect));
         prop_assert!(same, "{} is taken for {}", dialect, found);

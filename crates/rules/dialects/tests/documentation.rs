@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use toolgate_dialects::{Dialect, Settings, schema};
+use toolgate_dialects::{Dialect, FileSettings, schema};
 
 /// The mark of a field that has no effect yet.
 const NOT_YET: &str = "**–**";
@@ -120,7 +120,9 @@ fn every_dialect_is_in_the_table_with_its_variables() {
     for heading in ["## Dialects", "## Variables"] {
         let text = section(&page, heading);
         let rows: String = text.lines().filter(|line| line.starts_with("| `")).collect();
-        for dialect in Dialect::ALL.iter().filter(|it| heading == "## Dialects" || !it.is_ours()) {
+        for dialect in
+            Dialect::ALL.iter().filter(|it| heading == "## Dialects" || !it.is_toolgate())
+        {
             assert!(rows.contains(&format!("`{dialect}`")), "{heading}: {dialect}");
         }
     }
@@ -135,8 +137,8 @@ fn every_example_is_taken_without_a_word() {
             let reading = Dialect::Toolgate.read(text, &common::place(Dialect::Toolgate));
             assert_eq!(reading.diagnostics, [], "{name}");
             let said = !reading.servers.is_empty()
-                || !reading.amendments.is_empty()
-                || reading.settings != Settings::default();
+                || !reading.overrides.is_empty()
+                || reading.settings != FileSettings::default();
             assert!(said, "{name}: {text}");
             read += 1;
         }

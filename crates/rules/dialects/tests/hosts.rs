@@ -8,10 +8,11 @@ mod common;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use toolgate_dialects::{Dialect, Reading, Settings};
+use toolgate_dialects::{Dialect, FileSettings, ParsedFile};
 use toolgate_model::{
-    Approval, Auth, AuthProvider, HttpKind, HttpSpec, OAuth, PoolScope, Safety, Sandbox, Secret,
-    Selection, ServerName, ServerSpec, StdioSpec, Timeouts, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, AuthSpec, HttpSpec, HttpTransportKind, OAuthSpec, PoolScope,
+    SafetySpec, SandboxSpec, Secret, ServerName, ServerSpec, ServerTimeouts, StdioSpec,
+    ToolSelection, ToolSpec, TransportSpec,
 };
 
 const HOSTS: [Dialect; 8] = [
@@ -25,7 +26,7 @@ const HOSTS: [Dialect; 8] = [
     Dialect::OpenCodeV2,
 ];
 
-fn read(dialect: Dialect, text: &str) -> Reading {
+fn read(dialect: Dialect, text: &str) -> ParsedFile {
     dialect.read(text, &common::place(dialect))
 }
 
@@ -36,7 +37,7 @@ fn name(text: &str) -> ServerName {
 /// The fields an entry has when this server is written, and the fields that are lost.
 fn written(dialect: Dialect, spec: &ServerSpec) -> (String, Vec<String>) {
     let at = common::place(dialect);
-    let written = dialect.write(std::slice::from_ref(spec), &Settings::default(), &at).unwrap();
+    let written = dialect.write(std::slice::from_ref(spec), &FileSettings::default(), &at).unwrap();
     (written.text, written.losses.into_iter().map(|loss| loss.field).collect())
 }
 
@@ -88,10 +89,10 @@ fn gemini_switches_by_its_lists() {
     let text =
         "{\n  // mine\n  \"mcpServers\": {\n    \"x\": { \"command\": \"server\" }\n  }\n}\n";
     let is_on = |text: &str| read(Dialect::Gemini, text).servers[0].spec.enabled;
-    let off = Dialect::Gemini.switch(text, &name("x"), false).unwrap().unwrap();
+    let off = Dialect::Gemini.set_enabled(text, &name("x"), false).unwrap().unwrap();
     assert!(off.starts_with("{\n  // mine\n  \"mcpServers\""), "{off}");
     assert!(!is_on(&off), "{off}");
-    let on = Dialect::Gemini.switch(&off, &name("x"), true).unwrap().unwrap();
+    let on = Dialect::Gemini.set_enabled(&off, &name("x"), true).unwrap().unwrap();
     assert!(is_on(&on), "{on}");
     // Where only some are allowed, a server that is set is one of them from then on.
     let text = r#"{ "mcp": { "allowed": ["y"] }, "mcpServers": {} }"#;
@@ -106,11 +107,13 @@ fn gemini_switches_by_its_lists() {
 
 #[test]
 fn opencode_changes_only_what_it_has_fields_for() {
-    let timeouts = Timeouts { call: Some(Duration::from_secs(5)), ..Timeouts::default() };
+    let timeouts =
+        ServerTimeouts { call: Some(Duration::from_secs(5)), ..ServerTimeouts::default() };
     let spec = ServerSpec { timeouts, ..endpoint(&[]) };
     assert_eq!(written(Dialect::OpenCode, &spec).1, ["timeouts"]);
     assert_eq!(written(Dialect::OpenCodeV2, &spec).1, [""; 0]);
-    let timeouts = Timeouts { max: Some(Duration::from_secs(5)), ..Timeouts::default() };
+    let timeouts =
+        ServerTimeouts { max: Some(Duration::from_secs(5)), ..ServerTimeouts::default() };
     let spec = ServerSpec { timeouts, ..spec };
     assert_eq!(written(Dialect::OpenCodeV2, &spec).1, ["timeouts"]);
 }
@@ -146,7 +149,7 @@ fn either_reader_of_opencode_reads_both_versions() {
         assert_eq!(readings[0], readings[1]);
         let names = readings[0].servers.iter().map(|it| it.spec.name.to_string());
         assert_eq!(names.collect::<Vec<_>>(), servers);
-        assert_eq!(readings[0].amendments.len(), amendments);
+        assert_eq!(readings[0].overrides.len(), amendments);
         assert_eq!(readings[0].diagnostics.len(), problems, "{:?}", readings[0].diagnostics);
         assert!(!readings[0].servers[0].spec.enabled);
     }
@@ -240,7 +243,7 @@ fn stdio() -> impl Strategy<Value = TransportSpec> {
     )
 }
 
-fn auth() -> impl Strategy<Value = Auth> {
+fn auth() -> impl Strategy<Value = AuthSpec> {
     let account = AuthProvider::ServiceAccount { audience: "a".into(), account: "b".into() };
     let provider = prop::sample::select(vec![
         AuthProvider::Discovered,
@@ -255,15 +258,15 @@ fn auth() -> impl Strategy<Value = Auth> {
     let port = prop::option::of(1..u16::MAX);
     let scopes = prop::collection::vec(prop::sample::select(vec!["a", "b:c"]), 0..3);
     (provider, maybe(), maybe(), maybe(), port, scopes).prop_map(
-        |(provider, client_id, client_secret, issuer, callback_port, scopes)| Auth {
+        |(provider, client_id, client_secret, issuer, callback_port, scopes)| AuthSpec {
             provider,
-            oauth: OAuth {
+            oauth: OAuthSpec {
                 client_id,
                 client_secret: client_secret.map(Secret::new),
                 issuer,
                 callback_port,
                 scopes: scopes.into_iter().map(str::to_owned).collect(),
-                ..OAuth::default()
+                ..OAuthSpec::default()
             },
         },
     )
@@ -271,7 +274,7 @@ fn auth() -> impl Strategy<Value = Auth> {
 
 fn http() -> impl Strategy<Value = TransportSpec> {
     let url = prop::sample::select(vec!["https://mcp.example.com", "${env:URL}"]);
-    let kind = prop::sample::select(vec![HttpKind::Auto, HttpKind::Sse]);
+    let kind = prop::sample::select(vec![HttpTransportKind::Auto, HttpTransportKind::Sse]);
     (url, pairs(), rarely(text().prop_map(Some)), rarely(kind), rarely(auth())).prop_map(
         |(url, headers, helper, kind, auth)| {
             TransportSpec::Http(HttpSpec {
@@ -285,22 +288,22 @@ fn http() -> impl Strategy<Value = TransportSpec> {
     )
 }
 
-fn selection() -> impl Strategy<Value = Selection> {
-    let approval = || prop::option::of(prop::sample::select(Approval::ALL.to_vec()));
+fn selection() -> impl Strategy<Value = ToolSelection> {
+    let approval = || prop::option::of(prop::sample::select(ApprovalMode::ALL.to_vec()));
     let tool = (approval(), prop::option::of(Just("alias".to_owned())))
         .prop_map(|(approval, alias)| ToolSpec { approval, alias, ..ToolSpec::default() })
         .prop_filter("says something", |tool| *tool != ToolSpec::default());
     let tools = prop::collection::btree_map("[a-z]{1,3}", tool, 0..2);
     (names(), names(), tools, approval()).prop_map(|(include, exclude, tools, approval)| {
-        Selection { include, exclude, tools, approval, listed_only: false }
+        ToolSelection { include, exclude, tools, approval, listed_only: false }
     })
 }
 
-fn timeouts() -> impl Strategy<Value = Timeouts> {
+fn timeouts() -> impl Strategy<Value = ServerTimeouts> {
     let time = || prop::option::of((1..9_u64).prop_map(Duration::from_millis));
     (time(), time(), time(), any::<bool>()).prop_map(|(start, call, max, same)| match same {
-        true => Timeouts { start: call, call, max: call },
-        false => Timeouts { start, call, max },
+        true => ServerTimeouts { start: call, call, max: call },
+        false => ServerTimeouts { start, call, max },
     })
 }
 
@@ -314,8 +317,12 @@ fn spec() -> impl Strategy<Value = ServerSpec> {
     (transport, rest).prop_map(
         |(transport, ((off, trust, required, described), pool, selection, timeouts, sandbox))| {
             let (confined, allow_write, allowed_domains) = sandbox;
-            let sandbox =
-                Sandbox { enabled: confined, allow_write, allowed_domains, ..Sandbox::default() };
+            let sandbox = SandboxSpec {
+                enabled: confined,
+                allow_write,
+                allowed_domains,
+                ..SandboxSpec::default()
+            };
             ServerSpec {
                 enabled: !off,
                 trust,
@@ -324,7 +331,7 @@ fn spec() -> impl Strategy<Value = ServerSpec> {
                 selection,
                 timeouts,
                 description: described.then(|| "what it is for".to_owned()),
-                safety: Safety { sandbox, ..Safety::default() },
+                safety: SafetySpec { sandbox, ..SafetySpec::default() },
                 ..ServerSpec::new(name("x y"), transport)
             }
         },
@@ -357,7 +364,7 @@ fn spelled_out(spec: &ServerSpec) -> ServerSpec {
         TransportSpec::BuiltIn => {}
     }
     spec.safety.sandbox.allow_write.iter_mut().for_each(plain);
-    let Selection { include, exclude, .. } = &mut spec.selection;
+    let ToolSelection { include, exclude, .. } = &mut spec.selection;
     exclude.sort();
     if exclude.iter().any(|pattern| pattern == "*") {
         include.clear();

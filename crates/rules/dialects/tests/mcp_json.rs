@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_dialects::{Dialect, FileRef, Reading};
-use toolgate_model::{HttpKind, Scope, Severity, TransportSpec};
+use toolgate_dialects::{Dialect, FileRef, ParsedFile};
+use toolgate_model::{ConfigScope, DiagnosticSeverity, HttpTransportKind, TransportSpec};
 
-fn read(text: &str) -> Reading {
-    Dialect::McpJson.read(text, &FileRef::new("/project/.mcp.json", Scope::Project))
+fn read(text: &str) -> ParsedFile {
+    Dialect::McpJson.read(text, &FileRef::new("/project/.mcp.json", ConfigScope::Project))
 }
 
 /// A file with one entry, and what is said about it.
@@ -46,7 +46,15 @@ fn every_kind_of_entry_is_understood() {
         TransportSpec::Http(http) => http.kind,
         other => panic!("{other:?}"),
     });
-    assert_eq!(kinds, [HttpKind::Auto, HttpKind::Streamable, HttpKind::Auto, HttpKind::Sse]);
+    assert_eq!(
+        kinds,
+        [
+            HttpTransportKind::Auto,
+            HttpTransportKind::Streamable,
+            HttpTransportKind::Auto,
+            HttpTransportKind::Sse
+        ]
+    );
     let TransportSpec::Stdio(files) = &reading.servers[0].spec.transport else { panic!() };
     // Variables are in our grammar from here on.
     assert_eq!(files.env["A"].expose(), "${env:B}");
@@ -70,7 +78,7 @@ fn comments_trailing_commas_and_a_byte_order_mark_are_fine() {
 #[test]
 fn an_empty_file_says_nothing() {
     for text in ["", "{}", "{\"mcpServers\": {}}"] {
-        assert_eq!(read(text), Reading::default());
+        assert_eq!(read(text), ParsedFile::default());
     }
 }
 
@@ -86,7 +94,7 @@ fn a_syntax_error_is_one_complaint_with_its_place() {
         let reading = read(text);
         assert_eq!(reading.diagnostics.len(), 1, "{text}");
         assert_eq!(reading.diagnostics[0].origin.line, line, "{:?}", reading.diagnostics);
-        assert_eq!(reading.diagnostics[0].severity, Severity::Error);
+        assert_eq!(reading.diagnostics[0].severity, DiagnosticSeverity::Error);
     }
 }
 
@@ -100,18 +108,18 @@ fn nesting_without_end_is_refused() {
 fn a_type_we_do_not_speak_is_an_error_with_a_way_out() {
     assert!(said(r#"{"type": "htpp", "url": "https://x"}"#)[0].contains("did you mean \"http\"?"));
     let ws = said(r#"{"type": "ws", "url": "wss://x"}"#);
-    assert!(ws.len() == 1 && ws[0].contains("web sockets are not spoken"), "{ws:?}");
+    assert!(ws.len() == 1 && ws[0].contains("WebSocket is not supported"), "{ws:?}");
     assert!(said(r#"{"type": "http", "command": "x"}"#)[0].contains("is of type \"http\""));
     assert!(said(r#"{"type": "stdio", "url": "https://x"}"#)[0].contains("but has `url`"));
     let two = r#"{"type": "sse", "transport": "http", "url": "https://x"}"#;
-    assert!(said(two)[0].contains("is \"sse\" and \"http\" at once"));
+    assert!(said(two)[0].contains("has two transport types: \"sse\" and \"http\""));
 }
 
 #[test]
 fn mixed_and_repeated_fields_are_errors() {
     let both = said(r#"{"command": "x", "url": "https://x"}"#);
     assert!(both[0].starts_with("Error") && both[0].contains("both `command` and `url`"));
-    assert!(said(r#"{"command": "x", "command": "y"}"#)[0].contains("says `command` twice"));
+    assert!(said(r#"{"command": "x", "command": "y"}"#)[0].contains("has `command` twice"));
     let env = r#"{"command": "x", "env": {"A": "1", "A": "2"}}"#;
     assert!(said(env)[0].contains("`env.A` twice"));
 }
@@ -141,7 +149,7 @@ fn no_complaint_shows_a_secret() {
 
 #[test]
 fn an_explicitly_named_file_is_told_by_extension_then_content() {
-    let of = |path: &str, text: &str| Dialect::of(Path::new(path), text);
+    let of = |path: &str, text: &str| Dialect::detect(Path::new(path), text);
     assert_eq!(of("x.toml", "{"), Dialect::Toolgate);
     assert_eq!(of("x.json", ""), Dialect::McpJson);
     assert_eq!(of("x", "\u{feff} {}"), Dialect::McpJson);
@@ -166,7 +174,7 @@ fn a_map_without_a_key_around_it_is_read_only_if_it_looks_like_servers() {
 
 #[test]
 fn an_edit_goes_where_the_servers_of_the_file_stand() {
-    let at = FileRef::new("/project/.mcp.json", Scope::Project);
+    let at = FileRef::new("/project/.mcp.json", ConfigScope::Project);
     let new = read(r#"{"b": {"command": "new"}}"#).servers[0].spec.clone();
     let a = read(r#"{"a": {"command": "x"}}"#).servers[0].spec.name.clone();
     for (text, key) in [
@@ -179,7 +187,7 @@ fn an_edit_goes_where_the_servers_of_the_file_stand() {
         assert_eq!(names.collect::<Vec<_>>(), ["a", "b"], "{written}");
         let keys = ["mcpServers", "mcp_servers"].into_iter().filter(|key| written.contains(key));
         assert_eq!(keys.collect::<Vec<_>>(), key.into_iter().collect::<Vec<_>>(), "{written}");
-        let off = Dialect::McpJson.switch(&written, &a, false).unwrap().unwrap();
+        let off = Dialect::McpJson.set_enabled(&written, &a, false).unwrap().unwrap();
         assert!(!read(&off).servers[0].spec.enabled, "{off}");
         let removed = Dialect::McpJson.remove(&off, &a).unwrap().unwrap();
         let names = read(&removed).servers.into_iter().map(|it| it.spec.name.to_string());
@@ -194,7 +202,7 @@ fn the_same_name_may_stand_in_a_project_and_beside_it() {
   "projects": {"/home/me/app": {"mcpServers": {"a": {"command": "projects"}}}}
 }"#;
     let reading =
-        Dialect::ClaudeCode.read(text, &FileRef::new("/home/me/.claude.json", Scope::User));
+        Dialect::ClaudeCode.read(text, &FileRef::new("/home/me/.claude.json", ConfigScope::User));
     assert_eq!(reading.diagnostics, []);
     let found: Vec<_> = reading
         .servers

@@ -37,7 +37,7 @@ const PROJECTS: &str = r#"{
 #[test]
 fn a_server_of_one_project_is_changed_there() {
     let dialect = Dialect::ClaudeCode;
-    let off = dialect.switch(PROJECTS, &name("git"), false).unwrap().unwrap();
+    let off = dialect.set_enabled(PROJECTS, &name("git"), false).unwrap().unwrap();
     assert!(!spec(dialect, &off, "git").enabled, "{off}");
     assert_eq!(off.matches("\"git\"").count(), 1, "{off}");
     let removed = dialect.remove(PROJECTS, &name("git")).unwrap().unwrap();
@@ -64,16 +64,16 @@ fn a_server_is_switched_by_the_word_it_has() {
         ),
     ] {
         assert!(!spec(dialect, text, "x").enabled);
-        let on = dialect.switch(text, &name("x"), true).unwrap().unwrap();
+        let on = dialect.set_enabled(text, &name("x"), true).unwrap().unwrap();
         assert!(spec(dialect, &on, "x").enabled, "{on}");
-        let off = dialect.switch(&on, &name("x"), false).unwrap().unwrap();
+        let off = dialect.set_enabled(&on, &name("x"), false).unwrap().unwrap();
         assert_eq!(off, text);
     }
 }
 
 #[test]
 fn the_version_of_opencode_is_told_by_where_servers_stand() {
-    let of = |text: &str| Dialect::of(Path::new("/p/opencode.json"), text);
+    let of = |text: &str| Dialect::detect(Path::new("/p/opencode.json"), text);
     assert_eq!(of(r#"{"mcp": {"servers": {}}}"#), Dialect::OpenCodeV2);
     assert_eq!(of(r#"{"mcp": {"servers": {"x": {"disabled": true}}}}"#), Dialect::OpenCodeV2);
     let called_servers = r#"{"mcp": {"servers": {"type": "local", "command": ["c"]}}}"#;
@@ -82,7 +82,7 @@ fn the_version_of_opencode_is_told_by_where_servers_stand() {
     // A server that is called so is one, whoever changes it.
     for dialect in [Dialect::OpenCode, Dialect::OpenCodeV2] {
         set_again(dialect, called_servers, "servers");
-        let off = dialect.switch(called_servers, &name("servers"), false).unwrap().unwrap();
+        let off = dialect.set_enabled(called_servers, &name("servers"), false).unwrap().unwrap();
         assert!(!spec(dialect, &off, "servers").enabled, "{off}");
     }
     // The times of the second version are read by either.

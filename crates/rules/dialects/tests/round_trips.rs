@@ -4,15 +4,20 @@
 
 mod common;
 
-use toolgate_dialects::{Dialect, FileRef, Reading, Settings};
+use toolgate_dialects::{Dialect, FileRef, FileSettings, ParsedFile};
 use toolgate_model::ServerSpec;
 
-fn specs(reading: &Reading) -> Vec<ServerSpec> {
+fn specs(reading: &ParsedFile) -> Vec<ServerSpec> {
     reading.servers.iter().map(|declared| declared.spec.clone()).collect()
 }
 
 /// Writes servers in a dialect and reads them again.
-fn through(dialect: Dialect, servers: &[ServerSpec], settings: &Settings, at: &FileRef) -> Reading {
+fn through(
+    dialect: Dialect,
+    servers: &[ServerSpec],
+    settings: &FileSettings,
+    at: &FileRef,
+) -> ParsedFile {
     let written = dialect.write(servers, settings, at).unwrap();
     assert_eq!(written.losses, [], "{}", written.text);
     let reading = dialect.read(&written.text, at);

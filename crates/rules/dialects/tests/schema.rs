@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use jsonschema::Validator;
 use serde_json::Value;
-use toolgate_dialects::{Dialect, Reading, schema};
-use toolgate_model::Severity;
+use toolgate_dialects::{Dialect, ParsedFile, schema};
+use toolgate_model::DiagnosticSeverity;
 
 fn validator() -> Validator {
     let schema: Value = serde_json::from_str(&schema()).unwrap();
@@ -18,12 +18,12 @@ fn validator() -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-fn read(text: &str) -> Reading {
+fn read(text: &str) -> ParsedFile {
     Dialect::Toolgate.read(text, &common::place(Dialect::Toolgate))
 }
 
-fn has_errors(reading: &Reading) -> bool {
-    reading.diagnostics.iter().any(|found| found.severity == Severity::Error)
+fn has_errors(reading: &ParsedFile) -> bool {
+    reading.diagnostics.iter().any(|found| found.severity == DiagnosticSeverity::Error)
 }
 
 fn document(text: &str) -> Value {
@@ -153,7 +153,7 @@ fn asked_for(mut text: String) -> BTreeSet<String> {
         let unknown = format!("unknown field `{}`", UNKNOWN.split(' ').next().unwrap());
         let found = reading.diagnostics.iter().find(|it| it.message.contains(&unknown));
         let hint = found.and_then(|it| it.hint.as_deref());
-        let Some(known) = hint.and_then(|hint| hint.strip_prefix("known here: ")) else {
+        let Some(known) = hint.and_then(|hint| hint.strip_prefix("known fields: ")) else {
             panic!("{text}\n{:#?}", reading.diagnostics)
         };
         let names: Vec<_> = known.split(", ").filter(|name| *name != "…").collect();

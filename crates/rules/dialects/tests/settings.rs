@@ -5,45 +5,48 @@
 
 mod common;
 
-use toolgate_dialects::{Dialect, Input, Meaning, Mode, Permissions, Reading, Said, Settings};
-use toolgate_model::{Condition, Data, Effect, Expected, Secret, WrittenRule};
+use toolgate_dialects::{
+    Dialect, FileSettings, InputSpec, LocatedValue, ParsedFile, Permissions, PolicyMode,
+    RuleTranslation,
+};
+use toolgate_model::{ArgumentCondition, ConfigValue, Effect, ExpectedValue, RuleSpec, Secret};
 
-fn read(dialect: Dialect, text: &str) -> Reading {
+fn read(dialect: Dialect, text: &str) -> ParsedFile {
     dialect.read(text, &common::place(dialect))
 }
 
 /// The settings of the fixture with every field.
-fn every_field(dialect: Dialect) -> Settings {
+fn every_field(dialect: Dialect) -> FileSettings {
     let fixtures = common::of(dialect);
     let fixture = fixtures.iter().find(|it| it.name.starts_with("every-field")).unwrap();
     fixture.read().settings
 }
 
 /// The fields that are lost when these settings are written.
-fn lost(dialect: Dialect, settings: &Settings) -> Vec<String> {
+fn lost(dialect: Dialect, settings: &FileSettings) -> Vec<String> {
     let written = dialect.write(&[], settings, &common::place(dialect)).unwrap();
     written.losses.into_iter().map(|loss| loss.field).collect()
 }
 
 #[test]
 fn permissions_are_written_where_they_are_read() {
-    let rule = |about: &str| vec![WrittenRule::from(about.to_owned())];
+    let rule = |about: &str| vec![RuleSpec::from(about.to_owned())];
     let permissions = Permissions {
-        mode: Some(Said { value: Mode::Full, at: (0, 0) }),
+        mode: Some(LocatedValue { value: PolicyMode::Full, at: (0, 0) }),
         allow: rule("mcp:a:b"),
         ask: rule("mcp:a:c"),
         deny: rule("mcp:a:d"),
         ..Permissions::default()
     };
     for dialect in [Dialect::Zed, Dialect::Nyzhi, Dialect::CoreAgent, Dialect::ClaudeCode] {
-        let settings = Settings { permissions: permissions.clone(), ..Settings::default() };
+        let settings = FileSettings { permissions: permissions.clone(), ..FileSettings::default() };
         let written = dialect.write(&[], &settings, &common::place(dialect)).unwrap();
         assert_eq!(written.losses, []);
         let again = common::said(&read(dialect, &written.text).settings);
         assert_eq!(again, settings, "{}", written.text);
     }
     let foreign = Permissions { allow: rule("mcp__a__b"), ..Permissions::default() };
-    let settings = Settings { permissions: foreign, ..Settings::default() };
+    let settings = FileSettings { permissions: foreign, ..FileSettings::default() };
     let losses = Dialect::Zed.write(&[], &settings, &common::place(Dialect::Zed)).unwrap().losses;
     assert_eq!(losses.len(), 1, "{losses:?}");
     let losses = Dialect::VsCode.write(&[], &settings, &common::place(Dialect::VsCode)).unwrap();
@@ -53,10 +56,13 @@ fn permissions_are_written_where_they_are_read() {
 /// A rule with conditions is another rule without them, so whoever cannot say them says nothing.
 #[test]
 fn a_condition_that_a_dialect_cannot_say_is_told() {
-    let when = vec![Condition { at: "/n".into(), is: Expected::Value(Data::Integer(3)) }];
-    let rule = WrittenRule { when, ..WrittenRule::from("mcp:a:b".to_owned()) };
+    let when = vec![ArgumentCondition {
+        pointer: "/n".into(),
+        expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+    }];
+    let rule = RuleSpec { when, ..RuleSpec::from("mcp:a:b".to_owned()) };
     let permissions = Permissions { deny: vec![rule], ..Permissions::default() };
-    let settings = Settings { permissions, ..Settings::default() };
+    let settings = FileSettings { permissions, ..FileSettings::default() };
     for dialect in [Dialect::Zed, Dialect::Nyzhi, Dialect::CoreAgent, Dialect::ClaudeCode] {
         assert_eq!(lost(dialect, &settings), ["permissions.deny"], "{dialect}");
         let written = dialect.write(&[], &settings, &common::place(dialect)).unwrap();
@@ -66,17 +72,17 @@ fn a_condition_that_a_dialect_cannot_say_is_told() {
 }
 
 /// What the rules of a text mean in our words.
-fn meanings(dialect: Dialect, text: &str) -> Vec<(Effect, Meaning)> {
+fn meanings(dialect: Dialect, text: &str) -> Vec<(Effect, RuleTranslation)> {
     let said = read(dialect, text).settings.permissions;
     let lists =
         [(Effect::Allow, &said.allow), (Effect::Ask, &said.ask), (Effect::Deny, &said.deny)];
     let rules =
         lists.into_iter().flat_map(|(effect, rules)| rules.iter().map(move |it| (effect, it)));
-    rules.map(|(effect, rule)| (effect, dialect.meaning(effect, rule, &said))).collect()
+    rules.map(|(effect, rule)| (effect, dialect.translate_rule(effect, rule, &said))).collect()
 }
 
-fn rule(effect: Effect, about: &str) -> (Effect, Meaning) {
-    (effect, Meaning::Rule(about.to_owned()))
+fn rule(effect: Effect, about: &str) -> (Effect, RuleTranslation) {
+    (effect, RuleTranslation::Rule(about.to_owned()))
 }
 
 #[test]
@@ -87,12 +93,15 @@ fn nyzhi_allows_in_its_limited_mode_alone() {
         )
     };
     let deny = rule(Effect::Deny, "mcp:*/*");
-    let bash = (Effect::Allow, Meaning::OfTheHost);
+    let bash = (Effect::Allow, RuleTranslation::HostTool);
     let limited = meanings(Dialect::Nyzhi, &text("limited"));
     assert_eq!(limited, [rule(Effect::Allow, "mcp__fs__read"), bash.clone(), deny.clone()]);
     for mode in ["off", "full", "autoedit"] {
         let found = meanings(Dialect::Nyzhi, &text(mode));
-        assert!(matches!(found[0], (Effect::Allow, Meaning::Nothing(_))), "{mode}: {found:?}");
+        assert!(
+            matches!(found[0], (Effect::Allow, RuleTranslation::Ignored(_))),
+            "{mode}: {found:?}"
+        );
         assert_eq!(found[1..], [bash.clone(), deny.clone()]);
     }
 }
@@ -107,11 +116,11 @@ fn rules_of_core_agent_are_held_against_names_and_arguments() {
     let expected = [
         rule(Effect::Allow, "mcp:fs_read_file"),
         rule(Effect::Allow, "mcp:fs_*"),
-        (Effect::Allow, Meaning::OfTheHost),
+        (Effect::Allow, RuleTranslation::HostTool),
         rule(Effect::Allow, "mcp:fs_write"),
     ];
     assert_eq!(found[..4], expected);
-    assert!(matches!(found[4].1, Meaning::Nothing(_)), "{found:?}");
+    assert!(matches!(found[4].1, RuleTranslation::Ignored(_)), "{found:?}");
     assert_eq!(found[5..], [rule(Effect::Deny, "mcp:*drop*"), rule(Effect::Deny, "mcp:fs_rm")]);
 }
 
@@ -120,15 +129,18 @@ fn modes_of_core_agent_are_as_it_documents_them() {
     let said = |mode: &str| {
         let text = format!(r#"{{ "permissions": {{ "mode": "{mode}" }} }}"#);
         let said = read(Dialect::CoreAgent, &text).settings.permissions;
-        (said.mode.map(|it| it.value), said.deny.into_iter().map(|it| it.about).collect::<Vec<_>>())
+        (
+            said.mode.map(|it| it.value),
+            said.deny.into_iter().map(|it| it.subject).collect::<Vec<_>>(),
+        )
     };
-    assert_eq!(said("ask"), (Some(Mode::Ask), vec![]));
-    assert_eq!(said("allow"), (Some(Mode::Limited), vec![]));
-    assert_eq!(said("yolo"), (Some(Mode::Full), vec![]));
-    assert_eq!(said("acceptEdits"), (Some(Mode::Ask), vec![]));
+    assert_eq!(said("ask"), (Some(PolicyMode::Ask), vec![]));
+    assert_eq!(said("allow"), (Some(PolicyMode::Limited), vec![]));
+    assert_eq!(said("yolo"), (Some(PolicyMode::Full), vec![]));
+    assert_eq!(said("acceptEdits"), (Some(PolicyMode::Ask), vec![]));
     assert_eq!(said("plan"), (None, vec!["mcp:*".to_owned()]));
     // A slip of the pen opens nothing.
-    assert_eq!(said("yolol"), (Some(Mode::Ask), vec![]));
+    assert_eq!(said("yolol"), (Some(PolicyMode::Ask), vec![]));
 }
 
 #[test]
@@ -152,13 +164,13 @@ fn rules_of_zed_and_claude_code_name_tools_in_their_own_way() {
     let expected = [
         rule(Effect::Allow, "mcp__git__log"),
         rule(Effect::Allow, "mcp:files/*"),
-        (Effect::Allow, Meaning::OfTheHost),
+        (Effect::Allow, RuleTranslation::HostTool),
         rule(Effect::Ask, "mcp:git/*"),
         rule(Effect::Deny, "mcp__git__push"),
     ];
     assert_eq!(meanings(Dialect::ClaudeCode, claude), expected);
     let mode = read(Dialect::ClaudeCode, claude).settings.permissions.mode;
-    assert_eq!(mode, Some(Said { value: Mode::Full, at: (2, 9) }));
+    assert_eq!(mode, Some(LocatedValue { value: PolicyMode::Full, at: (2, 9) }));
 }
 
 /// What only one host understands goes back to it, and is told as lost wherever else it goes.
@@ -166,9 +178,9 @@ fn rules_of_zed_and_claude_code_name_tools_in_their_own_way() {
 fn what_means_something_to_one_host_only_is_kept_for_it() {
     for from in [Dialect::CoreAgent, Dialect::VsCode] {
         let said = every_field(from);
-        let alone = Settings { extras: said.extras.clone(), ..Settings::default() };
+        let alone = FileSettings { extras: said.extras.clone(), ..FileSettings::default() };
         assert_eq!(alone.extras.keys().collect::<Vec<_>>(), [from.as_str()]);
-        for to in Dialect::ALL.into_iter().filter(|to| *to != from && !to.is_ours()) {
+        for to in Dialect::ALL.into_iter().filter(|to| *to != from && !to.is_toolgate()) {
             assert_eq!(lost(to, &alone), [format!("extra.{from}")], "{to}");
         }
         for to in [from, Dialect::Toolgate] {
@@ -213,10 +225,15 @@ fn an_input_is_asked_for_once_wherever_it_stands() {
         ] }
     }"#;
     let reading = read(Dialect::VsCode, text);
-    let input = |id: &str| Input { id: id.into(), ..Input::default() };
+    let input = |id: &str| InputSpec { id: id.into(), ..InputSpec::default() };
     assert_eq!(reading.settings.inputs, [input("key"), input("region")]);
     let kept = reading.settings.extras.get("vscode").map(Secret::expose).unwrap();
-    let Some(Data::Table(inputs)) = kept.get("inputs") else { panic!("{kept:?}") };
+    let Some(ConfigValue::Table(inputs)) = kept.get("inputs") else { panic!("{kept:?}") };
     assert_eq!(inputs.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["key", "region"]);
-    assert!(reading.diagnostics.iter().any(|it| it.message.contains("asks for \"key\" twice")));
+    assert!(
+        reading
+            .diagnostics
+            .iter()
+            .any(|it| it.message.contains("has two inputs with the id \"key\""))
+    );
 }

@@ -11,7 +11,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use toolgate_dialects::{Declared, Dialect, Reading};
+use toolgate_dialects::{Declaration, Dialect, ParsedFile};
 use toolgate_model::{HttpSpec, Secret, StdioSpec, TransportSpec};
 
 /// One test per dialect, so that a run names the one that differs.
@@ -36,12 +36,12 @@ fn check(dialect: Dialect) {
     }
 }
 
-fn shown(reading: &Reading) -> String {
+fn shown(reading: &ParsedFile) -> String {
     let mut text = String::new();
     for declared in &reading.servers {
         server(&mut text, declared);
     }
-    for amendment in &reading.amendments {
+    for amendment in &reading.overrides {
         let _ = writeln!(
             text,
             "amendment {}: enabled = {}\n",
@@ -61,8 +61,8 @@ fn shown(reading: &Reading) -> String {
     text
 }
 
-fn server(text: &mut String, declared: &Declared) {
-    let Declared { spec, origin, only_in, blocked } = declared;
+fn server(text: &mut String, declared: &Declaration) {
+    let Declaration { spec, origin, only_in, blocked } = declared;
     let _ = writeln!(text, "server {} ({origin})", spec.name);
     match &spec.transport {
         TransportSpec::Stdio(stdio) => {

@@ -5,21 +5,21 @@
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_dialects::{Dialect, FileRef, Reading, Settings};
+use toolgate_dialects::{Dialect, FileRef, FileSettings, ParsedFile};
 use toolgate_model::{
-    Expose, HttpSpec, Naming, PoolScope, Prefix, Profile, RESULT_LIMIT, Scope, Secret, Severity,
-    StdioSpec, Timeouts, TransportSpec,
+    ConfigScope, DiagnosticSeverity, ExposureMode, HttpSpec, NamingStyle, PoolScope, PrefixMode,
+    Profile, RESULT_LIMIT, Secret, ServerTimeouts, StdioSpec, TransportSpec,
 };
 
-fn project(text: &str) -> Reading {
-    Dialect::Toolgate.read(text, &FileRef::new("/project/toolgate.toml", Scope::Project))
+fn project(text: &str) -> ParsedFile {
+    Dialect::Toolgate.read(text, &FileRef::new("/project/toolgate.toml", ConfigScope::Project))
 }
 
-fn user(text: &str) -> Reading {
-    Dialect::Toolgate.read(text, &FileRef::new("/home/config.toml", Scope::User))
+fn user(text: &str) -> ParsedFile {
+    Dialect::Toolgate.read(text, &FileRef::new("/home/config.toml", ConfigScope::User))
 }
 
-fn stdio(reading: &Reading, index: usize) -> &StdioSpec {
+fn stdio(reading: &ParsedFile, index: usize) -> &StdioSpec {
     match &reading.servers[index].spec.transport {
         TransportSpec::Stdio(stdio) => stdio,
         other => panic!("{other:?}"),
@@ -27,7 +27,7 @@ fn stdio(reading: &Reading, index: usize) -> &StdioSpec {
 }
 
 /// The only complaint about a text: its place, and what it says with its hint.
-fn complaint(text: &str) -> (Severity, (u32, u32), String) {
+fn complaint(text: &str) -> (DiagnosticSeverity, (u32, u32), String) {
     let reading = project(text);
     assert_eq!(reading.diagnostics.len(), 1, "{:#?}", reading.diagnostics);
     let found = &reading.diagnostics[0];
@@ -63,7 +63,7 @@ type = "sse"
 "#,
     );
     assert_eq!(reading.diagnostics, []);
-    assert_eq!(reading.settings.prefix, Some(Prefix::OnCollision));
+    assert_eq!(reading.settings.prefix, Some(PrefixMode::OnCollision));
     assert_eq!(reading.settings.roots.as_deref(), Some(&["~/projects/app".into()][..]));
 
     let files = &reading.servers[0];
@@ -78,7 +78,7 @@ type = "sse"
         ..StdioSpec::default()
     };
     assert_eq!(stdio(&reading, 0), &expected);
-    let timeouts = Timeouts {
+    let timeouts = ServerTimeouts {
         start: Some(Duration::from_secs(5)),
         call: Some(Duration::from_millis(500)),
         max: Some(Duration::from_secs(7200)),
@@ -95,8 +95,8 @@ type = "sse"
 
 #[test]
 fn an_empty_file_says_nothing() {
-    assert_eq!(project(""), Reading::default());
-    assert_eq!(project("\u{feff}# only a comment\r\n"), Reading::default());
+    assert_eq!(project(""), ParsedFile::default());
+    assert_eq!(project("\u{feff}# only a comment\r\n"), ParsedFile::default());
 }
 
 #[test]
@@ -133,22 +133,22 @@ good = { command = "x" }
     let mut lines: Vec<_> = reading.diagnostics.iter().map(|found| found.origin.line).collect();
     lines.dedup();
     assert_eq!(lines, (2..=2).chain(4..=11).collect::<Vec<_>>());
-    assert!(reading.diagnostics.iter().all(|found| found.severity == Severity::Error));
+    assert!(reading.diagnostics.iter().all(|found| found.severity == DiagnosticSeverity::Error));
     assert!(reading.diagnostics.iter().all(|found| found.hint.is_some()));
 }
 
 #[test]
 fn a_syntax_error_is_one_complaint_with_its_place() {
     let (severity, place, said) = complaint("[servers.a]\ncommand = \n");
-    assert_eq!(severity, Severity::Error);
+    assert_eq!(severity, DiagnosticSeverity::Error);
     assert_eq!(place.0, 2);
-    assert!(said.contains("cannot be read"), "{said}");
+    assert!(said.contains("cannot read the file"), "{said}");
 }
 
 #[test]
 fn an_unknown_field_is_named_with_the_one_that_was_meant() {
     let (severity, place, said) = complaint("[servers.a]\ncommand = 'x'\nenabeld = false\n");
-    assert_eq!((severity, place), (Severity::Warning, (3, 1)));
+    assert_eq!((severity, place), (DiagnosticSeverity::Warning, (3, 1)));
     assert!(said.contains("`enabeld`") && said.contains("did you mean `enabled`?"), "{said}");
     let (_, _, said) = complaint("[server.a]\ncommand = 'x'\n");
     assert!(said.contains("did you mean `servers`?"), "{said}");
@@ -164,13 +164,13 @@ fn a_field_of_a_later_version_is_said_to_do_nothing() {
         ("client_consent = 'approved'", 1),
     ] {
         let (severity, place, said) = complaint(&format!("[servers.a]\ncommand = 'x'\n{field}\n"));
-        assert_eq!((severity, place), (Severity::Warning, (3, column)), "{said}");
+        assert_eq!((severity, place), (DiagnosticSeverity::Warning, (3, column)), "{said}");
         assert!(said.contains("has no effect yet"), "{said}");
     }
     for field in ["auth = { scopes = ['x'] }", "headers_helper = 'x'"] {
         let text = format!("[servers.a]\nurl = 'https://x'\n{field}\n");
         let (severity, place, said) = complaint(&text);
-        assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
+        assert_eq!((severity, place), (DiagnosticSeverity::Warning, (3, 1)), "{said}");
         assert!(said.contains("has no effect yet"), "{said}");
     }
 }
@@ -178,7 +178,7 @@ fn a_field_of_a_later_version_is_said_to_do_nothing() {
 #[test]
 fn a_command_line_in_command_gets_a_hint() {
     let (severity, _, said) = complaint("[servers.a]\ncommand = 'npx -y --token abc'\n");
-    assert_eq!(severity, Severity::Warning);
+    assert_eq!(severity, DiagnosticSeverity::Warning);
     assert!(said.contains("\"npx\"") && said.contains("`args`"), "{said}");
     assert!(!said.contains("abc"), "{said}");
 }
@@ -187,8 +187,8 @@ fn a_command_line_in_command_gets_a_hint() {
 fn a_projects_file_cannot_take_over_the_users_environment() {
     let text = "[servers.a]\ncommand = 'x'\nenv_inherit = ['*']\n";
     let (severity, _, said) = complaint(text);
-    assert_eq!(severity, Severity::Warning);
-    assert!(said.contains("has no patterns in a project's file"), "{said}");
+    assert_eq!(severity, DiagnosticSeverity::Warning);
+    assert!(said.contains("cannot contain patterns in a project's file"), "{said}");
     let named = project("[servers.a]\ncommand = 'x'\nenv_inherit = ['AWS_REGION']\n");
     assert_eq!(named.diagnostics, []);
     assert_eq!(stdio(&named, 0).env_inherit, ["AWS_REGION"]);
@@ -199,7 +199,7 @@ fn a_projects_file_cannot_take_over_the_users_environment() {
 #[test]
 fn what_belongs_to_the_other_transport_is_said_to_do_nothing() {
     let (severity, _, said) = complaint("[servers.a]\nurl = 'https://x'\nargs = ['y']\n");
-    assert_eq!(severity, Severity::Warning);
+    assert_eq!(severity, DiagnosticSeverity::Warning);
     assert!(said.contains("`args` has no effect beside `url`"), "{said}");
 }
 
@@ -218,7 +218,7 @@ fn what_hides_tools_has_its_effect_and_needs_no_remark() {
     assert_eq!(reading.diagnostics, []);
     let selection = &reading.servers[0].spec.selection;
     assert_eq!(
-        ["read", "rest", "rm", "run"].map(|it| selection.shows(it)),
+        ["read", "rest", "rm", "run"].map(|it| selection.is_visible(it)),
         [true, false, false, false]
     );
 }
@@ -228,9 +228,9 @@ fn a_projects_file_cannot_vouch_for_its_servers() {
     let text = "[servers.a]\ncommand = 'x'\ntrust = true\ncompile = true\n";
     let reading = project(text);
     let said: Vec<_> = reading.diagnostics.iter().map(|found| found.message.as_str()).collect();
-    let told = said.iter().filter(|it| it.contains("does not count in a project's file"));
+    let told = said.iter().filter(|it| it.contains("has no effect in a project's file"));
     assert_eq!(told.count(), 2, "{said:?}");
-    let vouched = |reading: &Reading| {
+    let vouched = |reading: &ParsedFile| {
         let spec = &reading.servers[0].spec;
         (spec.trust, spec.compile)
     };
@@ -242,28 +242,27 @@ fn a_projects_file_cannot_vouch_for_its_servers() {
 fn an_entry_without_command_or_url_amends_another_files_server() {
     let reading = project("[servers.a]\nenabled = false\n[servers]\nb.enabled = true\n");
     assert_eq!(reading.diagnostics, []);
-    let found: Vec<_> =
-        reading.amendments.iter().map(|it| (it.name.as_str(), it.enabled)).collect();
+    let found: Vec<_> = reading.overrides.iter().map(|it| (it.name.as_str(), it.enabled)).collect();
     assert_eq!(found, [("a", Some(false)), ("b", Some(true))]);
 
     let reading = user("[servers.a]\nenv_inherit = ['AWS_*']\n");
     assert_eq!(reading.diagnostics, []);
-    let found = &reading.amendments[0];
+    let found = &reading.overrides[0];
     assert_eq!((found.enabled, &found.env_inherit[..]), (None, &["AWS_*".to_owned()][..]));
 
     let text = "[servers.a]\nenabled = false\nargs = ['x']\n";
     let (severity, place, said) = complaint(text);
-    assert_eq!((severity, place), (Severity::Error, (3, 1)));
-    assert!(said.contains("cannot say `args`") && said.contains("`command` or `url`"), "{said}");
-    assert_eq!(project(text).amendments, []);
+    assert_eq!((severity, place), (DiagnosticSeverity::Error, (3, 1)));
+    assert!(said.contains("cannot set `args`") && said.contains("`command` or `url`"), "{said}");
+    assert_eq!(project(text).overrides, []);
 }
 
 #[test]
 fn a_variable_of_another_host_is_noticed_and_its_default_not_shown() {
     let (severity, place, said) =
         complaint("[servers.a]\ncommand = 'x'\nenv = { T = 'Bearer ${TOKEN:-canary}' }\n");
-    assert_eq!((severity, place), (Severity::Warning, (3, 13)));
-    assert!(said.contains("`env.T` holds ${TOKEN}"), "{said}");
+    assert_eq!((severity, place), (DiagnosticSeverity::Warning, (3, 13)));
+    assert!(said.contains("`env.T` contains ${TOKEN}"), "{said}");
     assert!(said.contains("did you mean ${env:TOKEN}?") && !said.contains("canary"), "{said}");
     let fine =
         "[servers.a]\ncommand = 'x'\nargs = ['$${TOKEN}', '${env:T}']\ndescription = '${X}'\n";
@@ -294,18 +293,18 @@ profile = "reader"
 "#,
     );
     assert_eq!(reading.diagnostics, []);
-    let Settings { naming, profiles, clients, unread, .. } = reading.settings;
-    assert_eq!((naming, unread.len()), (Some(Naming::Llxprt), 0));
+    let FileSettings { naming, profiles, clients, invalid_profiles: unread, .. } = reading.settings;
+    assert_eq!((naming, unread.len()), (Some(NamingStyle::Llxprt), 0));
     let writer = &profiles["writer"];
-    assert_eq!((writer.origin.scope, writer.origin.line), (Scope::User, 4));
+    assert_eq!((writer.origin.scope, writer.origin.line), (ConfigScope::User, 4));
     let list = |text: &str| vec![text.to_owned()];
     let expected = Profile {
         tags: Some(list("mcp.git")),
         include: list("files/read_*"),
         exclude: list("git/push"),
-        naming: Some(Naming::Toolgate),
-        prefix: Some(Prefix::Never),
-        expose: Some(Expose::Auto),
+        naming: Some(NamingStyle::Toolgate),
+        prefix: Some(PrefixMode::Never),
+        expose: Some(ExposureMode::Auto),
         budget: Some(500),
         result_limit: Some(9),
     };
@@ -330,17 +329,17 @@ fn a_profile_with_a_mistake_is_none_and_is_known() {
     ] {
         let text = format!("[profiles.good]\n[profiles.x]\n{text}\n");
         let (severity, place, complained) = complaint(&text);
-        assert_eq!((severity, place), (Severity::Error, (3, column)), "{complained}");
+        assert_eq!((severity, place), (DiagnosticSeverity::Error, (3, column)), "{complained}");
         assert!(complained.contains(said), "{complained}");
         let settings = project(&text).settings;
         assert_eq!(settings.profiles.into_keys().collect::<Vec<_>>(), ["good"]);
-        assert_eq!(settings.unread["x"].line, 2);
+        assert_eq!(settings.invalid_profiles["x"].line, 2);
     }
     let (severity, _, said) = complaint("[profiles.'a/b']");
-    assert!(severity == Severity::Error && said.contains("part of an address"), "{said}");
+    assert!(severity == DiagnosticSeverity::Error && said.contains("part of a URL"), "{said}");
     let (severity, place, said) = complaint("[profiles.x]\nnaming = 'codex'\nprefix = 'never'");
-    assert_eq!((severity, place), (Severity::Warning, (3, 1)), "{said}");
-    assert!(said.contains("changes nothing"), "{said}");
+    assert_eq!((severity, place), (DiagnosticSeverity::Warning, (3, 1)), "{said}");
+    assert!(said.contains("has no effect with naming"), "{said}");
     let (severity, _, said) = complaint("[clients.x]");
-    assert!(severity == Severity::Error && said.contains("has no `profile`"), "{said}");
+    assert!(severity == DiagnosticSeverity::Error && said.contains("has no `profile`"), "{said}");
 }

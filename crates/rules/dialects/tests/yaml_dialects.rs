@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use toolgate_dialects::{Dialect, Settings, template};
+use toolgate_dialects::{Dialect, FileSettings, template};
 use toolgate_model::{
-    HttpKind, HttpSpec, Safety, Sandbox, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
+    HttpSpec, HttpTransportKind, SafetySpec, SandboxSpec, Secret, ServerName, ServerSpec,
+    StdioSpec, TransportSpec,
 };
 
 const YAML: [Dialect; 3] = [Dialect::SecondBrain, Dialect::Continue, Dialect::Goose];
@@ -28,7 +29,7 @@ fn text() -> impl Strategy<Value = String> {
 
 /// The same as our grammar spells it: what looks like a variable and is none can be said twice.
 fn template() -> impl Strategy<Value = String> {
-    text().prop_map(|text| template::render(&template::pieces(&text)))
+    text().prop_map(|text| template::render(&template::parse_template(&text)))
 }
 
 fn secrets(names: &'static str) -> impl Strategy<Value = BTreeMap<String, Secret<String>>> {
@@ -43,7 +44,11 @@ fn transport() -> impl Strategy<Value = TransportSpec> {
         let cwd = cwd.then(|| "/srv/app".into());
         TransportSpec::Stdio(StdioSpec { command, args, env, cwd, ..StdioSpec::default() })
     });
-    let kind = prop::sample::select(vec![HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse]);
+    let kind = prop::sample::select(vec![
+        HttpTransportKind::Auto,
+        HttpTransportKind::Streamable,
+        HttpTransportKind::Sse,
+    ]);
     let http = (template(), secrets("[A-Z][a-z]{1,3}"), kind).prop_map(|(path, headers, kind)| {
         let url = format!("https://example.com/{}", path.replace('\n', " "));
         TransportSpec::Http(HttpSpec { url, headers, kind, ..HttpSpec::default() })
@@ -51,14 +56,14 @@ fn transport() -> impl Strategy<Value = TransportSpec> {
     prop_oneof![stdio, http]
 }
 
-fn safety() -> impl Strategy<Value = Safety> {
+fn safety() -> impl Strategy<Value = SafetySpec> {
     let word = || prop::option::of(text());
     let commands = prop::collection::vec(text(), 0..3);
-    (commands, word(), word(), word(), word()).prop_map(|it| Safety {
+    (commands, word(), word(), word(), word()).prop_map(|it| SafetySpec {
         allowed_commands: it.0,
         manifest_digest: it.1,
         manifest_signature: it.2,
-        sandbox: Sandbox { profile: it.3, ..Sandbox::default() },
+        sandbox: SandboxSpec { profile: it.3, ..SandboxSpec::default() },
         client_consent: it.4,
     })
 }
@@ -87,7 +92,7 @@ proptest! {
         for dialect in YAML {
             let at = common::place(dialect);
             let written = dialect
-                .write(std::slice::from_ref(&spec), &Settings::default(), &at)
+                .write(std::slice::from_ref(&spec), &FileSettings::default(), &at)
                 .unwrap();
             let reading = dialect.read(&written.text, &at);
             let told: Vec<_> = written.losses.iter().map(ToString::to_string).collect();
@@ -158,7 +163,8 @@ fn every_server_is_switched_by_one_line_and_removed_alone() {
             let before = fixture.read();
             for declared in &before.servers {
                 let name = &declared.spec.name;
-                if let Ok(Some(text)) = dialect.switch(&fixture.text, name, !declared.spec.enabled)
+                if let Ok(Some(text)) =
+                    dialect.set_enabled(&fixture.text, name, !declared.spec.enabled)
                 {
                     let (old, new) = (fixture.text.lines().count(), text.lines().count());
                     assert!(new - old <= 1, "{} {name}\n{text}", fixture.name);

@@ -1,14 +1,14 @@
-//! What a caller sees, under which name, at what cost, and because of which rule.
+//! Decides what a caller sees, under which name, at what cost, and by which rule.
 //!
-//! One pure function, [`exposure`], over what all servers offer and one profile. The gate makes its
-//! views of it, and `toolgate exposure` prints it; nobody else decides what is seen. Who may call
-//! what is seen is another matter.
+//! [`exposure`] is one pure function of the catalogs of all servers and one profile. The gate
+//! builds its views from it, and `toolgate exposure` prints it. Whether a visible capability may be
+//! called is decided elsewhere.
 
 mod absent;
 mod cost;
+mod cost_report;
 mod deferral;
-mod judge;
-mod ledger;
+mod evaluate;
 mod patterns;
 mod profile;
 mod selection;
@@ -20,137 +20,138 @@ use std::fmt;
 use std::sync::Arc;
 
 use toolgate_model::{
-    CapabilityId, Catalog, DeclaredProfile, Definition, Expose, Origin, ServerSpec,
+    CapabilityId, Catalog, DeclaredProfile, Definition, ExposureMode, Origin, ServerSpec,
 };
-use toolgate_naming::{Claim, Exposed, Style, expose};
+use toolgate_naming::{ExposedNames, NameClaim, NamingOptions, expose};
 
-use judge::Judged;
+use evaluate::ExposureDraft;
 
-pub use cost::OwnTools;
-pub use ledger::{Cost, Ledger, ledger};
-pub use summary::{About, summary};
-pub use unlisted::sees;
+pub use cost::OwnToolCosts;
+pub use cost_report::{CostReport, TokenCost, cost_report};
+pub use summary::{DefinitionLookup, summary};
+pub use unlisted::profile_sees;
 
-/// What one server offers, and what its declaration says of that.
+/// What one server offers, with its declaration.
 #[derive(Debug, Clone, Copy)]
-pub struct Offer<'a> {
-    /// As declared.
+pub struct ServerOffer<'a> {
+    /// The declaration.
     pub spec: &'a ServerSpec,
-    /// Where.
+    /// Where it is declared.
     pub origin: &'a Origin,
-    /// Its place among all declarations.
+    /// Its position among all declarations.
     pub place: usize,
-    /// As the server sent it.
+    /// The catalog that the server sent.
     pub catalog: &'a Arc<Catalog>,
 }
 
-/// On what terms a caller is shown things.
-pub struct Terms<'a> {
-    /// The name of his profile.
+/// The profile and settings that determine an exposure.
+pub struct ExposureOptions<'a> {
+    /// The name of the profile.
     pub profile: &'a str,
-    /// What it says.
+    /// The profile.
     pub declared: &'a DeclaredProfile,
-    /// How names are made where the profile does not say.
-    pub style: &'a Style,
-    /// Whether definitions are sent or found where the profile does not say.
-    pub expose: Expose,
-    /// What the gateway's own tools cost him.
-    pub own: OwnTools,
-    /// Why a definition cannot be used, if it cannot: its schema, its marks for headers.
+    /// The naming options for a profile without its own.
+    pub style: &'a NamingOptions,
+    /// The exposure mode for a profile without its own.
+    pub expose: ExposureMode,
+    /// The token costs of the gateway's own tools.
+    pub own: OwnToolCosts,
+    /// Returns why a definition cannot be used, such as an invalid schema, or `None` if it can.
     pub unusable: &'a dyn Fn(&CapabilityId, &Definition) -> Option<String>,
 }
 
-/// What a caller sees.
+/// What callers with one profile see.
 #[derive(Debug, Clone, Default)]
 pub struct Exposure {
     /// The names of everything visible, listed or deferred.
-    pub names: Exposed,
-    /// What is visible and not listed: found by searching.
+    pub names: ExposedNames,
+    /// The tools that are visible but not listed: they are found by searching.
     pub deferred: HashSet<CapabilityId>,
-    /// Whether there is something to search for, so that `tool_search` and `call_tool` are offered.
+    /// Whether some tools are deferred, so that `tool_search` and `call_tool` are offered.
     pub searching: bool,
-    /// How the caller is shown tools, by his profile or by the terms.
-    pub expose: Expose,
-    /// Whether he is sent a line about each tool that is deferred.
+    /// The exposure mode of the profile, or the default.
+    pub expose: ExposureMode,
+    /// Whether callers get a line about each deferred tool.
     pub summarised: bool,
-    /// What the gateway's own tools cost him.
-    own: OwnTools,
-    /// What such lines may cost together.
+    /// The token costs of the gateway's own tools.
+    own: OwnToolCosts,
+    /// The most tokens for those lines.
     room: u32,
-    /// Every capability there is and every one that is declared and absent, by server, kind, name.
-    pub rows: Vec<Row>,
-    /// What an operator should know.
+    /// Every offered capability, and every declared one that is missing, by server, kind and name.
+    pub entries: Vec<ExposureEntry>,
+    /// Notes for the operator.
     pub findings: Vec<String>,
 }
 
-/// One capability, and how it is seen.
+/// One capability and its visibility.
 #[derive(Debug, Clone)]
-pub struct Row {
-    /// Which.
+pub struct ExposureEntry {
+    /// The capability.
     pub id: CapabilityId,
-    /// What its server's declaration calls it instead.
+    /// The alias from its server's declaration.
     pub alias: Option<Arc<str>>,
-    /// The name it is seen under.
+    /// The exposed name.
     pub exposed: Option<Arc<str>>,
-    /// Whether it is seen.
-    pub seen: Seen,
-    /// Because of what.
-    pub because: Because,
-    /// What it bears.
+    /// The visibility.
+    pub visibility: Visibility,
+    /// The reason for the visibility.
+    pub because: ExposureReason,
+    /// The tags of the capability.
     pub tags: Vec<String>,
-    /// What its definition costs whoever is sent it.
+    /// The token cost of its definition.
     pub tokens: u32,
 }
 
-/// Whether a capability is seen.
+/// Whether and how a capability is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
-    /// In the list.
+pub enum Visibility {
+    /// It is listed.
     Listed,
-    /// By searching.
+    /// It is found by searching.
     Deferred,
-    /// Not at all.
+    /// It is hidden.
     Hidden,
 }
 
-/// Which rule of which file decided.
+/// The rule that decided, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Because {
-    /// The rule, in words.
+pub struct ExposureReason {
+    /// The text of the rule.
     pub rule: String,
-    /// Where it stands.
+    /// The file and line of the rule.
     pub origin: Origin,
 }
 
-impl Because {
+impl ExposureReason {
     pub(crate) fn new(rule: impl Into<String>, origin: &Origin) -> Self {
         Self { rule: rule.into(), origin: origin.clone() }
     }
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for ExposureReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.rule, self.origin)
     }
 }
 
 impl Exposure {
-    /// Hides what must not be shown now, whatever profiles say of it. Its name stays its own: it
-    /// never falls to another, and whoever calls it can be told why not.
-    pub fn withhold(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>) {
+    /// Hides capabilities that must not be used now, whatever profiles say. Each name stays
+    /// reserved: no other capability gets it, and a call can be refused with the reason.
+    pub fn withhold(&mut self, why: &dyn Fn(&CapabilityId) -> Option<ExposureReason>) {
         self.hide(why, false);
     }
 
-    /// Takes what is always refused off the list. Under its name it is refused with the rule.
-    pub fn unlist(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>) {
+    /// Removes capabilities that rules always deny from the list. A call by name is refused with
+    /// the rule.
+    pub fn unlist(&mut self, why: &dyn Fn(&CapabilityId) -> Option<ExposureReason>) {
         self.hide(why, true);
     }
 
-    fn hide(&mut self, why: &dyn Fn(&CapabilityId) -> Option<Because>, is_named: bool) {
-        let seen = self.rows.iter_mut().filter(|row| row.seen != Seen::Hidden);
+    fn hide(&mut self, why: &dyn Fn(&CapabilityId) -> Option<ExposureReason>, is_named: bool) {
+        let seen = self.entries.iter_mut().filter(|row| row.visibility != Visibility::Hidden);
         for row in seen {
             if let Some(because) = why(&row.id) {
-                (row.seen, row.because) = (Seen::Hidden, because);
+                (row.visibility, row.because) = (Visibility::Hidden, because);
                 row.exposed = row.exposed.take().filter(|_| is_named);
                 self.deferred.remove(&row.id);
             }
@@ -158,52 +159,55 @@ impl Exposure {
     }
 }
 
-/// Decides on everything that is offered. It depends on what is offered and declared, not on the
-/// order of `offers`.
-pub fn exposure(offers: &[Offer<'_>], terms: &Terms<'_>) -> Exposure {
+/// Computes the exposure. The result does not depend on the order of `offers`.
+pub fn exposure(offers: &[ServerOffer<'_>], terms: &ExposureOptions<'_>) -> Exposure {
     let mut offers: Vec<_> = offers.iter().collect();
     offers.sort_by_key(|offer| (offer.place, &offer.spec.name));
     let mut exposure = Exposure::default();
-    let mut judged = judge::all(&offers, terms, &mut exposure.findings);
+    let mut judged = evaluate::evaluate_all(&offers, terms, &mut exposure.findings);
     exposure.names = names(&offers, &judged, terms);
     exposure.findings.extend(exposure.names.notes().iter().cloned());
-    named(&mut judged, &offers, &exposure.names);
+    apply_names(&mut judged, &offers, &exposure.names);
     deferral::defer(&mut judged, terms, &mut exposure);
-    judged.extend(absent::listed(&offers, &mut exposure.findings));
-    absent::included(&offers, terms, &mut exposure.findings);
-    exposure.rows = judged.into_iter().map(|judged| judged.row).collect();
-    exposure.rows.sort_by(|one, other| one.id.cmp(&other.id));
+    judged.extend(absent::missing_tools(&offers, &mut exposure.findings));
+    absent::report_missing_includes(&offers, terms, &mut exposure.findings);
+    exposure.entries = judged.into_iter().map(|judged| judged.entry).collect();
+    exposure.entries.sort_by(|one, other| one.id.cmp(&other.id));
     exposure
 }
 
-fn names(offers: &[&Offer<'_>], judged: &[Judged], terms: &Terms<'_>) -> Exposed {
+fn names(
+    offers: &[&ServerOffer<'_>],
+    judged: &[ExposureDraft],
+    terms: &ExposureOptions<'_>,
+) -> ExposedNames {
     let profile = &terms.declared.profile;
-    let style = Style {
+    let style = NamingOptions {
         naming: profile.naming.unwrap_or(terms.style.naming),
         prefix: profile.prefix.unwrap_or(terms.style.prefix),
         ..terms.style.clone()
     };
-    let seen = judged.iter().filter(|judged| judged.row.seen != Seen::Hidden);
+    let seen = judged.iter().filter(|judged| judged.entry.visibility != Visibility::Hidden);
     let claims: Vec<_> = seen
-        .map(|judged| Claim { id: judged.row.id.clone(), alias: judged.row.alias.clone() })
+        .map(|judged| NameClaim { id: judged.entry.id.clone(), alias: judged.entry.alias.clone() })
         .collect();
     let servers: Vec<_> = offers.iter().map(|offer| &offer.spec.name).collect();
     expose(&claims, &servers, &style)
 }
 
-/// Writes the names into the rows; what got none is hidden.
-fn named(judged: &mut [Judged], offers: &[&Offer<'_>], names: &Exposed) {
+/// Sets the exposed names. A capability without a name becomes hidden.
+fn apply_names(judged: &mut [ExposureDraft], offers: &[&ServerOffer<'_>], names: &ExposedNames) {
     let quarantined: HashMap<_, _> =
         names.quarantined().iter().map(|(id, reason)| (id, reason)).collect();
     for judged in judged {
-        let row = &mut judged.row;
+        let row = &mut judged.entry;
         row.exposed = names.name_of(&row.id).map(Arc::from);
         if let Some(exposed) = &row.exposed {
-            row.tokens = cost::renamed(row.tokens, &row.id.name, exposed);
+            row.tokens = cost::with_name(row.tokens, &row.id.name, exposed);
         }
         if let Some(reason) = quarantined.get(&row.id) {
-            row.seen = Seen::Hidden;
-            row.because = Because::new(reason.as_str(), offers[judged.offer].origin);
+            row.visibility = Visibility::Hidden;
+            row.because = ExposureReason::new(reason.as_str(), offers[judged.offer].origin);
         }
     }
 }

@@ -1,26 +1,28 @@
-//! Lists of patterns, asked for the one a name fits.
+//! Lists of name patterns.
 //!
-//! A list may be as long as what it chooses from, so patterns that are plain names are looked up
-//! and only those with wildcards are tried one by one.
+//! A list may be as long as the set it selects from, so plain names are looked up, and only
+//! patterns with wildcards are tried one by one.
 
 use std::collections::HashMap;
 
-use toolgate_model::{fits, without_remark};
+use toolgate_model::{matches_glob, strip_remark};
 
-pub(crate) struct Patterns<'a> {
-    /// The name each means, and how it is written.
+/// A list of patterns, prepared for lookups.
+pub(crate) struct PatternList<'a> {
+    /// The plain names, with their spelling in the file.
     names: HashMap<&'a str, &'a str>,
-    /// The same of those with wildcards.
+    /// The patterns with wildcards, with their spelling in the file.
     globs: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Patterns<'a> {
-    /// Patterns of a server's tools, with remarks about arguments.
+impl<'a> PatternList<'a> {
+    /// Creates a list of tool patterns of a server, which may have remarks about arguments.
     pub fn of_tools(patterns: &'a [String]) -> Self {
-        Self::of(patterns, without_remark)
+        Self::of(patterns, strip_remark)
     }
 
-    /// Patterns of `server/name`, to the letter: a URI may hold a parenthesis.
+    /// Creates a list of `server/name` patterns. They have no remarks: a URI may contain
+    /// parentheses.
     pub fn of_paths(patterns: &'a [String]) -> Self {
         Self::of(patterns, |pattern| pattern)
     }
@@ -29,7 +31,7 @@ impl<'a> Patterns<'a> {
         let mut found = Self { names: HashMap::new(), globs: Vec::new() };
         for pattern in patterns {
             let meant = meant(pattern);
-            match plain(meant) {
+            match as_plain_name(meant) {
                 Some(name) => drop(found.names.entry(name).or_insert(pattern)),
                 None => found.globs.push((meant, pattern)),
             }
@@ -41,20 +43,20 @@ impl<'a> Patterns<'a> {
         self.names.is_empty() && self.globs.is_empty()
     }
 
-    /// The pattern that fits, as it is written.
+    /// Returns the pattern that matches, as written.
     pub fn find(&self, name: &str) -> Option<&'a str> {
-        let glob = || self.globs.iter().find(|(glob, _)| fits(glob, name));
+        let glob = || self.globs.iter().find(|(glob, _)| matches_glob(glob, name));
         self.names.get(name).copied().or_else(|| glob().map(|(_, written)| *written))
     }
 
-    /// Whether the name itself is written, not a pattern it fits.
+    /// Returns true if the list contains this exact name, not only a matching pattern.
     pub fn names(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
 }
 
-/// The one name a pattern means, if it has no wildcard.
-pub(crate) fn plain(pattern: &str) -> Option<&str> {
+/// Returns the name that a pattern stands for, if it has no wildcard.
+pub(crate) fn as_plain_name(pattern: &str) -> Option<&str> {
     (!pattern.contains(['*', '?'])).then_some(pattern)
 }
 
@@ -65,7 +67,7 @@ mod tests {
     #[test]
     fn a_name_is_found_by_the_pattern_as_it_is_written() {
         let patterns = ["read".to_owned(), "run(git *)".into(), "list_*".into()];
-        let patterns = Patterns::of_tools(&patterns);
+        let patterns = PatternList::of_tools(&patterns);
         assert_eq!(patterns.find("read"), Some("read"));
         assert_eq!(patterns.find("run"), Some("run(git *)"));
         assert_eq!(patterns.find("list_all"), Some("list_*"));
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn a_path_means_every_letter_of_it() {
         let patterns = ["s/file:///a (copy).txt".to_owned(), "s/file:///b (*".into()];
-        let patterns = Patterns::of_paths(&patterns);
+        let patterns = PatternList::of_paths(&patterns);
         assert_eq!(patterns.find("s/file:///a (copy).txt"), Some("s/file:///a (copy).txt"));
         assert_eq!(patterns.find("s/file:///b (2).txt"), Some("s/file:///b (*"));
         assert_eq!(patterns.find("s/file:///b"), None);

@@ -1,80 +1,84 @@
-//! What a profile says of a capability that its server's declaration leaves visible.
+//! Applies a profile to a capability that its server's declaration leaves visible.
 //!
-//! In this order: what `exclude` names is hidden; what `include` names is seen; then tags decide. A
-//! profile that says nothing of tags sees what it includes, and everything if it includes nothing.
+//! The order is: `exclude` hides, `include` shows, then tags decide. A profile without tags shows
+//! what it includes, or everything if it includes nothing.
 
-use toolgate_model::imports;
+use toolgate_model::imports_tag;
 
-use crate::Terms;
-use crate::patterns::Patterns;
+use crate::ExposureOptions;
+use crate::patterns::PatternList;
 
-/// The patterns of a profile, ready to be asked.
-pub(crate) struct Seeing<'a> {
+/// The filters of a profile.
+pub(crate) struct ProfileFilter<'a> {
     name: &'a str,
     tags: Option<&'a [String]>,
-    include: Patterns<'a>,
-    exclude: Patterns<'a>,
+    include: PatternList<'a>,
+    exclude: PatternList<'a>,
 }
 
-/// What a profile says of one capability.
-pub(crate) enum Said {
-    /// It sees it, because of this rule.
-    Sees(String),
-    /// It does not.
-    Hides(String),
-    /// It has nothing to say: it sees what there is.
-    Nothing,
+/// What a profile says about one capability.
+pub(crate) enum ProfileFilterOutcome {
+    /// The capability is visible by this rule.
+    Visible(String),
+    /// The capability is hidden by this rule.
+    Hidden(String),
+    /// The profile sets nothing for it, so it is visible.
+    Unspecified,
 }
 
-impl<'a> Seeing<'a> {
-    pub fn of(terms: &Terms<'a>) -> Self {
+impl<'a> ProfileFilter<'a> {
+    pub fn of(terms: &ExposureOptions<'a>) -> Self {
         let profile = &terms.declared.profile;
         Self {
             name: terms.profile,
             tags: profile.tags.as_deref(),
-            include: Patterns::of_paths(&profile.include),
-            exclude: Patterns::of_paths(&profile.exclude),
+            include: PatternList::of_paths(&profile.include),
+            exclude: PatternList::of_paths(&profile.exclude),
         }
     }
 
-    /// What the profile says of a capability, by its path `server/name`.
-    pub fn judge(&self, server: &str, path: &str, tags: &[String]) -> Said {
+    /// Evaluates a capability by its path `server/name`.
+    pub fn evaluate(&self, server: &str, path: &str, tags: &[String]) -> ProfileFilterOutcome {
         let profile = self.name;
         if let Some(pattern) = find(&self.exclude, server, path) {
-            return Said::Hides(format!("exclude {pattern:?} of profile {profile}"));
+            return ProfileFilterOutcome::Hidden(format!(
+                "exclude {pattern:?} of profile {profile}"
+            ));
         }
         if let Some(pattern) = find(&self.include, server, path) {
-            return Said::Sees(format!("include {pattern:?} of profile {profile}"));
+            return ProfileFilterOutcome::Visible(format!(
+                "include {pattern:?} of profile {profile}"
+            ));
         }
         match self.tags {
             Some(imported) => self.by_tags(imported, tags),
-            None if self.include.is_empty() => Said::Nothing,
-            None => Said::Hides(format!("not in include of profile {profile}")),
+            None if self.include.is_empty() => ProfileFilterOutcome::Unspecified,
+            None => ProfileFilterOutcome::Hidden(format!("not in include of profile {profile}")),
         }
     }
 
-    /// Whether `include` spells out exactly this one.
-    pub fn names(&self, path: &str) -> bool {
+    /// Returns true if `include` contains exactly this path.
+    pub fn names_exactly(&self, path: &str) -> bool {
         self.include.names(path)
     }
 
-    fn by_tags(&self, imported: &[String], tags: &[String]) -> Said {
+    fn by_tags(&self, imported: &[String], tags: &[String]) -> ProfileFilterOutcome {
         let profile = self.name;
-        let sees = |imported: &&String| tags.iter().any(|tag| imports(imported, tag));
+        let sees = |imported: &&String| tags.iter().any(|tag| imports_tag(imported, tag));
         if let Some(tag) = imported.iter().find(sees) {
-            return Said::Sees(format!("profile {profile} imports {tag}"));
+            return ProfileFilterOutcome::Visible(format!("profile {profile} imports {tag}"));
         }
         let borne = match tags {
             [] => "no tags".to_owned(),
             tags => format!("tags {}", tags.join(", ")),
         };
         let imported = if imported.is_empty() { "nothing".into() } else { imported.join(", ") };
-        Said::Hides(format!("{borne}: profile {profile} imports {imported}"))
+        ProfileFilterOutcome::Hidden(format!("{borne}: profile {profile} imports {imported}"))
     }
 }
 
-/// The pattern a capability fits: by its path, or by its server alone.
-fn find<'a>(patterns: &Patterns<'a>, server: &str, path: &str) -> Option<&'a str> {
+/// Returns the pattern that matches a capability, by its path or by its server.
+fn find<'a>(patterns: &PatternList<'a>, server: &str, path: &str) -> Option<&'a str> {
     if patterns.is_empty() {
         return None;
     }

@@ -1,27 +1,30 @@
-//! What a server's own declaration says of its tools, with the word that says it.
+//! Applies a server's own declaration to its tools.
 //!
-//! It agrees with [`Selection::shows`]; beyond that it can say why.
+//! The result agrees with [`ToolSelection::is_visible`] and adds the
+//! reason.
 
-use toolgate_model::Selection;
+use toolgate_model::ToolSelection;
 
-use crate::patterns::Patterns;
+use crate::patterns::PatternList;
 
-pub(crate) struct Selected<'a> {
+/// The tool selection of a server's declaration.
+pub(crate) struct SelectionFilter<'a> {
     server: &'a str,
-    selection: &'a Selection,
-    include: Patterns<'a>,
-    exclude: Patterns<'a>,
+    selection: &'a ToolSelection,
+    include: PatternList<'a>,
+    exclude: PatternList<'a>,
 }
 
-impl<'a> Selected<'a> {
-    pub fn of(server: &'a str, selection: &'a Selection) -> Self {
+impl<'a> SelectionFilter<'a> {
+    pub fn of(server: &'a str, selection: &'a ToolSelection) -> Self {
         let (include, exclude) =
-            (Patterns::of_tools(&selection.include), Patterns::of_tools(&selection.exclude));
+            (PatternList::of_tools(&selection.include), PatternList::of_tools(&selection.exclude));
         Self { server, selection, include, exclude }
     }
 
-    /// Why a tool is visible, where something says so; `Err` with why it is hidden.
-    pub fn judge(&self, tool: &str) -> Result<Option<String>, String> {
+    /// Returns why a tool is visible, if the declaration says so; `Err` with the reason if it is
+    /// hidden.
+    pub fn evaluate(&self, tool: &str) -> Result<Option<String>, String> {
         let server = self.server;
         if let Some(pattern) = self.exclude.find(tool) {
             return Err(format!("exclude {pattern:?} of server {server}"));
@@ -37,8 +40,8 @@ impl<'a> Selected<'a> {
             None => false,
         };
         if self.include.is_empty() {
-            let told = listed && self.selection.listed_only;
-            return Ok(told.then(|| format!("listed in tools of server {server}")));
+            let is_reason = listed && self.selection.listed_only;
+            return Ok(is_reason.then(|| format!("listed in tools of server {server}")));
         }
         match self.include.find(tool) {
             Some(pattern) => Ok(Some(format!("include {pattern:?} of server {server}"))),

@@ -1,50 +1,54 @@
-//! A line about each tool that is found rather than listed, for whoever is to search for it.
+//! Summarizes deferred tools, one line each, for models that search for them.
 //!
-//! The words are the servers' own, and untrusted: one sentence, bounded, without characters that
-//! nobody sees.
+//! The text comes from the servers and is untrusted: one sentence, of limited length, without
+//! invisible characters.
 
 use toolgate_model::{CapabilityId, CapabilityKind, is_invisible};
 use toolgate_wire::scan;
 
-use crate::{Exposure, Row, Seen, cost};
+use crate::{Exposure, ExposureEntry, Visibility, cost};
 
-/// The most that is said of one tool, in characters.
+/// The longest sentence about one tool, in characters.
 const LINE: usize = 100;
-/// The most that is said at all, in tokens.
+/// The longest summary, in tokens.
 pub(crate) const WHOLE: u32 = 2_000;
 
-/// Where the definition of a capability is to be had, as its server wrote it.
-pub type About<'a> = &'a dyn Fn(&CapabilityId) -> Option<&'a [u8]>;
+/// Returns the definition of a capability as its server wrote it.
+pub type DefinitionLookup<'a> = &'a dyn Fn(&CapabilityId) -> Option<&'a [u8]>;
 
-/// A paragraph per server, a line per tool, and how many more there are where not all have room.
-/// Empty, if the caller is sent none, or there is no room for a single line.
-pub fn summary(exposure: &Exposure, about: About<'_>) -> String {
-    let deferred = exposure.rows.iter().filter(|row| row.seen == Seen::Deferred);
-    let lines = Lines::of(deferred.filter(|_| exposure.summarised), about, exposure.room);
-    let mut text: String = lines.told.iter().map(|line| line.text.as_str()).collect();
+/// Returns a paragraph per server and a line per deferred tool, and how many more there are if not
+/// all fit. Empty if the profile gets no summary, or if no line fits.
+pub fn summary(exposure: &Exposure, about: DefinitionLookup<'_>) -> String {
+    let deferred = exposure.entries.iter().filter(|row| row.visibility == Visibility::Deferred);
+    let lines = SummaryLines::of(deferred.filter(|_| exposure.summarised), about, exposure.room);
+    let mut text: String = lines.lines.iter().map(|line| line.text.as_str()).collect();
     if lines.left > 0 && !text.is_empty() {
         text.push_str(&format!("\nand {} more\n", lines.left));
     }
     text
 }
 
-/// What has room.
-pub(crate) struct Lines<'a> {
-    pub told: Vec<Line<'a>>,
+/// The lines that fit, and how many do not.
+pub(crate) struct SummaryLines<'a> {
+    pub lines: Vec<SummaryLine<'a>>,
     pub left: usize,
 }
 
-/// What is said of one tool; before the first of a server stands that server.
-pub(crate) struct Line<'a> {
+/// A line about one tool. The first of a server starts with the server's name.
+pub(crate) struct SummaryLine<'a> {
     pub id: &'a CapabilityId,
     pub text: String,
     pub tokens: u32,
 }
 
-impl<'a> Lines<'a> {
-    /// The lines about some tools, which are in order, as far as there is room.
-    pub fn of(rows: impl Iterator<Item = &'a Row>, about: About<'_>, room: u32) -> Self {
-        let mut lines = Self { told: Vec::new(), left: 0 };
+impl<'a> SummaryLines<'a> {
+    /// Returns the lines about these tools, in order, as far as they fit.
+    pub fn of(
+        rows: impl Iterator<Item = &'a ExposureEntry>,
+        about: DefinitionLookup<'_>,
+        room: u32,
+    ) -> Self {
+        let mut lines = Self { lines: Vec::new(), left: 0 };
         let mut sum: u32 = 0;
         for row in rows.filter(|row| row.id.kind == CapabilityKind::Tool) {
             let Some(name) = &row.exposed else { continue };
@@ -52,13 +56,13 @@ impl<'a> Lines<'a> {
                 lines.left += 1;
                 continue;
             }
-            let known = lines.told.last().is_some_and(|line| line.id.server == row.id.server);
-            let head = match (known, lines.told.is_empty()) {
+            let known = lines.lines.last().is_some_and(|line| line.id.server == row.id.server);
+            let head = match (known, lines.lines.is_empty()) {
                 (true, _) => String::new(),
                 (false, true) => format!("{}:\n", row.id.server),
                 (false, false) => format!("\n{}:\n", row.id.server),
             };
-            let sentence = about(&row.id).and_then(|raw| scan::text(raw, "description"));
+            let sentence = about(&row.id).and_then(|raw| scan::member_text(raw, "description"));
             let text = match sentence.map(|text| sentence_of(&text)).filter(|it| !it.is_empty()) {
                 Some(sentence) => format!("{head}- {name}: {sentence}\n"),
                 None => format!("{head}- {name}\n"),
@@ -66,7 +70,7 @@ impl<'a> Lines<'a> {
             let tokens = cost::tokens(text.as_bytes());
             sum = sum.saturating_add(tokens);
             match sum <= room {
-                true => lines.told.push(Line { id: &row.id, text, tokens }),
+                true => lines.lines.push(SummaryLine { id: &row.id, text, tokens }),
                 false => lines.left = 1,
             }
         }
@@ -74,7 +78,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The first sentence of a text on one line, or as much of it as there is room for.
+/// Returns the first sentence of a text on one line, shortened if necessary.
 fn sentence_of(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let mut line = String::new();
@@ -102,7 +106,7 @@ fn sentence_of(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Whether what comes after a full stop is the same sentence, as after "e.g.".
+/// Returns true if the sentence continues after a full stop, as after "e.g.".
 fn goes_on(rest: impl Iterator<Item = char>) -> bool {
     let mut rest = rest.skip_while(|c| c.is_whitespace());
     rest.next().is_some_and(char::is_lowercase)

@@ -1,25 +1,26 @@
-//! What no list names and yet may be asked for: a resource under a URI of its own, an extension's
-//! methods, what a server wants models to know. Their server's tags stand for them.
+//! Visibility of what no list contains: unlisted resources, extension methods, and instructions.
+//! The server's tags apply to them.
 
-use toolgate_model::{DeclaredProfile, Expose, ServerSpec};
-use toolgate_naming::Style;
+use toolgate_model::{DeclaredProfile, ExposureMode, ServerSpec};
+use toolgate_naming::NamingOptions;
 
-use crate::profile::{Said, Seeing};
-use crate::{OwnTools, Terms};
+use crate::profile::{ProfileFilter, ProfileFilterOutcome};
+use crate::{ExposureOptions, OwnToolCosts};
 
-/// Whether a profile sees something of a server that is in none of its lists, by its own name; the
-/// empty name stands for the server as such.
-pub fn sees(spec: &ServerSpec, name: &str, declared: &DeclaredProfile) -> bool {
-    let style = Style::default();
-    let terms = Terms {
+/// Returns true if a profile sees something of a server that no list contains. An empty name stands
+/// for the server as a whole.
+pub fn profile_sees(spec: &ServerSpec, name: &str, declared: &DeclaredProfile) -> bool {
+    let style = NamingOptions::default();
+    let terms = ExposureOptions {
         profile: "",
         declared,
         style: &style,
-        expose: Expose::All,
-        own: OwnTools::default(),
+        expose: ExposureMode::All,
+        own: OwnToolCosts::default(),
         unusable: &|_, _| None,
     };
     let path = format!("{}/{name}", spec.name);
-    let said = Seeing::of(&terms).judge(spec.name.as_str(), &path, &spec.server_tags());
-    !matches!(said, Said::Hides(_))
+    let outcome =
+        ProfileFilter::of(&terms).evaluate(spec.name.as_str(), &path, &spec.server_tags());
+    !matches!(outcome, ProfileFilterOutcome::Hidden(_))
 }

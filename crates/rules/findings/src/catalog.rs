@@ -1,40 +1,41 @@
-//! Every text a server gives with its definitions, looked at: each server alone, and all together.
+//! Scans all texts of a server's catalog, for one server alone and for all servers together.
 
 use std::collections::BTreeSet;
 
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use toolgate_wire::{scan, string};
 
-use crate::finding::{Code, Finding, Severity, excerpt};
-use crate::text::{hidden, stripped};
+use crate::finding::{Finding, FindingCode, FindingSeverity, excerpt};
+use crate::text::{hidden_chars, strip_text};
 use crate::{lookalike, mention, poison};
 
-/// How many findings of one server are told: a hostile one must not drown the others.
+/// The maximum number of findings per server. A hostile server must not hide the findings of
+/// others.
 const MOST: usize = 200;
 
-/// Members whose texts are no words: addresses and data of pictures.
+/// Members without prose, such as addresses and image data.
 const NO_WORDS: [&str; 2] = ["icons", "$schema"];
 
-/// One text of a server.
-pub(crate) struct Text<'a> {
+/// One text of a server's catalog.
+pub(crate) struct CatalogText<'a> {
     pub(crate) capability: Option<&'a CapabilityId>,
     /// A JSON pointer into the definition, `name` or `instructions`.
     pub(crate) at: String,
     pub(crate) text: std::borrow::Cow<'a, str>,
-    /// Whether it is the key of a member.
+    /// True if the text is the key of a member.
     pub(crate) is_key: bool,
 }
 
-/// What is suspicious in the words of one server.
-pub fn of_server(server: &ServerName, catalog: &Catalog) -> Vec<Finding> {
+/// Returns the findings in the texts of one server.
+pub fn find_in_server(server: &ServerName, catalog: &Catalog) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(lookalike::mixed(server, None, server.as_str()));
+    found.extend(lookalike::find_mixed_scripts(server, None, server.as_str()));
     each_text(server, catalog, &mut |text| {
         if found.len() >= MOST {
             return;
         }
         if text.at == "name" {
-            found.extend(lookalike::mixed(server, text.capability, &text.text));
+            found.extend(lookalike::find_mixed_scripts(server, text.capability, &text.text));
         }
         in_text(server, text, &mut found);
     });
@@ -42,56 +43,57 @@ pub fn of_server(server: &ServerName, catalog: &Catalog) -> Vec<Finding> {
     found
 }
 
-/// What is suspicious in the words of servers beside each other: who names whom, and whose names
-/// can be taken for another's.
-pub fn across(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
-    let mut found = lookalike::of_all(servers);
-    found.extend(mention::of_all(servers));
-    let mut told = std::collections::BTreeMap::<ServerName, usize>::new();
+/// Returns the findings that need several servers: texts that mention other servers, and names that
+/// can be mistaken for names of other servers.
+pub fn find_across_servers(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
+    let mut found = lookalike::find_lookalikes(servers);
+    found.extend(mention::find_mentions(servers));
+    let mut counts = std::collections::BTreeMap::<ServerName, usize>::new();
     found.retain(|finding| {
-        let count = told.entry(finding.server.clone()).or_default();
+        let count = counts.entry(finding.server.clone()).or_default();
         *count += 1;
         *count <= MOST
     });
     found
 }
 
-fn in_text(server: &ServerName, text: &Text<'_>, found: &mut Vec<Finding>) {
-    let mut add = |code: Code, severity: Severity, excerpt: String, message: String| {
-        found.push(Finding {
-            code,
-            severity,
-            server: server.clone(),
-            capability: text.capability.cloned(),
-            at: text.at.clone(),
-            excerpt,
-            message,
-        });
-    };
-    let unseen = hidden(&text.text);
+fn in_text(server: &ServerName, text: &CatalogText<'_>, found: &mut Vec<Finding>) {
+    let mut add =
+        |code: FindingCode, severity: FindingSeverity, excerpt: String, message: String| {
+            found.push(Finding {
+                code,
+                severity,
+                server: server.clone(),
+                capability: text.capability.cloned(),
+                at: text.at.clone(),
+                excerpt,
+                message,
+            });
+        };
+    let unseen = hidden_chars(&text.text);
     if let Some(first) = unseen.first() {
-        let code = if text.is_key { Code::HiddenKey } else { Code::HiddenCharacters };
+        let code = if text.is_key { FindingCode::HiddenKey } else { FindingCode::HiddenCharacters };
         let at = text.text.find(*first).unwrap_or_default();
-        add(code, weight(code, &unseen), excerpt(&text.text, at), named(&unseen));
+        add(code, hidden_char_severity(code, &unseen), excerpt(&text.text, at), named(&unseen));
     }
     if !text.is_key {
-        let visible = stripped(&text.text);
-        for hit in poison::hits(&text.text) {
+        let visible = strip_text(&text.text);
+        for hit in poison::find_poisoning(&text.text) {
             let severity = hit.code.severity();
             add(hit.code, severity, excerpt(&visible, hit.at), hit.message.to_owned());
         }
     }
 }
 
-/// Tags, overrides of direction and commands to a terminal are hardly ever an accident; a stray
-/// zero-width space often is.
-fn weight(code: Code, unseen: &[char]) -> Severity {
+/// Returns the severity of hidden characters. Tags, direction overrides and terminal sequences are
+/// rarely an accident; a stray zero-width space often is.
+fn hidden_char_severity(code: FindingCode, unseen: &[char]) -> FindingSeverity {
     let never_innocent = |c: &char| {
         matches!(c, '\u{1b}' | '\u{80}'..='\u{9f}' | '\u{202A}'..='\u{202E}'
             | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E0FFF}')
     };
     match unseen.iter().any(never_innocent) {
-        true => Severity::High,
+        true => FindingSeverity::High,
         false => code.severity(),
     }
 }
@@ -101,64 +103,69 @@ fn named(unseen: &[char]) -> String {
     let numbers = unseen.iter().take(SHOWN).map(|c| format!("U+{:04X}", *c as u32));
     let numbers: Vec<_> = numbers.collect();
     let more = if unseen.len() > SHOWN { ", …" } else { "" };
-    format!("it holds characters nobody sees ({}{more})", numbers.join(", "))
+    format!("contains invisible characters ({}{more})", numbers.join(", "))
 }
 
-/// Every text of a catalog, names first.
-pub(crate) fn each_text(server: &ServerName, catalog: &Catalog, tell: &mut dyn FnMut(&Text<'_>)) {
+/// Calls `tell` with every text of a catalog. The name of a definition comes before its other
+/// texts.
+pub(crate) fn each_text(
+    server: &ServerName,
+    catalog: &Catalog,
+    tell: &mut dyn FnMut(&CatalogText<'_>),
+) {
     if let Some(instructions) = &catalog.instructions {
         let (at, text) = ("instructions".to_owned(), instructions.as_str().into());
-        tell(&Text { capability: None, at, text, is_key: false });
+        tell(&CatalogText { capability: None, at, text, is_key: false });
     }
-    in_value(None, &catalog.server_info, &mut "/serverInfo".to_owned(), tell);
+    visit_json_texts(None, &catalog.server_info, &mut "/serverInfo".to_owned(), tell);
     for kind in CapabilityKind::ALL {
         let mut names = BTreeSet::new();
-        for definition in catalog.of(kind) {
+        for definition in catalog.definitions(kind) {
             if !names.insert(&definition.name) {
-                continue; // of two with the same name the first counts
+                continue; // if a name occurs twice, the first definition counts
             }
             let name = definition.name.clone();
             let id = CapabilityId { server: server.clone(), kind, name };
             let (at, text) = ("name".to_owned(), (&*id.name).into());
-            tell(&Text { capability: Some(&id), at, text, is_key: false });
-            in_value(Some(&id), &definition.raw, &mut String::new(), tell);
+            tell(&CatalogText { capability: Some(&id), at, text, is_key: false });
+            visit_json_texts(Some(&id), &definition.raw, &mut String::new(), tell);
         }
     }
 }
 
-fn in_value(
+fn visit_json_texts(
     capability: Option<&CapabilityId>,
     raw: &[u8],
     at: &mut String,
-    tell: &mut dyn FnMut(&Text<'_>),
+    tell: &mut dyn FnMut(&CatalogText<'_>),
 ) {
     let base = at.len();
     match raw.first() {
         Some(b'"') => {
             if let Some(text) = string::decode(raw) {
                 let at = if at.is_empty() { "/".to_owned() } else { at.clone() };
-                tell(&Text { capability, at, text, is_key: false });
+                tell(&CatalogText { capability, at, text, is_key: false });
             }
         }
         Some(b'{') => {
             let top = at.is_empty();
             for (key, value) in scan::members(raw) {
-                // The name was told already, and under no pointer.
-                let is_name = top && capability.is_some_and(|id| id.kind.members().1 == key);
+                // `each_text` has already visited the name.
+                let is_name = top && capability.is_some_and(|id| id.kind.json_keys().1 == key);
                 if is_name || NO_WORDS.contains(&key.as_ref()) {
                     continue;
                 }
                 at.push('/');
                 at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                tell(&Text { capability, at: at.clone(), text: key, is_key: true });
-                in_value(capability, value.of(raw), at, tell);
+                tell(&CatalogText { capability, at: at.clone(), text: key, is_key: true });
+                visit_json_texts(capability, value.slice(raw), at, tell);
                 at.truncate(base);
             }
         }
         Some(b'[') => {
             for (number, value) in scan::elements(raw).enumerate() {
                 at.push_str(&format!("/{number}"));
-                in_value(capability, value.of(raw), at, tell);
+                visit_json_texts(capability, value.slice(raw), at, tell);
                 at.truncate(base);
             }
         }

@@ -1,48 +1,48 @@
-//! A finding: what was seen, where, and under which code.
+//! The type of a finding, with its code, severity and excerpt.
 
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use toolgate_model::{CapabilityId, ServerName, is_invisible};
 
-/// How much of a text is shown, in characters.
+/// The length of an excerpt, in characters.
 const EXCERPT: usize = 120;
 
-/// What was found. The words are stable: scripts may look for them.
+/// The kind of a finding. Its string form is stable, so scripts may match it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Code {
-    /// Characters that nobody sees, or that change how others are seen.
+pub enum FindingCode {
+    /// Invisible characters, or characters that change how others are displayed.
     HiddenCharacters,
-    /// The same in the name of a property, where they cannot be removed.
+    /// Such characters in a property name, where they cannot be removed.
     HiddenKey,
-    /// Text that is pushed out of sight by a long stretch of white space.
+    /// Text behind a long run of white space that moves it out of sight.
     Padded,
-    /// A long stretch of text in base64.
+    /// A long run of base64.
     Encoded,
-    /// Marks that pose as the voice of a system or a user.
+    /// Markup that imitates a system or user message.
     FalseVoice,
-    /// Orders to set other instructions aside.
+    /// An order to ignore other instructions.
     Overrides,
-    /// Orders to keep something from the user.
+    /// An order to hide something from the user.
     Conceals,
-    /// A claim on calls that are none of its business: before, after or instead of other tools.
+    /// An order to act before, after or instead of calls of other tools.
     Intrudes,
-    /// Files and values that hold secrets are to be read or passed on.
+    /// An order to read or pass on files or values that contain secrets.
     ReadsSecrets,
-    /// Conversations or secrets are to be sent somewhere.
+    /// An order to send conversations or secrets elsewhere.
     SendsAway,
-    /// A tool or server of somebody else is named.
+    /// A mention of another server or its tool.
     NamesOther,
-    /// A name that can be taken for another server's.
+    /// A name that can be mistaken for a name of another server.
     LooksAlike,
-    /// Letters of several scripts that look like one.
+    /// A name with letters of several scripts.
     MixedScripts,
     /// A form that asks for a secret.
     AsksForSecret,
 }
 
-impl Code {
-    /// All of them, in the order they are documented.
+impl FindingCode {
+    /// All codes, in the order of the documentation.
     pub const ALL: [Self; 14] = [
         Self::HiddenCharacters,
         Self::HiddenKey,
@@ -60,7 +60,7 @@ impl Code {
         Self::AsksForSecret,
     ];
 
-    /// The word for it.
+    /// Returns the stable string form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::HiddenCharacters => "hidden-characters",
@@ -80,42 +80,44 @@ impl Code {
         }
     }
 
-    /// How much it weighs, unless the case says otherwise.
-    pub fn severity(self) -> Severity {
+    /// Returns the default severity.
+    pub fn severity(self) -> FindingSeverity {
         match self {
-            Self::Padded | Self::Encoded | Self::NamesOther | Self::Intrudes => Severity::Low,
+            Self::Padded | Self::Encoded | Self::NamesOther | Self::Intrudes => {
+                FindingSeverity::Low
+            }
             Self::HiddenCharacters | Self::Conceals | Self::LooksAlike | Self::ReadsSecrets => {
-                Severity::Medium
+                FindingSeverity::Medium
             }
             Self::HiddenKey
             | Self::FalseVoice
             | Self::Overrides
             | Self::SendsAway
             | Self::MixedScripts
-            | Self::AsksForSecret => Severity::High,
+            | Self::AsksForSecret => FindingSeverity::High,
         }
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for FindingCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-/// How much a finding weighs. Later is heavier.
+/// The severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Honest servers do it too.
+pub enum FindingSeverity {
+    /// Common in benign servers too.
     Low,
-    /// Worth a look.
+    /// Worth a review.
     Medium,
-    /// Hardly ever innocent.
+    /// Rarely innocent.
     High,
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for FindingSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Low => "low",
@@ -125,22 +127,22 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something suspicious in the words of a server.
+/// One suspicious text of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
-    pub code: Code,
-    /// How much it weighs.
-    pub severity: Severity,
-    /// Whose words they are.
+    /// The kind of finding.
+    pub code: FindingCode,
+    /// The severity.
+    pub severity: FindingSeverity,
+    /// The server that wrote the text.
     pub server: ServerName,
-    /// What of the server they belong to; none for the server itself.
+    /// The capability that the text belongs to, or none for the server itself.
     pub capability: Option<CapabilityId>,
-    /// Where in the definition: a JSON pointer, or `name` or `instructions`.
+    /// The location in the definition: a JSON pointer, or `name` or `instructions`.
     pub at: String,
-    /// The words, cut short, with what is invisible made visible.
+    /// A shortened excerpt of the text, with invisible characters escaped.
     pub excerpt: String,
-    /// What is wrong with them, for a person.
+    /// What is wrong with the text.
     pub message: String,
 }
 
@@ -169,7 +171,7 @@ impl Serialize for Finding {
     }
 }
 
-/// A text around a place, short and visible.
+/// Returns a short excerpt around an offset, with invisible characters escaped.
 pub(crate) fn excerpt(text: &str, at: usize) -> String {
     let before = EXCERPT / 4;
     let head = text.get(..at).unwrap_or_default();

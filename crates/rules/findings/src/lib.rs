@@ -1,9 +1,8 @@
-//! What is suspicious in the words of servers: told with a code, never the only gate.
+//! Finds suspicious text in what servers say about themselves, and removes invisible characters
+//! from text that models read ([`text`]). Pins cover the original text.
 //!
-//! And what is done with characters nobody can see: they are removed from what a model reads
-//! ([`text`]). Pins are taken of the words as they came.
-//!
-//! Patterns find careless attackers. What protects is elsewhere: pins, approvals, least privilege.
+//! Patterns only find careless attackers, so a finding is never the only protection. Pins,
+//! approvals and least privilege are the real ones.
 
 pub mod text;
 
@@ -16,7 +15,7 @@ mod poison;
 mod secrets;
 mod words;
 
-pub use catalog::{across, of_server};
-pub use finding::{Code, Finding, Severity};
-pub use secrets::{SecretField, secret_asked};
-pub use text::{hidden, strip_json, stripped};
+pub use catalog::{find_across_servers, find_in_server};
+pub use finding::{Finding, FindingCode, FindingSeverity};
+pub use secrets::{SecretField, find_secret_field};
+pub use text::{hidden_chars, strip_json, strip_text};

@@ -1,40 +1,42 @@
-//! Names that can be taken for others: letters of another script that look the same, and names that
-//! differ in one letter.
+//! Finds names that can be mistaken for names of other servers: names with look-alike letters of
+//! another script, and names that differ in one letter.
 //!
-//! Two servers with tools of the same name are nothing unusual, since names are told apart by
-//! server; a name that only looks the same has no innocent reason.
+//! Two servers may well have tools with the same name, since a name belongs to its server. A name
+//! that only looks the same has no innocent reason.
 
 use std::collections::{BTreeSet, HashMap};
 
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use unicode_security::MixedScript;
 
-use crate::finding::{Code, Finding, Severity, excerpt};
-use crate::words::looks_like;
+use crate::finding::{Finding, FindingCode, FindingSeverity, excerpt};
+use crate::words::visual_skeleton;
 
-/// Shorter names differ in one letter by chance.
+/// The shortest server name that is compared letter by letter. Shorter names differ in one letter
+/// by chance.
 const SHORTEST_SERVER: usize = 5;
+/// The same limit for tool names.
 const SHORTEST_TOOL: usize = 8;
 
-/// One name and whose it is.
-struct Named {
+/// A server or tool name and its server.
+struct OwnedName {
     server: ServerName,
     capability: Option<CapabilityId>,
     name: String,
 }
 
-/// Everything that can be taken for something of another server.
-pub(crate) fn of_all(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
-    let own = servers.iter().map(|(server, _)| Named {
+/// Returns a finding for every name that can be mistaken for a name of another server.
+pub(crate) fn find_lookalikes(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
+    let own = servers.iter().map(|(server, _)| OwnedName {
         server: (*server).clone(),
         capability: None,
         name: server.to_string(),
     });
-    let mut found = alike(&own.collect::<Vec<_>>(), SHORTEST_SERVER);
+    let mut found = find_similar_names(&own.collect::<Vec<_>>(), SHORTEST_SERVER);
     let tools = servers.iter().flat_map(|(server, catalog)| {
         let names: BTreeSet<_> =
-            catalog.of(CapabilityKind::Tool).iter().map(|it| &it.name).collect();
-        names.into_iter().map(|name| Named {
+            catalog.definitions(CapabilityKind::Tool).iter().map(|it| &it.name).collect();
+        names.into_iter().map(|name| OwnedName {
             server: (*server).clone(),
             capability: Some(CapabilityId {
                 server: (*server).clone(),
@@ -44,11 +46,11 @@ pub(crate) fn of_all(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
             name: name.to_string(),
         })
     });
-    found.extend(alike(&tools.collect::<Vec<_>>(), SHORTEST_TOOL));
+    found.extend(find_similar_names(&tools.collect::<Vec<_>>(), SHORTEST_TOOL));
     found
 }
 
-fn alike(names: &[Named], shortest: usize) -> Vec<Finding> {
+fn find_similar_names(names: &[OwnedName], shortest: usize) -> Vec<Finding> {
     let mut pairs = BTreeSet::new();
     let mut add = |groups: HashMap<String, Vec<usize>>, fits: &dyn Fn(&str, &str) -> bool| {
         for group in groups.into_values().filter(|group| group.len() > 1) {
@@ -65,7 +67,7 @@ fn alike(names: &[Named], shortest: usize) -> Vec<Finding> {
     let mut looks: HashMap<String, Vec<usize>> = HashMap::new();
     let mut without: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, named) in names.iter().enumerate() {
-        looks.entry(looks_like(&named.name)).or_default().push(number);
+        looks.entry(visual_skeleton(&named.name)).or_default().push(number);
         let lower = named.name.to_lowercase();
         if lower.chars().count() >= shortest {
             for shorter in one_less(&lower).into_iter().chain([lower]) {
@@ -75,26 +77,26 @@ fn alike(names: &[Named], shortest: usize) -> Vec<Finding> {
     }
     add(looks, &|a, b| a.to_lowercase() != b.to_lowercase());
     add(without, &|a, b| one_letter_apart(&a.to_lowercase(), &b.to_lowercase()));
-    pairs.into_iter().flat_map(|(a, b)| told(&names[a], &names[b])).collect()
+    pairs.into_iter().flat_map(|(a, b)| lookalike_findings(&names[a], &names[b])).collect()
 }
 
-/// A pair is told once, of the one whose name is the stranger: which of two is the original, nobody
-/// here knows, so it is told of both unless one is plain and the other is not.
-fn told(a: &Named, b: &Named) -> Vec<Finding> {
-    let finding = |of: &Named, like: &Named| Finding {
-        code: Code::LooksAlike,
+/// Returns the findings for a pair of similar names. If only one name is ASCII, the other one gets
+/// the finding; otherwise both do, because it is unknown which is the original.
+fn lookalike_findings(a: &OwnedName, b: &OwnedName) -> Vec<Finding> {
+    let finding = |of: &OwnedName, like: &OwnedName| Finding {
+        code: FindingCode::LooksAlike,
         severity: match (of.name.is_ascii(), &of.capability) {
-            (true, Some(_)) => Severity::Low, // verbs and nouns are few
-            (true, None) => Severity::Medium,
-            (false, _) => Severity::High,
+            (true, Some(_)) => FindingSeverity::Low, // tool names share few verbs and nouns
+            (true, None) => FindingSeverity::Medium,
+            (false, _) => FindingSeverity::High,
         },
         server: of.server.clone(),
         capability: of.capability.clone(),
         at: "name".to_owned(),
         excerpt: excerpt(&of.name, 0),
         message: match like.capability {
-            Some(_) => format!("it can be taken for `{}` of the server {}", like.name, like.server),
-            None => format!("it can be taken for the server {}", like.name),
+            Some(_) => format!("looks like `{}` of the server {}", like.name, like.server),
+            None => format!("looks like the name of the server {}", like.name),
         },
     };
     match (a.name.is_ascii(), b.name.is_ascii()) {
@@ -104,7 +106,7 @@ fn told(a: &Named, b: &Named) -> Vec<Finding> {
     }
 }
 
-/// A name with each of its letters left out.
+/// Returns every string that results from removing one letter from the name.
 fn one_less(name: &str) -> BTreeSet<String> {
     let chars: Vec<char> = name.chars().collect();
     (0..chars.len())
@@ -112,8 +114,8 @@ fn one_less(name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether two names differ in one letter that is easily overlooked: not a digit, not the ending of a
-/// plural, and not a mark between words.
+/// Returns true if two names differ in one letter that is easily overlooked: not a digit, not a
+/// plural `s`, and not a separator.
 fn one_letter_apart(a: &str, b: &str) -> bool {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let (long, short): (Vec<_>, Vec<_>) = (long.chars().collect(), short.chars().collect());
@@ -132,8 +134,8 @@ fn one_letter_apart(a: &str, b: &str) -> bool {
     rest == long.get(same + 1..) && !plural && !digits && !marks
 }
 
-/// A name in which letters of several scripts stand that do not belong together.
-pub(crate) fn mixed(
+/// Returns a finding if the name mixes letters of scripts that are not written together.
+pub(crate) fn find_mixed_scripts(
     server: &ServerName,
     capability: Option<&CapabilityId>,
     name: &str,
@@ -145,13 +147,13 @@ pub(crate) fn mixed(
     }
     let odd = name.char_indices().find(|(_, c)| !c.is_ascii())?;
     Some(Finding {
-        code: Code::MixedScripts,
-        severity: Code::MixedScripts.severity(),
+        code: FindingCode::MixedScripts,
+        severity: FindingCode::MixedScripts.severity(),
         server: server.clone(),
         capability: capability.cloned(),
         at: "name".to_owned(),
         excerpt: excerpt(name, 0),
-        message: format!("it mixes scripts: `{}` is U+{:04X}", odd.1, odd.1 as u32),
+        message: format!("mixes scripts: `{}` is U+{:04X}", odd.1, odd.1 as u32),
     })
 }
 
@@ -177,10 +179,10 @@ mod tests {
             .iter()
             .map(|(name, tools)| (ServerName::new(name).unwrap(), catalog(tools)))
             .collect();
-        of_all(&owned.iter().map(|(name, catalog)| (name, catalog)).collect::<Vec<_>>())
+        find_lookalikes(&owned.iter().map(|(name, catalog)| (name, catalog)).collect::<Vec<_>>())
     }
 
-    /// How many are told of each server.
+    /// Counts the findings per server.
     fn counted(found: &[Finding]) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
         found.iter().for_each(|it| *counts.entry(it.server.as_str()).or_default() += 1);
@@ -191,7 +193,7 @@ mod tests {
     fn another_script_that_looks_the_same_is_found_and_blamed() {
         let found = found(&[("github", &["read_file"]), ("githսb", &["reаd_file"])]);
         assert_eq!(counted(&found), [("githսb", 2)].into());
-        assert!(found.iter().all(|it| it.severity == Severity::High));
+        assert!(found.iter().all(|it| it.severity == FindingSeverity::High));
     }
 
     #[test]
@@ -215,9 +217,9 @@ mod tests {
     #[test]
     fn mixed_scripts_are_found_in_one_name() {
         let server = ServerName::new("s").unwrap();
-        assert!(mixed(&server, None, "githսb").is_some());
+        assert!(find_mixed_scripts(&server, None, "githսb").is_some());
         for honest in ["github", "zażółć", "メール送信", "Сервер"] {
-            assert_eq!(mixed(&server, None, honest), None, "{honest}");
+            assert_eq!(find_mixed_scripts(&server, None, honest), None, "{honest}");
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Who names whom: a description that speaks of another server's tool, or of another server.
+//! Finds descriptions that mention another server or its tool.
 //!
-//! Honest servers do so where they belong together; it is told so that somebody looks. Names that
-//! are everyday words are left out, since everybody uses those.
+//! Benign servers that belong together do so too, so such a finding is only a reason to look. Names
+//! that are everyday words are skipped.
 
 use std::collections::HashMap;
 
 use toolgate_model::{CapabilityKind, Catalog, ServerName};
 
-use crate::catalog::{Text, each_text};
-use crate::finding::{Code, Finding, excerpt};
+use crate::catalog::{CatalogText, each_text};
+use crate::finding::{Finding, FindingCode, excerpt};
 
-/// Shorter names of tools are words.
+/// The shortest tool name that is searched for. Shorter names are often everyday words.
 const SHORTEST: usize = 6;
-/// Words that make the name before them one of a server.
+/// Words after a name that show that it is the name of a server.
 const AFTER: [&str; 4] = ["server", "mcp", "tool", "tools"];
 
-/// Every text that names somebody else's.
-pub(crate) fn of_all(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
+/// Returns a finding for every text that mentions another server or its tool.
+pub(crate) fn find_mentions(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
     let tools = distinctive(servers);
     let names: HashMap<_, _> = servers
         .iter()
@@ -31,13 +31,13 @@ pub(crate) fn of_all(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
             }
             if let Some((at, other, what)) = first(server, text, &tools, &names) {
                 found.push(Finding {
-                    code: Code::NamesOther,
-                    severity: Code::NamesOther.severity(),
+                    code: FindingCode::NamesOther,
+                    severity: FindingCode::NamesOther.severity(),
                     server: (*server).clone(),
                     capability: text.capability.cloned(),
                     at: text.at.clone(),
                     excerpt: excerpt(&text.text, at),
-                    message: format!("it speaks of {what} of the server {other}"),
+                    message: format!("mentions {what} of the server {other}"),
                 });
             }
         });
@@ -45,11 +45,11 @@ pub(crate) fn of_all(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
     found
 }
 
-/// Names of tools that only one server has and that are no everyday words, in lower case.
+/// Returns the lower-case tool names that only one server has and that are not everyday words.
 fn distinctive<'a>(servers: &[(&'a ServerName, &'a Catalog)]) -> HashMap<String, &'a ServerName> {
     let mut owners: HashMap<String, Option<&ServerName>> = HashMap::new();
     for (server, catalog) in servers {
-        for tool in catalog.of(CapabilityKind::Tool) {
+        for tool in catalog.definitions(CapabilityKind::Tool) {
             let name = &tool.name;
             let compound = name.contains(['_', '-', '.'])
                 || name.chars().skip(1).any(|c| c.is_ascii_uppercase());
@@ -58,17 +58,17 @@ fn distinctive<'a>(servers: &[(&'a ServerName, &'a Catalog)]) -> HashMap<String,
             }
             let owner = owners.entry(name.to_lowercase()).or_insert(Some(*server));
             if *owner != Some(*server) {
-                *owner = None; // several have one of this name: it is nobody's
+                *owner = None; // several servers have a tool with this name
             }
         }
     }
     owners.into_iter().filter_map(|(name, owner)| Some((name, owner?))).collect()
 }
 
-/// The first mention of somebody else in a text: where, whose, and of what.
+/// Returns the first mention in a text: its offset, the mentioned server and what is mentioned.
 fn first<'a>(
     own: &ServerName,
-    text: &Text<'_>,
+    text: &CatalogText<'_>,
     tools: &HashMap<String, &'a ServerName>,
     names: &HashMap<String, &'a ServerName>,
 ) -> Option<(usize, &'a ServerName, String)> {
@@ -93,7 +93,7 @@ fn first<'a>(
     None
 }
 
-/// What could be a name, with its place.
+/// Returns every token that could be a name, with its offset.
 fn identifiers(text: &str) -> Vec<(usize, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut found = Vec::new();

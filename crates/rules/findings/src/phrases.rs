@@ -1,34 +1,34 @@
-//! Phrases: words in an order, each one of several, with a few others between them.
+//! Matches phrases: ordered slots of alternative words with bounded gaps between them.
 
-use crate::words::Word;
+use crate::words::NormalizedWord;
 
-/// One place of a phrase: one of these words, with at most `gap` others before it.
+/// One slot of a phrase: any of these words, with at most `gap` other words before it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct PhraseSlot {
     gap: usize,
     words: &'static [&'static str],
 }
 
-/// One of these words, at once.
-pub(crate) const fn then(words: &'static [&'static str]) -> Slot {
-    Slot { gap: 0, words }
+/// A slot that must follow immediately.
+pub(crate) const fn then(words: &'static [&'static str]) -> PhraseSlot {
+    PhraseSlot { gap: 0, words }
 }
 
-/// One of these words, with at most `gap` others before it.
-pub(crate) const fn soon(gap: usize, words: &'static [&'static str]) -> Slot {
-    Slot { gap, words }
+/// A slot that may follow after at most `gap` other words.
+pub(crate) const fn soon(gap: usize, words: &'static [&'static str]) -> PhraseSlot {
+    PhraseSlot { gap, words }
 }
 
-/// Where a phrase begins in a text, within one sentence.
-pub(crate) fn find(words: &[Word], phrase: &[Slot]) -> Option<usize> {
+/// Returns the offset where a phrase begins. A phrase does not cross sentences.
+pub(crate) fn find(words: &[NormalizedWord], phrase: &[PhraseSlot]) -> Option<usize> {
     let (first, rest) = phrase.split_first()?;
-    let begins = |(_, word): &(usize, &Word)| first.words.contains(&word.text.as_str());
+    let begins = |(_, word): &(usize, &NormalizedWord)| first.words.contains(&word.text.as_str());
     let mut starts = words.iter().enumerate().filter(begins);
     let (_, word) = starts.find(|(at, _)| goes_on(words, *at, rest))?;
     Some(word.at)
 }
 
-fn goes_on(words: &[Word], at: usize, rest: &[Slot]) -> bool {
+fn goes_on(words: &[NormalizedWord], at: usize, rest: &[PhraseSlot]) -> bool {
     let Some((slot, rest)) = rest.split_first() else { return true };
     let sentence = words.get(at).map(|word| word.sentence);
     let reach = words.iter().enumerate().skip(at + 1).take(slot.gap + 1);
@@ -41,12 +41,12 @@ fn goes_on(words: &[Word], at: usize, rest: &[Slot]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::words;
+    use crate::words::split_words;
 
     #[test]
     fn a_phrase_is_found_within_a_sentence() {
         let phrase = [then(&["never"]), soon(2, &["tell", "show"]), soon(2, &["user"])];
-        let found = |text| find(&words(text), &phrase);
+        let found = |text| find(&split_words(text), &phrase);
         assert_eq!(found("Please never ever tell it to the user"), None, "too far apart");
         assert_eq!(found("Please never tell the user"), Some(7));
         assert_eq!(found("It can never show. The user sees nothing"), None);

@@ -1,24 +1,24 @@
-//! Forms that ask for what must never be typed into one: passwords, keys, codes, cards.
+//! Finds elicitation forms that ask for secrets: passwords, keys, codes, card numbers.
 //!
-//! MCP forbids it (elicitation, form mode), and a client shows a form of any server alike. Judged by
-//! the names, titles and descriptions of the fields and by the message above them, in the languages
-//! that are listed; who asks in another way is not found.
+//! MCP forbids such forms, and clients display the forms of all servers alike. The check looks at
+//! the names, titles and descriptions of fields and at the message, in the languages listed here.
+//! It does not detect other wordings.
 
 use toolgate_wire::scan;
 
-use crate::text::stripped;
-use crate::words::{parts, words};
+use crate::text::strip_text;
+use crate::words::{split_identifier, split_words};
 
-/// A field that asks for a secret.
+/// A form field or message that asks for a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretField {
-    /// The name of the field; none if the message asks for it.
+    /// The name of the field, or none if the message asks for the secret.
     pub field: Option<String>,
-    /// The word that gave it away.
+    /// The word that was recognised.
     pub word: String,
 }
 
-/// Words of one part that are enough by themselves.
+/// Single words that denote a secret.
 const WORDS: &[&str] = &[
     "password",
     "passwords",
@@ -81,11 +81,11 @@ const WORDS: &[&str] = &[
     "पासवर्ड",
 ];
 
-/// Those that say nothing in the middle of a sentence, where they may mean anything.
+/// Words that only count in field names, because they are ambiguous within a sentence.
 const ONLY_IN_NAMES: &[&str] =
     &["pin", "token", "secret", "secrets", "parola", "parole", "κωδικός"];
 
-/// The same where several words make one.
+/// Sequences of words that denote a secret.
 const PHRASES: &[&[&str]] = &[
     &["access", "token"],
     &["api", "token"],
@@ -143,7 +143,7 @@ const PHRASES: &[&[&str]] = &[
     &["كلمة", "السر"],
 ];
 
-/// Where words are not set apart by spaces.
+/// Words of languages that do not separate words by spaces.
 const UNSPACED: &[&str] = &[
     "密码",
     "密碼",
@@ -162,7 +162,7 @@ const UNSPACED: &[&str] = &[
     "كلمةالمرور",
 ];
 
-/// What a message says to the person when it wants something typed in.
+/// Verbs that ask the user to type something.
 const ENTER: &[&str] = &[
     "enter",
     "type",
@@ -203,14 +203,15 @@ const ENTER: &[&str] = &[
     "voer",
 ];
 
-/// The first field of a form that asks for a secret. `params` are those of `elicitation/create`.
-pub fn secret_asked(params: &[u8]) -> Option<SecretField> {
-    let schema = scan::member(params, "requestedSchema")?.of(params);
-    let properties = scan::member(schema, "properties").map(|at| at.of(schema));
+/// Returns the first field of a form that asks for a secret. `params` are the parameters of
+/// `elicitation/create`.
+pub fn find_secret_field(params: &[u8]) -> Option<SecretField> {
+    let schema = scan::member(params, "requestedSchema")?.slice(params);
+    let properties = scan::member(schema, "properties").map(|at| at.slice(schema));
     let properties = properties.unwrap_or_default();
     let mut free = false;
     for (key, at) in scan::members(properties) {
-        let field = at.of(properties);
+        let field = at.slice(properties);
         if !is_free(field) {
             continue;
         }
@@ -219,51 +220,53 @@ pub fn secret_asked(params: &[u8]) -> Option<SecretField> {
             return Some(SecretField { field: Some(key.into_owned()), word });
         }
     }
-    let message = scan::text(params, "message").filter(|_| free)?;
+    let message = scan::member_text(params, "message").filter(|_| free)?;
     let word = in_message(&message)?;
     Some(SecretField { field: None, word })
 }
 
-/// Whether anything can be typed into a field: not where one of several is chosen.
+/// Returns true if the user can type free text into the field, rather than choose a value.
 fn is_free(field: &[u8]) -> bool {
     let chosen = ["enum", "oneOf", "anyOf", "const", "items"];
-    let boolean = scan::text(field, "type").as_deref() == Some("boolean");
+    let boolean = scan::member_text(field, "type").as_deref() == Some("boolean");
     !boolean && !chosen.into_iter().any(|key| scan::member(field, key).is_some())
 }
 
 fn in_field(key: &str, field: &[u8]) -> Option<String> {
-    if scan::text(field, "format").as_deref() == Some("password") {
+    if scan::member_text(field, "format").as_deref() == Some("password") {
         return Some("password".to_owned());
     }
-    let is_number = matches!(scan::text(field, "type").as_deref(), Some("number" | "integer"));
-    let title = scan::text(field, "title").unwrap_or_default();
+    let is_number =
+        matches!(scan::member_text(field, "type").as_deref(), Some("number" | "integer"));
+    let title = scan::member_text(field, "title").unwrap_or_default();
     let names = [key, &title].into_iter();
     let of_names = names.filter_map(|name| {
-        let name = stripped(name);
-        let named = parts(&name);
+        let name = strip_text(name);
+        let named = split_identifier(&name);
         let single = named.iter().find(|word| ONLY_IN_NAMES.contains(&word.as_str()));
         let single = single.filter(|word| !(is_number && *word == "token")).cloned();
         single.or_else(|| in_words(&named)).or_else(|| unspaced(&name))
     });
-    let described = scan::text(field, "description").unwrap_or_default();
+    let described = scan::member_text(field, "description").unwrap_or_default();
     of_names.into_iter().next().or_else(|| in_text(&described))
 }
 
 fn in_text(text: &str) -> Option<String> {
-    let text = stripped(text);
-    let words: Vec<_> = words(&text).into_iter().map(|word| word.text).collect();
+    let text = strip_text(text);
+    let words: Vec<_> = split_words(&text).into_iter().map(|word| word.text).collect();
     in_words(&words).or_else(|| unspaced(&text))
 }
 
-/// A message that wants a secret typed in: it names one, and says so.
+/// Returns the secret that a message asks the user to type: the message must name it and contain
+/// such a verb.
 fn in_message(message: &str) -> Option<String> {
-    let text = stripped(message);
-    let said: Vec<_> = words(&text).into_iter().map(|word| word.text).collect();
+    let text = strip_text(message);
+    let said: Vec<_> = split_words(&text).into_iter().map(|word| word.text).collect();
     let wants = said.iter().any(|word| ENTER.contains(&word.as_str()));
     in_words(&said).filter(|_| wants).or_else(|| unspaced(&text))
 }
 
-/// The first secret that is named.
+/// Returns the first word or phrase that denotes a secret.
 fn in_words(words: &[String]) -> Option<String> {
     let single = words.iter().find(|word| WORDS.contains(&word.as_str()));
     let spelled = || {
@@ -275,7 +278,7 @@ fn in_words(words: &[String]) -> Option<String> {
     single.cloned().or_else(spelled).or_else(|| letter_by_letter(words))
 }
 
-/// `p a s s w o r d`.
+/// Returns a secret that is spelled with spaces, like `p a s s w o r d`.
 fn letter_by_letter(words: &[String]) -> Option<String> {
     let mut run = String::new();
     for word in words.iter().map(String::as_str).chain([""]) {
@@ -305,7 +308,7 @@ mod tests {
     fn asked(message: &str, properties: Value) -> Option<String> {
         let schema = json!({"type": "object", "properties": properties});
         let params = json!({"message": message, "requestedSchema": schema}).to_string();
-        secret_asked(params.as_bytes()).map(|it| it.word)
+        find_secret_field(params.as_bytes()).map(|it| it.word)
     }
 
     #[test]
@@ -359,6 +362,6 @@ mod tests {
             let found = asked("Some details, please", json!({key: field.clone()}));
             assert_eq!(found, None, "{key}: {field}");
         }
-        assert_eq!(secret_asked(br#"{"mode":"url","url":"https://a"}"#), None);
+        assert_eq!(find_secret_field(br#"{"mode":"url","url":"https://a"}"#), None);
     }
 }

@@ -1,24 +1,24 @@
-//! A text in words, for patterns to be laid on: lower case, without what is invisible, and with
-//! letters that only look Latin taken for what they look like.
+//! Splits text into normalised words for pattern matching: lower case, with look-alike letters
+//! replaced by the Latin letters they resemble.
 
 use unicode_security::skeleton;
 
-use crate::text::stripped;
+use crate::text::strip_text;
 
-/// One word and where it stands in the text.
+/// A normalised word and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct NormalizedWord {
     pub(crate) text: String,
-    /// The offset of its first character in the text the words were made of.
+    /// The offset of the first character in the original text.
     pub(crate) at: usize,
-    /// The number of its sentence.
+    /// The number of the sentence.
     pub(crate) sentence: usize,
 }
 
-/// The words of a text. An apostrophe is no border: `don't` is one word, `dont`.
-pub(crate) fn words(text: &str) -> Vec<Word> {
+/// Splits a text into words. An apostrophe does not separate words: `don't` becomes `dont`.
+pub(crate) fn split_words(text: &str) -> Vec<NormalizedWord> {
     let mut words = Vec::new();
-    let mut current = Word { text: String::new(), at: 0, sentence: 0 };
+    let mut current = NormalizedWord { text: String::new(), at: 0, sentence: 0 };
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         let ended = matches!(before, '.' | '!' | '?' | '\n') && c.is_whitespace();
@@ -42,20 +42,21 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-fn push(words: &mut Vec<Word>, current: &mut Word) {
+fn push(words: &mut Vec<NormalizedWord>, current: &mut NormalizedWord) {
     if !current.text.is_empty() {
         let text = plain(&std::mem::take(&mut current.text));
-        words.push(Word { text, ..*current });
+        words.push(NormalizedWord { text, ..*current });
     }
 }
 
-/// A word as it looks: letters of other scripts among Latin ones are the Latin ones they resemble.
+/// Replaces letters of other scripts by the Latin letters they resemble, if the word also contains
+/// Latin letters.
 fn plain(word: &str) -> String {
     let mixed = !word.is_ascii() && word.chars().any(|c| c.is_ascii_alphabetic());
     if mixed { word.chars().map(latin).collect() } else { word.to_owned() }
 }
 
-/// The Latin letter that a letter of another script looks like, if there is one.
+/// Returns the Latin letter that a letter of another script resembles, or the letter itself.
 fn latin(c: char) -> char {
     let mut look = skeleton(c.encode_utf8(&mut [0; 4])).collect::<Vec<_>>().into_iter();
     match (c.is_ascii(), look.next(), look.next()) {
@@ -64,15 +65,15 @@ fn latin(c: char) -> char {
     }
 }
 
-/// What a name looks like, in lower case: two names with the same look cannot be told apart.
-pub(crate) fn looks_like(name: &str) -> String {
-    let name = stripped(name).to_lowercase();
-    // UTS 39 takes `m` for `rn`, which is right for eyes and harmless for comparing.
+/// Returns the visual skeleton of a name in lower case. Names with equal skeletons look the same.
+pub(crate) fn visual_skeleton(name: &str) -> String {
+    let name = strip_text(name).to_lowercase();
+    // UTS 39 maps `m` to `rn`; they look alike, and the comparison is unaffected.
     skeleton(&name).collect::<String>().to_lowercase()
 }
 
-/// The parts of an identifier: `userPassword`, `user-password` and `USER_PASSWORD` are two words.
-pub(crate) fn parts(name: &str) -> Vec<String> {
+/// Splits an identifier into words: `userPassword`, `user-password` and `USER_PASSWORD` have two.
+pub(crate) fn split_identifier(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn words_are_lower_case_and_know_their_place() {
-        let found = words("Don't TELL the usеr."); // the second e is Cyrillic
+        let found = split_words("Don't TELL the usеr."); // the second e is Cyrillic
         let texts: Vec<_> = found.iter().map(|word| (word.text.as_str(), word.at)).collect();
         assert_eq!(texts[..2], [("dont", 0), ("tell", 6)]);
         assert_eq!(found[3].text, "user");
@@ -103,8 +104,8 @@ mod tests {
 
     #[test]
     fn identifiers_fall_into_parts() {
-        assert_eq!(parts("userPassword"), ["user", "password"]);
-        assert_eq!(parts("API_KEY-2"), ["api", "key", "2"]);
-        assert_eq!(parts("пароль"), ["пароль"]);
+        assert_eq!(split_identifier("userPassword"), ["user", "password"]);
+        assert_eq!(split_identifier("API_KEY-2"), ["api", "key", "2"]);
+        assert_eq!(split_identifier("пароль"), ["пароль"]);
     }
 }

@@ -1,22 +1,20 @@
-//! Stripping, on whatever texts there may be.
-//!
-//! What must hold is written down here once more, in another way than in the crate: which characters
-//! may be left, and where.
+//! Property tests of stripping, on generated texts. They state independently of the crate which
+//! characters may remain, and where.
 
 use std::borrow::Cow;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use toolgate_findings::{hidden, strip_json, stripped};
+use toolgate_findings::{hidden_chars, strip_json, strip_text};
 use toolgate_model::is_invisible;
 
-/// How many cases: a tenth, or with `TOOLGATE_SOAK` all of them.
+/// Returns the number of cases: all with `TOOLGATE_SOAK`, a tenth otherwise.
 fn cases(all: u32) -> ProptestConfig {
     let soak = std::env::var_os("TOOLGATE_SOAK").is_some();
     ProptestConfig::with_cases(if soak { all } else { all / 10 })
 }
 
-/// The characters that the threat list names, and neighbours that mean something beside them.
+/// Generates the characters of the threat list and characters that interact with them.
 fn character() -> impl Strategy<Value = char> {
     let range = |from: u32, to: u32| (from..=to).prop_filter_map("no character", char::from_u32);
     prop_oneof![
@@ -41,7 +39,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(character(), 0..40).prop_map(|chars| chars.into_iter().collect())
 }
 
-/// A text as JSON may write it: some characters as they are, some as escapes.
+/// Writes a text as a JSON string, with some characters as escapes.
 fn written(text: &str, escaped: &[bool]) -> String {
     let mut raw = String::from("\"");
     for (at, c) in text.chars().enumerate() {
@@ -61,8 +59,8 @@ fn written(text: &str, escaped: &[bool]) -> String {
     raw
 }
 
-/// What may be left of the characters nobody sees, said the other way round: none but these, each
-/// only behind something that is neither Latin nor another of them.
+/// Returns true if an invisible character may remain: only these may, each only after a character
+/// that is neither Latin nor one of them.
 fn may_be_left(c: char, before: Option<char>) -> bool {
     let joiner = matches!(c, '\u{200C}' | '\u{200D}');
     let selector = matches!(c, '\u{FE00}'..='\u{FE02}' | '\u{FE0E}' | '\u{FE0F}'
@@ -80,10 +78,10 @@ proptest! {
 
     #[test]
     fn nothing_hidden_is_left_and_nothing_more_happens_the_second_time(text in text()) {
-        let once = stripped(&text).into_owned();
-        prop_assert_eq!(stripped(&once).into_owned(), once.clone());
-        prop_assert!(matches!(stripped(&once), Cow::Borrowed(_)));
-        prop_assert!(hidden(&once).is_empty());
+        let once = strip_text(&text).into_owned();
+        prop_assert_eq!(strip_text(&once).into_owned(), once.clone());
+        prop_assert!(matches!(strip_text(&once), Cow::Borrowed(_)));
+        prop_assert!(hidden_chars(&once).is_empty());
         let mut before = None;
         for c in once.chars() {
             let allowed = !is_invisible(c) || matches!(c, '\n' | '\r' | '\t');
@@ -94,7 +92,7 @@ proptest! {
 
     #[test]
     fn text_without_anything_hidden_is_borrowed(text in "[a-zA-Z0-9 .,żółćĄ日本語\n\t\r-]{0,60}") {
-        prop_assert!(matches!(stripped(&text), Cow::Borrowed(_)));
+        prop_assert!(matches!(strip_text(&text), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -112,7 +110,7 @@ proptest! {
         prop_assert!(shown.contains("[1.50,-0e1 , "), "numbers and spaces stay: {}", shown);
         let value: Value = serde_json::from_str(&shown).expect("it stays JSON");
         let list = value[key.as_str()].as_array().expect("keys stay");
-        let expected: Vec<_> = texts.iter().map(|text| stripped(text).into_owned()).collect();
+        let expected: Vec<_> = texts.iter().map(|text| strip_text(text).into_owned()).collect();
         let said: Vec<_> = list[2..].iter().map(|it| it.as_str().unwrap().to_owned()).collect();
         prop_assert_eq!(said, expected);
     }
@@ -123,7 +121,7 @@ proptest! {
         prop_assert!(matches!(strip_json(raw.as_bytes()), Cow::Borrowed(_)));
     }
 
-    /// It is given JSON only; what it does with anything else must still end.
+    /// The input should be JSON, but the function must terminate on anything else.
     #[test]
     fn whatever_it_is_given_it_ends(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         let _ = strip_json(&bytes);

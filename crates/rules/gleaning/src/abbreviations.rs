@@ -1,6 +1,6 @@
-//! Words that end in a full stop without ending a sentence, in the languages we know.
+//! Abbreviations: words whose full stop does not end a sentence, in the supported languages.
 
-/// Titles and the like: something always follows them.
+/// Abbreviations that something always follows, such as titles.
 const NEVER: &str = " \
     e.g i.e eg ie vs cf mr mrs ms dr prof rev st gen sen rep col lt sgt capt approx fig figs eq \
     sec ch vol ed eds al resp incl excl esp viz ca z.b z.\u{a0}b d.h d.\u{a0}h u.a z.t o.ä bzw \
@@ -8,13 +8,13 @@ const NEVER: &str = " \
     m.e i.d.r m mm mme mlle p.ex c.-à-d env sr sra srta dra p.ej pág págs núm art. vd ud uds ej \
     aprox tel ext v.s dept min max avg ";
 
-/// What may stand at the end of a sentence as well.
+/// Abbreviations that can also end a sentence.
 const EITHER: &str = " \
     etc usw usf u.s u.k e.u u.n u.s.a a.m p.m inc ltd co corp jr sr bros gmbh ag ph.d m.sc b.sc \
     d.c jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs \
     fri sat sun mo di mi do sa so std mio mrd no p pp ";
 
-/// What is followed by a number.
+/// Abbreviations that a number follows.
 const NUMBERED: &str = " no nos nr p pp pg art sec ch vol fig eq v ver s núm pág ";
 
 const MONTHS: &str = " \
@@ -30,27 +30,27 @@ fn among(list: &str, word: &str) -> bool {
     !word.is_empty() && !word.contains(' ') && list.contains(&format!(" {word} "))
 }
 
-/// Whether a word with its full stop never ends a sentence.
+/// Returns true if the word with its full stop never ends a sentence.
 pub(crate) fn never_ends(word: &str) -> bool {
     among(NEVER, word)
 }
 
-/// Whether a word has a full stop of its own that may end a sentence too.
+/// Returns true if the word is an abbreviation that can also end a sentence.
 pub(crate) fn may_end(word: &str) -> bool {
     among(EITHER, word)
 }
 
-/// Whether a word with its full stop stands before a number.
+/// Returns true if the word is an abbreviation that precedes a number.
 pub(crate) fn before_number(word: &str) -> bool {
     among(NUMBERED, word)
 }
 
-/// Whether a word is a month's name.
+/// Returns true if the word is the name of a month.
 pub(crate) fn is_month(word: &str) -> bool {
     among(MONTHS, word)
 }
 
-/// Whether a number behind this word may be an ordinal.
+/// Returns true if a number after this word can be an ordinal.
 pub(crate) fn before_ordinal(word: &str) -> bool {
     among(BEFORE_ORDINAL, word)
 }

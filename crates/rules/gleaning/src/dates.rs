@@ -1,21 +1,21 @@
-//! Days in a text: where they are stated, and which day that is where the words alone say it.
+//! Finds dates in a text, and converts them to ISO form if the text states a whole date.
 //!
-//! What depends on today (`Friday`, `next week`, `tomorrow`) is found and left as it is written.
+//! Relative dates (`Friday`, `next week`, `tomorrow`) are found but not converted.
 
 use std::ops::Range;
 
-use crate::words::{Word, words};
+use crate::words::{TextWord, words};
 
-/// A day as a text has it.
+/// A date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Day {
-    /// Where it stands.
+pub(crate) struct DateMention {
+    /// The byte range.
     pub(crate) range: Range<usize>,
-    /// `YYYY-MM-DD`, where the words give a whole date.
+    /// `YYYY-MM-DD`, if the text states a whole date.
     pub(crate) iso: Option<String>,
 }
 
-/// Months by number, in four languages, whole and shortened.
+/// The names and abbreviations of the months in four languages.
 const MONTHS: [&str; 12] = [
     " january jan januar jänner janvier janv enero ene ",
     " february feb februar février févr fevrier febrero ",
@@ -36,12 +36,12 @@ const WEEKDAYS: &str = " \
     montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi \
     vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo ";
 
-/// Days that are only known from today on.
+/// Relative dates.
 const RELATIVE: &str = " \
     today tomorrow tonight eod eow eom heute morgen übermorgen demain aujourd'hui mañana hoy \
     asap monday's friday's q1 q2 q3 q4 ";
 
-/// What makes a day of the word behind it: `next week`, `end of month`.
+/// Words that make a date of the next word: `next week`, `end of month`.
 const NEXT: &str = " \
     next this coming nächste nächsten nächster nächstes kommende kommenden diese dieser prochain \
     prochaine próxima próximo ";
@@ -54,7 +54,7 @@ fn listed(list: &str, word: &str) -> bool {
     list.contains(&format!(" {word} "))
 }
 
-/// Whether a word is the name of a day of the week.
+/// Returns true if a word is the name of a weekday.
 pub(crate) fn is_weekday(word: &str) -> bool {
     listed(WEEKDAYS, &word.to_lowercase())
 }
@@ -65,16 +65,17 @@ fn month(word: &str) -> Option<u32> {
     u32::try_from(place + 1).ok()
 }
 
-/// The days of a text, in order.
-pub(crate) fn days(text: &str) -> Vec<Day> {
-    let list: Vec<Word<'_>> = words(text).collect();
+/// Returns the dates in a text, in order.
+pub(crate) fn find_dates(text: &str) -> Vec<DateMention> {
+    let list: Vec<TextWord<'_>> = words(text).collect();
     let mut found = Vec::new();
     let mut at = 0;
     while at < list.len() {
         match day(text, &list[at..]) {
             Some((taken, iso)) => {
                 let last = &list[at + taken - 1];
-                found.push(Day { range: list[at].start..last.start + last.text.len(), iso });
+                found
+                    .push(DateMention { range: list[at].start..last.start + last.text.len(), iso });
                 at += taken;
             }
             None => at += 1,
@@ -83,35 +84,35 @@ pub(crate) fn days(text: &str) -> Vec<Day> {
     found
 }
 
-/// How many words from here on are a day, and which.
-fn day(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+/// Returns the number of words of the date at the start, and its ISO form.
+fn day(text: &str, list: &[TextWord<'_>]) -> Option<(usize, Option<String>)> {
     numeric(text, list).or_else(|| spelled(text, list)).or_else(|| relative(text, list))
 }
 
-/// `2026-11-20`, `20.11.2026`, `2026/11/20`, `20/11/2026`.
-fn numeric(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+/// Parses `2026-11-20`, `20.11.2026`, `2026/11/20`, `20/11/2026`.
+fn numeric(text: &str, list: &[TextWord<'_>]) -> Option<(usize, Option<String>)> {
     let first = list[0].text;
     for mark in ['-', '.'] {
         let parts: Vec<&str> = first.split(mark).collect();
         if let [one, two, three] = parts[..] {
             let time = three.split(['T', ':']).next().unwrap_or(three);
-            return whole(one, two, time).map(|iso| (1, Some(iso)));
+            return date_from_parts(one, two, time).map(|iso| (1, Some(iso)));
         }
     }
-    // A slash or a dot before a year of its own parts words.
+    // A slash separates words, so such a date is three of them.
     let [one, two, three, ..] = list else { return None };
-    let joined = |left: &Word<'_>, right: &Word<'_>| {
+    let joined = |left: &TextWord<'_>, right: &TextWord<'_>| {
         text.get(left.start + left.text.len()..right.start) == Some("/")
     };
     (joined(one, two) && joined(two, three))
-        .then(|| whole(one.text, two.text, three.text))
+        .then(|| date_from_parts(one.text, two.text, three.text))
         .flatten()
         .map(|iso| (3, Some(iso)))
 }
 
-/// Year first or day first; a date whose day and month cannot be told apart is none of ours, except
-/// with full stops or when one of them is over twelve.
-fn whole(one: &str, two: &str, three: &str) -> Option<String> {
+/// Returns the ISO form of a date with the year or the day first. Returns `None` if day and month
+/// are ambiguous, unless they are separated by full stops or one of them is above twelve.
+fn date_from_parts(one: &str, two: &str, three: &str) -> Option<String> {
     let number = |part: &str| part.parse::<u32>().ok().filter(|_| part.len() <= 4);
     let (one_value, two_value, three_value) = (number(one)?, number(two)?, number(three)?);
     if one.len() == 4 {
@@ -138,8 +139,9 @@ fn iso(year: u32, month: u32, day: u32) -> Option<String> {
     fits.then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
-/// `20 November 2026`, `November 20th, 2026`, `3. März`, `le 3 mai 2026`, `20 de noviembre de 2026`.
-fn spelled(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+/// Parses `20 November 2026`, `November 20th, 2026`, `3. März`, `le 3 mai 2026`,
+/// `20 de noviembre de 2026`.
+fn spelled(text: &str, list: &[TextWord<'_>]) -> Option<(usize, Option<String>)> {
     let mut month_at = None;
     let mut day_at = None;
     let mut year = None;
@@ -151,7 +153,9 @@ fn spelled(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
             break;
         }
         end = word.start + word.text.len();
-        if month_at.is_none() && month(word.text).is_some() && is_name(word.text, day_at.is_some())
+        if month_at.is_none()
+            && month(word.text).is_some()
+            && is_month_name(word.text, day_at.is_some())
         {
             month_at = month(word.text);
         } else if let Some(value) = ordinal(word.text).filter(|_| day_at.is_none()) {
@@ -169,7 +173,7 @@ fn spelled(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
         }
     }
     let month = month_at?;
-    // A month by itself, or one with a year, is when; a whole date is a day.
+    // Only a month with day and year has an ISO form.
     let day = match (day_at, year) {
         (Some(day), Some(year)) => iso(year, month, day),
         _ => None,
@@ -178,8 +182,8 @@ fn spelled(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
         .then_some((taken, day))
 }
 
-/// `may` and `mar` are words too: a month has a capital or a number before it.
-fn is_name(word: &str, numbered: bool) -> bool {
+/// Returns true if a word is a month. `may` and `mar` need a capital or a number before them.
+fn is_month_name(word: &str, numbered: bool) -> bool {
     numbered || word.starts_with(char::is_uppercase)
 }
 
@@ -196,8 +200,8 @@ fn full_year(word: &str) -> Option<u32> {
     (word.len() == 4 && (1900..2200).contains(&value)).then_some(value)
 }
 
-/// `Friday`, `next Friday`, `tomorrow`, `end of the week`, `next sprint`.
-fn relative(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
+/// Finds `Friday`, `next Friday`, `tomorrow`, `end of the week`, `next sprint`.
+fn relative(text: &str, list: &[TextWord<'_>]) -> Option<(usize, Option<String>)> {
     let small =
         |place: usize| list.get(place).map(|word| word.text.to_lowercase()).unwrap_or_default();
     let first = small(0);
@@ -210,7 +214,7 @@ fn relative(text: &str, list: &[Word<'_>]) -> Option<(usize, Option<String>)> {
         let near = text.get(list[0].start..list[reach].start).is_some_and(|words| words.len() < 24);
         return near.then_some((reach + 1, None));
     }
-    // `Mon` and `Sun` are words and names in other places; the short ones need their capital.
+    // `Mon` and `Sun` have other meanings, so short forms need a capital.
     let capital = list[0].text.starts_with(char::is_uppercase) || first.len() > 4;
     (is_weekday(&first) && capital || listed(RELATIVE, &first)).then_some((1, None))
 }

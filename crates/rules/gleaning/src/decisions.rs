@@ -1,58 +1,59 @@
-//! What was decided, with its reason, its day and its people where they are stated.
+//! Extracts decisions, with reason, date and people where the text states them.
 //!
-//! Proposals, questions and what is still to be decided are left out. A record whose status says
-//! that it was rejected or superseded is told, with that standing; a proposed one is not.
+//! Proposals, questions and pending decisions are left out. A decision record with the status
+//! rejected or superseded is included with that status; a proposed one is not.
 
 use std::ops::Range;
 
-use crate::blocks::Shape;
-use crate::cues::{self, Line};
-use crate::sections::{Piece, Section, pieces};
-use crate::{Leaf, Span, dates, people};
+use crate::cues::{self, SentenceWords};
+use crate::layout::TextBlockKind;
+use crate::sections::{NotePiece, NoteSection, pieces};
+use crate::{PassageSpan, SourcePassage, dates, people};
 
-/// How a decision stands today, as far as its document says.
+/// The current status of a decision, as far as its document states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// It holds.
+pub enum DecisionStatus {
+    /// It is in force.
     Accepted,
-    /// It was decided against.
+    /// It was rejected.
     Rejected,
-    /// A later one took its place.
+    /// A later decision replaced it.
     Superseded,
 }
 
-/// A decision.
+/// A decision found in a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// The sentence that says what was decided.
-    pub span: Span,
-    /// Why, where it is stated.
-    pub reason: Option<Span>,
-    /// When, in the words it is stated in.
-    pub date: Option<Span>,
-    /// The same as `YYYY-MM-DD`, where the words give a whole date.
+pub struct ExtractedDecision {
+    /// The sentence that states it.
+    pub span: PassageSpan,
+    /// The reason, if stated.
+    pub reason: Option<PassageSpan>,
+    /// The date as the text states it.
+    pub date: Option<PassageSpan>,
+    /// The date as `YYYY-MM-DD`, if the text states a whole date.
     pub day: Option<String>,
-    /// Who decided, where it is stated.
-    pub people: Vec<Span>,
-    /// How it stands.
-    pub standing: Standing,
+    /// The people who decided, if stated.
+    pub people: Vec<PassageSpan>,
+    /// The current status.
+    pub status: DecisionStatus,
 }
 
-/// What was decided according to these passages, in their order.
-pub fn decisions(leaves: &[Leaf<'_>]) -> Vec<Decision> {
-    let read: Vec<Vec<Piece>> = leaves.iter().map(|leaf| pieces(leaf.heading, leaf.text)).collect();
-    let records: Vec<Record> = read
+/// Extracts the decisions of these passages, in order.
+pub fn extract_decisions(passages: &[SourcePassage<'_>]) -> Vec<ExtractedDecision> {
+    let read: Vec<Vec<NotePiece>> =
+        passages.iter().map(|passage| pieces(passage.heading, passage.text)).collect();
+    let records: Vec<DocumentDecisions> = read
         .iter()
         .enumerate()
-        .map(|(place, pieces)| Record::of(leaves[place].text, place, pieces))
+        .map(|(place, pieces)| DocumentDecisions::of(passages[place].text, place, pieces))
         .collect();
     let mut found = Vec::new();
     for (place, pieces) in read.iter().enumerate() {
-        let record = whole_record(leaves, &records, place);
+        let record = merge_records(passages, &records, place);
         if record.proposed {
             continue;
         }
-        let reader = Reader { text: leaves[place].text, leaf: place, record };
+        let reader = DecisionExtractor { text: passages[place].text, passage: place, record };
         for at in 0..pieces.len() {
             reader.piece(pieces, at, &mut found);
         }
@@ -60,54 +61,63 @@ pub fn decisions(leaves: &[Leaf<'_>]) -> Vec<Decision> {
     found
 }
 
-/// What a document says of all its decisions: its labels and sections.
+/// What a document states about all its decisions, in labels and sections.
 #[derive(Debug, Clone, Default)]
-struct Record {
-    standing: Option<Standing>,
+struct DocumentDecisions {
+    status: Option<DecisionStatus>,
     proposed: bool,
-    date: Option<(Span, Option<String>)>,
-    people: Vec<Span>,
-    reason: Option<Span>,
+    date: Option<(PassageSpan, Option<String>)>,
+    people: Vec<PassageSpan>,
+    reason: Option<PassageSpan>,
 }
 
-impl Record {
-    fn of(text: &str, leaf: usize, pieces: &[Piece]) -> Self {
+impl DocumentDecisions {
+    fn of(text: &str, passage: usize, pieces: &[NotePiece]) -> Self {
         let mut record = Self::default();
-        let span = |range: Range<usize>| Span { leaf, start: range.start, end: range.end };
+        let span =
+            |range: Range<usize>| PassageSpan { passage, start: range.start, end: range.end };
         let mut status_next = false;
         for piece in pieces {
             let words = text.get(piece.block.body..piece.block.end).unwrap_or("");
-            if let Shape::Heading(_) = piece.block.shape {
-                status_next = Line::of(words).begins("status|statut|estado").is_some();
+            if let TextBlockKind::Heading(_) = piece.block.kind {
+                status_next =
+                    SentenceWords::of(words).starts_with("status|statut|estado").is_some();
                 continue;
             }
-            let label = piece.label_of(text).map(Line::of);
-            let rest = text.get(piece.rest..piece.block.end).unwrap_or("");
-            let labelled =
-                |names: &str| label.as_ref().is_some_and(|label| label.begins(names).is_some());
+            let label = piece.label_of(text).map(SentenceWords::of);
+            let rest = text.get(piece.content_start..piece.block.end).unwrap_or("");
+            let labelled = |names: &str| {
+                label.as_ref().is_some_and(|label| label.starts_with(names).is_some())
+            };
             if status_next || labelled("status|statut|estado") {
-                record.status(rest);
+                record.read_status(rest);
                 status_next = false;
             } else if labelled(cues::DATES) && record.date.is_none() {
-                record.date = dates::days(rest).into_iter().next().map(|day| {
-                    (span(piece.rest + day.range.start..piece.rest + day.range.end), day.iso)
+                record.date = dates::find_dates(rest).into_iter().next().map(|day| {
+                    (
+                        span(
+                            piece.content_start + day.range.start
+                                ..piece.content_start + day.range.end,
+                        ),
+                        day.iso,
+                    )
                 });
             } else if labelled(cues::DECIDERS) {
-                let names = people::names(text, piece.rest..piece.block.end);
+                let names = people::names(text, piece.content_start..piece.block.end);
                 record.people.extend(names.into_iter().map(span));
-            } else if piece.section == Section::Reasons && record.reason.is_none() {
+            } else if piece.section == NoteSection::Reasons && record.reason.is_none() {
                 record.reason = piece.sentences(text).into_iter().next().map(span);
             }
         }
         record
     }
 
-    fn status(&mut self, words: &str) {
-        let line = Line::of(words);
+    fn read_status(&mut self, words: &str) {
+        let line = SentenceWords::of(words);
         if line.has("superseded|replaced|deprecated|ersetzt|remplacé|reemplazada") {
-            self.standing = Some(Standing::Superseded);
+            self.status = Some(DecisionStatus::Superseded);
         } else if line.has("rejected|declined|abgelehnt|rejeté|rechazada") {
-            self.standing = Some(Standing::Rejected);
+            self.status = Some(DecisionStatus::Rejected);
         } else if line.has(
             "proposed|draft|pending|rfc|under discussion|vorgeschlagen|entwurf|proposé|propuesta",
         ) {
@@ -116,15 +126,19 @@ impl Record {
     }
 }
 
-/// The record of the document a passage is of: its own, and what passages of the same title add.
-fn whole_record(leaves: &[Leaf<'_>], records: &[Record], place: usize) -> Record {
+/// Returns the record of a passage's document: its own, merged with passages of the same title.
+fn merge_records(
+    passages: &[SourcePassage<'_>],
+    records: &[DocumentDecisions],
+    place: usize,
+) -> DocumentDecisions {
     let mut record = records[place].clone();
-    let title = leaves[place].title;
-    // Notes of many things have one title and many decisions; only a record has a status.
-    let same = |other: usize| other != place && !title.is_empty() && leaves[other].title == title;
+    let title = passages[place].title;
+    // Notes can have one title and many unrelated decisions; only a decision record has a status.
+    let same = |other: usize| other != place && !title.is_empty() && passages[other].title == title;
     for (other, theirs) in records.iter().enumerate().filter(|(other, _)| same(*other)) {
         let _ = other;
-        record.standing = record.standing.or(theirs.standing);
+        record.status = record.status.or(theirs.status);
         record.proposed |= theirs.proposed;
         if record.date.is_none() {
             record.date.clone_from(&theirs.date);
@@ -137,7 +151,7 @@ fn whole_record(leaves: &[Leaf<'_>], records: &[Record], place: usize) -> Record
     record
 }
 
-/// Words by which a sentence says that something was decided.
+/// Phrases that state a decision.
 const DECIDED: &str = "\
     we decided|we've decided|we have decided|was decided|were decided|has been decided|is decided|\
     i decided|they decided|team decided|everyone agreed|decided to|decided on|decided against|\
@@ -152,14 +166,14 @@ const DECIDED: &str = "\
     avons convenu|hemos decidido|se decidió|se ha decidido|decidimos|se acordó|acordamos|\
     hemos acordado|se aprobó|a été approuvé|wurde genehmigt";
 
-/// Plans that are decisions if they say which thing is taken.
+/// Phrases of plans, which are decisions if they choose something.
 const CHOICE: &str = "\
     we will use|we will adopt|we will switch to|we will stick with|we will keep|we will not use|\
     we'll use|we'll adopt|we'll keep|we'll stick with|we'll switch to|we will move to|\
     we will no longer|wir verwenden künftig|wir nutzen künftig|nous utiliserons|usaremos|\
     utilizaremos";
 
-/// Words that make it no decision.
+/// Phrases that rule out a decision.
 const OPEN: &str = "\
     to be decided|need to decide|needs to decide|have to decide|has to decide|must decide|\
     should decide|not decided|not yet decided|haven't decided|have not decided|hasn't decided|\
@@ -174,81 +188,102 @@ const OPEN: &str = "\
     decision is still|decision is needed|decision is due|decision was postponed|decision is open|\
     nobody agreed";
 
-/// Words a reason begins with.
+/// Words that begin a reason.
 const BECAUSE: &str = "\
     because|since|due to|so that|in order to|as it|as this|as we|given that|owing to|\
     on the grounds that|weil|da|denn|damit|um zu|wegen|aufgrund|parce que|car|afin de|puisque|\
     en raison de|porque|ya que|debido a|puesto que|para que|dado que";
 
-/// Words by which a sentence of its own gives the reason for the one before it.
+/// Words that begin a sentence with the reason for the previous one.
 const REASON: &str = "\
     reason|reasons|rationale|the reason|because|this is because|why|main reason|this avoids|\
     this way|this lets|that way|otherwise|grund|begründung|der grund|dadurch|la raison|raison|\
     motif|la razón|razón|motivo|el motivo|así";
 
-struct Reader<'a> {
+/// Extracts decisions from one passage.
+struct DecisionExtractor<'a> {
     text: &'a str,
-    leaf: usize,
-    record: Record,
+    passage: usize,
+    record: DocumentDecisions,
 }
 
-impl Reader<'_> {
-    fn piece(&self, pieces: &[Piece], at: usize, found: &mut Vec<Decision>) {
+impl DecisionExtractor<'_> {
+    fn piece(&self, pieces: &[NotePiece], at: usize, found: &mut Vec<ExtractedDecision>) {
         let piece = &pieces[at];
         if matches!(
-            piece.block.shape,
-            Shape::Heading(_) | Shape::Code | Shape::Furniture | Shape::Item(Some(_))
+            piece.block.kind,
+            TextBlockKind::Heading(_)
+                | TextBlockKind::Code
+                | TextBlockKind::Boilerplate
+                | TextBlockKind::Item(Some(_))
         ) {
             return;
         }
         let sentences = piece.sentences(self.text);
-        let under = piece.section == Section::Decisions;
+        let under = piece.section == NoteSection::Decisions;
         let mut first = true;
         for (nth, sentence) in sentences.iter().enumerate() {
             let words = &self.text[sentence.clone()];
-            let line = Line::of(words);
+            let line = SentenceWords::of(words);
             let open = line.has(OPEN) || words.ends_with(['?', '？']) || line.len() < 2;
-            let reason = line.begins(REASON).is_some();
-            // Below the heading every item is one, and the first sentence of a paragraph.
-            let told = under && first && !reason && (piece.is_item() || opens(pieces, at));
+            let reason = line.starts_with(REASON).is_some();
+            // Below a heading of decisions, every item is one, and the first sentence of a
+            // paragraph.
+            let told =
+                under && first && !reason && (piece.is_item() || is_first_in_section(pieces, at));
             first &= open;
             if open
-                || !(told || line.has(DECIDED) || chooses(&line) || labelled(words, &line))
+                || !(told
+                    || line.has(DECIDED)
+                    || states_choice(&line)
+                    || has_decision_label(words, &line))
                 || self.is_head(piece)
             {
                 continue;
             }
             let gives = |next: &&Range<usize>| {
-                Line::of(&self.text[(*next).clone()]).begins(REASON).is_some()
+                SentenceWords::of(&self.text[(*next).clone()]).starts_with(REASON).is_some()
             };
-            let next =
-                sentences.get(nth + 1).filter(gives).cloned().or_else(|| self.below(pieces, at));
+            let next = sentences
+                .get(nth + 1)
+                .filter(gives)
+                .cloned()
+                .or_else(|| self.reason_below(pieces, at));
             found.push(self.decision(sentence.clone(), next, &line));
         }
     }
 
-    /// The head of a table of decisions is none.
-    fn is_head(&self, piece: &Piece) -> bool {
+    /// Returns true if the piece is the header of a table of decisions.
+    fn is_head(&self, piece: &NotePiece) -> bool {
         let words = self.text.get(piece.block.body..piece.block.end).unwrap_or("");
-        piece.block.shape == Shape::Row
-            && Line::of(words).begins("decision|decisions|topic|what|date|no|nr|id").is_some()
+        piece.block.kind == TextBlockKind::Row
+            && SentenceWords::of(words)
+                .starts_with("decision|decisions|topic|what|date|no|nr|id")
+                .is_some()
     }
 
-    /// What stands right below, where it could give the reason.
-    fn below(&self, pieces: &[Piece], at: usize) -> Option<Range<usize>> {
-        let heading =
-            pieces.get(at + 1).is_some_and(|next| matches!(next.block.shape, Shape::Heading(_)));
+    /// Returns the text directly below that can state the reason.
+    fn reason_below(&self, pieces: &[NotePiece], at: usize) -> Option<Range<usize>> {
+        let heading = pieces
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.block.kind, TextBlockKind::Heading(_)));
         let next = pieces.get(at + 1 + usize::from(heading))?;
         let words = self.text.get(next.block.body..next.block.end)?;
-        let gives = next.section == Section::Reasons || Line::of(words).begins(REASON).is_some();
+        let gives = next.section == NoteSection::Reasons
+            || SentenceWords::of(words).starts_with(REASON).is_some();
         gives
             .then_some(next.block.body..next.block.end)
-            .filter(|_| !heading || next.section == Section::Reasons)
+            .filter(|_| !heading || next.section == NoteSection::Reasons)
     }
 
-    fn decision(&self, range: Range<usize>, next: Option<Range<usize>>, line: &Line) -> Decision {
+    fn decision(
+        &self,
+        range: Range<usize>,
+        next: Option<Range<usize>>,
+        line: &SentenceWords,
+    ) -> ExtractedDecision {
         let words = &self.text[range.clone()];
-        let day = dates::days(words).into_iter().find(|day| said_on(words, day));
+        let day = dates::find_dates(words).into_iter().find(|day| is_decision_date(words, day));
         let (date, iso) = match day {
             Some(day) => (
                 Some(self.span(range.start + day.range.start..range.start + day.range.end)),
@@ -262,23 +297,28 @@ impl Reader<'_> {
         }
         let rejected = line
             .has("was rejected|were rejected|rejected the|abgelehnt|rejeté|rechazado|rechazada");
-        let standing = self.record.standing.unwrap_or(if rejected {
-            Standing::Rejected
+        let standing = self.record.status.unwrap_or(if rejected {
+            DecisionStatus::Rejected
         } else {
-            Standing::Accepted
+            DecisionStatus::Accepted
         });
-        Decision {
+        ExtractedDecision {
             span: self.span(range.clone()),
             reason: self.reason(range, next, line).or(self.record.reason),
             date,
             day: iso,
             people,
-            standing,
+            status: standing,
         }
     }
 
-    fn reason(&self, range: Range<usize>, next: Option<Range<usize>>, line: &Line) -> Option<Span> {
-        // Not at the beginning: `Since Monday we …` is when.
+    fn reason(
+        &self,
+        range: Range<usize>,
+        next: Option<Range<usize>>,
+        line: &SentenceWords,
+    ) -> Option<PassageSpan> {
+        // Not at the beginning: `Since Monday we …` is a date.
         if let Some(start) = line
             .find(BECAUSE)
             .filter(|(place, _)| *place > 1)
@@ -302,16 +342,16 @@ impl Reader<'_> {
         }
         let next = next?;
         let words = self.text.get(next.clone())?;
-        let told = crate::blocks::label(words).map_or(0, |colon| {
+        let told = crate::layout::label_end(words).map_or(0, |colon| {
             words.len() - words[colon..].trim_start_matches([':', '*', '_', ' ']).len()
         });
         (next.start + told < next.end).then(|| self.span(next.start + told..next.end))
     }
 
-    /// `Anna and Bob decided …`, `agreed by Carl`, `… (Anna, Bob)`.
-    fn deciders(&self, range: Range<usize>, line: &Line) -> Vec<Span> {
+    /// Finds people in `Anna and Bob decided …`, `agreed by Carl`, `… (Anna, Bob)`.
+    fn deciders(&self, range: Range<usize>, line: &SentenceWords) -> Vec<PassageSpan> {
         let words = &self.text[range.clone()];
-        let spans = |from: usize, to: usize| -> Vec<Span> {
+        let spans = |from: usize, to: usize| -> Vec<PassageSpan> {
             people::names(self.text, range.start + from..range.start + to)
                 .into_iter()
                 .map(|range| self.span(range))
@@ -334,43 +374,43 @@ impl Reader<'_> {
         bracket(words).map(|(from, to)| spans(from, to)).unwrap_or_default()
     }
 
-    fn span(&self, range: Range<usize>) -> Span {
-        Span { leaf: self.leaf, start: range.start, end: range.end }
+    fn span(&self, range: Range<usize>) -> PassageSpan {
+        PassageSpan { passage: self.passage, start: range.start, end: range.end }
     }
 }
 
-/// What stands in brackets at the end of a sentence.
+/// Returns the text in brackets at the end of a sentence.
 fn bracket(words: &str) -> Option<(usize, usize)> {
     let end = words.trim_end_matches(['.', ' ']).strip_suffix(')')?.len();
     let from = words[..end].rfind('(')? + 1;
     Some((from, end))
 }
 
-/// Whether a day in a sentence is when it was decided, not by when something happens.
-fn said_on(words: &str, day: &dates::Day) -> bool {
+/// Returns true if a date states when it was decided, not a deadline.
+fn is_decision_date(words: &str, day: &dates::DateMention) -> bool {
     let last = cues::word_before(words, day.range.start);
     let by = "by|until|till|before|from|for|due|bis|ab|avant|antes|hasta|starting|to|after|in|next";
-    day.iso.is_some() && !cues::among(by, &last)
+    day.iso.is_some() && !cues::list_contains(by, &last)
 }
 
-/// `2026-04-11 Decision: …`: a label within the paragraph.
-fn labelled(words: &str, line: &Line) -> bool {
+/// Returns true for a label within a paragraph, such as `2026-04-11 Decision: …`.
+fn has_decision_label(words: &str, line: &SentenceWords) -> bool {
     let label = line.find(cues::DECISIONS).filter(|(place, _)| *place <= 2);
     let end = label.and_then(|(_, next)| line.end(next - 1));
     end.is_some_and(|end| words[end..].trim_start_matches(['*', '_', ' ']).starts_with(':'))
 }
 
-fn chooses(line: &Line) -> bool {
+fn states_choice(line: &SentenceWords) -> bool {
     line.find(CHOICE).is_some_and(|(place, _)| place <= 3)
 }
 
-/// Whether a paragraph is the first below the heading of decisions.
-fn opens(pieces: &[Piece], at: usize) -> bool {
-    let own = pieces[at].label.is_some() && pieces[at].section == Section::Decisions;
+/// Returns true if a paragraph is the first below the heading of decisions.
+fn is_first_in_section(pieces: &[NotePiece], at: usize) -> bool {
+    let own = pieces[at].label.is_some() && pieces[at].section == NoteSection::Decisions;
     let before = at.checked_sub(1).map(|before| &pieces[before]);
     own || before.is_none_or(|before| {
-        before.section != Section::Decisions
-            || matches!(before.block.shape, Shape::Heading(_))
-            || before.rest >= before.block.end
+        before.section != NoteSection::Decisions
+            || matches!(before.block.kind, TextBlockKind::Heading(_))
+            || before.content_start >= before.block.end
     })
 }

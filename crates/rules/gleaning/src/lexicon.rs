@@ -1,10 +1,9 @@
-//! Words a question is asked with: those that say nothing, those that say little, and other words
-//! for the same.
+//! Word lists for questions: function words, weak words, verbs and synonyms.
 //!
-//! General words of documentation and notes, not of any one document.
+//! They contain general words of documentation and notes, not of any one document.
 
-/// Words without content: English, German, French, Spanish. Fewer than the index leaves out, because
-/// what is empty in one language may be a name in another.
+/// Function words in English, German, French and Spanish. The index leaves out more, but a function
+/// word of one language can be a name in another.
 const EMPTY: &str = " \
     a an the this that these those it its it's they them their there here he she his her him we \
     us our i me my you your yours one ones some any all both each every either neither no not \
@@ -30,7 +29,7 @@ const EMPTY: &str = " \
     estar está están hay tiene tienen puede pueden debe yo tú él ella nosotros ellos su sus se no \
     más muy del al cuánto cuántos cuánta cuántas ";
 
-/// Words that say little: nearly any sentence answers to them.
+/// Weak words, which nearly any sentence would match.
 const THIN: &str = " \
     use used uses using usage user users need needed needs want get gets got getting make makes \
     made work works working happen happens mean means meant know tell find found way ways thing \
@@ -49,7 +48,7 @@ const THIN: &str = " \
     benutzen benutzt verwenden verwendet brauchen braucht machen macht gibt geben heißt heisst \
     name utiliser utilise nom faut peut usar usa utilizar nombre necesita ";
 
-/// Words that only say of what kind the answer is: who is asked which country answers with its name.
+/// Words that only state the category of the answer: `which country` is answered by a name.
 const KINDS: &str = " \
     country countries city cities town towns place places region regions nation nations continent \
     state states river mountain island king queen ruler leader leaders president person persons \
@@ -66,8 +65,7 @@ const KINDS: &str = " \
     endroit fleuve personne groupe langue année siècle país ciudad lugar río persona grupo lengua \
     año siglo ";
 
-/// Groups of words of which one may stand for another. A group is a line; `a+b` is a phrase, met
-/// where all its words stand.
+/// Groups of synonyms, one per line. `a+b` is a phrase that matches if all its words occur.
 const GROUPS: &str = "
 licence license licensed licensing licenses copyright
 msrv minimum+rust+version minimum+rustc minimal+rust rustc+version requires+rust requires+rustc supported+rust
@@ -147,7 +145,7 @@ frist termin fällig
 verantwortlich zuständig
 ";
 
-/// Verbs of questions that an answer may well say otherwise.
+/// Verbs of questions that an answer can replace by another verb.
 const VERBS: &str = " \
     run runs running start started starts begin stop create created creates write wrote written \
     read reads build built builds change changed changes set sets add added adds remove removed \
@@ -167,13 +165,13 @@ const VERBS: &str = " \
     improved increase increased reduce reduced limit limited guard guards pass passes passed \
     persist persisted deal expire expires ";
 
-/// Whether a word, in small letters, is a common verb.
+/// Returns true if a word in lower case is a common verb.
 pub(crate) fn is_verb(word: &str) -> bool {
     among(VERBS, word)
 }
 
-/// Whether a word, in small letters, says of what kind an answer is.
-pub(crate) fn is_kind(word: &str) -> bool {
+/// Returns true if a word in lower case states the category of an answer.
+pub(crate) fn is_answer_category(word: &str) -> bool {
     among(KINDS, word)
 }
 
@@ -181,19 +179,19 @@ fn among(list: &str, word: &str) -> bool {
     !word.is_empty() && list.contains(&format!(" {word} "))
 }
 
-/// Whether a word, in small letters, has no content.
-pub(crate) fn is_empty(word: &str) -> bool {
+/// Returns true if a word in lower case is a function word.
+pub(crate) fn is_function_word(word: &str) -> bool {
     among(EMPTY, word)
 }
 
-/// Whether a word, in small letters, says little.
-pub(crate) fn is_thin(word: &str) -> bool {
-    // `originally`, `usually`: how, not what.
+/// Returns true if a word in lower case is weak.
+pub(crate) fn is_weak_word(word: &str) -> bool {
+    // Adverbs such as `originally`, `usually` state how, not what.
     among(THIN, word) || word.len() > 5 && word.ends_with("ly")
 }
 
-/// What else a word is called: each a phrase of one or more words.
-pub(crate) fn others(word: &str) -> Vec<Vec<&'static str>> {
+/// Returns the synonyms of a word, each a phrase of one or more words.
+pub(crate) fn synonyms(word: &str) -> Vec<Vec<&'static str>> {
     let mut found: Vec<Vec<&'static str>> = Vec::new();
     for group in GROUPS.lines().filter(|group| group.split(' ').any(|one| one == word)) {
         for other in group.split(' ').filter(|other| *other != word) {

@@ -1,19 +1,17 @@
-//! What can be gleaned from passages without a model: sentences that answer a question, the best
-//! passages within a budget, what is still open, what was decided, and what a meeting was about.
+//! Extraction from passages without a model: sentences that answer a question, the best passages
+//! within a budget, open loops, decisions, and the contents of a meeting.
 //!
-//! Everything given back is a span of what was given in, so that whoever shows it can cite it;
-//! nothing is phrased here.
+//! Every result is a span of the input, so that callers can cite it. Nothing is rephrased.
 
 mod abbreviations;
 mod answer;
-mod blocks;
-mod called;
+mod answer_fit;
 mod cues;
 mod dates;
 mod decisions;
-mod leaf;
+mod document_names;
+mod layout;
 mod lexicon;
-mod looks;
 mod meeting;
 mod open_loops;
 mod pack;
@@ -21,16 +19,17 @@ mod people;
 mod question;
 mod sections;
 mod sentences;
+mod source_passage;
 mod speakers;
 mod table;
 mod unanswered;
 mod units;
 mod words;
 
-pub use answer::{Answer, answer, ground};
-pub use decisions::{Decision, Standing, decisions};
-pub use leaf::{Leaf, Span};
-pub use meeting::{Action, Meeting, meeting};
-pub use open_loops::{Kind, OpenLoop, open_loops};
+pub use answer::{ExtractedAnswer, answer, ground_answer};
+pub use decisions::{DecisionStatus, ExtractedDecision, extract_decisions};
+pub use meeting::{MeetingAction, MeetingExtract, extract_meeting};
+pub use open_loops::{OpenLoop, OpenLoopKind, extract_open_loops};
 pub use pack::pack;
 pub use sentences::sentences;
+pub use source_passage::{PassageSpan, SourcePassage};

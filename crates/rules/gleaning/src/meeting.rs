@@ -1,74 +1,84 @@
-//! What a meeting was about, from its minutes or a transcript.
+//! Extracts attendees, topics, decisions and actions from minutes or a transcript.
 //!
-//! Minutes are read by their headings and labels, transcripts by who speaks. Nothing is summed up:
-//! a topic is a heading, an item of the agenda, or what a speaker calls the next topic.
+//! Minutes are parsed by headings and labels, transcripts by speakers. Nothing is summarized: a
+//! topic is a heading, an agenda item, or what a speaker announces as the next topic.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::blocks::Shape;
-use crate::cues::{Line, among};
-use crate::sections::{Piece, Section, named, pieces};
-use crate::{Decision, Kind, Leaf, Span, decisions, open_loops, people, speakers, table};
+use crate::cues::{SentenceWords, list_contains};
+use crate::layout::TextBlockKind;
+use crate::sections::{NotePiece, NoteSection, pieces, section_named};
+use crate::{
+    ExtractedDecision, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions,
+    extract_open_loops, people, speakers, table,
+};
 
-/// A meeting. All spans are of the one text it was read from: their `leaf` is 0.
+/// The contents of a meeting. All spans refer to the one text, so their `passage` is 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meeting {
-    /// Who was there, each once.
-    pub attendees: Vec<Span>,
-    /// What was spoken about.
-    pub topics: Vec<Span>,
-    /// What was decided.
-    pub decisions: Vec<Decision>,
-    /// What somebody is to do.
-    pub actions: Vec<Action>,
+pub struct MeetingExtract {
+    /// The attendees, each once.
+    pub attendees: Vec<PassageSpan>,
+    /// The topics.
+    pub topics: Vec<PassageSpan>,
+    /// The decisions.
+    pub decisions: Vec<ExtractedDecision>,
+    /// The actions.
+    pub actions: Vec<MeetingAction>,
 }
 
-/// Something somebody is to do.
+/// A task that somebody took on or was given in the meeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
-    /// What.
-    pub what: Span,
-    /// Who, where it is stated.
-    pub owner: Option<Span>,
-    /// By when, in the words it is stated in.
-    pub due: Option<Span>,
-    /// The same as `YYYY-MM-DD`, where the words give a whole date.
+pub struct MeetingAction {
+    /// The task.
+    pub task: PassageSpan,
+    /// The owner, if stated.
+    pub owner: Option<PassageSpan>,
+    /// The due date as the text states it.
+    pub due: Option<PassageSpan>,
+    /// The due date as `YYYY-MM-DD`, if the text states a whole date.
     pub date: Option<String>,
 }
 
-/// What these minutes or this transcript tell.
-pub fn meeting(text: &str) -> Meeting {
+/// Extracts the contents of a meeting from minutes or a transcript.
+pub fn extract_meeting(text: &str) -> MeetingExtract {
     let pieces = pieces("", text);
-    let leaf = Leaf { title: "", path: "", heading: "", text, score: 0.0 };
+    let passage = SourcePassage { title: "", path: "", heading: "", text, score: 0.0 };
     let turns = speakers::turns(text);
-    let mut attendees = Names::new(text);
-    listed(text, &pieces, &mut attendees);
+    let mut attendees = NameCollector::new(text);
+    collect_attendees(text, &pieces, &mut attendees);
     for turn in &turns {
         attendees.add(turn.speaker.clone());
     }
-    let decisions = decisions(&[leaf]);
-    let loops = open_loops(&[leaf]).into_iter().filter(|open| open.kind != Kind::Question);
-    let decided = |span: &Span| decisions.iter().any(|decision| decision.span == *span);
+    let decisions = extract_decisions(&[passage]);
+    let loops = extract_open_loops(&[passage])
+        .into_iter()
+        .filter(|open| open.kind != OpenLoopKind::Question);
+    let decided = |span: &PassageSpan| decisions.iter().any(|decision| decision.span == *span);
     let actions = loops
         .filter(|open| !decided(&open.span))
-        .map(|open| Action { what: open.span, owner: open.owner, due: open.due, date: open.date })
+        .map(|open| MeetingAction {
+            task: open.span,
+            owner: open.owner,
+            due: open.due,
+            date: open.date,
+        })
         .collect();
-    Meeting { attendees: attendees.spans, topics: topics(text, &pieces), decisions, actions }
+    MeetingExtract { attendees: attendees.spans, topics: topics(text, &pieces), decisions, actions }
 }
 
-fn span(range: Range<usize>) -> Span {
-    Span { leaf: 0, start: range.start, end: range.end }
+fn span(range: Range<usize>) -> PassageSpan {
+    PassageSpan { passage: 0, start: range.start, end: range.end }
 }
 
-/// Names, each once, whatever the letters' size.
-struct Names<'a> {
+/// Collects names without duplicates, ignoring case.
+struct NameCollector<'a> {
     text: &'a str,
     known: HashSet<String>,
-    spans: Vec<Span>,
+    spans: Vec<PassageSpan>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameCollector<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, known: HashSet::new(), spans: Vec::new() }
     }
@@ -81,30 +91,31 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Names behind `Present:` and below `Attendees`.
-fn listed(text: &str, pieces: &[Piece], names: &mut Names<'_>) {
-    for piece in pieces.iter().filter(|piece| piece.section == Section::People) {
-        match piece.block.shape {
-            Shape::Heading(_) | Shape::Code | Shape::Furniture => {}
-            Shape::Row => {
-                // The first cell that is a name; the head of the table has none.
+/// Collects the names after `Present:` and below `Attendees`.
+fn collect_attendees(text: &str, pieces: &[NotePiece], names: &mut NameCollector<'_>) {
+    for piece in pieces.iter().filter(|piece| piece.section == NoteSection::People) {
+        match piece.block.kind {
+            TextBlockKind::Heading(_) | TextBlockKind::Code | TextBlockKind::Boilerplate => {}
+            TextBlockKind::Row => {
+                // The first cell if it is a name; a table header has none.
                 let head = table::cells(text, piece).into_iter().next();
-                let head =
-                    head.filter(|cell| !Line::of(&text[cell.clone()]).word(0).starts_with("name"));
+                let head = head.filter(|cell| {
+                    !SentenceWords::of(&text[cell.clone()]).word(0).starts_with("name")
+                });
                 head.into_iter()
                     .flat_map(|cell| people::names(text, cell))
                     .take(1)
                     .for_each(|name| names.add(name));
             }
-            Shape::Item(_) | Shape::Prose => {
-                // `Anna: chair` is a person and her role.
+            TextBlockKind::Item(_) | TextBlockKind::Prose => {
+                // `Anna: chair` is a person with a role.
                 let own = piece
                     .label
                     .clone()
-                    .filter(|label| named(&text[label.clone()]) == Section::Other);
+                    .filter(|label| section_named(&text[label.clone()]) == NoteSection::Other);
                 match own.and_then(|label| people::whole_name(text, label)) {
                     Some(name) => names.add(name),
-                    None => people::names(text, piece.rest..piece.block.end)
+                    None => people::names(text, piece.content_start..piece.block.end)
                         .into_iter()
                         .for_each(|name| names.add(name)),
                 }
@@ -113,7 +124,7 @@ fn listed(text: &str, pieces: &[Piece], names: &mut Names<'_>) {
     }
 }
 
-/// Phrases by which a speaker goes to the next topic.
+/// Phrases by which a speaker announces the next topic.
 const NEXT: &str = "\
     next topic|next item|next up|first topic|first item|moving on to|move on to|let's talk about|\
     let's discuss|turning to|on the agenda is|next point|nächstes thema|nächster punkt|\
@@ -124,32 +135,32 @@ const NEXT: &str = "\
 /// Words between such a phrase and the topic.
 const FILLER: &str = "is|was|the|on|our|agenda|ist|die|der|das|est|le|la|es|el|then|now";
 
-fn topics(text: &str, pieces: &[Piece]) -> Vec<Span> {
-    let mut names = Names::new(text);
-    let agenda = pieces.iter().any(|piece| piece.section == Section::Agenda && piece.is_item());
+fn topics(text: &str, pieces: &[NotePiece]) -> Vec<PassageSpan> {
+    let mut names = NameCollector::new(text);
+    let agenda = pieces.iter().any(|piece| piece.section == NoteSection::Agenda && piece.is_item());
     for (place, piece) in pieces.iter().enumerate() {
-        let words = text.get(piece.rest..piece.block.end).unwrap_or("");
-        match piece.block.shape {
-            Shape::Heading(depth) => {
-                // The first heading is the meeting's own title.
+        let words = text.get(piece.content_start..piece.block.end).unwrap_or("");
+        match piece.block.kind {
+            TextBlockKind::Heading(depth) => {
+                // The first heading is the title of the meeting.
                 let title = place == 0 && depth <= 1;
-                if piece.section == Section::Other && !title && !agenda {
-                    names.add(topic(text, piece.block.body..piece.block.end));
+                if piece.section == NoteSection::Other && !title && !agenda {
+                    names.add(trim_topic(text, piece.block.body..piece.block.end));
                 }
             }
-            Shape::Item(_) | Shape::Row if piece.section == Section::Agenda => {
-                names.add(topic(text, piece.block.body..piece.block.end))
+            TextBlockKind::Item(_) | TextBlockKind::Row if piece.section == NoteSection::Agenda => {
+                names.add(trim_topic(text, piece.block.body..piece.block.end))
             }
-            Shape::Prose
-                if piece.section == Section::Agenda
+            TextBlockKind::Prose
+                if piece.section == NoteSection::Agenda
                     && piece.label.is_some()
                     && !words.is_empty() =>
             {
-                spoken_list(text, piece, &mut names)
+                collect_agenda(text, piece, &mut names)
             }
-            Shape::Prose | Shape::Item(_) => {
+            TextBlockKind::Prose | TextBlockKind::Item(_) => {
                 for sentence in piece.sentences(text) {
-                    if let Some(range) = spoken(text, sentence) {
+                    if let Some(range) = spoken_topic(text, sentence) {
                         names.add(range);
                     }
                 }
@@ -160,10 +171,10 @@ fn topics(text: &str, pieces: &[Piece]) -> Vec<Span> {
     names.spans
 }
 
-/// `Agenda: budget, hiring; logo`.
-fn spoken_list(text: &str, piece: &Piece, names: &mut Names<'_>) {
-    let mut start = piece.rest;
-    for part in text[piece.rest..piece.block.end].split([',', ';', '\n']) {
+/// Collects the topics of `Agenda: budget, hiring; logo`.
+fn collect_agenda(text: &str, piece: &NotePiece, names: &mut NameCollector<'_>) {
+    let mut start = piece.content_start;
+    for part in text[piece.content_start..piece.block.end].split([',', ';', '\n']) {
         let lead = part.len() - part.trim_start().len();
         let trimmed = part.trim().trim_end_matches('.');
         if !trimmed.is_empty() {
@@ -173,8 +184,8 @@ fn spoken_list(text: &str, piece: &Piece, names: &mut Names<'_>) {
     }
 }
 
-/// A topic without its number, its emphasis and the minutes it gets.
-fn topic(text: &str, range: Range<usize>) -> Range<usize> {
+/// Returns a topic without its number, its emphasis and its duration.
+fn trim_topic(text: &str, range: Range<usize>) -> Range<usize> {
     let words = &text[range.clone()];
     let line = words.split('\n').next().unwrap_or(words);
     let lead = line.len()
@@ -191,15 +202,15 @@ fn topic(text: &str, range: Range<usize>) -> Range<usize> {
     if end <= lead { range } else { range.start + lead..range.start + end }
 }
 
-/// What a speaker calls the next topic.
-fn spoken(text: &str, sentence: Range<usize>) -> Option<Range<usize>> {
+/// Returns the topic that a speaker announces.
+fn spoken_topic(text: &str, sentence: Range<usize>) -> Option<Range<usize>> {
     let words = &text[sentence.clone()];
-    let line = Line::of(words);
+    let line = SentenceWords::of(words);
     let (place, mut next) = line.find(NEXT)?;
     if place > 6 {
         return None;
     }
-    while among(FILLER, line.word(next)) {
+    while list_contains(FILLER, line.word(next)) {
         next += 1;
     }
     let from = line.start(next)?;

@@ -1,72 +1,74 @@
-//! What is still open: tasks, questions, promises.
+//! Extracts open loops: tasks, questions and promises.
 //!
-//! What is ticked, struck through or said to be done is not. Descriptions of what a reader needs to
-//! do (`you need to …`) are no tasks of anybody here.
+//! Ticked, struck-through and finished items are left out. Instructions to a reader (`you need to
+//! …`) are not tasks.
 
 use std::ops::Range;
 
-use crate::blocks::{Shape, label};
-use crate::cues::{Line, among, word_before};
-use crate::sections::{Piece, Section, pieces};
-use crate::table::Table;
-use crate::{Leaf, Span, dates, people, speakers};
+use crate::cues::{SentenceWords, list_contains, word_before};
+use crate::layout::{TextBlockKind, label_end};
+use crate::sections::{NotePiece, NoteSection, pieces};
+use crate::table::ActionItemTable;
+use crate::{PassageSpan, SourcePassage, dates, people, speakers};
 
-/// What kind of thing is open.
+/// The kind of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Something to be done.
+pub enum OpenLoopKind {
+    /// A task.
     Task,
-    /// A question nobody answered where it stands.
+    /// A question that the text does not answer.
     Question,
-    /// Something somebody said they would do.
+    /// Something that a person said they would do.
     Promise,
 }
 
-/// Something that is open.
+/// An open task, question or promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenLoop {
-    /// What kind it is.
-    pub kind: Kind,
-    /// The sentence that says so.
-    pub span: Span,
-    /// Whose it is, where that is stated.
-    pub owner: Option<Span>,
-    /// When it is due, in the words it is stated in.
-    pub due: Option<Span>,
-    /// The same as `YYYY-MM-DD`, where the words give a whole date.
+    /// The kind.
+    pub kind: OpenLoopKind,
+    /// The sentence that states it.
+    pub span: PassageSpan,
+    /// The owner, if stated.
+    pub owner: Option<PassageSpan>,
+    /// The due date as the text states it.
+    pub due: Option<PassageSpan>,
+    /// The due date as `YYYY-MM-DD`, if the text states a whole date.
     pub date: Option<String>,
 }
 
-/// What is still open in these passages, in their order.
-pub fn open_loops(leaves: &[Leaf<'_>]) -> Vec<OpenLoop> {
+/// Extracts the open loops of these passages, in order.
+pub fn extract_open_loops(passages: &[SourcePassage<'_>]) -> Vec<OpenLoop> {
     let mut found = Vec::new();
-    for (place, leaf) in leaves.iter().enumerate() {
-        let turns = speakers::turns(leaf.text);
-        let mut reader = Reader { text: leaf.text, leaf: place, turns, found: Vec::new() };
-        reader.read(&pieces(leaf.heading, leaf.text));
+    for (place, passage) in passages.iter().enumerate() {
+        let turns = speakers::turns(passage.text);
+        let mut reader =
+            OpenLoopExtractor { text: passage.text, passage: place, turns, found: Vec::new() };
+        reader.read(&pieces(passage.heading, passage.text));
         found.append(&mut reader.found);
     }
     found
 }
 
-struct Reader<'a> {
+/// Extracts open loops from one passage.
+struct OpenLoopExtractor<'a> {
     text: &'a str,
-    leaf: usize,
-    /// Who speaks, where it is a transcript.
-    turns: Vec<speakers::Turn>,
+    passage: usize,
+    /// The speakers, if the text is a transcript.
+    turns: Vec<speakers::SpeakerTurn>,
     found: Vec<OpenLoop>,
 }
 
-/// A mark that makes a task of the rest of the line.
+/// Markers that turn the rest of the line into a task.
 const MARKS: &str = "TODO|FIXME|XXX|TBD";
 
-/// Words at the beginning that make a task of a sentence.
+/// Phrases at the beginning of a sentence that make it a task.
 const BEGINS: &str = "\
     todo|to do|to-do|fixme|action|action item|action point|ai|next step|follow up|follow-up|\
     noch zu tun|offen|zu erledigen|aufgabe|à faire|reste à|il reste à|pendiente|por hacer|tarea|\
     reminder to|don't forget to|remember to";
 
-/// Words anywhere that make a task of a sentence.
+/// Phrases anywhere in a sentence that make it a task.
 const STILL: &str = "\
     still needs|still need|still has to|still have to|still to do|remains to be|yet to be|\
     needs to be done|has to be done|needs follow-up|need to follow up|action item|to be done|\
@@ -74,7 +76,7 @@ const STILL: &str = "\
     steht noch aus|noch offen|noch zu klären|reste à faire|il reste à|doit encore|queda por|\
     falta por|está pendiente|hay que|todavía falta";
 
-/// Who has to do it, where the sentence begins so.
+/// Beginnings of a sentence that state who has to do something.
 const WE_NEED: &str = "\
     need to|needs to|we need to|we must|we have to|we still need|we should|someone needs to|\
     somebody needs to|someone has to|somebody has to|someone should|i need to|i have to|i must|\
@@ -87,13 +89,13 @@ const WILL: &str = "\
     i'll take|ich werde|wir werden|ich schicke|ich kümmere|ich mache|ich melde|ich übernehme|\
     je vais|nous allons|je m'en occupe|je m'occupe|voy a|vamos a|me encargo|yo me encargo";
 
-/// What a writer does, not what somebody promised.
+/// Verbs of a narrator, which are not promises.
 const NARRATIVE: &str = "\
     see|assume|use|need|have|be|find|notice|learn|show|explain|describe|focus|discuss|consider|\
     now|call|denote|never|not|often|then|only|first|always|probably|get|adopt|go|keep|switch|\
     stick|assumed|no";
 
-/// What follows a name that promises.
+/// Verbs after a name that make a promise.
 const DEEDS: &str = "\
     send|write|prepare|check|review|fix|ask|call|follow|update|contact|draft|schedule|set|\
     organise|organize|talk|share|look|create|finish|investigate|provide|deliver|book|order|\
@@ -104,100 +106,103 @@ const DEEDS: &str = "\
     evaluate|measure|design|build|implement|work|try|see|announce|interview|negotiate|renew|\
     cancel|sign|help|rotate|replace|tell";
 
-/// What is no deed, whoever will do it.
+/// Verbs of states, which are not promises.
 const STATES: &str = "be|have|need|not|never|always|become|remain|stay|exist|no|";
 
-/// What says that a thing is behind us.
+/// Phrases that mark something as finished.
 const BEHIND: &str = "\
     done|completed|erledigt|fertig|fait|terminé|hecho|resolved|cancelled|canceled|obsolete|\
     wontfix|won't fix";
 
-impl Reader<'_> {
-    fn read(&mut self, pieces: &[Piece]) {
-        let tables = Table::all(self.text, pieces);
+impl OpenLoopExtractor<'_> {
+    fn read(&mut self, pieces: &[NotePiece]) {
+        let tables = ActionItemTable::all(self.text, pieces);
         for (place, piece) in pieces.iter().enumerate() {
-            if self.is_behind(piece) {
+            if self.is_done(piece) {
                 continue;
             }
-            match piece.block.shape {
-                Shape::Heading(_) | Shape::Furniture => {}
-                Shape::Code => self.code(piece),
-                Shape::Row => self.row(piece, tables.iter().find(|table| table.holds(place))),
-                Shape::Item(Some(false)) => {
-                    self.keep(Kind::Task, piece.block.body..piece.block.end, piece)
+            match piece.block.kind {
+                TextBlockKind::Heading(_) | TextBlockKind::Boilerplate => {}
+                TextBlockKind::Code => self.code(piece),
+                TextBlockKind::Row => {
+                    self.row(piece, tables.iter().find(|table| table.holds(place)))
                 }
-                Shape::Item(_) | Shape::Prose => self.words(pieces, place),
+                TextBlockKind::Item(Some(false)) => {
+                    self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece)
+                }
+                TextBlockKind::Item(_) | TextBlockKind::Prose => self.words(pieces, place),
             }
         }
     }
 
-    fn is_behind(&self, piece: &Piece) -> bool {
+    fn is_done(&self, piece: &NotePiece) -> bool {
         let words = self.text.get(piece.block.body..piece.block.end).unwrap_or("");
-        let line = Line::of(words);
+        let line = SentenceWords::of(words);
         let marked = words.starts_with("~~")
             || words.starts_with("✅")
             || words.starts_with("☑")
             || words.ends_with("✅")
             || words.ends_with("✔");
         let said = line.len() > 1
-            && among(BEHIND, line.word(line.len() - 1))
+            && list_contains(BEHIND, line.word(line.len() - 1))
             && words
                 .trim_end_matches(['*', '_', '.', '!'])
                 .ends_with(|c: char| c.is_alphabetic() || c == ')')
             && words.contains([':', '(', '-', '–', '—']);
-        let led = line.begins(BEHIND).is_some() && words.contains([':', ']', '-', '–']);
-        piece.block.shape == Shape::Item(Some(true))
-            || piece.section == Section::Done
+        let led = line.starts_with(BEHIND).is_some() && words.contains([':', ']', '-', '–']);
+        piece.block.kind == TextBlockKind::Item(Some(true))
+            || piece.section == NoteSection::Done
             || marked
             || led
             || said && piece.is_item()
     }
 
-    /// Comments in code that say what is to be done.
-    fn code(&mut self, piece: &Piece) {
+    /// Extracts tasks from comments in code.
+    fn code(&mut self, piece: &NotePiece) {
         let mut start = piece.block.body;
         let code = self.text.get(piece.block.body..piece.block.end).unwrap_or("");
         for line in code.split_inclusive('\n') {
             if let Some(at) = mark(line) {
                 let end = start + line.trim_end().len();
-                self.keep(Kind::Task, start + at..end, piece);
+                self.push_loop(OpenLoopKind::Task, start + at..end, piece);
             }
             start += line.len();
         }
     }
 
-    /// A row of a table of tasks, but not its head.
-    fn row(&mut self, piece: &Piece, table: Option<&Table>) {
+    /// Extracts a task from a row of a table of tasks, except its header.
+    fn row(&mut self, piece: &NotePiece, table: Option<&ActionItemTable>) {
         let Some(row) = table.and_then(|table| table.row(self.text, piece)) else {
-            if piece.section == Section::Tasks && table.is_none() {
-                self.keep(Kind::Task, piece.block.body..piece.block.end, piece);
+            if piece.section == NoteSection::Tasks && table.is_none() {
+                self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece);
             }
             return;
         };
         if row.done || row.head {
             return;
         }
-        let days = row.due.clone().map(|due| dates::days(&self.text[due]));
+        let days = row.due.clone().map(|due| dates::find_dates(&self.text[due]));
         let date = days.and_then(|days| days.into_iter().find_map(|day| day.iso));
         self.found.push(OpenLoop {
-            kind: Kind::Task,
-            span: self.span(row.what),
+            kind: OpenLoopKind::Task,
+            span: self.span(row.task),
             owner: row.owner.map(|owner| self.span(owner)),
             due: row.due.map(|due| self.span(due)),
             date,
         });
     }
 
-    fn words(&mut self, pieces: &[Piece], place: usize) {
+    fn words(&mut self, pieces: &[NotePiece], place: usize) {
         let piece = &pieces[place];
         let label = piece.label_of(self.text).unwrap_or("");
-        let labelled = Line::of(label).begins(BEGINS).is_some() || among(MARKS, label);
-        if labelled && piece.rest < piece.block.end {
-            self.keep(Kind::Task, piece.block.body..piece.block.end, piece);
+        let labelled =
+            SentenceWords::of(label).starts_with(BEGINS).is_some() || list_contains(MARKS, label);
+        if labelled && piece.content_start < piece.block.end {
+            self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece);
             return;
         }
-        if piece.section == Section::Tasks && piece.is_item() {
-            self.keep(Kind::Task, piece.block.body..piece.block.end, piece);
+        if piece.section == NoteSection::Tasks && piece.is_item() {
+            self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece);
             return;
         }
         let sentences = piece.sentences(self.text);
@@ -205,39 +210,42 @@ impl Reader<'_> {
             let words = &self.text[sentence.clone()];
             if words.ends_with(['?', '？']) {
                 let rest = &sentences[nth + 1..];
-                if crate::unanswered::unanswered(self.text, pieces, place, words, rest) {
-                    self.keep(Kind::Question, sentence.clone(), piece);
+                if crate::unanswered::is_unanswered(self.text, pieces, place, words, rest) {
+                    self.push_loop(OpenLoopKind::Question, sentence.clone(), piece);
                 }
             } else if let Some(at) = mark(words) {
-                self.keep(Kind::Task, sentence.start + at..sentence.end, piece);
-            } else if let Some(kind) = kind(words).filter(|_| piece.section != Section::Decisions) {
-                self.keep(kind, sentence.clone(), piece);
+                self.push_loop(OpenLoopKind::Task, sentence.start + at..sentence.end, piece);
+            } else if let Some(kind) =
+                classify_sentence(words).filter(|_| piece.section != NoteSection::Decisions)
+            {
+                self.push_loop(kind, sentence.clone(), piece);
             }
         }
     }
 
-    fn keep(&mut self, kind: Kind, range: Range<usize>, piece: &Piece) {
+    fn push_loop(&mut self, kind: OpenLoopKind, range: Range<usize>, piece: &NotePiece) {
         let words = self.text.get(range.clone()).unwrap_or("");
-        if Line::of(words).len() == 0 {
+        if SentenceWords::of(words).len() == 0 {
             return;
         }
         // A date before a name is not part of it: `2026-04-20: Carl promised …`.
         let dated = words.len()
             - words.trim_start_matches(|c: char| c.is_ascii_digit() || "-.: ".contains(c)).len();
         let stated = people::owner(self.text, range.start + dated..range.end)
-            .or_else(|| self.owner_behind(&range));
-        // Whoever speaks promises.
-        let speaker = piece
-            .label
-            .clone()
-            .filter(|label| crate::sections::named(&self.text[label.clone()]) == Section::Other);
+            .or_else(|| self.owner_after_label(&range));
+        // The speaker makes the promise.
+        let speaker = piece.label.clone().filter(|label| {
+            crate::sections::section_named(&self.text[label.clone()]) == NoteSection::Other
+        });
         let speaker = speaker.and_then(|label| people::whole_name(self.text, label));
-        let speaks = || speakers::at(&self.turns, range.start).filter(|_| kind == Kind::Promise);
-        let owner = match kind {
-            Kind::Question => None,
-            Kind::Task | Kind::Promise => stated.or(speaker).or_else(speaks),
+        let speaks = || {
+            speakers::speaker_at(&self.turns, range.start).filter(|_| kind == OpenLoopKind::Promise)
         };
-        let day = if kind == Kind::Question { None } else { due(words) };
+        let owner = match kind {
+            OpenLoopKind::Question => None,
+            OpenLoopKind::Task | OpenLoopKind::Promise => stated.or(speaker).or_else(speaks),
+        };
+        let day = if kind == OpenLoopKind::Question { None } else { find_due_date(words) };
         let (due, date) = match day {
             Some(day) => {
                 (Some(range.start + day.range.start..range.start + day.range.end), day.iso)
@@ -253,27 +261,27 @@ impl Reader<'_> {
         self.found.push(OpenLoop { kind, span, owner, due, date });
     }
 
-    /// Whose it is behind the label that makes it a task: `Action: Anna checks …`.
-    fn owner_behind(&self, range: &Range<usize>) -> Option<Range<usize>> {
+    /// Returns the owner after the label of a task: `Action: Anna checks …`.
+    fn owner_after_label(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let words = self.text.get(range.clone())?;
-        let colon = label(words)?;
-        Line::of(&words[..colon]).begins(BEGINS)?;
+        let colon = label_end(words)?;
+        SentenceWords::of(&words[..colon]).starts_with(BEGINS)?;
         let rest = words[colon..].trim_start_matches([':', '*', '_', ' ', '\n']);
         let start = range.end - rest.len();
         let leads = || {
-            let length = people::name_at(rest)?;
+            let length = people::name_length(rest)?;
             let told = rest[length..].trim_start().starts_with(char::is_lowercase);
             told.then_some(start..start + length)
         };
         people::owner(self.text, start..range.end).or_else(leads)
     }
 
-    fn span(&self, range: Range<usize>) -> Span {
-        Span { leaf: self.leaf, start: range.start, end: range.end }
+    fn span(&self, range: Range<usize>) -> PassageSpan {
+        PassageSpan { passage: self.passage, start: range.start, end: range.end }
     }
 }
 
-/// Where a mark like `TODO` begins that makes a task of what follows it.
+/// Returns the offset of a marker such as `TODO`.
 fn mark(words: &str) -> Option<usize> {
     MARKS.split('|').find_map(|mark| {
         let at = words.find(mark)?;
@@ -281,91 +289,95 @@ fn mark(words: &str) -> Option<usize> {
         let behind = words[at + mark.len()..].chars().next();
         let apart = before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '`');
         let opens = behind.is_some_and(|c| matches!(c, ':' | '(' | ' ' | '!' | '-'));
-        // `TBD` at the end of a sentence is what is to be done.
+        // `TBD` at the end of a sentence marks the sentence itself.
         let ends = mark == "TBD" && behind.is_none_or(|c| matches!(c, '.' | ')' | ','));
         (apart && (opens || ends)).then_some(if mark == "TBD" { 0 } else { at })
     })
 }
 
-/// What a sentence makes open, by its words.
-fn kind(words: &str) -> Option<Kind> {
-    let line = Line::of(words);
+/// Returns what a sentence opens, by its words.
+fn classify_sentence(words: &str) -> Option<OpenLoopKind> {
+    let line = SentenceWords::of(words);
     if line.has("will not|won't|no longer|werden nicht|werde nicht|ne vais pas|if i|if we") {
         return None;
     }
     if let Some((_, next)) = line.find(WILL) {
         let we = line.has("we will|we'll|we're going to|wir werden|nous allons|vamos a");
-        return (!(we && among(NARRATIVE, line.word(next)))).then_some(Kind::Promise);
+        return (!(we && list_contains(NARRATIVE, line.word(next))))
+            .then_some(OpenLoopKind::Promise);
     }
     if promised_by_name(words) {
-        return Some(Kind::Promise);
+        return Some(OpenLoopKind::Promise);
     }
-    let begins = line.begins(BEGINS).is_some_and(|next| line.start(next).is_some());
+    let begins = line.starts_with(BEGINS).is_some_and(|next| line.start(next).is_some());
     let colon = words.find([':', '-']).is_some_and(|at| at < 24);
     if begins && colon
         || line
-            .begins(
+            .starts_with(
                 "reminder to|don't forget to|remember to|il reste à|follow up with|follow up on",
             )
             .is_some()
     {
-        return Some(Kind::Task);
+        return Some(OpenLoopKind::Task);
     }
-    let asked = line.begins(WE_NEED).is_some() || needed_by_name(words);
-    (asked || line.has(STILL)).then_some(Kind::Task)
+    let asked = line.starts_with(WE_NEED).is_some() || needed_by_name(words);
+    (asked || line.has(STILL)).then_some(OpenLoopKind::Task)
 }
 
-/// `Anna will send …`, `Bob to review …`, `2026-04-20: Carl promised to call`.
+/// Returns true for `Anna will send …`, `Bob to review …`, `2026-04-20: Carl promised to call`.
 fn promised_by_name(words: &str) -> bool {
     let dated = words.trim_start_matches(|c: char| c.is_ascii_digit() || "-.: ".contains(c));
     let bare = dated.trim_start_matches(['*', '_', '@', '[', ' ']);
     let handle = || (bare.len() < dated.len()).then(|| bare.find(' ')).flatten();
-    let Some(length) = people::name_at(bare).or_else(handle) else { return false };
-    let line = Line::of(&bare[length..]);
+    let Some(length) = people::name_length(bare).or_else(handle) else { return false };
+    let line = SentenceWords::of(&bare[length..]);
     let at = match line.word(0) {
         // `Anna and Bob will …`.
         "and" | "und" | "et" | "y" => 2,
         _ => 0,
     };
-    let next = at + 1 + usize::from(among("to|also", line.word(at + 1)));
+    let next = at + 1 + usize::from(list_contains("to|also", line.word(at + 1)));
     let verb = line.word(next);
-    // A whole name is somebody's; a single word with a capital may be anything's.
-    let whole = bare[..length].contains(' ') && !among(STATES, verb);
+    // A full name is a person; a single capitalized word can be anything.
+    let whole = bare[..length].contains(' ') && !list_contains(STATES, verb);
     match line.word(at) {
-        "will" => among(DEEDS, verb) || whole,
-        "to" => among(DEEDS, verb) || whole && at == 0,
+        "will" => list_contains(DEEDS, verb) || whole,
+        "to" => list_contains(DEEDS, verb) || whole && at == 0,
         "promised" | "agreed" | "volunteered" | "offered" => next > at + 1 && !verb.is_empty(),
         "wird" | "va" | "übernimmt" | "kümmert" => line.len() > at + 1,
         _ => false,
     }
 }
 
-/// `Anna needs to …`, `Bob must …`.
+/// Returns true for `Anna needs to …`, `Bob must …`.
 fn needed_by_name(words: &str) -> bool {
-    let Some(length) = people::name_at(words) else { return false };
-    let line = Line::of(&words[length..]);
-    let needs = line
-        .begins("needs to|has to|should|must|is to|still needs to|muss|soll|doit|debe|tiene que");
+    let Some(length) = people::name_length(words) else { return false };
+    let line = SentenceWords::of(&words[length..]);
+    let needs = line.starts_with(
+        "needs to|has to|should|must|is to|still needs to|muss|soll|doit|debe|tiene que",
+    );
     needs.is_some_and(|next| {
-        among(DEEDS, line.word(next))
+        list_contains(DEEDS, line.word(next))
             || matches!(line.word(0), "muss" | "soll" | "doit" | "debe" | "tiene")
     })
 }
 
-/// Words before a day by which something is due.
+/// Words before a due date.
 const BY: &str = "\
     by|until|till|due|before|on|deadline|bis|spätestens|fällig|am|zum|avant|d'ici|pour|le|antes|\
     para|el|del|hasta|date|this|next|the|end|of|vor|den|later|than|for";
 
-/// Words before a day on which something was.
+/// Words before a date in the past.
 const WAS: &str = "\
     since|from|seit|vom|depuis|desde|created|opened|reported|dated|of|in|after|nach|last";
 
-/// When it is due, if that is stated.
-fn due(words: &str) -> Option<dates::Day> {
-    let days = dates::days(words);
-    let stated = days.iter().find(|day| among(BY, &word_before(words, day.range.start)));
+/// Returns the due date, if stated.
+fn find_due_date(words: &str) -> Option<dates::DateMention> {
+    let days = dates::find_dates(words);
+    let stated = days.iter().find(|day| list_contains(BY, &word_before(words, day.range.start)));
     stated
-        .or_else(|| days.iter().find(|day| !among(WAS, &word_before(words, day.range.start))))
+        .or_else(|| {
+            days.iter().find(|day| !list_contains(WAS, &word_before(words, day.range.start)))
+        })
         .cloned()
 }

@@ -1,44 +1,49 @@
-//! The best passages for a task within a budget.
+//! Selects the best passages for a task within a budget.
 //!
-//! Greedy: each time the passage that adds most to what is taken already and still fits. What says
-//! again what a better one says is left out, whatever the budget. Passages are never cut.
+//! The selection is greedy: it repeatedly takes the passage that adds most and still fits. A
+//! passage that repeats a better one is left out, whatever the budget. Passages are never cut.
 
-use crate::words::Stems;
-use crate::{Leaf, question};
+use crate::words::StemSet;
+use crate::{SourcePassage, question};
 
-/// From here on a passage says again what another says: the part of its words the other has.
+/// The share of a passage's words in a better one from which it is a repetition.
 const AGAIN: f64 = 0.85;
 
-/// How much being like what is taken already counts against a passage.
+/// The penalty for similarity to passages already taken.
 const LIKE: f64 = 0.35;
 
-/// Of so many passages the best are looked at; they come ranked.
+/// The maximum number of candidates. They come in order of rank.
 const MOST: usize = 400;
 
-/// The passages to hand over for a task, best first, by their index: together they cost no more
-/// than `budget`, counted by `tokens`, and none says again what a better one says.
+/// Returns the indices of the passages to use for a task, best first. Together they cost at most
+/// `budget`, as counted by `tokens`, and none repeats a better one.
 pub fn pack(
     task: &str,
-    leaves: &[Leaf<'_>],
+    passages: &[SourcePassage<'_>],
     budget: usize,
     tokens: &dyn Fn(&str) -> usize,
 ) -> Vec<usize> {
     let question = question::read(task);
-    let best =
-        leaves.iter().map(|leaf| leaf.score).filter(|score| score.is_finite()).fold(0.0, f64::max);
-    let mut rest: Vec<Sheet<'_>> = leaves
+    let best = passages
+        .iter()
+        .map(|passage| passage.score)
+        .filter(|score| score.is_finite())
+        .fold(0.0, f64::max);
+    let mut rest: Vec<PackCandidate<'_>> = passages
         .iter()
         .enumerate()
         .take(MOST)
-        .filter(|(_, leaf)| !leaf.text.trim().is_empty())
-        .map(|(place, leaf)| Sheet::of(place, leaf, best, &question, tokens))
+        .filter(|(_, passage)| !passage.text.trim().is_empty())
+        .map(|(place, passage)| PackCandidate::of(place, passage, best, &question, tokens))
         .collect();
-    rest.sort_by(|one, other| other.worth.total_cmp(&one.worth).then(one.place.cmp(&other.place)));
+    rest.sort_by(|one, other| {
+        other.relevance.total_cmp(&one.relevance).then(one.place.cmp(&other.place))
+    });
     let mut left = budget;
-    let mut taken: Vec<Sheet<'_>> = Vec::new();
+    let mut taken: Vec<PackCandidate<'_>> = Vec::new();
     let mut met = vec![false; question.terms.len()];
     loop {
-        rest.retain(|sheet| sheet.cost <= left && sheet.like < AGAIN);
+        rest.retain(|sheet| sheet.cost <= left && sheet.overlap < AGAIN);
         let next = rest.iter().enumerate().max_by(|(one_at, one), (other_at, other)| {
             one.gain(&met).total_cmp(&other.gain(&met)).then(other_at.cmp(one_at))
         });
@@ -46,9 +51,9 @@ pub fn pack(
         let sheet = rest.remove(at);
         left -= sheet.cost;
         for other in &mut rest {
-            other.like = other.like.max(sheet.covers(other));
+            other.overlap = other.overlap.max(sheet.covers(other));
         }
-        for (met, has) in met.iter_mut().zip(&sheet.meets) {
+        for (met, has) in met.iter_mut().zip(&sheet.covered_terms) {
             *met |= *has;
         }
         taken.push(sheet);
@@ -56,54 +61,62 @@ pub fn pack(
     taken.into_iter().map(|sheet| sheet.place).collect()
 }
 
-/// A passage that may be taken.
-struct Sheet<'a> {
+/// A passage that can be selected.
+struct PackCandidate<'a> {
     place: usize,
     text: &'a str,
     cost: usize,
-    worth: f64,
-    /// How much of it the taken ones say already.
-    like: f64,
-    /// Which words of the task it has.
-    meets: Vec<bool>,
-    stems: Stems,
+    relevance: f64,
+    /// The share of it that selected passages already contain.
+    overlap: f64,
+    /// Which terms of the task it contains.
+    covered_terms: Vec<bool>,
+    stems: StemSet,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> PackCandidate<'a> {
     fn of(
         place: usize,
-        leaf: &Leaf<'a>,
+        passage: &SourcePassage<'a>,
         best: f64,
-        task: &question::Question,
+        task: &question::ParsedQuestion,
         tokens: &dyn Fn(&str) -> usize,
     ) -> Self {
-        let stems = Stems::of(leaf.text);
-        let mut around = Stems::of(leaf.heading);
-        around.add(leaf.title);
+        let stems = StemSet::of(passage.text);
+        let mut around = StemSet::of(passage.heading);
+        around.add(passage.title);
         let meets: Vec<bool> = task
             .terms
             .iter()
-            .map(|term| stems.have(&term.stem) || around.have(&term.stem))
+            .map(|term| stems.contains(&term.stem) || around.contains(&term.stem))
             .collect();
         let share = meets.iter().filter(|met| **met).count() as f64 / meets.len().max(1) as f64;
-        let score = if best > 0.0 && leaf.score.is_finite() {
-            (leaf.score / best).clamp(0.0, 1.0)
+        let score = if best > 0.0 && passage.score.is_finite() {
+            (passage.score / best).clamp(0.0, 1.0)
         } else {
             0.5
         };
         let worth = 0.7 * score + 0.3 * share;
-        Self { place, text: leaf.text, cost: tokens(leaf.text), worth, like: 0.0, meets, stems }
+        Self {
+            place,
+            text: passage.text,
+            cost: tokens(passage.text),
+            relevance: worth,
+            overlap: 0.0,
+            covered_terms: meets,
+            stems,
+        }
     }
 
-    /// What it adds: its worth, more for words of the task nobody has yet, less for what is said
-    /// already.
+    /// Returns the gain of taking it: its score, plus a bonus for new terms of the task, minus a
+    /// penalty for repetition.
     fn gain(&self, met: &[bool]) -> f64 {
-        let fresh = self.meets.iter().zip(met).filter(|(has, met)| **has && !**met).count();
-        let fresh = fresh as f64 / self.meets.len().max(1) as f64;
-        self.worth + 0.25 * fresh - LIKE * self.like
+        let fresh = self.covered_terms.iter().zip(met).filter(|(has, met)| **has && !**met).count();
+        let fresh = fresh as f64 / self.covered_terms.len().max(1) as f64;
+        self.relevance + 0.25 * fresh - LIKE * self.overlap
     }
 
-    /// The part of another's words it has.
+    /// Returns the share of the other's words that this one contains.
     fn covers(&self, other: &Self) -> f64 {
         if other.text == self.text {
             return 1.0;

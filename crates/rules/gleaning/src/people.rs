@@ -1,13 +1,13 @@
-//! Names of people in notes: who owns something, who decided, who was there.
+//! Finds names of people in notes: owners, deciders, attendees.
 //!
-//! A name is one to three words with capitals, or a handle; whether such a word is a person is
-//! judged only by where it stands (`Anna to …`, `@anna`, `(Bob)`).
+//! A name is one to three capitalized words, or a handle. Whether it is a person is judged only by
+//! its position (`Anna to …`, `@anna`, `(Bob)`).
 
 use std::ops::Range;
 
-use crate::cues::{self, Line};
+use crate::cues::{self, SentenceWords};
 
-/// Words with a capital that are no names, in small letters.
+/// Capitalized words that are not names, in lower case.
 const NO_NAMES: &str = " \
     i we you he she it they this that these those the a an there here what who when where why \
     how if in on at for from to as and or but so then also not no yes ok okay please note todo \
@@ -38,10 +38,10 @@ fn is_name_word(word: &str) -> bool {
     first && plain && word.len() <= 30 && !NO_NAMES.contains(&format!(" {small} "))
 }
 
-/// The name that begins here: one to three words with capitals. Bytes from the beginning.
-pub(crate) fn name_at(text: &str) -> Option<usize> {
+/// Returns the length in bytes of the name at the start: one to three capitalized words.
+pub(crate) fn name_length(text: &str) -> Option<usize> {
     if let Some(rest) = text.strip_prefix('@') {
-        let length = handle(rest);
+        let length = handle_length(rest);
         return (length > 0).then_some(length + 1);
     }
     let mut end = 0;
@@ -51,7 +51,7 @@ pub(crate) fn name_at(text: &str) -> Option<usize> {
         let word = rest
             .find(|c: char| !(c.is_alphabetic() || matches!(c, '-' | '\'' | '’')))
             .unwrap_or(rest.len());
-        // An initial keeps its full stop.
+        // The full stop of an initial belongs to the name.
         let dot = usize::from(word <= 2 && rest[word..].starts_with('.') && at > 0);
         if word == 0 || !is_name_word(&rest[..word]) {
             break;
@@ -65,28 +65,29 @@ pub(crate) fn name_at(text: &str) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
-fn handle(text: &str) -> usize {
+fn handle_length(text: &str) -> usize {
     let length = text
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
         .unwrap_or(text.len());
     text[..length].trim_end_matches('.').len()
 }
 
-/// A name that is all these words are, apart from marks around it.
+/// Returns the name if the range contains nothing else but punctuation.
 pub(crate) fn whole_name(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let words = text.get(range.clone())?;
     let lead = words.len() - words.trim_start_matches([' ', '*', '_', '[', '(', '`', '@']).len();
     let bare = words[lead..].trim_end_matches([' ', '*', '_', ']', ')', '`', '.', ',', ';', ':']);
     let at = words[..lead].ends_with('@');
-    let fits = if at { handle(bare) == bare.len() } else { name_at(bare) == Some(bare.len()) };
+    let fits =
+        if at { handle_length(bare) == bare.len() } else { name_length(bare) == Some(bare.len()) };
     (!bare.is_empty() && fits).then(|| range.start + lead..range.start + lead + bare.len())
 }
 
-/// What joins the last two names of an enumeration.
+/// Conjunctions before the last name of an enumeration.
 const AND: &[&str] = &[" and ", " und ", " et ", " y ", " sowie ", " e "];
 
-/// The names in an enumeration, each without a role or a bracket behind it: `Anna Kovács (chair),
-/// Bob and @carl`.
+/// Returns the names in an enumeration, without roles and brackets: `Anna Kovács (chair), Bob and
+/// @carl`.
 pub(crate) fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let Some(words) = text.get(range.clone()) else { return Vec::new() };
     let mut found = Vec::new();
@@ -119,20 +120,20 @@ pub(crate) fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// The name these words begin with.
+/// Returns the name at the start of the range.
 fn first_name(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let words = text.get(range.clone())?;
     let lead = words.len() - words.trim_start_matches([' ', '*', '_', '\t', '-', '[', '`']).len();
     let bare = &words[lead..];
     let (skip, length) = match bare.strip_prefix('@') {
-        Some(rest) => (1, handle(rest)),
-        None => (0, name_at(bare).unwrap_or(0)),
+        Some(rest) => (1, handle_length(rest)),
+        None => (0, name_length(bare).unwrap_or(0)),
     };
     let from = range.start + lead + skip;
     (length > 0).then_some(from..from + length)
 }
 
-/// Whose something is, by the sentence that states it.
+/// Returns the owner that a sentence states.
 pub(crate) fn owner(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let words = text.get(range.clone())?;
     let base = range.start;
@@ -140,7 +141,7 @@ pub(crate) fn owner(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     if let Some(at) =
         words.find('@').filter(|at| !words[..*at].ends_with(|c: char| c.is_alphanumeric()))
     {
-        let length = handle(&words[at + 1..]);
+        let length = handle_length(&words[at + 1..]);
         if length > 0 {
             return Some(shift(at + 1..at + 1 + length));
         }
@@ -152,21 +153,21 @@ pub(crate) fn owner(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         .map(shift)
 }
 
-/// `owner: Anna`, `assigned to Anna`, `TODO(anna)`.
+/// Finds `owner: Anna`, `assigned to Anna`, `TODO(anna)`.
 fn labelled_owner(words: &str) -> Option<Range<usize>> {
     for mark in ["TODO(", "FIXME(", "XXX("] {
         if let Some(at) = words.find(mark) {
             let from = at + mark.len();
-            let length = handle(&words[from..]);
+            let length = handle_length(&words[from..]);
             return (length > 0 && words[from + length..].starts_with(')'))
                 .then_some(from..from + length);
         }
     }
-    let line = Line::of(words);
+    let line = SentenceWords::of(words);
     let (place, behind) =
         line.find("assigned to|owned by|zugewiesen an|asignado a|assigné à").or_else(|| {
             let found = line.find(cues::OWNERS)?;
-            // A label has its colon.
+            // A label ends with a colon.
             words[line.end(found.1 - 1)?..]
                 .trim_start_matches(['*', '_', ' '])
                 .starts_with(':')
@@ -174,19 +175,19 @@ fn labelled_owner(words: &str) -> Option<Range<usize>> {
         })?;
     let _ = place;
     let from = line.start(behind)?;
-    name_at(&words[from..]).map(|length| from..from + length)
+    name_length(&words[from..]).map(|length| from..from + length)
 }
 
-/// What stands behind a name whose task follows.
+/// What follows a name before its task.
 const TO_DO: &str = "\
     to|will|needs|should|must|has|shall|is|agreed|promised|volunteered|takes|owns|can|wird|soll|\
     muss|kümmert|übernimmt|va|doit|se|debe|tiene|hará|enviará|schickt|prüft|macht|schreibt|klärt|\
     holt|erstellt|informiert|bereitet|and|und|et|y";
 
-/// `Anna: …`, `Anna to …`, `Anna will …`, `[Anna] …`, `**Anna** …`, `Anna - …`.
+/// Finds `Anna: …`, `Anna to …`, `Anna will …`, `[Anna] …`, `**Anna** …`, `Anna - …`.
 fn leading_owner(words: &str) -> Option<Range<usize>> {
     let lead = words.len() - words.trim_start_matches(['*', '_', '[', '(', ' ']).len();
-    let length = name_at(&words[lead..])?;
+    let length = name_length(&words[lead..])?;
     let behind = &words[lead + length..];
     let marked = behind.trim_start_matches(['*', '_']);
     let closed = lead > 0 && behind.starts_with([']', ')']);
@@ -198,16 +199,16 @@ fn leading_owner(words: &str) -> Option<Range<usize>> {
         || next.starts_with("— ")
         || next.starts_with("-> ")
         || next.starts_with("→");
-    let told = marked.starts_with(' ') && cues::among(TO_DO, verb);
+    let told = marked.starts_with(' ') && cues::list_contains(TO_DO, verb);
     (closed || apart || told).then_some(lead..lead + length)
 }
 
-/// `… (Bob)`, `… (Bob, by Friday)`, `… [Bob]`.
+/// Finds `… (Bob)`, `… (Bob, by Friday)`, `… [Bob]`.
 fn bracketed_owner(words: &str) -> Option<Range<usize>> {
     let open = words.rfind(['(', '['])?;
     let inside = &words[open + 1..];
     let close = inside.find([')', ']'])?;
-    let length = name_at(inside)?;
+    let length = name_length(inside)?;
     let behind = inside[length..close].trim_start();
     let alone = behind.is_empty()
         || behind.starts_with([',', ';', ':', '/', '&', '-', '–'])
@@ -219,14 +220,14 @@ fn bracketed_owner(words: &str) -> Option<Range<usize>> {
     (alone && !link).then_some(open + 1..open + 1 + length)
 }
 
-/// `… — Anna`, `… -> Anna`.
+/// Finds `… — Anna`, `… -> Anna`.
 fn trailing_owner(words: &str) -> Option<Range<usize>> {
     let (at, mark) = [" — ", " – ", " - ", " -> ", " → ", " => "]
         .iter()
         .filter_map(|mark| words.rfind(mark).map(|at| (at, mark.len())))
         .max()?;
     let from = at + mark;
-    let length = name_at(&words[from..])?;
+    let length = name_length(&words[from..])?;
     let behind = words[from + length..].trim_start();
     let ends = behind.is_empty()
         || behind.starts_with([',', '(', ';', '.'])

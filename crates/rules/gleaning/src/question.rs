@@ -1,167 +1,173 @@
-//! What a question asks for: its words with their weight, and what an answer must have.
+//! Parses a question: its words with their classes, and the kind of answer it wants.
 
-use crate::cues::among;
+use crate::cues::list_contains;
 use crate::lexicon;
-use crate::words::{self, Word};
+use crate::words::{self, TextWord};
 
-/// What an answer has to look like.
+/// The kind of answer that a question wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ExpectedAnswerKind {
     /// A number.
     Number,
-    /// How long, or how often.
+    /// A duration or a frequency.
     Duration,
-    /// A day, a year, a time.
+    /// A date, a year or a time.
     Date,
-    /// Somebody's name.
+    /// A name.
     Name,
     /// A version.
     Version,
-    /// Steps, a command, code.
-    Manner,
+    /// Steps, a command or code.
+    Procedure,
     /// A reason.
     Reason,
     /// Yes or no.
-    Verdict,
+    YesNo,
     /// Anything.
     Any,
 }
 
-/// How much a word of a question must be met.
+/// How strictly a word of a question must be matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// A name, a number, something quoted: nothing else will do.
+pub(crate) enum TermClass {
+    /// A name, a number or a quotation, which nothing can replace.
     Specific,
-    /// A thing or a quality.
+    /// A noun or adjective.
     Plain,
-    /// What is done.
+    /// A verb.
     Verb,
-    /// A word that says little.
-    Thin,
+    /// A word with little meaning.
+    Weak,
 }
 
 /// A word of a question.
 #[derive(Debug, Clone)]
-pub(crate) struct Term {
-    /// As it was asked.
+pub(crate) struct QuestionTerm {
+    /// The word as the question has it.
     pub(crate) word: String,
-    /// In small letters.
+    /// The word in lower case.
     pub(crate) folded: String,
-    /// What it is compared by.
+    /// Its stem, which is compared.
     pub(crate) stem: String,
-    /// The stems of its pieces, where it has several.
+    /// The stems of its pieces, if it has several.
     pub(crate) pieces: Vec<String>,
-    /// What else it may be called, as stems.
-    pub(crate) others: Vec<Vec<String>>,
-    /// How much it must be met.
-    pub(crate) class: Class,
-    /// Whether it is what is asked for: `port` in `which port does it use`.
-    pub(crate) focus: bool,
-    /// Whether a document of the store is called so.
-    pub(crate) names: bool,
-    /// Whether it says which one is meant of what the next term names: `parental leave`.
-    pub(crate) tells_which: bool,
+    /// The stems of its synonyms.
+    pub(crate) synonyms: Vec<Vec<String>>,
+    /// How strictly it must be matched.
+    pub(crate) class: TermClass,
+    /// Whether it is the thing asked for: `port` in `which port does it use`.
+    pub(crate) is_focus: bool,
+    /// Whether it names a document of the store.
+    pub(crate) names_document: bool,
+    /// Whether it qualifies the next term: `parental leave`.
+    pub(crate) qualifies_next: bool,
 }
 
-impl Term {
-    /// Whether it only says what the answer looks like, so that an answer that does need not say it.
-    pub(crate) fn is_kind_of(&self, wanted: Wanted) -> bool {
+impl QuestionTerm {
+    /// Returns true if the word only states the kind of answer, so that the answer need not contain
+    /// it.
+    pub(crate) fn is_implied_by(&self, wanted: ExpectedAnswerKind) -> bool {
         let kinds = match wanted {
-            Wanted::Version => "version|versions|release",
-            Wanted::Date => "date|year|day|decade|century",
+            ExpectedAnswerKind::Version => "version|versions|release",
+            ExpectedAnswerKind::Date => "date|year|day|decade|century",
             _ => "",
         };
-        among(kinds, &self.folded)
+        list_contains(kinds, &self.folded)
     }
 }
 
-/// A question.
+/// A parsed question.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
-    /// What the answer has to look like.
-    pub(crate) wanted: Wanted,
-    /// Its words with content, each once.
-    pub(crate) terms: Vec<Term>,
+pub(crate) struct ParsedQuestion {
+    /// The kind of answer it wants.
+    pub(crate) answer_kind: ExpectedAnswerKind,
+    /// Its content words, each once.
+    pub(crate) terms: Vec<QuestionTerm>,
 }
 
-/// Reads a question.
-pub(crate) fn read(question: &str) -> Question {
-    let list: Vec<Word<'_>> = words::words(question).collect();
+/// Parses a question.
+pub(crate) fn read(question: &str) -> ParsedQuestion {
+    let list: Vec<TextWord<'_>> = words::words(question).collect();
     let small: Vec<String> = list.iter().map(|word| word.text.to_lowercase()).collect();
-    let wanted = wanted(&small);
-    let focus = if wanted == Wanted::Name { deed(&small) } else { focus(&small) };
-    let mut terms: Vec<Term> = Vec::new();
+    let wanted = detect_answer_kind(&small);
+    let focus = if wanted == ExpectedAnswerKind::Name { find_verb(&small) } else { focus(&small) };
+    let mut terms: Vec<QuestionTerm> = Vec::new();
     let mut before = None;
     for (place, word) in list.iter().enumerate() {
         let quoted = is_quoted(question, word);
-        if !quoted && lexicon::is_empty(&small[place]) {
+        if !quoted && lexicon::is_function_word(&small[place]) {
             continue;
         }
         let mut term = term(word, place, quoted);
         let is_asked_for = focus == Some(place);
-        if is_asked_for && term.class == Class::Plain && lexicon::is_kind(&term.folded) {
-            term.class = Class::Thin;
+        if is_asked_for
+            && term.class == TermClass::Plain
+            && lexicon::is_answer_category(&term.folded)
+        {
+            term.class = TermClass::Weak;
         }
-        term.focus = is_asked_for && term.class != Class::Thin;
+        term.is_focus = is_asked_for && term.class != TermClass::Weak;
         let last = terms.last_mut().filter(|_| place > 0 && before == Some(place - 1));
         if let Some(last) = last {
-            last.tells_which = last.class == Class::Plain && term.class == Class::Plain;
+            last.qualifies_next = last.class == TermClass::Plain && term.class == TermClass::Plain;
         }
         match terms.iter_mut().find(|known| known.stem == term.stem) {
-            Some(known) => known.focus |= term.focus,
+            Some(known) => known.is_focus |= term.is_focus,
             None => {
                 terms.push(term);
                 before = Some(place);
             }
         }
     }
-    Question { wanted, terms }
+    ParsedQuestion { answer_kind: wanted, terms }
 }
 
-fn term(word: &Word<'_>, place: usize, quoted: bool) -> Term {
+fn term(word: &TextWord<'_>, place: usize, quoted: bool) -> QuestionTerm {
     let folded = words::fold(word.text);
     let class = if quoted || is_specific(word.text, place) {
-        Class::Specific
-    } else if lexicon::is_thin(&folded) {
-        Class::Thin
+        TermClass::Specific
+    } else if lexicon::is_weak_word(&folded) {
+        TermClass::Weak
     } else if lexicon::is_verb(&folded) {
-        Class::Verb
+        TermClass::Verb
     } else {
-        Class::Plain
+        TermClass::Plain
     };
-    let pieces: Vec<String> =
-        words::parts(word.text).into_iter().map(|part| words::stem(&words::fold(part))).collect();
+    let pieces: Vec<String> = words::split_identifier(word.text)
+        .into_iter()
+        .map(|part| words::stem(&words::fold(part)))
+        .collect();
     let others = match class {
-        Class::Specific => Vec::new(),
-        Class::Plain | Class::Verb | Class::Thin => lexicon::others(&folded),
+        TermClass::Specific => Vec::new(),
+        TermClass::Plain | TermClass::Verb | TermClass::Weak => lexicon::synonyms(&folded),
     };
     let others = others
         .into_iter()
         .map(|phrase| phrase.into_iter().map(|word| words::stem(&words::fold(word))).collect())
         .collect();
-    Term {
+    QuestionTerm {
         word: word.text.to_owned(),
         stem: words::stem(&folded),
         folded,
         pieces: if pieces.len() > 1 { pieces } else { Vec::new() },
-        others,
+        synonyms: others,
         class,
-        focus: false,
-        names: false,
-        tells_which: false,
+        is_focus: false,
+        names_document: false,
+        qualifies_next: false,
     }
 }
 
-/// Whether a word stands in quotes or between backticks.
-fn is_quoted(question: &str, word: &Word<'_>) -> bool {
+/// Returns true if a word is in quotes or backticks.
+fn is_quoted(question: &str, word: &TextWord<'_>) -> bool {
     let before = question[..word.start].chars().next_back();
     let after = question[word.start + word.text.len()..].chars().next();
     let mark = |c: Option<char>| c.is_some_and(|c| "`\"“”„«»‘".contains(c));
     mark(before) || mark(after)
 }
 
-/// Names, numbers and identifiers: a digit, an underscore, capitals anywhere but at the beginning of
-/// the question.
+/// Returns true for names, numbers and identifiers: words with a digit, an underscore, or a capital
+/// anywhere but at the start of the question.
 fn is_specific(word: &str, place: usize) -> bool {
     let odd =
         word.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | ':' | '.' | '+' | '#'));
@@ -169,13 +175,13 @@ fn is_specific(word: &str, place: usize) -> bool {
     odd || capital
 }
 
-/// What the answer to a question with these words has to look like.
-fn wanted(words: &[String]) -> Wanted {
+/// Returns the kind of answer that a question with these words wants.
+fn detect_answer_kind(words: &[String]) -> ExpectedAnswerKind {
     let at = |place: usize| words.get(place).map_or("", String::as_str);
     let pair = |one: &str, two: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == two);
-    let has = |any: &str| words.iter().any(|word| among(any, word));
+    let has = |any: &str| words.iter().any(|word| list_contains(any, word));
     if has("version|versions|msrv") && has("which|what|minimum|oldest|latest|since") {
-        return Wanted::Version;
+        return ExpectedAnswerKind::Version;
     }
     let many = [
         ("how", "many"),
@@ -189,14 +195,14 @@ fn wanted(words: &[String]) -> Wanted {
         .iter()
         .any(|(one, two)| pair(one, two))
     {
-        return Wanted::Duration;
+        return ExpectedAnswerKind::Duration;
     }
     if many.iter().any(|(one, two)| pair(one, two))
         || has("wieviel|wieviele|combien|cuántos|cuántas|cuánto")
         || pair("wie", "viele")
         || pair("wie", "viel")
     {
-        return Wanted::Number;
+        return ExpectedAnswerKind::Number;
     }
     if has("when|wann|quand|cuándo")
         && !matches!(at(0), "what" | "how" | "why" | "is" | "does" | "which")
@@ -207,41 +213,43 @@ fn wanted(words: &[String]) -> Wanted {
         return if at(0) == "when"
             && matches!(at(1), "should" | "would" | "can" | "do" | "must" | "does")
         {
-            Wanted::Any
+            ExpectedAnswerKind::Any
         } else {
-            Wanted::Date
+            ExpectedAnswerKind::Date
         };
     }
     match at(0) {
-        "who" | "whose" | "whom" | "wer" | "wen" | "wem" | "qui" | "quién" => Wanted::Name,
-        "how" | "wie" | "comment" | "cómo" => Wanted::Manner,
-        "why" | "warum" | "wieso" | "weshalb" | "pourquoi" => Wanted::Reason,
+        "who" | "whose" | "whom" | "wer" | "wen" | "wem" | "qui" | "quién" => {
+            ExpectedAnswerKind::Name
+        }
+        "how" | "wie" | "comment" | "cómo" => ExpectedAnswerKind::Procedure,
+        "why" | "warum" | "wieso" | "weshalb" | "pourquoi" => ExpectedAnswerKind::Reason,
         "is" | "are" | "does" | "do" | "can" | "did" | "was" | "were" | "has" | "have" | "will"
         | "should" | "must" | "may" | "ist" | "sind" | "kann" | "gibt" | "muss" | "darf" => {
-            Wanted::Verdict
+            ExpectedAnswerKind::YesNo
         }
-        _ => Wanted::Any,
+        _ => ExpectedAnswerKind::Any,
     }
 }
 
-/// Words behind which the thing that is asked for ends.
+/// Verbs that end the thing asked for.
 const VERBS: &str = "\
     is|are|was|were|do|does|did|can|could|should|would|will|has|have|had|must|may|might|of|for|in|\
     on|to|ist|sind|hat|kann|est|sont|es|son|by|from|with|at";
 
-/// What the person did who is asked for: `who wrote …`.
-fn deed(words: &[String]) -> Option<usize> {
+/// Returns the position of the verb after `who`: `who wrote …`.
+fn find_verb(words: &[String]) -> Option<usize> {
     let second = words.get(1)?;
-    let helps = lexicon::is_empty(second) || second.ends_with("ly");
+    let helps = lexicon::is_function_word(second) || second.ends_with("ly");
     Some(if helps && words.len() > 2 { 2 } else { 1 })
 }
 
-/// The place of the word that is asked for: the last one between `what`, `which`, `how many` and
-/// the verb.
+/// Returns the position of the word asked for: the last one between `what`, `which` or `how many`
+/// and the verb.
 fn focus(words: &[String]) -> Option<usize> {
     let ask = "what|which|many|much|welche|welcher|welches|quel|quelle|cuál|qué|wieviele";
-    let start = words.iter().position(|word| among(ask, word))? + 1;
-    let length = words[start..].iter().position(|word| among(VERBS, word));
+    let start = words.iter().position(|word| list_contains(ask, word))? + 1;
+    let length = words[start..].iter().position(|word| list_contains(VERBS, word));
     let length = length.unwrap_or(words.len() - start).min(4);
     // `which hash functions does …`, but `which uses …` has no such word.
     (length > 0 && start + length < words.len()).then(|| start + length - 1)

@@ -1,48 +1,51 @@
-//! Where the sentences of a text begin and end.
+//! Splits a text into sentences.
 //!
-//! A heading, a list item and a table row are sentences of their own, and so is a short piece of
-//! code; a paragraph is cut where a sentence ends. Not every full stop ends one: abbreviations,
-//! initials, ordinals, versions, file names and addresses have them too.
+//! A heading, a list item, a table row and a short code block each count as one sentence; a
+//! paragraph is split. Abbreviations, initials, ordinals, versions, file names and addresses
+//! contain full stops that do not end a sentence.
 
 use std::ops::Range;
 
 use crate::abbreviations;
-use crate::blocks::{Block, Shape, blocks};
+use crate::layout::{TextBlock, TextBlockKind, blocks};
 
-/// An item or row of at most so many bytes stays whole, however many sentences it has.
+/// The maximum length in bytes of an item or row that is not split.
 const WHOLE_ITEM: usize = 300;
 
-/// How far code within a line may reach.
+/// The maximum length of inline code, in bytes.
 const CODE: usize = 240;
 
-/// How far back the word before a full stop is looked for.
+/// How far back the word before a full stop is searched, in bytes.
 const WORD: usize = 24;
 
-/// The sentences of a text, in order, without the blanks and list markers around them.
+/// Returns the sentences of a text in order, without blanks and list markers around them.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for block in blocks(text) {
-        of_block(text, &block, &mut found);
+        block_sentences(text, &block, &mut found);
     }
     found
 }
 
-/// Appends the sentences of one piece.
-pub(crate) fn of_block(text: &str, block: &Block, found: &mut Vec<Range<usize>>) {
-    let whole = match block.shape {
-        Shape::Prose => false,
-        Shape::Item(_) => block.end - block.body <= WHOLE_ITEM,
-        Shape::Heading(_) | Shape::Row | Shape::Code | Shape::Furniture => true,
+/// Appends the sentences of one block.
+pub(crate) fn block_sentences(text: &str, block: &TextBlock, found: &mut Vec<Range<usize>>) {
+    let whole = match block.kind {
+        TextBlockKind::Prose => false,
+        TextBlockKind::Item(_) => block.end - block.body <= WHOLE_ITEM,
+        TextBlockKind::Heading(_)
+        | TextBlockKind::Row
+        | TextBlockKind::Code
+        | TextBlockKind::Boilerplate => true,
     };
     if whole {
         found.push(block.body..block.end);
     } else {
-        prose(text, block.body..block.end, found);
+        split_prose(text, block.body..block.end, found);
     }
 }
 
-/// Cuts a paragraph.
-fn prose(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+/// Splits a paragraph.
+fn split_prose(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
     let Some(words) = text.get(range.clone()) else { return };
     let mut start = 0;
     let mut at = 0;
@@ -54,24 +57,24 @@ fn prose(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
         let behind = at + next.len_utf8();
         let ends = match next {
             '.' | '!' | '?' | '…' => end_of_sentence(words, start, at),
-            '。' | '！' | '？' | '｡' | '．' => Some(closed(words, behind)),
+            '。' | '！' | '？' | '｡' | '．' => Some(skip_closing_marks(words, behind)),
             _ => None,
         };
         match ends {
             Some(end) => {
-                keep(words, range.start, start..end, found);
+                push_sentence(words, range.start, start..end, found);
                 start = end;
                 at = end;
             }
-            // A run of marks was looked at as one.
+            // A run of marks was handled as one.
             None if !is_mark(words.as_bytes()[at]) => at = behind,
             None => at = behind + words[behind..].bytes().take_while(|byte| is_mark(*byte)).count(),
         }
     }
-    keep(words, range.start, start..words.len(), found);
+    push_sentence(words, range.start, start..words.len(), found);
 }
 
-fn keep(words: &str, base: usize, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn push_sentence(words: &str, base: usize, range: Range<usize>, found: &mut Vec<Range<usize>>) {
     let piece = &words[range.clone()];
     let lead = piece.len() - piece.trim_start().len();
     let trimmed = piece.trim();
@@ -81,12 +84,12 @@ fn keep(words: &str, base: usize, range: Range<usize>, found: &mut Vec<Range<usi
     } else if let Some(last) =
         found.last_mut().filter(|last| last.end >= base && !trimmed.is_empty())
     {
-        // A stray mark belongs to the sentence before it.
+        // A stray mark belongs to the previous sentence.
         last.end = base + range.start + lead + trimmed.len();
     }
 }
 
-/// The place behind code within a line that begins here, or behind its mark where it has no end.
+/// Returns the offset after inline code, or after its opening mark if it is not closed.
 fn behind_code(words: &str, at: usize) -> usize {
     let ticks = words[at..].bytes().take_while(|byte| *byte == b'`').count();
     let inside = at + ticks;
@@ -98,15 +101,15 @@ fn behind_code(words: &str, at: usize) -> usize {
             _ => run = 0,
         }
     }
-    // At the very end there is nothing behind the closing mark to see.
+    // The closing mark is the last character.
     if run == ticks && inside + CODE >= words.len() { words.len() } else { inside }
 }
 
-/// Where the sentence ends whose last mark may be the one at `at`; none where it goes on.
+/// Returns the end of the sentence if the mark at `at` ends it.
 fn end_of_sentence(words: &str, start: usize, at: usize) -> Option<usize> {
     let marks = words[at..].bytes().take_while(|byte| is_mark(*byte)).count();
     let behind = at + marks.max(words[at..].chars().next().map_or(1, char::len_utf8));
-    let end = closed(words, behind);
+    let end = skip_closing_marks(words, behind);
     let rest = &words[end..];
     if rest.is_empty() {
         return Some(end);
@@ -117,29 +120,29 @@ fn end_of_sentence(words: &str, start: usize, at: usize) -> Option<usize> {
     let next = rest.trim_start();
     let opener = next.trim_start_matches(['"', '\'', '(', '[', '“', '„', '«', '‘', '*', '_', '`']);
     let first = opener.chars().next();
-    // What goes on in small letters is the same sentence; code and file names may be small.
+    // A lower-case word continues the sentence, unless it is code or a file name.
     let small = first.is_some_and(char::is_lowercase) && !next.starts_with('`');
     let question = words[at..behind].contains(['?', '!']);
     if small && !(question && end == behind && !next.starts_with(['"', '“'])) {
         return None;
     }
     let dot = words[at..].starts_with('.') && marks == 1;
-    if dot && goes_on(words, start, at, opener) { None } else { Some(end) }
+    if dot && belongs_to_word(words, start, at, opener) { None } else { Some(end) }
 }
 
 fn is_mark(byte: u8) -> bool {
     matches!(byte, b'.' | b'!' | b'?')
 }
 
-/// Behind closing quotes, brackets and emphasis.
-fn closed(words: &str, behind: usize) -> usize {
+/// Returns the offset after closing quotes, brackets and emphasis.
+fn skip_closing_marks(words: &str, behind: usize) -> usize {
     let rest = words.get(behind..).unwrap_or("");
     let closing = ['"', '\'', ')', ']', '”', '“', '’', '»', '*', '_', '」', '』', '）'];
     words.len() - rest.trim_start_matches(closing).len()
 }
 
-/// Whether the full stop at `at` belongs to the word before it.
-fn goes_on(words: &str, start: usize, at: usize, next: &str) -> bool {
+/// Returns true if the full stop at `at` belongs to the word before it.
+fn belongs_to_word(words: &str, start: usize, at: usize, next: &str) -> bool {
     let head = &words[start..at];
     let from = head.char_indices().rev().take(WORD).find(|(_, c)| !word_part(*c));
     let word = from.map_or(head, |(place, c)| &head[place + c.len_utf8()..]);
@@ -148,7 +151,7 @@ fn goes_on(words: &str, start: usize, at: usize, next: &str) -> bool {
         let before = head[..head.len() - word.len()].trim_end();
         return before.is_empty() || word.len() <= 2 && is_ordinal(before, next_word);
     }
-    // A number or a bracket goes on even behind what may end a sentence.
+    // After such a word, a number or a bracket continues the sentence.
     let apart = next_word.starts_with(char::is_uppercase);
     abbreviations::never_ends(word)
         || abbreviations::may_end(word) && !apart
@@ -160,7 +163,7 @@ fn word_part(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '\u{a0}' | '\'' | '’')
 }
 
-/// `J. Smith`, `J. R. Smith`, `z. B.`; not `plan B. Then`.
+/// Returns true for `J. Smith`, `J. R. Smith`, `z. B.`; not for `plan B. Then`.
 fn initial(word: &str, head: &str, next: &str) -> bool {
     let mut letters = word.chars();
     let Some(letter) = letters.next().filter(|c| c.is_alphabetic()) else { return false };
@@ -175,7 +178,7 @@ fn initial(word: &str, head: &str, next: &str) -> bool {
     another || letter.is_uppercase() && (before.is_empty() || named.ends_with('.') || name)
 }
 
-/// `am 3. Oktober`, `le 3. mai`, `3. Absatz` behind an article.
+/// Returns true for `am 3. Oktober`, `le 3. mai`, `3. Absatz` after an article.
 fn is_ordinal(before: &str, next: &str) -> bool {
     let article = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
     abbreviations::is_month(next) || abbreviations::before_ordinal(&article)

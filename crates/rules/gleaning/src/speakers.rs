@@ -1,27 +1,27 @@
-//! Who speaks in a transcript.
+//! Finds the speakers of a transcript.
 //!
-//! `Anna: …` and `[00:01] Anna: …` line by line, voices of WebVTT, speakers in subtitles, and the
-//! exports that give a name and a time a line of their own.
+//! It knows lines such as `Anna: …` and `[00:01] Anna: …`, WebVTT voices, speakers in subtitles,
+//! and exports that put a name and a time on a separate line.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::blocks::{is_cue, label, stamp};
+use crate::layout::{is_cue, label_end, timestamp_length};
 use crate::people;
-use crate::sections::{Section, named};
+use crate::sections::{NoteSection, section_named};
 
-/// What one speaker says at a time.
+/// The start of one speaker's turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Turn {
-    /// The speaker's name.
+pub(crate) struct SpeakerTurn {
+    /// The byte range of the speaker's name.
     pub(crate) speaker: Range<usize>,
 }
 
-/// Two speakers, or one who speaks this often, make a transcript.
+/// The number of turns from which a single speaker makes a transcript.
 const OFTEN: usize = 3;
 
-/// The turns of a transcript; none where the text is none.
-pub(crate) fn turns(text: &str) -> Vec<Turn> {
+/// Returns the turns of a transcript; empty if the text is not one.
+pub(crate) fn turns(text: &str) -> Vec<SpeakerTurn> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut sure = text.trim_start_matches('\u{feff}').starts_with("WEBVTT");
     let mut start = 0;
@@ -36,20 +36,20 @@ pub(crate) fn turns(text: &str) -> Vec<Turn> {
         }
         start += line.len();
     }
-    if !sure && !talks(text, &found) {
+    if !sure && !is_conversation(text, &found) {
         return Vec::new();
     }
-    found.into_iter().map(|speaker| Turn { speaker }).collect()
+    found.into_iter().map(|speaker| SpeakerTurn { speaker }).collect()
 }
 
-/// Who speaks at this place.
-pub(crate) fn at(turns: &[Turn], place: usize) -> Option<Range<usize>> {
+/// Returns the speaker at this offset.
+pub(crate) fn speaker_at(turns: &[SpeakerTurn], place: usize) -> Option<Range<usize>> {
     let behind = turns.partition_point(|turn| turn.speaker.start <= place);
     turns.get(behind.checked_sub(1)?).map(|turn| turn.speaker.clone())
 }
 
-/// Whether these labels are people who talk: some of them more than once.
-fn talks(text: &str, found: &[Range<usize>]) -> bool {
+/// Returns true if these labels are speakers: some of them occur more than once.
+fn is_conversation(text: &str, found: &[Range<usize>]) -> bool {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for range in found {
         *counts.entry(text.get(range.clone()).unwrap_or("")).or_default() += 1;
@@ -58,7 +58,7 @@ fn talks(text: &str, found: &[Range<usize>]) -> bool {
     counts.len() > 1 && again > 0 && found.len() >= OFTEN || again > 0 && found.len() > OFTEN
 }
 
-/// The speaker a line names, and whether its form alone tells that it is one.
+/// Returns the speaker that a line names, and whether the form of the line is unambiguous.
 fn speaker(line: &str) -> Option<(Range<usize>, bool)> {
     voice(line)
         .map(|range| (range, true))
@@ -66,17 +66,18 @@ fn speaker(line: &str) -> Option<(Range<usize>, bool)> {
         .or_else(|| {
             let lead = line.len() - line.trim_start_matches(['-', '*', '>', ' ', '\t']).len();
             let bare = &line[lead..];
-            let colon = label(bare)?;
-            let told = stamp(bare);
+            let colon = label_end(bare)?;
+            let told = timestamp_length(bare);
             let name = chat_name(&bare[told..colon]);
             let range = lead + told + name.start..lead + told + name.end;
             let words = line.get(range.clone())?;
             let range = people::whole_name(line, range)?;
-            (named(words) == Section::Other && !is_field(words)).then_some((range, told > 0))
+            (section_named(words) == NoteSection::Other && !is_field(words))
+                .then_some((range, told > 0))
         })
 }
 
-/// `From Anna to Everyone`, as Zoom's chat has it.
+/// Returns the name in `From Anna to Everyone`, as in Zoom's chat.
 fn chat_name(label: &str) -> Range<usize> {
     let lead = label.len() - label.trim_start_matches("From ").trim_start().len();
     let end = label[lead..]
@@ -87,7 +88,7 @@ fn chat_name(label: &str) -> Range<usize> {
     if label.is_char_boundary(end) { lead..end } else { lead..label.len() }
 }
 
-/// Labels of a form, not of a speaker.
+/// Returns true for labels of a form, which are not speakers.
 fn is_field(words: &str) -> bool {
     const FIELDS: &str = " \
     owner due deadline priority project client version title url link email phone address author \
@@ -98,7 +99,7 @@ fn is_field(words: &str) -> bool {
     FIELDS.contains(&format!(" {small} "))
 }
 
-/// `<v Anna Kovács>…`.
+/// Finds the name in `<v Anna Kovács>…`.
 fn voice(line: &str) -> Option<Range<usize>> {
     let at = line.find("<v")?;
     let rest = &line[at + 2..];
@@ -108,12 +109,12 @@ fn voice(line: &str) -> Option<Range<usize>> {
     (end > from && end - from < 60).then_some(from..end)
 }
 
-/// `Anna Kovács   0:12`, `Anna Kovács 10:15 AM`: a line of its own before what is said.
+/// Finds the name in `Anna Kovács   0:12`, `Anna Kovács 10:15 AM` on a separate line.
 fn timed(line: &str) -> Option<Range<usize>> {
-    let length = people::name_at(line)?;
+    let length = people::name_length(line)?;
     let rest = line[length..].trim_start();
     let rest = rest.trim_start_matches(['[', '(', '|', '-', ' ']);
-    let time = stamp(rest);
+    let time = timestamp_length(rest);
     let behind = rest[time..].trim();
     let ends =
         time > 0 && (behind.is_empty() || matches!(behind.to_lowercase().as_str(), "am" | "pm"));

@@ -1,33 +1,33 @@
-//! Tables of tasks: which column says what, whose and by when.
+//! Tables of tasks: their columns for task, owner and due date.
 
 use std::ops::Range;
 
-use crate::blocks::Shape;
-use crate::cues::{self, Line};
+use crate::cues::{self, SentenceWords};
+use crate::layout::TextBlockKind;
 use crate::people;
-use crate::sections::{Piece, Section};
+use crate::sections::{NotePiece, NoteSection};
 
-/// A table whose head names its columns.
-pub(crate) struct Table {
+/// A table with a header that names its columns.
+pub(crate) struct ActionItemTable {
     rows: Range<usize>,
-    what: usize,
+    task: usize,
     owner: Option<usize>,
     due: Option<usize>,
     status: Option<usize>,
     head: usize,
 }
 
-/// A row of such a table.
-pub(crate) struct Row {
-    /// What is to be done.
-    pub(crate) what: Range<usize>,
-    /// Whose it is.
+/// A row of a table of tasks.
+pub(crate) struct ActionItemRow {
+    /// The task.
+    pub(crate) task: Range<usize>,
+    /// The owner.
     pub(crate) owner: Option<Range<usize>>,
-    /// When it is due.
+    /// The due date.
     pub(crate) due: Option<Range<usize>>,
-    /// Whether it is done.
+    /// Whether the task is done.
     pub(crate) done: bool,
-    /// Whether it is the head.
+    /// Whether the row is the header.
     pub(crate) head: bool,
 }
 
@@ -37,14 +37,16 @@ const WHAT: &str = "\
 
 const STATUS: &str = "status|state|done|erledigt|statut|estado";
 
-impl Table {
-    /// The tables of tasks among these pieces.
-    pub(crate) fn all(text: &str, pieces: &[Piece]) -> Vec<Self> {
+impl ActionItemTable {
+    /// Returns the tables of tasks among these pieces.
+    pub(crate) fn all(text: &str, pieces: &[NotePiece]) -> Vec<Self> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < pieces.len() {
-            let length =
-                pieces[at..].iter().take_while(|piece| piece.block.shape == Shape::Row).count();
+            let length = pieces[at..]
+                .iter()
+                .take_while(|piece| piece.block.kind == TextBlockKind::Row)
+                .count();
             if length > 1 {
                 found.extend(Self::read(text, pieces, at..at + length));
             }
@@ -53,33 +55,35 @@ impl Table {
         found
     }
 
-    fn read(text: &str, pieces: &[Piece], rows: Range<usize>) -> Option<Self> {
+    fn read(text: &str, pieces: &[NotePiece], rows: Range<usize>) -> Option<Self> {
         let cells = cells(text, &pieces[rows.start]);
         let column = |names: &str| {
-            cells.iter().position(|cell| Line::of(&text[cell.clone()]).begins(names).is_some())
+            cells.iter().position(|cell| {
+                SentenceWords::of(&text[cell.clone()]).starts_with(names).is_some()
+            })
         };
         let (owner, due, status) = (column(cues::OWNERS), column(cues::DUES), column(STATUS));
         let what = column(WHAT);
-        let tasks = pieces[rows.start].section == Section::Tasks;
+        let tasks = pieces[rows.start].section == NoteSection::Tasks;
         let fits = what.is_some() && owner.is_some() || tasks && cells.len() > 1;
         let first = (0..cells.len()).find(|place| Some(*place) != owner && Some(*place) != due)?;
         fits.then(|| Self {
             head: pieces[rows.start].block.body,
             rows,
-            what: what.unwrap_or(first),
+            task: what.unwrap_or(first),
             owner,
             due,
             status,
         })
     }
 
-    /// Whether the piece at this place is one of its rows.
+    /// Returns true if the piece at this index is a row of the table.
     pub(crate) fn holds(&self, place: usize) -> bool {
         self.rows.contains(&place)
     }
 
-    /// What a piece says as a row of this table.
-    pub(crate) fn row(&self, text: &str, piece: &Piece) -> Option<Row> {
+    /// Parses a piece as a row of this table.
+    pub(crate) fn row(&self, text: &str, piece: &NotePiece) -> Option<ActionItemRow> {
         let cells = cells(text, piece);
         let cell = |place: Option<usize>| place.and_then(|place| cells.get(place).cloned());
         let status = cell(self.status).map(|range| text[range].to_lowercase()).unwrap_or_default();
@@ -90,8 +94,8 @@ impl Table {
         let named =
             cell(self.owner).and_then(|range| people::names(text, range).into_iter().next());
         let filled = |range: &Range<usize>| text[range.clone()].contains(char::is_alphanumeric);
-        Some(Row {
-            what: cell(Some(self.what)).filter(filled)?,
+        Some(ActionItemRow {
+            task: cell(Some(self.task)).filter(filled)?,
             owner: named,
             due: cell(self.due).filter(filled),
             done,
@@ -100,8 +104,8 @@ impl Table {
     }
 }
 
-/// The cells of a row, without the blanks around them.
-pub(crate) fn cells(text: &str, piece: &Piece) -> Vec<Range<usize>> {
+/// Returns the cells of a row, trimmed.
+pub(crate) fn cells(text: &str, piece: &NotePiece) -> Vec<Range<usize>> {
     let row = text.get(piece.block.body..piece.block.end).unwrap_or("");
     let lead = usize::from(row.starts_with('|'));
     let inner = row[lead..].strip_suffix('|').unwrap_or(&row[lead..]);

@@ -1,10 +1,10 @@
-//! Whether a question was answered where it stands.
+//! Checks whether a text answers its own questions.
 
 use std::ops::Range;
 
-use crate::blocks::Shape;
-use crate::cues::Line;
-use crate::sections::{Piece, Section};
+use crate::cues::SentenceWords;
+use crate::layout::TextBlockKind;
+use crate::sections::{NotePiece, NoteSection};
 
 /// Words that leave a question open.
 const UNKNOWN: &str = "\
@@ -18,19 +18,19 @@ const UNKNOWN: &str = "\
 /// Questions that want no answer.
 const RHETORICAL: &str = "right|ok|okay|isn't it|no|oder|n'est-ce pas|verdad|why|how|really";
 
-/// Whether nobody answers this question: not in the same piece behind it (`rest`), and not in the
-/// piece that follows.
-pub(crate) fn unanswered(
+/// Returns true if nothing answers the question: neither the rest of its piece (`rest`), nor the
+/// next piece.
+pub(crate) fn is_unanswered(
     text: &str,
-    pieces: &[Piece],
+    pieces: &[NotePiece],
     place: usize,
     question: &str,
     rest: &[Range<usize>],
 ) -> bool {
-    let line = Line::of(question);
-    let tag = line.len() <= 2 && pieces[place].section != Section::Questions;
-    let idea = line.begins("maybe|perhaps|vielleicht|peut-être|quizás").is_some();
-    if idea || tag || line.len() <= 3 && line.begins(RHETORICAL).is_some() {
+    let line = SentenceWords::of(question);
+    let tag = line.len() <= 2 && pieces[place].section != NoteSection::Questions;
+    let idea = line.starts_with("maybe|perhaps|vielleicht|peut-être|quizás").is_some();
+    if idea || tag || line.len() <= 3 && line.starts_with(RHETORICAL).is_some() {
         return false;
     }
     let asked = |range: &Range<usize>| text[range.clone()].ends_with(['?', '？']);
@@ -38,36 +38,37 @@ pub(crate) fn unanswered(
         return is_open(&text[next.clone()]);
     }
     let Some(next) = pieces.get(place + 1) else { return true };
-    let words = text.get(next.rest..next.block.end).unwrap_or("");
+    let words = text.get(next.content_start..next.block.end).unwrap_or("");
     if replies(text, &pieces[place], next) { is_open(words) } else { true }
 }
 
 fn is_open(words: &str) -> bool {
-    Line::of(words).has(UNKNOWN) || words.trim_end().ends_with(['?', '？'])
+    SentenceWords::of(words).has(UNKNOWN) || words.trim_end().ends_with(['?', '？'])
 }
 
-/// Whether a piece is what an answer to the one before it would look like.
-fn replies(text: &str, asks: &Piece, next: &Piece) -> bool {
+/// Returns true if a piece looks like an answer to the previous one.
+fn replies(text: &str, asks: &NotePiece, next: &NotePiece) -> bool {
     let words = text.get(next.block.body..next.block.end).unwrap_or("");
     let marked = words.starts_with("->") || words.starts_with('→') || words.starts_with("=>");
-    let label = next.label_of(text).map(Line::of);
-    let answers =
-        label.is_some_and(|label| label.begins("a|answer|antwort|réponse|respuesta").is_some());
+    let label = next.label_of(text).map(SentenceWords::of);
+    let answers = label
+        .is_some_and(|label| label.starts_with("a|answer|antwort|réponse|respuesta").is_some());
     if marked || answers {
         return true;
     }
-    match (asks.block.shape, next.block.shape) {
-        // A list below an item answers it; the next item of the same list does not.
-        (Shape::Item(_), Shape::Item(_)) => next.block.indent > asks.block.indent,
-        (Shape::Item(_), _) => false,
-        (Shape::Prose, Shape::Heading(_)) => false,
-        // Whoever speaks next answers; a new part of the notes does not.
-        (Shape::Prose, Shape::Prose) => {
-            next.section == asks.section && asks.section != Section::Questions
+    match (asks.block.kind, next.block.kind) {
+        // A nested list answers the item above it; the next item of the same list does not.
+        (TextBlockKind::Item(_), TextBlockKind::Item(_)) => next.block.indent > asks.block.indent,
+        (TextBlockKind::Item(_), _) => false,
+        (TextBlockKind::Prose, TextBlockKind::Heading(_)) => false,
+        // The next speaker answers; a new section of the notes does not.
+        (TextBlockKind::Prose, TextBlockKind::Prose) => {
+            next.section == asks.section && asks.section != NoteSection::Questions
         }
-        (Shape::Prose, Shape::Item(_) | Shape::Row | Shape::Code) => {
-            asks.section != Section::Questions
-        }
+        (
+            TextBlockKind::Prose,
+            TextBlockKind::Item(_) | TextBlockKind::Row | TextBlockKind::Code,
+        ) => asks.section != NoteSection::Questions,
         _ => false,
     }
 }

@@ -1,90 +1,98 @@
-//! The sentences of a passage as an answer is looked for among them, and what stands around each.
+//! The sentences of a passage as candidates for an answer, with their context.
 
-use crate::blocks::{Block, Shape, blocks};
-use crate::words::Stems;
-use crate::{Leaf, sentences};
+use crate::layout::{TextBlock, TextBlockKind, blocks};
+use crate::words::StemSet;
+use crate::{SourcePassage, sentences};
 
 /// A sentence of a passage.
 #[derive(Debug)]
-pub(crate) struct Unit {
-    /// Its first byte.
+pub(crate) struct SentenceUnit {
+    /// The start, in bytes.
     pub(crate) start: usize,
-    /// The byte behind its last.
+    /// The end (exclusive), in bytes.
     pub(crate) end: usize,
-    /// Whether it says something: headings, questions and link targets do not.
-    pub(crate) speaks: bool,
-    /// Whether it is a heading or a question, which the next ones stand under.
-    pub(crate) heads: Option<u8>,
-    /// Whether it is an item of a list or a row of a table.
-    pub(crate) item: bool,
+    /// Whether it is a statement: not a heading, a question or a link target.
+    pub(crate) is_statement: bool,
+    /// The level, if it is a heading or a question above the next sentences.
+    pub(crate) heading_depth: Option<u8>,
+    /// Whether it is a list item or a table row.
+    pub(crate) is_item: bool,
     /// Whether it is code.
-    pub(crate) code: bool,
-    /// What it speaks of.
-    pub(crate) stems: Stems,
+    pub(crate) is_code: bool,
+    /// The stems of its words.
+    pub(crate) stems: StemSet,
 }
 
-/// Where a question counts among the headings: below all of them.
+/// The heading level of a question: below all headings.
 const QUESTION: u8 = 7;
 
-/// The sentences of a passage, in order.
-pub(crate) fn units(leaf: &Leaf<'_>) -> Vec<Unit> {
-    let mut found = vec![heading_of(leaf)];
-    for block in blocks(leaf.text) {
+/// Returns the sentences of a passage in order.
+pub(crate) fn units(passage: &SourcePassage<'_>) -> Vec<SentenceUnit> {
+    let mut found = vec![heading_of(passage)];
+    for block in blocks(passage.text) {
         let mut ranges = Vec::new();
-        sentences::of_block(leaf.text, &block, &mut ranges);
-        found.extend(ranges.into_iter().map(|range| unit(leaf.text, &block, range)));
+        sentences::block_sentences(passage.text, &block, &mut ranges);
+        found.extend(ranges.into_iter().map(|range| unit(passage.text, &block, range)));
     }
     found
 }
 
-/// The headings a passage stands under, as if they stood in it: an empty place with their words.
-fn heading_of(leaf: &Leaf<'_>) -> Unit {
-    let stems = Stems::of(leaf.heading);
-    Unit { start: 0, end: 0, speaks: false, heads: Some(0), item: false, code: false, stems }
-}
-
-fn unit(text: &str, block: &Block, range: std::ops::Range<usize>) -> Unit {
-    let words = text.get(range.clone()).unwrap_or("");
-    let asks = words.ends_with(['?', '？']) && !matches!(block.shape, Shape::Code);
-    let heads = match block.shape {
-        Shape::Heading(depth) => Some(depth),
-        _ => asks.then_some(QUESTION),
-    };
-    Unit {
-        start: range.start,
-        end: range.end,
-        speaks: heads.is_none() && block.shape != Shape::Furniture,
-        heads,
-        item: matches!(block.shape, Shape::Item(_) | Shape::Row),
-        code: block.shape == Shape::Code,
-        stems: Stems::of(words),
+/// Returns the headings above a passage as an empty unit with their stems.
+fn heading_of(passage: &SourcePassage<'_>) -> SentenceUnit {
+    let stems = StemSet::of(passage.heading);
+    SentenceUnit {
+        start: 0,
+        end: 0,
+        is_statement: false,
+        heading_depth: Some(0),
+        is_item: false,
+        is_code: false,
+        stems,
     }
 }
 
-/// What stands around a sentence.
-pub(crate) struct Context<'a> {
-    /// Headings and the question above it.
-    pub(crate) headings: Vec<&'a Stems>,
-    /// The sentences beside it, and what announces the list it is in.
-    pub(crate) near: Vec<&'a Stems>,
+fn unit(text: &str, block: &TextBlock, range: std::ops::Range<usize>) -> SentenceUnit {
+    let words = text.get(range.clone()).unwrap_or("");
+    let asks = words.ends_with(['?', '？']) && !matches!(block.kind, TextBlockKind::Code);
+    let heads = match block.kind {
+        TextBlockKind::Heading(depth) => Some(depth),
+        _ => asks.then_some(QUESTION),
+    };
+    SentenceUnit {
+        start: range.start,
+        end: range.end,
+        is_statement: heads.is_none() && block.kind != TextBlockKind::Boilerplate,
+        heading_depth: heads,
+        is_item: matches!(block.kind, TextBlockKind::Item(_) | TextBlockKind::Row),
+        is_code: block.kind == TextBlockKind::Code,
+        stems: StemSet::of(words),
+    }
 }
 
-/// How far back a heading or the beginning of a list is looked for.
+/// The context of a sentence.
+pub(crate) struct SentenceContext<'a> {
+    /// The headings and the question above it.
+    pub(crate) headings: Vec<&'a StemSet>,
+    /// The sentences next to it, and the sentence that announces its list.
+    pub(crate) near: Vec<&'a StemSet>,
+}
+
+/// How many sentences back a heading or the start of a list is searched.
 const BACK: usize = 40;
 
-impl<'a> Context<'a> {
-    /// Of the sentence at this place.
-    pub(crate) fn of(units: &'a [Unit], place: usize) -> Self {
+impl<'a> SentenceContext<'a> {
+    /// Returns the context of the sentence at this index.
+    pub(crate) fn of(units: &'a [SentenceUnit], place: usize) -> Self {
         let mut headings = Vec::new();
         let mut near = Vec::new();
         let mut depth = u8::MAX;
-        let mut list = units[place].item;
+        let mut list = units[place].is_item;
         for unit in units[..place].iter().rev().take(BACK) {
-            if let Some(heads) = unit.heads.filter(|heads| *heads < depth) {
+            if let Some(heads) = unit.heading_depth.filter(|heads| *heads < depth) {
                 headings.push(&unit.stems);
                 depth = heads;
             }
-            if list && !unit.item {
+            if list && !unit.is_item {
                 near.push(&unit.stems);
                 list = false;
             }
@@ -92,18 +100,18 @@ impl<'a> Context<'a> {
         if depth > 0 && place > 0 {
             headings.push(&units[0].stems);
         }
-        near.extend(beside(units, place).map(|unit| &unit.stems));
+        near.extend(adjacent_units(units, place).map(|unit| &unit.stems));
         Self { headings, near }
     }
 }
 
-/// The sentences right before and behind, as far as no heading is between. Items of a list do not
-/// speak of each other.
-fn beside(units: &[Unit], place: usize) -> impl Iterator<Item = &Unit> {
+/// Returns the sentences directly before and after, unless a heading is between. Items of a list
+/// are not context for each other.
+fn adjacent_units(units: &[SentenceUnit], place: usize) -> impl Iterator<Item = &SentenceUnit> {
     let before = place.checked_sub(1).and_then(|before| units.get(before));
     let behind = units.get(place + 1);
-    let item = units[place].item;
+    let item = units[place].is_item;
     before.into_iter().chain(behind).filter(move |unit| {
-        unit.heads.is_none_or(|heads| heads == QUESTION) && !(item && unit.item)
+        unit.heading_depth.is_none_or(|heads| heads == QUESTION) && !(item && unit.is_item)
     })
 }

@@ -1,22 +1,22 @@
-//! Words as they are compared here: folded, without their endings, and with what else they are
-//! called.
+//! Compares words: folded, without endings, and with irregular forms.
 //!
-//! Not the terms of the index: here two words are held against each other, so forms that no rule
-//! joins may still be seen to be the same, and a word of a question may be met by another word.
+//! These are not the terms of the index. Here two words are compared directly, so related forms
+//! that no rule joins can still match.
 
 use std::collections::HashSet;
 
-/// A word of a text, where it stands and what it is compared by.
+/// A word of a text and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word<'a> {
-    /// As it stands.
+pub(crate) struct TextWord<'a> {
+    /// The word as the text has it.
     pub(crate) text: &'a str,
-    /// Where it begins.
+    /// The start, in bytes.
     pub(crate) start: usize,
 }
 
-/// The words of a text. Names like `no_std`, `serde_json::Value`, `0.9.1`, `C++` are one word.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+/// Returns the words of a text. Names such as `no_std`, `serde_json::Value`, `0.9.1`, `C++` are one
+/// word.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = TextWord<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..)?;
@@ -24,11 +24,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let start = at + skip;
         let end = start + length(&text[start..]);
         at = end;
-        Some(Word { text: &text[start..end], start })
+        Some(TextWord { text: &text[start..end], start })
     })
 }
 
-/// How long the word is that begins here: connectors count only between letters or digits.
+/// Returns the length of the word at the start. Connectors count only between letters or digits.
 fn length(text: &str) -> usize {
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -50,58 +50,59 @@ fn length(text: &str) -> usize {
     end
 }
 
-/// Whether a character is a word by itself, as in Chinese and Japanese.
+/// Returns true if a character is a word by itself, as in Chinese and Japanese.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff)
 }
 
-/// What the words of a text are compared by.
+/// The stems of a text's words.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stems(HashSet<String>);
+pub(crate) struct StemSet(HashSet<String>);
 
-impl Stems {
-    /// Those of a text.
+impl StemSet {
+    /// Returns the stems of a text.
     pub(crate) fn of(text: &str) -> Self {
         let mut stems = Self::default();
         stems.add(text);
         stems
     }
 
-    /// Adds those of another text.
+    /// Adds the stems of another text.
     pub(crate) fn add(&mut self, text: &str) {
         for word in words(text) {
             let folded = fold(word.text);
-            for part in parts(word.text) {
+            for part in split_identifier(word.text) {
                 self.0.insert(stem(&fold(part)));
             }
             self.0.insert(stem(&folded));
         }
     }
 
-    /// Adds those of another set.
+    /// Adds the stems of another set.
     pub(crate) fn join(&mut self, other: &Self) {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Whether one of the words has this stem, or one that differs from it only in its ending.
-    pub(crate) fn have(&self, wanted: &str) -> bool {
-        self.0.contains(wanted) || wanted.len() >= 6 && self.0.iter().any(|stem| akin(stem, wanted))
+    /// Returns true if one of the stems is this one, or differs from it only in its ending.
+    pub(crate) fn contains(&self, wanted: &str) -> bool {
+        self.0.contains(wanted)
+            || wanted.len() >= 6 && self.0.iter().any(|stem| are_related(stem, wanted))
     }
 
-    /// How many they are.
+    /// Returns the number of stems.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// How many of them the other has too.
+    /// Returns the number of stems that both sets contain.
     pub(crate) fn shared(&self, other: &Self) -> usize {
         self.0.iter().filter(|stem| other.0.contains(*stem)).count()
     }
 }
 
-/// The pieces of a name: `serde_json` → `serde`, `json`; `camelCase` → `camel`, `Case`.
-pub(crate) fn parts(word: &str) -> Vec<&str> {
-    // A version or a decimal is not cut.
+/// Splits an identifier into pieces: `serde_json` → `serde`, `json`; `camelCase` → `camel`, `Case`.
+pub(crate) fn split_identifier(word: &str) -> Vec<&str> {
+    // Versions and decimals are not split.
     if word.starts_with(|c: char| c.is_ascii_digit()) {
         return vec![word];
     }
@@ -121,7 +122,7 @@ pub(crate) fn parts(word: &str) -> Vec<&str> {
     found
 }
 
-/// In small letters, without accents, possessive endings and the marks around it.
+/// Returns the word in lower case, without accents, possessive endings and surrounding marks.
 pub(crate) fn fold(word: &str) -> String {
     let word = word.trim_end_matches("'s").trim_end_matches("’s").trim_end_matches(['\'', '’']);
     let mut folded = String::with_capacity(word.len());
@@ -144,7 +145,7 @@ pub(crate) fn fold(word: &str) -> String {
     folded
 }
 
-/// Endings, the longest first; what is left of a word has at least four letters.
+/// Endings, longest first. At least four letters of a word must remain.
 const ENDINGS: &[&str] = &[
     "izations", "isations", "ization", "isation", "ications", "ication", "ations", "ation",
     "ments", "ment", "ingly", "edly", "ators", "ator", "ities", "ity", "ances", "ance", "ences",
@@ -153,7 +154,7 @@ const ENDINGS: &[&str] = &[
     "ors", "ers", "or", "er", "ies", "ied", "ed", "es", "ly", "al", "s", "e", "y",
 ];
 
-/// Forms no rule leads to: each word before its colon is one of the word behind it.
+/// Irregular forms, as `form:stem`.
 const IRREGULAR: &str = " \
     chose:choose chosen:choose wrote:write written:write built:build made:make kept:keep sent:send \
     held:hold bought:buy paid:pay ran:run began:begin begun:begin took:take taken:take gave:give \
@@ -174,7 +175,7 @@ fn regular(folded: &str) -> &str {
     other.unwrap_or(folded)
 }
 
-/// A folded word without its endings: at most two of them.
+/// Returns a folded word without its endings, at most two of them.
 pub(crate) fn stem(folded: &str) -> String {
     if folded.len() < 3 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return folded.to_owned();
@@ -186,17 +187,17 @@ pub(crate) fn stem(folded: &str) -> String {
             stem.len() >= least + ending.len() && stem.ends_with(**ending)
         };
         let Some(ending) = ENDINGS.iter().find(left) else { break };
-        // `ss` is no plural: `process`, `access`.
+        // `ss` is not a plural: `process`, `access`.
         if *ending == "s" && stem.ends_with("ss") {
             break;
         }
         stem = &stem[..stem.len() - ending.len()];
     }
-    undoubled(stem).to_owned()
+    undouble_consonant(stem).to_owned()
 }
 
-/// `runn` → `run`; `pass` stays.
-fn undoubled(stem: &str) -> &str {
+/// Removes a doubled consonant: `runn` → `run`; `pass` stays.
+fn undouble_consonant(stem: &str) -> &str {
     let bytes = stem.as_bytes();
     match bytes {
         [.., one, two] if one == two && bytes.len() > 3 && !b"sleoz".contains(two) => {
@@ -206,8 +207,8 @@ fn undoubled(stem: &str) -> &str {
     }
 }
 
-/// Whether two stems are forms of one word: a long common beginning, short endings.
-fn akin(one: &str, other: &str) -> bool {
+/// Returns true if two stems are forms of one word: a long common prefix and short endings.
+fn are_related(one: &str, other: &str) -> bool {
     let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     common >= 6
         && one.len() <= common + 3

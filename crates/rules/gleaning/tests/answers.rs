@@ -1,8 +1,8 @@
-//! What is answered, what is refused, and what is packed, on texts of our own.
+//! Answers, refusals to answer, and packing, on texts of our own.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
 
-use toolgate_gleaning::{Leaf, answer, ground, pack};
+use toolgate_gleaning::{SourcePassage, answer, ground_answer, pack};
 
 const HANDBOOK: &[(&str, &str)] = &[
     (
@@ -26,8 +26,8 @@ const HANDBOOK: &[(&str, &str)] = &[
     ),
 ];
 
-fn leaves() -> Vec<Leaf<'static>> {
-    let leaf = |(heading, text): &(&'static str, &'static str)| Leaf {
+fn leaves() -> Vec<SourcePassage<'static>> {
+    let leaf = |(heading, text): &(&'static str, &'static str)| SourcePassage {
         title: "Staff handbook",
         path: "",
         heading,
@@ -40,7 +40,7 @@ fn leaves() -> Vec<Leaf<'static>> {
 /// The first sentence that answers.
 fn first(question: &str) -> &'static str {
     let leaves = leaves();
-    answer(question, &leaves).first().map_or("", |span| span.of(&leaves))
+    answer(question, &leaves).first().map_or("", |span| span.text_in(&leaves))
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn a_question_is_answered_by_the_sentence_that_says_it() {
 fn a_sentence_comes_with_the_code_it_announces() {
     let leaves = leaves();
     let spans = answer("How is the database saved to a second site?", &leaves);
-    assert!(spans[0].of(&leaves).contains("every night"));
-    assert!(spans[1].of(&leaves).contains("backupctl run"));
+    assert!(spans[0].text_in(&leaves).contains("every night"));
+    assert!(spans[1].text_in(&leaves).contains("backupctl run"));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn what_only_shares_words_is_refused() {
 
 #[test]
 fn a_refusal_says_what_was_missing() {
-    let refused = ground("Which hotel in Lisbon do we book?", &leaves(), &|_| None);
+    let refused = ground_answer("Which hotel in Lisbon do we book?", &leaves(), &|_| None);
     assert!(refused.sentences.is_empty() && refused.confidence == 0.0);
     assert!(refused.missing.iter().any(|word| word == "Lisbon"), "{:?}", refused.missing);
     assert!(answer("", &leaves()).is_empty());
@@ -98,9 +98,15 @@ fn a_pack_takes_the_best_that_fit_and_nothing_again() {
         ("The cache keeps compiled objects for all branches and is shared by every runner.", 2.0),
         ("Lunch is at noon.", 0.1),
     ];
-    let leaves: Vec<Leaf<'_>> = texts
+    let leaves: Vec<SourcePassage<'_>> = texts
         .iter()
-        .map(|(text, score)| Leaf { title: "", path: "", heading: "", text, score: *score })
+        .map(|(text, score)| SourcePassage {
+            title: "",
+            path: "",
+            heading: "",
+            text,
+            score: *score,
+        })
         .collect();
     let tokens = |text: &str| text.split_whitespace().count();
     assert_eq!(pack("how is the cache cleared", &leaves, 100, &tokens), [0, 2, 3]);

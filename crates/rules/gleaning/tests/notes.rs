@@ -1,7 +1,7 @@
-//! What is gleaned from notes, minutes and transcripts, against what a person finds in them.
+//! Compares what is extracted from notes, minutes and transcripts with what a person finds.
 //!
-//! Each text under `tests/notes` stands beside a file of expectations: kind, a few words of the
-//! sentence, and what is stated with it. Precision and recall are over all of them.
+//! Each text under `tests/notes` has a file of expectations: kind, a few words of the sentence, and
+//! its details. Precision and recall are computed over all of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
 
@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolgate_gleaning::{Kind, Leaf, Span, Standing, decisions, meeting, open_loops};
+use toolgate_gleaning::{
+    DecisionStatus, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions, extract_meeting,
+    extract_open_loops,
+};
 
 /// Something found or expected: its kind, its words, and what is stated with it.
 #[derive(Debug, Clone)]
@@ -19,46 +22,47 @@ struct Find {
     stated: Vec<String>,
 }
 
-fn leaf(text: &str) -> Leaf<'_> {
-    Leaf { title: "", path: "", heading: "", text, score: 1.0 }
+fn leaf(text: &str) -> SourcePassage<'_> {
+    SourcePassage { title: "", path: "", heading: "", text, score: 1.0 }
 }
 
-fn words(text: &str, span: Option<Span>) -> String {
+fn words(text: &str, span: Option<PassageSpan>) -> String {
     span.map(|span| text[span.start..span.end].to_owned()).unwrap_or_default()
 }
 
 /// Everything gleaned from a text; what a meeting is only where its expectations have one.
 fn found(text: &str, is_meeting: bool) -> Vec<Find> {
     let mut finds = Vec::new();
-    let find = |kind, span: Span, stated| Find { kind, words: words(text, Some(span)), stated };
-    for open in open_loops(&[leaf(text)]) {
+    let find =
+        |kind, span: PassageSpan, stated| Find { kind, words: words(text, Some(span)), stated };
+    for open in extract_open_loops(&[leaf(text)]) {
         let kind = match open.kind {
-            Kind::Task => "task",
-            Kind::Question => "question",
-            Kind::Promise => "promise",
+            OpenLoopKind::Task => "task",
+            OpenLoopKind::Question => "question",
+            OpenLoopKind::Promise => "promise",
         };
         let stated =
             vec![words(text, open.owner), words(text, open.due), open.date.unwrap_or_default()];
         finds.push(find(kind, open.span, stated));
     }
-    for decision in decisions(&[leaf(text)]) {
+    for decision in extract_decisions(&[leaf(text)]) {
         let people: Vec<String> =
             decision.people.iter().map(|span| words(text, Some(*span))).collect();
-        let standing = match decision.standing {
-            Standing::Accepted => "",
-            Standing::Rejected => "rejected",
-            Standing::Superseded => "superseded",
+        let standing = match decision.status {
+            DecisionStatus::Accepted => "",
+            DecisionStatus::Rejected => "rejected",
+            DecisionStatus::Superseded => "superseded",
         };
         let day = decision.day.unwrap_or_default();
         let stated = vec![words(text, decision.reason), day, people.join(","), standing.to_owned()];
         finds.push(find("decision", decision.span, stated));
     }
     if is_meeting {
-        let meeting = meeting(text);
+        let meeting = extract_meeting(text);
         finds.extend(meeting.attendees.iter().map(|span| find("attendee", *span, Vec::new())));
         finds.extend(meeting.topics.iter().map(|span| find("topic", *span, Vec::new())));
         for action in meeting.actions {
-            finds.push(find("action", action.what, vec![words(text, action.owner)]));
+            finds.push(find("action", action.task, vec![words(text, action.owner)]));
         }
     }
     finds

@@ -1,5 +1,4 @@
-//! What holds for any text: spans are where they should be, nothing panics, and work grows with
-//! the text and not with its square.
+//! Properties of every text: spans are valid, nothing panics, and the work grows linearly.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
 
@@ -7,7 +6,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
-use toolgate_gleaning::{Leaf, Span, decisions, ground, meeting, open_loops, pack, sentences};
+use toolgate_gleaning::{
+    PassageSpan, SourcePassage, extract_decisions, extract_meeting, extract_open_loops,
+    ground_answer, pack, sentences,
+};
 
 /// A tenth of the counts in the normal run.
 fn cases(whole: u32) -> ProptestConfig {
@@ -103,8 +105,8 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-fn check(span: Span, texts: &[&str]) -> Result<(), TestCaseError> {
-    let text = texts.get(span.leaf).copied();
+fn check(span: PassageSpan, texts: &[&str]) -> Result<(), TestCaseError> {
+    let text = texts.get(span.passage).copied();
     let words = text.and_then(|text| text.get(span.start..span.end));
     prop_assert!(words.is_some_and(|words| !words.trim().is_empty()), "{span:?}");
     Ok(())
@@ -127,24 +129,24 @@ proptest! {
     #[test]
     fn whatever_is_gleaned_is_a_span_of_its_passage(texts in proptest::collection::vec(text(), 0..4), title in text()) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let leaves: Vec<Leaf<'_>> =
-            texts.iter().map(|text| Leaf { title: &title, path: "", heading: &title, text, score: 1.0 }).collect();
-        for open in open_loops(&leaves) {
+        let leaves: Vec<SourcePassage<'_>> =
+            texts.iter().map(|text| SourcePassage { title: &title, path: "", heading: &title, text, score: 1.0 }).collect();
+        for open in extract_open_loops(&leaves) {
             check(open.span, &texts)?;
             for span in [open.owner, open.due].into_iter().flatten() {
                 check(span, &texts)?;
-                prop_assert_eq!(span.leaf, open.span.leaf);
+                prop_assert_eq!(span.passage, open.span.passage);
             }
         }
-        for decision in decisions(&leaves) {
+        for decision in extract_decisions(&leaves) {
             check(decision.span, &texts)?;
             for span in decision.reason.into_iter().chain(decision.date).chain(decision.people) {
                 check(span, &texts)?;
             }
         }
         for text in &texts {
-            let meeting = meeting(text);
-            let actions = meeting.actions.iter().flat_map(|action| [Some(action.what), action.owner, action.due]);
+            let meeting = extract_meeting(text);
+            let actions = meeting.actions.iter().flat_map(|action| [Some(action.task), action.owner, action.due]);
             for span in meeting.attendees.iter().chain(&meeting.topics).copied().chain(actions.flatten()) {
                 check(span, &[text])?;
             }
@@ -154,13 +156,13 @@ proptest! {
     #[test]
     fn an_answer_is_whole_sentences_of_the_passages(texts in proptest::collection::vec(text(), 0..4), question in text()) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let leaves: Vec<Leaf<'_>> =
-            texts.iter().map(|text| Leaf { title: "Notes", path: "", heading: "", text, score: 1.0 }).collect();
-        let answer = ground(&question, &leaves, &|_| None);
+        let leaves: Vec<SourcePassage<'_>> =
+            texts.iter().map(|text| SourcePassage { title: "Notes", path: "", heading: "", text, score: 1.0 }).collect();
+        let answer = ground_answer(&question, &leaves, &|_| None);
         prop_assert!((0.0..=1.0).contains(&answer.confidence));
         for span in answer.sentences {
             check(span, &texts)?;
-            let whole = sentences(texts[span.leaf]);
+            let whole = sentences(texts[span.passage]);
             prop_assert!(whole.contains(&(span.start..span.end)));
         }
     }
@@ -169,10 +171,10 @@ proptest! {
     fn a_pack_keeps_its_budget_and_takes_nothing_twice(
         texts in proptest::collection::vec(text(), 0..12), task in text(), budget in 0_usize..400,
     ) {
-        let leaves: Vec<Leaf<'_>> = texts
+        let leaves: Vec<SourcePassage<'_>> = texts
             .iter()
             .zip(1_u32..)
-            .map(|(text, place)| Leaf { title: "", path: "", heading: "", text, score: 1.0 / f64::from(place) })
+            .map(|(text, place)| SourcePassage { title: "", path: "", heading: "", text, score: 1.0 / f64::from(place) })
             .collect();
         let tokens = |text: &str| text.len() / 4 + 1;
         let taken = pack(&task, &leaves, budget, &tokens);
@@ -192,13 +194,15 @@ const MEASUREMENTS: usize = 20;
 /// How long this thread works to find everything in a text. Time in which others have the processor
 /// does not count.
 fn work(text: &str) -> Duration {
-    let leaves = [Leaf { title: text, path: "", heading: text, text, score: 1.0 }];
+    let leaves = [SourcePassage { title: text, path: "", heading: text, text, score: 1.0 }];
     let start = worked();
     let found = sentences(text).len()
-        + open_loops(&leaves).len()
-        + decisions(&leaves).len()
-        + meeting(text).topics.len()
-        + ground("Which port does Anna use by 2026-11-20?", &leaves, &|_| None).sentences.len();
+        + extract_open_loops(&leaves).len()
+        + extract_decisions(&leaves).len()
+        + extract_meeting(text).topics.len()
+        + ground_answer("Which port does Anna use by 2026-11-20?", &leaves, &|_| None)
+            .sentences
+            .len();
     assert!(found < usize::MAX);
     worked() - start
 }

@@ -1,45 +1,45 @@
-//! Gives every member of a set a name that no other member has, whatever the order of the set.
+//! Gives every member of a set a unique name, independent of the order of the set.
 //!
-//! A member brings its names in the order it would like them. Whoever shares a name with another
-//! moves on to the next of his, all of them at once, until nobody shares. A name that was given up
-//! so is nobody's: whoever comes to it later moves on too.
+//! Each claimant has a list of choices. Claimants that share a name all move on to their next
+//! choice at the same time, until no name is shared. A name that was given up this way is closed: a
+//! claimant that reaches it later moves on too.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Who wants a name.
-pub(crate) trait Claimant {
-    /// The names it would take, best first; `None` after the last.
+/// A claimant of a name.
+pub(crate) trait NameClaimant {
+    /// Returns the choice at a level, best first; `None` after the last.
     fn choice(&self, level: usize) -> Option<String>;
 
-    /// Whether its first choice beats the choice of others.
+    /// Returns true if its first choice wins over the choices of others.
     fn has_precedence(&self) -> bool;
 
-    /// Whether a choice says who it is so fully that nobody else can mean it: whoever has the same
-    /// imitates.
-    fn is_own(&self, level: usize) -> bool;
+    /// Returns true if a choice identifies the claimant so fully that another claimant of the same
+    /// name must be an imitation.
+    fn is_unique(&self, level: usize) -> bool;
 }
 
-/// Who has which name, and who met whom on the way.
-pub(crate) struct Assignment {
-    /// The names, in the order of the claimants; `None` for one whose every choice is taken.
+/// The assigned names, and the clashes on the way.
+pub(crate) struct NameAssignment {
+    /// The names in the order of the claimants; `None` if every choice is taken.
     pub names: Vec<Option<String>>,
-    /// Where several wanted one name, by name.
-    pub clashes: Vec<Clash>,
+    /// The names that several claimants wanted, by name.
+    pub clashes: Vec<NameClash>,
 }
 
-/// Several who wanted one name.
-pub(crate) struct Clash {
+/// A name that several claimants wanted.
+pub(crate) struct NameClash {
     pub name: String,
-    /// Who moved on, and to which of his choices.
+    /// The claimants that moved on, each with its next level.
     pub moved: Vec<(usize, usize)>,
-    /// Who keeps it by precedence.
+    /// The claimant that keeps the name by precedence.
     pub kept: Option<usize>,
 }
 
-/// Assigns names; `reserved` are nobody's.
-pub(crate) fn assign<C: Claimant>(claimants: &[C], reserved: &[&str]) -> Assignment {
-    let closed = || Owners { closed: true, ..Owners::default() };
-    let mut table = Table {
+/// Assigns names. No claimant gets a reserved one.
+pub(crate) fn assign<C: NameClaimant>(claimants: &[C], reserved: &[&str]) -> NameAssignment {
+    let closed = || NameOwners { closed: true, ..NameOwners::default() };
+    let mut table = AssignmentTable {
         claimants,
         names: vec![None; claimants.len()],
         levels: vec![0; claimants.len()],
@@ -48,8 +48,8 @@ pub(crate) fn assign<C: Claimant>(claimants: &[C], reserved: &[&str]) -> Assignm
     let mut touched: BTreeSet<String> =
         (0..claimants.len()).filter_map(|who| table.take(who, 0)).collect();
     let mut clashes = Vec::new();
-    // Only names somebody just came to can be shared, so a hostile chain of names costs no more
-    // than its length.
+    // Only names that were just taken can be shared, so a hostile chain of names costs no more than
+    // its length.
     while !touched.is_empty() {
         let met: Vec<_> = touched.iter().filter_map(|name| table.clash(name)).collect();
         touched = met
@@ -60,28 +60,29 @@ pub(crate) fn assign<C: Claimant>(claimants: &[C], reserved: &[&str]) -> Assignm
         clashes.extend(met);
     }
     clashes.sort_by(|one, other| one.name.cmp(&other.name));
-    Assignment { names: table.names, clashes }
+    NameAssignment { names: table.names, clashes }
 }
 
-struct Table<'a, C> {
+/// The state of an assignment.
+struct AssignmentTable<'a, C> {
     claimants: &'a [C],
     names: Vec<Option<String>>,
     levels: Vec<usize>,
-    owners: HashMap<String, Owners>,
+    owners: HashMap<String, NameOwners>,
 }
 
-/// Who is at a name.
+/// The claimants of one name.
 #[derive(Default)]
-struct Owners {
+struct NameOwners {
     now: Vec<usize>,
-    /// Who has it by precedence, after others had to leave.
+    /// The claimant that keeps it by precedence, after the others moved on.
     kept: Option<usize>,
-    /// Whether whoever comes to it must move on.
+    /// Whether every further claimant must move on.
     closed: bool,
 }
 
-impl<C: Claimant> Table<'_, C> {
-    /// Lets one come to his choice of some level, and says which it is.
+impl<C: NameClaimant> AssignmentTable<'_, C> {
+    /// Moves a claimant to its choice at a level and returns that name.
     fn take(&mut self, who: usize, level: usize) -> Option<String> {
         let name = self.claimants[who].choice(level);
         self.levels[who] = level;
@@ -90,10 +91,10 @@ impl<C: Claimant> Table<'_, C> {
         name
     }
 
-    /// Who must leave a name, where several met; the name is closed from then on.
-    fn clash(&mut self, name: &str) -> Option<Clash> {
+    /// Returns the claimants that must give up a name, if several share it, and closes the name.
+    fn clash(&mut self, name: &str) -> Option<NameClash> {
         let first = |who: usize| self.claimants[who].has_precedence() && self.levels[who] == 0;
-        let own = |who: usize| self.claimants[who].is_own(self.levels[who]);
+        let own = |who: usize| self.claimants[who].is_unique(self.levels[who]);
         let owners = self.owners.get_mut(name)?;
         if !owners.closed && owners.now.len() < 2 {
             return None;
@@ -106,11 +107,11 @@ impl<C: Claimant> Table<'_, C> {
         let kept = owners.kept;
         let leaving = std::mem::take(&mut owners.now).into_iter().filter(|who| Some(*who) != kept);
         let moved: Vec<_> = leaving.map(|who| (who, self.levels[who] + 1)).collect();
-        (!moved.is_empty()).then(|| Clash { name: name.to_owned(), moved, kept })
+        (!moved.is_empty()).then(|| NameClash { name: name.to_owned(), moved, kept })
     }
 }
 
-/// The one of whom something is true, if it is true of one only.
+/// Returns the only member for which the condition holds, if there is exactly one.
 fn only(all: &[usize], is_true: impl Fn(usize) -> bool) -> Option<usize> {
     let mut found = all.iter().copied().filter(|who| is_true(*who));
     found.next().filter(|_| found.next().is_none())
@@ -120,10 +121,10 @@ fn only(all: &[usize], is_true: impl Fn(usize) -> bool) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Names, and whether the first has precedence. What ends in `!` is its own.
+    /// Choices, and whether the first has precedence. A choice that ends in `!` is unique.
     struct Wants(&'static [&'static str], bool);
 
-    impl Claimant for Wants {
+    impl NameClaimant for Wants {
         fn choice(&self, level: usize) -> Option<String> {
             self.0.get(level).map(ToString::to_string)
         }
@@ -132,7 +133,7 @@ mod tests {
             self.1
         }
 
-        fn is_own(&self, level: usize) -> bool {
+        fn is_unique(&self, level: usize) -> bool {
             level > 0 && self.0[level].ends_with('!')
         }
     }
@@ -214,8 +215,9 @@ mod tests {
 
     #[test]
     fn a_long_chain_of_imitated_names_is_followed_to_its_end() {
+        /// A claimant whose second choice is the first choice of the next one.
         struct Link(usize);
-        impl Claimant for Link {
+        impl NameClaimant for Link {
             fn choice(&self, level: usize) -> Option<String> {
                 match level {
                     0 => Some(self.0.max(1).to_string()),
@@ -226,7 +228,7 @@ mod tests {
             fn has_precedence(&self) -> bool {
                 false
             }
-            fn is_own(&self, _: usize) -> bool {
+            fn is_unique(&self, _: usize) -> bool {
                 false
             }
         }

@@ -1,57 +1,58 @@
-//! What a name may consist of, for each manner of naming: one table.
+//! The characters and length that each naming style allows.
 //!
-//! Every name that is made is within it, whatever servers call their tools. Where a host sets no
-//! bound of its own, it is that of the widest model provider: a longer name is refused there.
+//! Every exposed name stays within these bounds, whatever servers call their tools. If a host sets
+//! no bound, that of the widest model provider applies, because a longer name would be refused
+//! there.
 
-use toolgate_model::{Naming, Prefix};
+use toolgate_model::{NamingStyle, PrefixMode};
 
-use crate::Style;
+use crate::NamingOptions;
 
-/// Clients put the name of the gateway's entry before every name, `mcp__toolgate__` at most, and
-/// the narrowest model providers take 64 characters. One budget for all clients keeps a name the
+/// Clients prefix every name with the name of the gateway's entry, at most `mcp__toolgate__`, and
+/// the narrowest model providers accept 64 characters. One limit for all clients keeps a name the
 /// same in every client, rule and journal.
 const BEHIND_A_PREFIX: usize = 64 - "mcp__toolgate__".len();
 
-/// The characters and the length of a name.
+/// The allowed characters and length of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// What it may hold beside ASCII letters and digits.
+pub struct NameBounds {
+    /// The allowed characters beside ASCII letters and digits.
     pub marks: &'static str,
-    /// How many bytes it may have.
+    /// The maximum length in bytes.
     pub max: usize,
-    /// Whether a character outside is replaced by as many `_` as it has UTF-16 units, as programs
-    /// in JavaScript do.
+    /// Whether a forbidden character is replaced by one `_` per UTF-16 unit, as JavaScript programs
+    /// do.
     pub(crate) utf16: bool,
 }
 
-impl Bounds {
-    /// The bounds of the names that a style makes.
-    pub fn of(style: &Style) -> Self {
-        let as_written = style.prefix == Prefix::Never;
+impl NameBounds {
+    /// Returns the bounds of a naming style.
+    pub fn of(style: &NamingOptions) -> Self {
+        let as_written = style.prefix == PrefixMode::Never;
         let (marks, max, utf16) = match style.naming {
-            // The narrowest among model providers, because it is not known which one reads them.
-            Naming::Toolgate if as_written => ("_-./", BEHIND_A_PREFIX, false),
-            Naming::Toolgate => ("_-", BEHIND_A_PREFIX, false),
-            Naming::Claude => ("_-", 128, true),
-            Naming::CoreAgent => ("_", 64, false),
-            Naming::Llxprt => ("_.-", 63, true),
-            Naming::Gemini => ("_-.:", 63, true),
-            Naming::Codex => ("_", 128, false),
-            Naming::Opencode => ("_-", 128, true),
-            Naming::Sidekick => ("_-./", 128, false),
+            // The narrowest bounds of all model providers, because the provider is unknown.
+            NamingStyle::Toolgate if as_written => ("_-./", BEHIND_A_PREFIX, false),
+            NamingStyle::Toolgate => ("_-", BEHIND_A_PREFIX, false),
+            NamingStyle::Claude => ("_-", 128, true),
+            NamingStyle::CoreAgent => ("_", 64, false),
+            NamingStyle::Llxprt => ("_.-", 63, true),
+            NamingStyle::Gemini => ("_-.:", 63, true),
+            NamingStyle::Codex => ("_", 128, false),
+            NamingStyle::Opencode => ("_-", 128, true),
+            NamingStyle::Sidekick => ("_-./", 128, false),
         };
         Self { marks, max, utf16 }
     }
 
-    /// The bounds of this program's own names: it sees to what its model accepts.
-    pub(crate) fn of_own(style: &Style) -> Self {
+    /// Returns the bounds of this program's own names, which its model is known to accept.
+    pub(crate) fn of_own(style: &NamingOptions) -> Self {
         match style.naming {
-            Naming::Toolgate => Self { marks: "_-./", ..Self::of(style) },
+            NamingStyle::Toolgate => Self { marks: "_-./", ..Self::of(style) },
             _ => Self::of(style),
         }
     }
 
-    /// Whether a name is within them.
+    /// Returns true if a name is within the bounds.
     pub fn allow(&self, name: &str) -> bool {
         (1..=self.max).contains(&name.len()) && name.chars().all(|c| self.allows(c))
     }
@@ -60,7 +61,7 @@ impl Bounds {
         c.is_ascii_alphanumeric() || self.marks.contains(c)
     }
 
-    /// The text with `_` for what it may not hold: ASCII.
+    /// Replaces forbidden characters by `_`; the result is ASCII.
     pub(crate) fn sanitised(&self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for c in text.chars() {

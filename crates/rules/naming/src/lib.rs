@@ -1,25 +1,25 @@
 //! Exposed names: what agents see in place of a [`CapabilityId`], and the way back.
 //!
-//! Names are made here for a whole set of capabilities at once and looked up afterwards; nobody
-//! parses them. They depend on the set and on the order servers are declared in, never on the order
-//! they came in. Who may see a capability is decided elsewhere.
+//! Names are made for a whole set of capabilities at once and then looked up, never parsed. They
+//! depend on the set and on the order of the server declarations, never on the order in which
+//! servers connect. Who may see a capability is decided elsewhere.
 //!
-//! The way of a name: `styles` say what a host would call each of a set, `bounds` what a name may
-//! consist of, and `assign` tells apart what came out the same, by digests that `names` puts on.
+//! `styles` proposes the names that a host would use, `bounds` limits them, and `assign` separates
+//! equal ones, by digests from `candidates`.
 //!
 //! [`CapabilityId`]: toolgate_model::CapabilityId
 
 mod assign;
 mod bounds;
-mod exposed;
-mod named;
-mod names;
+mod candidates;
+mod exposed_names;
+mod naming;
 mod style;
 mod styles;
 mod template;
 mod uris;
 
-pub use bounds::Bounds;
-pub use exposed::{Exposed, Located, expose};
-pub use style::{Claim, Style};
-pub use toolgate_model::{Naming, Prefix};
+pub use bounds::NameBounds;
+pub use exposed_names::{ExposedNames, UriOwner, expose};
+pub use style::{NameClaim, NamingOptions};
+pub use toolgate_model::{NamingStyle, PrefixMode};

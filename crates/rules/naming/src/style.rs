@@ -1,41 +1,41 @@
-//! What decides on names: whose manner, and what is to be named.
+//! Naming options and claims.
 
 use std::sync::Arc;
 
-use toolgate_model::{CapabilityId, Naming, Prefix, ServerName};
+use toolgate_model::{CapabilityId, NamingStyle, PrefixMode, ServerName};
 
 /// How names are made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Whose manner of naming.
-    pub naming: Naming,
-    /// When a name carries the name of its server, where the naming leaves a choice.
-    pub prefix: Prefix,
-    /// The servers whose tools and prompts are this program's own (the embedder's, the local
-    /// context): they keep their bare names, and win over others of the same name. If two of them
-    /// share one, neither has it.
+pub struct NamingOptions {
+    /// The naming style.
+    pub naming: NamingStyle,
+    /// When a name contains its server's name, if the style leaves a choice.
+    pub prefix: PrefixMode,
+    /// The servers of this program itself (the embedder's, the local context). Their tools and
+    /// prompts keep their bare names and win over others. If two of them share a name, neither gets
+    /// it.
     pub own: Vec<ServerName>,
-    /// Names that are the gateway's own: nobody else gets one of them.
+    /// Names that are reserved for the gateway.
     pub reserved: Vec<&'static str>,
 }
 
-/// A capability that is to have a name.
+/// A capability that needs a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// Which.
+pub struct NameClaim {
+    /// The capability.
     pub id: CapabilityId,
-    /// What a file calls it instead of its own name.
+    /// The alias from the configuration.
     pub alias: Option<Arc<str>>,
 }
 
-impl From<CapabilityId> for Claim {
+impl From<CapabilityId> for NameClaim {
     fn from(id: CapabilityId) -> Self {
         Self { id, alias: None }
     }
 }
 
-impl From<Prefix> for Style {
-    fn from(prefix: Prefix) -> Self {
+impl From<PrefixMode> for NamingOptions {
+    fn from(prefix: PrefixMode) -> Self {
         Self { prefix, ..Self::default() }
     }
 }

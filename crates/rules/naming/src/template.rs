@@ -1,13 +1,14 @@
-//! Whether a URI could come from a URI template.
+//! Matches URIs against URI templates.
 //!
-//! Enough of RFC 6570 to route a read to the server whose template it was made from. It neither
-//! expands templates nor finds the values of their variables.
+//! This covers enough of RFC 6570 to route a read to the server of the template. It neither expands
+//! templates nor extracts variables.
 
-/// Limits against a hostile template: matching costs at most their product.
+/// Limits against hostile templates: matching costs at most their product.
 const MAX_BYTES: usize = 8 * 1024;
 const MAX_PIECES: usize = 64;
 
-enum Piece<'t> {
+/// A part of a URI template.
+enum UriTemplatePart<'t> {
     Literal(&'t str),
     /// `{name}`: something that holds no `/`, `?` or `#`.
     Segment,
@@ -15,7 +16,7 @@ enum Piece<'t> {
     Anything,
 }
 
-/// Whether some values of the template's variables make `uri`.
+/// Returns true if the template can expand to `uri`.
 pub(crate) fn matches(template: &str, uri: &str) -> bool {
     if template.len() > MAX_BYTES || uri.len() > MAX_BYTES {
         return false;
@@ -31,41 +32,41 @@ pub(crate) fn matches(template: &str, uri: &str) -> bool {
     reached[uri.len()]
 }
 
-fn pieces(template: &str) -> Option<Vec<Piece<'_>>> {
+fn pieces(template: &str) -> Option<Vec<UriTemplatePart<'_>>> {
     let mut pieces = Vec::new();
     let mut rest = template;
     while let Some((literal, after)) = rest.split_once('{') {
         let (expression, after) = after.split_once('}')?;
-        pieces.push(Piece::Literal(literal));
+        pieces.push(UriTemplatePart::Literal(literal));
         pieces.push(match expression.bytes().next()? {
-            b'+' | b'#' | b'.' | b'/' | b';' | b'?' | b'&' => Piece::Anything,
-            _ => Piece::Segment,
+            b'+' | b'#' | b'.' | b'/' | b';' | b'?' | b'&' => UriTemplatePart::Anything,
+            _ => UriTemplatePart::Segment,
         });
         rest = after;
     }
-    pieces.push(Piece::Literal(rest));
+    pieces.push(UriTemplatePart::Literal(rest));
     (pieces.len() <= MAX_PIECES).then_some(pieces)
 }
 
-/// The places in `uri` where matching may stand after `piece`, given those before it.
-fn step(piece: &Piece<'_>, uri: &[u8], reached: &[bool]) -> Vec<bool> {
+/// Returns the positions in `uri` that are reachable after `piece`, given those before it.
+fn step(piece: &UriTemplatePart<'_>, uri: &[u8], reached: &[bool]) -> Vec<bool> {
     let mut next = vec![false; reached.len()];
     match piece {
-        Piece::Literal(literal) => {
+        UriTemplatePart::Literal(literal) => {
             for (place, _) in reached.iter().enumerate().filter(|(_, stands)| **stands) {
                 if uri[place..].starts_with(literal.as_bytes()) {
                     next[place + literal.len()] = true;
                 }
             }
         }
-        Piece::Segment => {
+        UriTemplatePart::Segment => {
             let mut inside = false;
             for (place, byte) in uri.iter().enumerate() {
                 inside = (inside || reached[place]) && !matches!(byte, b'/' | b'?' | b'#');
                 next[place + 1] = inside;
             }
         }
-        Piece::Anything => {
+        UriTemplatePart::Anything => {
             let mut inside = false;
             for (place, stands) in reached.iter().enumerate() {
                 inside |= stands;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
-use toolgate_naming::{Claim, Exposed, Located, Prefix, Style, expose};
+use toolgate_naming::{ExposedNames, NameClaim, NamingOptions, PrefixMode, UriOwner, expose};
 
 /// Few letters, so that names collide after sanitising, by running together and by case.
 fn server() -> impl Strategy<Value = String> {
@@ -32,18 +32,22 @@ fn capability() -> impl Strategy<Value = CapabilityId> {
     })
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn style() -> impl Strategy<Value = NamingOptions> {
     let servers = ["host", "a"].map(|name| ServerName::new(name).unwrap());
     let own = prop::sample::subsequence(servers.to_vec(), 0..=2);
-    let prefix = prop::sample::select(Prefix::ALL.to_vec());
-    (prefix, own).prop_map(|(prefix, own)| Style { prefix, own, ..Style::default() })
+    let prefix = prop::sample::select(PrefixMode::ALL.to_vec());
+    (prefix, own).prop_map(|(prefix, own)| NamingOptions {
+        prefix,
+        own,
+        ..NamingOptions::default()
+    })
 }
 
-fn claims(ids: &[CapabilityId]) -> Vec<Claim> {
-    ids.iter().cloned().map(Claim::from).collect()
+fn claims(ids: &[CapabilityId]) -> Vec<NameClaim> {
+    ids.iter().cloned().map(NameClaim::from).collect()
 }
 
-fn table(exposed: &Exposed, ids: &[CapabilityId]) -> Vec<(CapabilityId, Option<String>)> {
+fn table(exposed: &ExposedNames, ids: &[CapabilityId]) -> Vec<(CapabilityId, Option<String>)> {
     let distinct: BTreeSet<_> = ids.iter().cloned().collect();
     distinct
         .into_iter()
@@ -67,9 +71,9 @@ proptest! {
             let Some(name) = name else { continue };
             prop_assert_eq!(exposed.id_of(id.kind, &name), Some(&id));
             if id.kind == CapabilityKind::Resource {
-                let there = Located::At { server: &id.server, uri: (&*id.name).into() };
-                prop_assert_eq!(exposed.locate(&name), there);
-                prop_assert_eq!(exposed.uri_of(&id.server, &id.name), name);
+                let there = UriOwner::Server { server: &id.server, uri: (&*id.name).into() };
+                prop_assert_eq!(exposed.find_uri_owner(&name), there);
+                prop_assert_eq!(exposed.exposed_uri(&id.server, &id.name), name);
             }
         }
     }
@@ -94,7 +98,7 @@ proptest! {
         for id in ids.iter().filter(|id| named.contains(&id.kind)) {
             let Some(name) = exposed.name_of(id) else { continue };
             let own = style.own.contains(&id.server);
-            let as_written = own || style.prefix == Prefix::Never;
+            let as_written = own || style.prefix == PrefixMode::Never;
             let fine = |c: char| {
                 c.is_ascii_alphanumeric() || "_-".contains(c) || (as_written && "./".contains(c))
             };
@@ -108,13 +112,13 @@ proptest! {
         sender in any::<prop::sample::Index>(),
         uri in name(),
     ) {
-        let exposed = expose(&claims(&ids), &[], &Style::default());
+        let exposed = expose(&claims(&ids), &[], &NamingOptions::default());
         let server = sender.get(&ids).server.clone();
-        let shown = exposed.uri_of(&server, &uri);
-        match exposed.locate(&shown) {
-            Located::At { server: owner, .. } => prop_assert_eq!(owner, &server),
-            Located::Ambiguous(_) => prop_assert!(false, "{} is ambiguous", shown),
-            Located::Nobody => prop_assert_eq!(&*shown, &*uri),
+        let shown = exposed.exposed_uri(&server, &uri);
+        match exposed.find_uri_owner(&shown) {
+            UriOwner::Server { server: owner, .. } => prop_assert_eq!(owner, &server),
+            UriOwner::Ambiguous(_) => prop_assert!(false, "{} is ambiguous", shown),
+            UriOwner::Unknown => prop_assert_eq!(&*shown, &*uri),
         }
     }
 
@@ -124,13 +128,13 @@ proptest! {
         owner in any::<prop::sample::Index>(),
         uri in name(),
     ) {
-        let exposed = expose(&claims(&ids), &[], &Style::default());
+        let exposed = expose(&claims(&ids), &[], &NamingOptions::default());
         let server = owner.get(&ids).server.clone();
-        let tagged = exposed.tagged(&server, &uri).unwrap();
+        let tagged = exposed.tagged_uri(&server, &uri).unwrap();
         prop_assert_eq!(tagged.starts_with("ui://"), uri.starts_with("ui://"));
         if exposed.id_of(CapabilityKind::Resource, &tagged).is_none() {
-            let there = Located::At { server: &server, uri: uri.into() };
-            prop_assert_eq!(exposed.locate(&tagged), there);
+            let there = UriOwner::Server { server: &server, uri: uri.into() };
+            prop_assert_eq!(exposed.find_uri_owner(&tagged), there);
         }
     }
 }

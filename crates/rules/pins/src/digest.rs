@@ -1,23 +1,24 @@
-//! What stands for a definition: a digest of all it says.
+//! Digests of definitions, instructions and whole servers.
 
 use toolgate_model::{CapabilityKind, Digest};
 
-use crate::tree::Json;
+use crate::canonical_json::CanonicalJson;
 
-/// Goes before every definition that has one meaning.
+/// The domain prefix for definitions that are unambiguous JSON.
 const CLEAN: &[u8] = b"toolgate definition, version 1";
-/// Goes before one that has not, and is digested as it is spelled: it never equals a clean one.
+/// The domain prefix for all other definitions. Their raw bytes are digested, so they never equal
+/// an unambiguous one.
 const AS_SPELLED: &[u8] = b"toolgate definition as spelled, version 1";
-/// Goes before what a server wants models to know.
+/// The domain prefix for a server's instructions.
 const INSTRUCTIONS: &[u8] = b"toolgate instructions, version 1";
-/// Goes before the digests of all a server offers.
+/// The domain prefix for a whole server.
 const SERVER: &[u8] = b"toolgate server, version 1";
 
-/// The digest of a definition as its server wrote it: everything in it counts, members nobody knows
-/// too; the order of its members and the spelling of texts and numbers do not.
-pub fn digest(kind: CapabilityKind, raw: &[u8]) -> Digest {
+/// Returns the digest of a definition as the server wrote it. Every member counts, including
+/// unknown ones. The order of members and the spelling of strings and numbers do not count.
+pub fn definition_digest(kind: CapabilityKind, raw: &[u8]) -> Digest {
     let kind = kind.as_str().as_bytes();
-    match Json::read(raw) {
+    match CanonicalJson::read(raw) {
         Some(value) => {
             let mut written = Vec::with_capacity(raw.len());
             value.write(&mut written);
@@ -27,13 +28,13 @@ pub fn digest(kind: CapabilityKind, raw: &[u8]) -> Digest {
     }
 }
 
-/// The digest of what a server wants models to know; the empty text where it says nothing.
+/// Returns the digest of a server's instructions. Pass an empty text if there are none.
 pub fn instructions_digest(text: &str) -> Digest {
     Digest::of_parts([INSTRUCTIONS, text.as_bytes()])
 }
 
-/// The digest of a whole server: of the digests of all it offers, in whatever order, and of its
-/// instructions.
+/// Returns the digest of a whole server: of its instructions and of the digests of its definitions
+/// in any order.
 pub fn server_digest(
     definitions: impl IntoIterator<Item = Digest>,
     instructions: &Digest,
@@ -51,16 +52,19 @@ mod tests {
     #[test]
     fn the_same_words_of_another_kind_are_something_else() {
         let raw = br#"{"name":"a"}"#;
-        assert_ne!(digest(CapabilityKind::Tool, raw), digest(CapabilityKind::Prompt, raw));
+        assert_ne!(
+            definition_digest(CapabilityKind::Tool, raw),
+            definition_digest(CapabilityKind::Prompt, raw)
+        );
         assert_eq!(
-            digest(CapabilityKind::Tool, raw),
-            digest(CapabilityKind::Tool, b" {\"n\\u0061me\" : \"\\u0061\"}\n")
+            definition_digest(CapabilityKind::Tool, raw),
+            definition_digest(CapabilityKind::Tool, b" {\"n\\u0061me\" : \"\\u0061\"}\n")
         );
     }
 
     #[test]
     fn a_repeated_key_is_never_taken_for_either_of_its_meanings() {
-        let of = |raw: &[u8]| digest(CapabilityKind::Tool, raw);
+        let of = |raw: &[u8]| definition_digest(CapabilityKind::Tool, raw);
         let twice = of(br#"{"name":"a","name":"b"}"#);
         assert!(twice != of(br#"{"name":"a"}"#) && twice != of(br#"{"name":"b"}"#));
         assert_ne!(twice, of(br#"{"name":"b","name":"a"}"#));

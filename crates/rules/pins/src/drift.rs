@@ -1,215 +1,238 @@
-//! What changed in a definition, in words somebody can decide on.
+//! Describes what changed in a definition, so that a person can decide whether to approve it.
 //!
-//! Two definitions of different digests always differ in something that is told. Of a schema it is
-//! said whether it takes more or less than before, where that can be known; where it cannot, it is
-//! said that it changed, and nothing else.
+//! Two definitions with different digests always yield at least one difference. For a schema, a
+//! difference says whether the schema accepts more or less than before; where this cannot be
+//! determined, it says only that the schema changed.
 
+mod display;
 mod schema;
-mod words;
 
-use toolgate_model::{CapabilityKind, Severity};
-use toolgate_wire::canonical::Text;
+use toolgate_model::{CapabilityKind, DiagnosticSeverity};
+use toolgate_wire::canonical::JsonString;
 
-use crate::tree::Json;
-use words::{shown, word};
+use crate::canonical_json::CanonicalJson;
+use display::{display_json, quote_name};
 
-/// One difference between a definition that was approved and the one that is there now.
+/// One difference between an approved definition and the current one.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Change {
-    /// What kind of difference it is: a stable word.
+pub struct DefinitionDifference {
+    /// The kind of difference, as a stable code.
     pub code: &'static str,
-    /// Where in the definition, as a JSON pointer.
+    /// The location in the definition, as a JSON pointer.
     pub pointer: String,
-    /// How much it matters: an error is what a model obeys or what makes a tool look safer, a
-    /// warning what makes it take more, a note the rest.
-    pub severity: Severity,
-    /// What happened, on one line and with nothing invisible in it.
+    /// Error for text that models follow and for hints that make a tool look safer, warning for
+    /// changes that make a tool accept more, note for the rest.
+    pub severity: DiagnosticSeverity,
+    /// A one-line description. Invisible characters are escaped.
     pub text: String,
-    /// What stood there, made visible; none if nothing did.
+    /// The old value with invisible characters escaped, or none if there was no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// What stands there now, likewise.
+    /// The new value with invisible characters escaped, or none if there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// What can be said about what a schema takes.
+/// How the set of values that a schema accepts relates to the set it accepted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Relation {
-    /// The same as before.
+pub(crate) enum SchemaRelation {
+    /// It accepts the same values.
     Same,
-    /// At least what it took before.
+    /// It accepts at least the values it accepted before.
     Widened,
-    /// At most what it took before.
+    /// It accepts at most the values it accepted before.
     Narrowed,
-    /// Nobody can say.
+    /// The relation cannot be determined.
     Changed,
 }
 
-/// Every difference between two definitions of the same capability; none if they have the same
-/// digest.
-pub fn drift(kind: CapabilityKind, before: &[u8], now: &[u8]) -> Vec<Change> {
-    if crate::digest(kind, before) == crate::digest(kind, now) {
+/// Returns every difference between two definitions of the same capability. The list is empty if
+/// both have the same digest.
+pub fn compare_definitions(
+    kind: CapabilityKind,
+    before: &[u8],
+    now: &[u8],
+) -> Vec<DefinitionDifference> {
+    if crate::definition_digest(kind, before) == crate::definition_digest(kind, now) {
         return Vec::new();
     }
-    let mut drift = Drift::default();
-    match (Json::read(before), Json::read(now)) {
-        (Some(before @ Json::Object(_)), Some(now @ Json::Object(_))) => drift.whole(&before, &now),
-        _ => drift.add(Found {
+    let mut drift = DifferenceCollector::default();
+    match (CanonicalJson::read(before), CanonicalJson::read(now)) {
+        (Some(before @ CanonicalJson::Object(_)), Some(now @ CanonicalJson::Object(_))) => {
+            drift.compare_members(&before, &now)
+        }
+        _ => drift.add(RawDifference {
             code: "unreadable",
             pointer: String::new(),
-            severity: Severity::Error,
-            text: "the definition is, or was, one that different readers take differently".into(),
+            severity: DiagnosticSeverity::Error,
+            text: "the old or the new definition is not unambiguous JSON".into(),
             values: (None, None),
         }),
     }
     drift.changes
 }
 
-/// Changes that are told; who changes more changes everything.
-const MOST: usize = 1_000;
-/// Members that are looked at side by side before a comparison is given up: a stranger's schema can
-/// make much work of little.
-const LOOKS: usize = 200_000;
+/// The maximum number of reported differences.
+const MAX_DIFFERENCES: usize = 1_000;
+/// The maximum number of compared members. A small hostile schema can cause many comparisons.
+const MAX_COMPARED_MEMBERS: usize = 200_000;
 
-/// The difference between what a server wanted models to know and what it wants now, if any.
-pub fn instructions_drift(before: &str, now: &str) -> Option<Change> {
-    (before != now).then(|| Change {
+/// Returns the difference between the old and the new instructions of a server, if any.
+pub fn compare_instructions(before: &str, now: &str) -> Option<DefinitionDifference> {
+    (before != now).then(|| DefinitionDifference {
         code: "instructions-changed",
         pointer: String::new(),
-        severity: Severity::Error,
-        text: format!("the instructions were {}", changed(!before.is_empty(), !now.is_empty())),
-        before: (!before.is_empty()).then(|| words::visible(before)),
-        after: (!now.is_empty()).then(|| words::visible(now)),
+        severity: DiagnosticSeverity::Error,
+        text: format!("the instructions were {}", change_verb(!before.is_empty(), !now.is_empty())),
+        before: (!before.is_empty()).then(|| display::escape_invisible(before)),
+        after: (!now.is_empty()).then(|| display::escape_invisible(now)),
     })
 }
 
-/// Gathers changes.
+/// Collects differences, up to [`MAX_DIFFERENCES`], and counts the compared members.
 #[derive(Default)]
-pub(crate) struct Drift {
-    changes: Vec<Change>,
-    looks: usize,
+pub(crate) struct DifferenceCollector {
+    changes: Vec<DefinitionDifference>,
+    compared_members: usize,
 }
 
-/// A change, before its values are made visible.
-pub(crate) struct Found<'a> {
+/// A difference whose values are not yet formatted for display.
+pub(crate) struct RawDifference<'a> {
     pub(crate) code: &'static str,
     pub(crate) pointer: String,
-    pub(crate) severity: Severity,
+    pub(crate) severity: DiagnosticSeverity,
     pub(crate) text: String,
-    pub(crate) values: (Option<&'a Json>, Option<&'a Json>),
+    pub(crate) values: (Option<&'a CanonicalJson>, Option<&'a CanonicalJson>),
 }
 
-impl Drift {
-    pub(crate) fn add(&mut self, found: Found<'_>) {
+impl DifferenceCollector {
+    pub(crate) fn add(&mut self, found: RawDifference<'_>) {
         let (before, after) = match self.changes.len() {
-            MOST => return self.add_more(),
-            told if told > MOST => return,
+            MAX_DIFFERENCES => return self.add_more(),
+            count if count > MAX_DIFFERENCES => return,
             _ => found.values,
         };
-        self.changes.push(Change {
+        self.changes.push(DefinitionDifference {
             code: found.code,
-            pointer: words::visible(&found.pointer),
+            pointer: display::escape_invisible(&found.pointer),
             severity: found.severity,
             text: found.text,
-            before: before.map(shown),
-            after: after.map(shown),
+            before: before.map(display_json),
+            after: after.map(display_json),
         });
     }
 
     fn add_more(&mut self) {
-        self.changes.push(Change {
+        self.changes.push(DefinitionDifference {
             code: "more-changed",
             pointer: String::new(),
-            severity: Severity::Warning,
-            text: "there are more differences than are told".to_owned(),
+            severity: DiagnosticSeverity::Warning,
+            text: "there are more differences than are listed".to_owned(),
             before: None,
             after: None,
         });
     }
 
-    /// Counts what is about to be looked at; `false` if it would be too much.
-    pub(crate) fn affords(&mut self, members: usize) -> bool {
-        self.looks = self.looks.saturating_add(members + 1);
-        self.looks <= LOOKS
+    /// Counts the members that are about to be compared. Returns false if the limit is exceeded.
+    pub(crate) fn has_budget_for(&mut self, members: usize) -> bool {
+        self.compared_members = self.compared_members.saturating_add(members + 1);
+        self.compared_members <= MAX_COMPARED_MEMBERS
     }
 
-    fn whole(&mut self, before: &Json, now: &Json) {
+    fn compare_members(&mut self, before: &CanonicalJson, now: &CanonicalJson) {
         for (key, was, is) in pairs(before, now) {
             if was == is {
                 continue;
             }
-            let pointer = step("", key);
-            match key.lossy().as_str() {
-                "inputSchema" => schema::compare(self, schema::Side::Input, &pointer, was, is),
-                "outputSchema" => schema::compare(self, schema::Side::Output, &pointer, was, is),
+            let pointer = child_pointer("", key);
+            match key.to_string_lossy().as_str() {
+                "inputSchema" => {
+                    schema::compare(self, schema::SchemaDirection::Input, &pointer, was, is)
+                }
+                "outputSchema" => {
+                    schema::compare(self, schema::SchemaDirection::Output, &pointer, was, is)
+                }
                 "annotations" => self.annotations(&pointer, was, is),
                 member => self.member(member, pointer, was, is),
             }
         }
     }
 
-    fn member(&mut self, member: &str, pointer: String, was: Option<&Json>, is: Option<&Json>) {
+    fn member(
+        &mut self,
+        member: &str,
+        pointer: String,
+        was: Option<&CanonicalJson>,
+        is: Option<&CanonicalJson>,
+    ) {
         let (code, severity) = match member {
-            "description" => ("description-changed", Severity::Error),
-            "title" => ("title-changed", Severity::Error),
-            "name" | "uri" | "uriTemplate" => ("name-changed", Severity::Error),
-            "arguments" => ("arguments-changed", Severity::Error),
-            "icons" => ("icons-changed", Severity::Note),
-            "_meta" => ("meta-changed", Severity::Warning),
-            _ => ("other-changed", Severity::Warning),
+            "description" => ("description-changed", DiagnosticSeverity::Error),
+            "title" => ("title-changed", DiagnosticSeverity::Error),
+            "name" | "uri" | "uriTemplate" => ("name-changed", DiagnosticSeverity::Error),
+            "arguments" => ("arguments-changed", DiagnosticSeverity::Error),
+            "icons" => ("icons-changed", DiagnosticSeverity::Note),
+            "_meta" => ("meta-changed", DiagnosticSeverity::Warning),
+            _ => ("other-changed", DiagnosticSeverity::Warning),
         };
-        let text = format!("{} was {}", word(member), changed(was.is_some(), is.is_some()));
-        self.add(Found { code, pointer, severity, text, values: (was, is) });
+        let text =
+            format!("{} was {}", quote_name(member), change_verb(was.is_some(), is.is_some()));
+        self.add(RawDifference { code, pointer, severity, text, values: (was, is) });
     }
 
-    fn annotations(&mut self, pointer: &str, was: Option<&Json>, is: Option<&Json>) {
-        let nothing = Json::Object(Vec::new());
+    fn annotations(
+        &mut self,
+        pointer: &str,
+        was: Option<&CanonicalJson>,
+        is: Option<&CanonicalJson>,
+    ) {
+        let nothing = CanonicalJson::Object(Vec::new());
         let both = (was.unwrap_or(&nothing), is.unwrap_or(&nothing));
-        let (Json::Object(_), Json::Object(_)) = both else {
+        let (CanonicalJson::Object(_), CanonicalJson::Object(_)) = both else {
             return self.member("annotations", pointer.to_owned(), was, is);
         };
         if both.0 == both.1 {
-            // One side has none, the other has empty ones: different words for the same.
+            // One side has no annotations, the other an empty object: they mean the same.
             return self.member("annotations", pointer.to_owned(), was, is);
         }
         for (key, was, is) in pairs(both.0, both.1) {
             if was == is {
                 continue;
             }
-            let name = key.lossy();
+            let name = key.to_string_lossy();
             let severity = match safer(&name, is) {
-                true => Severity::Error,
-                false => Severity::Warning,
+                true => DiagnosticSeverity::Error,
+                false => DiagnosticSeverity::Warning,
             };
-            let (from, to) = (said(was), said(is));
-            let text = format!("annotation {} went from {from} to {to}", word(&name));
-            let pointer = step(pointer, key);
+            let (from, to) = (describe_value(was), describe_value(is));
+            let text = format!("annotation {} changed from {from} to {to}", quote_name(&name));
+            let pointer = child_pointer(pointer, key);
             let code = "annotation-changed";
-            self.add(Found { code, pointer, severity, text, values: (was, is) });
+            self.add(RawDifference { code, pointer, severity, text, values: (was, is) });
         }
     }
 }
 
-/// Whether a hint as it is now makes a tool look safer than the hint's default does, or is words.
-fn safer(name: &str, is: Option<&Json>) -> bool {
+/// Returns true if the hint is free text or makes the tool look safer than the hint's default.
+fn safer(name: &str, is: Option<&CanonicalJson>) -> bool {
     match name {
-        "readOnlyHint" | "idempotentHint" => is == Some(&Json::Flag(true)),
-        "destructiveHint" | "openWorldHint" => is == Some(&Json::Flag(false)),
-        _ => matches!(is, Some(Json::Text(_))),
+        "readOnlyHint" | "idempotentHint" => is == Some(&CanonicalJson::Flag(true)),
+        "destructiveHint" | "openWorldHint" => is == Some(&CanonicalJson::Flag(false)),
+        _ => matches!(is, Some(CanonicalJson::Text(_))),
     }
 }
 
-fn said(value: Option<&Json>) -> String {
+fn describe_value(value: Option<&CanonicalJson>) -> String {
     match value {
         None => "nothing".to_owned(),
-        Some(value @ (Json::Flag(_) | Json::Number(_) | Json::Null)) => shown(value),
+        Some(value @ (CanonicalJson::Flag(_) | CanonicalJson::Number(_) | CanonicalJson::Null)) => {
+            display_json(value)
+        }
         Some(_) => "something else".to_owned(),
     }
 }
 
-/// What happened to something that is there or not.
-pub(crate) fn changed(before: bool, now: bool) -> &'static str {
+/// Returns "added", "removed" or "changed", given whether a value existed before and exists now.
+pub(crate) fn change_verb(before: bool, now: bool) -> &'static str {
     match (before, now) {
         (false, _) => "added",
         (_, false) => "removed",
@@ -217,11 +240,11 @@ pub(crate) fn changed(before: bool, now: bool) -> &'static str {
     }
 }
 
-/// The members of two objects side by side, in the order of their keys.
+/// Pairs the members of two objects by key, in the order of the keys.
 pub(crate) fn pairs<'a>(
-    before: &'a Json,
-    now: &'a Json,
-) -> Vec<(&'a Text, Option<&'a Json>, Option<&'a Json>)> {
+    before: &'a CanonicalJson,
+    now: &'a CanonicalJson,
+) -> Vec<(&'a JsonString, Option<&'a CanonicalJson>, Option<&'a CanonicalJson>)> {
     let (mut one, mut two) = (before.members().iter().peekable(), now.members().iter().peekable());
     let mut all = Vec::new();
     loop {
@@ -239,9 +262,9 @@ pub(crate) fn pairs<'a>(
     }
 }
 
-/// A JSON pointer, one step further.
-pub(crate) fn step(pointer: &str, key: &Text) -> String {
-    format!("{pointer}/{}", key.lossy().replace('~', "~0").replace('/', "~1"))
+/// Appends a key to a JSON pointer.
+pub(crate) fn child_pointer(pointer: &str, key: &JsonString) -> String {
+    format!("{pointer}/{}", key.to_string_lossy().replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
-//! Pins: the digest of every definition, what changed since it was approved, whether it may be
-//! used, and the lock file.
+//! Pins: digests of definitions, differences from the approved ones, the decision whether a
+//! definition may be used, and the lock file.
 //!
-//! Pure: who approved what is remembered elsewhere, and nothing here reads a file or a process.
+//! This crate is pure. It reads no files and starts no processes; approvals are stored elsewhere.
 
+mod canonical_json;
 mod digest;
 mod drift;
 mod lock;
-mod standing;
-mod tree;
+mod pin_status;
 
-pub use digest::{digest, instructions_digest, server_digest};
-pub use drift::{Change, drift, instructions_drift};
-pub use lock::{Lock, LockError, LockedServer, Package, Violation, identity, npm_integrity};
-pub use standing::{Pins, Standing, Subject, is_pinned_kind, standing};
+pub use digest::{definition_digest, instructions_digest, server_digest};
+pub use drift::{DefinitionDifference, compare_definitions, compare_instructions};
+pub use lock::{
+    LockFile, LockFileError, LockViolation, LockedServer, Package, identity_digest, npm_integrity,
+};
+pub use pin_status::{PinStatus, PinSubject, Pins, evaluate_pin, is_pinned_kind};

@@ -1,8 +1,8 @@
-//! The lock file: what is started or reached under each name, and what it offers, as somebody
-//! approved it; and what differs from it now.
+//! The lock file: the approved servers with their processes or endpoints and the digests of their
+//! definitions. Also finds where the current state differs from it.
 //!
-//! It is meant to be committed, so that nothing in it may help to guess a secret: values that are
-//! not shown are not digested either.
+//! The file is meant to be committed, so it must not help to guess a secret: values that are not
+//! shown are not part of a digest either.
 
 mod package;
 mod read;
@@ -13,68 +13,68 @@ use std::fmt;
 
 use toolgate_model::{
     CapabilityKind, Digest, HttpSpec, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
-    consented_args, consented_value, shown_url,
+    redact_args_for_consent, redact_url, redact_value_for_consent,
 };
 
 pub use package::{Package, npm_integrity};
 
-/// What stands in a lock file.
+/// The content of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lock {
+pub struct LockFile {
     /// The servers, by name.
     pub servers: BTreeMap<String, LockedServer>,
 }
 
-/// One server in it.
+/// One server in a lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedServer {
-    /// How it is reached: `stdio`, `http`, `sse` or `builtin`.
+    /// The transport: `stdio`, `http`, `sse` or `builtin`.
     pub transport: String,
-    /// What is started, of a process.
+    /// The command of a stdio server.
     pub command: Option<String>,
-    /// Its arguments, as they may be shown.
+    /// The arguments, with secret values redacted.
     pub args: Vec<String>,
-    /// Its working folder, as declared.
+    /// The declared working folder.
     pub cwd: Option<String>,
-    /// The names of its variables.
+    /// The names of the declared environment variables.
     pub env: Vec<String>,
-    /// The names of those that its file of variables sets.
+    /// The names of the variables that the env file sets.
     pub env_file: Vec<String>,
-    /// The digests of the project's files that are pinned, as `digest name`.
+    /// The pinned files of the project, as `digest name`.
     pub files: Vec<String>,
-    /// Where it is reached, as it may be shown.
+    /// The URL of an HTTP server, with secrets redacted.
     pub url: Option<String>,
-    /// The names of the headers that are sent.
+    /// The names of the declared HTTP headers.
     pub headers: Vec<String>,
-    /// The digest of all that, and of how variables are used in it.
+    /// The digest of all fields above and of the references to variables in their values.
     pub identity: Digest,
-    /// The package that is run, where the command says so.
+    /// The package that the command runs, if it runs one.
     pub package: Option<Package>,
-    /// The digest of its instructions.
+    /// The digest of the server's instructions.
     pub instructions: Digest,
-    /// The digests of its tools, by name.
+    /// The digests of the tools, by name.
     pub tools: BTreeMap<String, Digest>,
-    /// The digests of its resource templates, by template.
+    /// The digests of the resource templates, by URI template.
     pub templates: BTreeMap<String, Digest>,
-    /// The digests of its prompts, by name.
+    /// The digests of the prompts, by name.
     pub prompts: BTreeMap<String, Digest>,
 }
 
-/// Something that is not as the lock file has it.
+/// One difference between the lock file and the current state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Violation {
-    /// What kind of difference it is: a stable word.
+pub struct LockViolation {
+    /// The kind of difference, as a stable code.
     pub code: &'static str,
-    /// Of which server.
+    /// The server that differs.
     pub server: String,
-    /// Of which capability, as `kind name`.
+    /// The capability that differs, as `kind name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
-    /// What differs, in one line.
+    /// A one-line description of the difference.
     pub text: String,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for LockViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`: {}", self.server, self.text)
     }
@@ -82,22 +82,23 @@ impl fmt::Display for Violation {
 
 /// Why a lock file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LockError {
-    /// It is no TOML.
-    #[error("read the lock file: {0}")]
+pub enum LockFileError {
+    /// The file is not valid TOML.
+    #[error("the lock file is not valid TOML: {0}")]
     Syntax(String),
-    /// It was written by another version.
-    #[error("use a lock file of version {0}; this program writes and reads version 2")]
+    /// The file has another format version.
+    #[error("the lock file has version {0}, but this program supports only version 2")]
     Version(i64),
-    /// Something in it is not what must stand there.
-    #[error("use the lock file: {0}")]
+    /// The file is valid TOML, but its content is invalid.
+    #[error("the lock file is invalid: {0}")]
     Content(String),
 }
 
-/// The digest of what is started or reached, without any value that is hidden where a person is to
-/// consent to it: a token may be changed, and the lock file still holds. Whatever a value takes from
-/// elsewhere counts as written.
-pub fn identity(spec: &ServerSpec) -> Digest {
+/// Returns the digest of a server's process or endpoint.
+///
+/// Values that are redacted for consent are left out, so a replaced token does not invalidate the
+/// lock file. References to variables count as written.
+pub fn identity_digest(spec: &ServerSpec) -> Digest {
     let mut parts: Vec<String> = vec!["toolgate lock identity, version 2".into()];
     match &spec.transport {
         TransportSpec::Stdio(stdio) => process(stdio, &mut parts),
@@ -110,7 +111,7 @@ pub fn identity(spec: &ServerSpec) -> Digest {
 fn process(stdio: &StdioSpec, parts: &mut Vec<String>) {
     let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
     parts.extend(["stdio".into(), stdio.command.clone()]);
-    group("args", consented_args(&stdio.args), parts);
+    group("args", redact_args_for_consent(&stdio.args), parts);
     group("cwd", stdio.cwd.iter().map(path), parts);
     group("env", variables(&stdio.env), parts);
     group("env_file", stdio.env_file.iter().map(path), parts);
@@ -119,10 +120,10 @@ fn process(stdio: &StdioSpec, parts: &mut Vec<String>) {
     group("files", pinned_files(stdio), parts);
 }
 
-/// Variables as they may be shown. One that takes its value from elsewhere counts as written.
+/// Returns the variables with secret values redacted. References to variables stay as written.
 fn variables(set: &BTreeMap<String, Secret<String>>) -> Vec<String> {
     let shown = |(name, value): (&String, &Secret<String>)| {
-        format!("{name}={}", consented_value(name, value.expose()))
+        format!("{name}={}", redact_value_for_consent(name, value.expose()))
     };
     set.iter().map(shown).collect()
 }
@@ -138,8 +139,8 @@ fn pinned_files(stdio: &StdioSpec) -> Vec<String> {
 }
 
 fn endpoint(http: &HttpSpec, parts: &mut Vec<String>) {
-    parts.extend(["http".into(), shown_url(&http.url)]);
-    group("headers", http.headers.iter().flat_map(taken), parts);
+    parts.extend(["http".into(), redact_url(&http.url)]);
+    group("headers", http.headers.iter().flat_map(header_identity), parts);
     let helper = http.headers_helper.iter().map(|helper| helper.expose().clone());
     group("headers_helper", helper, parts);
     group("auth", [format!("{:?}", http.auth.provider)], parts);
@@ -147,25 +148,25 @@ fn endpoint(http: &HttpSpec, parts: &mut Vec<String>) {
         true => [name.to_owned(), String::new()],
         false => [name.to_owned(), text.to_owned()],
     };
-    group("oauth", http.auth.oauth.said().into_iter().flat_map(known), parts);
+    group("oauth", http.auth.oauth.fields().into_iter().flat_map(known), parts);
 }
 
-/// A part whose end cannot be mistaken for the beginning of the next.
+/// Appends a named group of values with their count, so that groups cannot run into each other.
 fn group(name: &str, values: impl IntoIterator<Item = String>, parts: &mut Vec<String>) {
     let values: Vec<String> = values.into_iter().collect();
     parts.extend([name.to_owned(), values.len().to_string()]);
     parts.extend(values);
 }
 
-/// The name of a value, and the value itself only where it names something rather than being it.
-fn taken((name, value): (&String, &Secret<String>)) -> [String; 2] {
+/// Returns the name of a header, and its value only if the value refers to a variable.
+fn header_identity((name, value): (&String, &Secret<String>)) -> [String; 2] {
     let value = value.expose();
-    let said = if value.contains("${") { value.clone() } else { String::new() };
-    [name.clone(), said]
+    let reference = if value.contains("${") { value.clone() } else { String::new() };
+    [name.clone(), reference]
 }
 
 impl LockedServer {
-    /// A server as it is declared, of whose offers nothing is known yet.
+    /// Creates an entry for a declared server, without definitions.
     pub fn of(spec: &ServerSpec) -> Self {
         let mut locked = Self {
             transport: spec.transport.as_str().to_owned(),
@@ -177,7 +178,7 @@ impl LockedServer {
             files: Vec::new(),
             url: None,
             headers: Vec::new(),
-            identity: identity(spec),
+            identity: identity_digest(spec),
             package: None,
             instructions: crate::instructions_digest(""),
             tools: BTreeMap::new(),
@@ -187,16 +188,16 @@ impl LockedServer {
         match &spec.transport {
             TransportSpec::Stdio(stdio) => {
                 locked.command = Some(stdio.command.clone());
-                locked.args = consented_args(&stdio.args);
+                locked.args = redact_args_for_consent(&stdio.args);
                 locked.cwd = stdio.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
                 locked.env = stdio.env.keys().cloned().collect();
                 let read = stdio.files.env_file.iter().filter_map(|file| file.variables.as_ref());
                 locked.env_file = read.flat_map(|set| set.keys().cloned()).collect();
                 locked.files = pinned_files(stdio);
-                locked.package = Package::of(&stdio.command, &stdio.args);
+                locked.package = Package::from_command(&stdio.command, &stdio.args);
             }
             TransportSpec::Http(http) => {
-                locked.url = Some(shown_url(&http.url));
+                locked.url = Some(redact_url(&http.url));
                 locked.headers = http.headers.keys().cloned().collect();
             }
             TransportSpec::BuiltIn => {}
@@ -204,19 +205,21 @@ impl LockedServer {
         locked
     }
 
-    /// Adds what it offers. Of two of the same name the first counts, as it does for callers.
+    /// Adds the digest of a definition. If a name occurs twice, the first one counts, as it does
+    /// for callers.
     pub fn add(&mut self, kind: CapabilityKind, name: &str, digest: Digest) {
         if let Some(all) = self.of_kind_mut(kind) {
             all.entry(name.to_owned()).or_insert(digest);
         }
     }
 
-    /// The digest of a definition.
+    /// Returns the digest of a definition.
     pub fn definition(&self, kind: CapabilityKind, name: &str) -> Option<&Digest> {
         self.of_kind(kind)?.get(name)
     }
 
-    /// The definitions of a kind; none for resources, which are not locked one by one.
+    /// Returns the definitions of a kind, or none for kinds that are not locked one by one, such as
+    /// resources.
     pub fn of_kind(&self, kind: CapabilityKind) -> Option<&BTreeMap<String, Digest>> {
         match kind {
             CapabilityKind::Tool => Some(&self.tools),
@@ -236,52 +239,50 @@ impl LockedServer {
     }
 }
 
-impl Lock {
-    /// Reads a lock file.
-    pub fn parse(text: &str) -> Result<Self, LockError> {
-        read::lock(text)
+impl LockFile {
+    /// Parses the text of a lock file.
+    pub fn parse(text: &str) -> Result<Self, LockFileError> {
+        read::parse_lock_file(text)
     }
 
-    /// The text of the file: the same for the same lock, always.
+    /// Returns the text of the lock file. Equal lock files have equal texts.
     pub fn format(&self) -> String {
-        write::lock(self)
+        write::format_lock_file(self)
     }
 
-    /// Why a server must not be started or reached while this lock holds, if so.
-    pub fn refuses(&self, spec: &ServerSpec) -> Option<Violation> {
+    /// Returns why the lock file forbids starting or reaching a server, if it does.
+    pub fn check_server(&self, spec: &ServerSpec) -> Option<LockViolation> {
         let Some(locked) = self.servers.get(spec.name.as_str()) else {
             return Some(violation("server-added", &spec.name, "it is not in the lock file"));
         };
-        (locked.identity != identity(spec)).then(|| {
+        (locked.identity != identity_digest(spec)).then(|| {
             let what = difference(locked, &LockedServer::of(spec));
-            violation(
-                "identity-changed",
-                &spec.name,
-                &format!("{what} is not as the lock file has it"),
-            )
+            violation("identity-changed", &spec.name, &format!("{what} differs from the lock file"))
         })
     }
 
-    /// Everything in which the present state differs from what is locked.
-    pub fn check(&self, now: &Lock) -> Vec<Violation> {
+    /// Returns every difference between this lock file and the current state.
+    pub fn check(&self, now: &LockFile) -> Vec<LockViolation> {
         let names: BTreeSet<&String> = self.servers.keys().chain(now.servers.keys()).collect();
         let mut all = Vec::new();
         for name in names {
             let mut add = |code, capability: Option<String>, text: String| {
-                all.push(Violation { code, server: name.clone(), capability, text });
+                all.push(LockViolation { code, server: name.clone(), capability, text });
             };
             match (self.servers.get(name), now.servers.get(name)) {
                 (Some(locked), Some(now)) => compare(locked, now, &mut add),
                 (None, _) => add("server-added", None, "it is not in the lock file".into()),
-                (_, None) => add("server-removed", None, "it is locked and not declared".into()),
+                (_, None) => {
+                    add("server-removed", None, "it is in the lock file but not declared".into())
+                }
             }
         }
         all
     }
 }
 
-fn violation(code: &'static str, server: &ServerName, text: &str) -> Violation {
-    Violation { code, server: server.to_string(), capability: None, text: text.to_owned() }
+fn violation(code: &'static str, server: &ServerName, text: &str) -> LockViolation {
+    LockViolation { code, server: server.to_string(), capability: None, text: text.to_owned() }
 }
 
 fn compare(
@@ -291,16 +292,20 @@ fn compare(
 ) {
     if locked.identity != now.identity {
         let what = difference(locked, now);
-        add("identity-changed", None, format!("{what} is not as the lock file has it"));
+        add("identity-changed", None, format!("{what} differs from the lock file"));
     }
     let integrity = |server: &LockedServer| server.package.as_ref()?.integrity.clone();
     if let (Some(was), Some(is)) = (integrity(locked), integrity(now))
         && was != is
     {
-        add("integrity-changed", None, format!("its package was {was} and is {is}"));
+        add(
+            "integrity-changed",
+            None,
+            format!("the integrity of its package changed from {was} to {is}"),
+        );
     }
     if locked.instructions != now.instructions {
-        add("instructions-changed", None, "its instructions are not the locked ones".into());
+        add("instructions-changed", None, "its instructions differ from the lock file".into());
     }
     for kind in CapabilityKind::ALL {
         let (Some(old), Some(new)) = (locked.of_kind(kind), now.of_kind(kind)) else { continue };
@@ -308,16 +313,16 @@ fn compare(
         for name in names {
             let (code, how) = match (old.get(name), new.get(name)) {
                 (Some(was), Some(is)) if was == is => continue,
-                (Some(_), Some(_)) => ("definition-changed", "is not as it was locked"),
+                (Some(_), Some(_)) => ("definition-changed", "differs from the lock file"),
                 (None, _) => ("definition-added", "is not in the lock file"),
-                (_, None) => ("definition-removed", "is locked and not offered"),
+                (_, None) => ("definition-removed", "is in the lock file but not offered"),
             };
             add(code, Some(format!("{kind} {name}")), format!("the {kind} {name:?} {how}"));
         }
     }
 }
 
-/// Which part of two servers differs.
+/// Returns the first part in which two servers differ.
 fn difference(locked: &LockedServer, now: &LockedServer) -> &'static str {
     let differs = [
         (locked.transport != now.transport, "its transport"),
@@ -326,7 +331,7 @@ fn difference(locked: &LockedServer, now: &LockedServer) -> &'static str {
         (locked.cwd != now.cwd, "its working folder"),
         (locked.env != now.env, "its set of variables"),
         (locked.env_file != now.env_file, "the set of variables of its env file"),
-        (locked.files != now.files, "a file of the project that it runs"),
+        (locked.files != now.files, "a project file that it runs"),
         (locked.url != now.url, "its address"),
         (locked.headers != now.headers, "its set of headers"),
     ];

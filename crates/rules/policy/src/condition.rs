@@ -1,155 +1,159 @@
-//! What must hold of the arguments for a rule to count.
+//! Conditions of a rule on the arguments of a call.
 //!
-//! There are three answers: it holds, it does not, and it cannot be told. What cannot be told makes
-//! a rule that refuses or asks count, and one that allows not.
+//! A condition has three outcomes: yes, no and unclear. An unclear condition counts as met for a
+//! rule that denies or asks, and as not met for one that allows.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 
-use toolgate_model::{Condition, Data, Expected};
+use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedValue};
 use toolgate_wire::{scan, string};
 
-use crate::glob::{Glob, Literal};
+use crate::glob::{Glob, GlobLiteral};
 use crate::number;
 
-/// Whether something holds.
+/// The outcome of a condition, in ascending order of certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Holds {
+pub(crate) enum ConditionOutcome {
     No,
     Unclear,
     Yes,
 }
 
-/// A condition, understood.
+/// A condition, ready to evaluate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Test {
-    /// The steps of its pointer; none, if the pointer is none: then it is never clear.
+pub(crate) struct CompiledCondition {
+    /// The steps of its pointer; `None` if the pointer is invalid, which makes the outcome unclear.
     path: Option<Vec<String>>,
-    wanted: Wanted,
+    expectation: CompiledExpectation,
 }
 
+/// What a condition expects of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
+enum CompiledExpectation {
     Text(Glob),
-    Value(Data),
+    Value(ConfigValue),
 }
 
-/// The arguments of a call, looked at once however many conditions ask.
-pub(crate) struct Arguments<'a> {
+/// The arguments of a call, with lookups shared by all conditions.
+pub(crate) struct CallArguments<'a> {
     raw: &'a [u8],
-    /// Whether every reader sees the same in them.
-    sound: OnceCell<bool>,
-    /// Where somebody looked last, and what stands there: rules about one tool tend to look at the
-    /// same place.
-    last: Cell<Option<Look<'a>>>,
+    /// Whether every JSON reader sees the same value.
+    unambiguous: OnceCell<bool>,
+    /// The last lookup, because rules about one tool tend to read the same argument.
+    last_lookup: Cell<Option<PointerLookup<'a>>>,
 }
 
-/// A place, and what stands there.
-type Look<'a> = (&'a [String], Option<&'a [u8]>);
+/// A path and the value found there.
+type PointerLookup<'a> = (&'a [String], Option<&'a [u8]>);
 
-impl<'a> Arguments<'a> {
+impl<'a> CallArguments<'a> {
     pub fn new(raw: &'a [u8]) -> Self {
-        Self { raw, sound: OnceCell::new(), last: Cell::new(None) }
+        Self { raw, unambiguous: OnceCell::new(), last_lookup: Cell::new(None) }
     }
 
-    fn is_sound(&self) -> bool {
-        *self.sound.get_or_init(|| scan::is_unambiguous(self.raw))
+    fn is_unambiguous(&self) -> bool {
+        *self.unambiguous.get_or_init(|| scan::is_unambiguous(self.raw))
     }
 
-    /// The object they are, if they are one and every reader sees the same in it.
+    /// Returns the arguments if they are an object that every JSON reader sees the same way.
     pub fn object(&self) -> Option<&'a [u8]> {
-        Some(trimmed(self.raw)).filter(|raw| raw.first() == Some(&b'{') && self.is_sound())
+        Some(trimmed(self.raw)).filter(|raw| raw.first() == Some(&b'{') && self.is_unambiguous())
     }
 
-    fn at(&self, path: &'a [String]) -> Option<&'a [u8]> {
-        match self.last.get() {
+    fn value_at(&self, path: &'a [String]) -> Option<&'a [u8]> {
+        match self.last_lookup.get() {
             Some((last, found)) if last == path => found,
             _ => {
-                let found = find(self.raw, path);
-                self.last.set(Some((path, found)));
+                let found = lookup_path(self.raw, path);
+                self.last_lookup.set(Some((path, found)));
                 found
             }
         }
     }
 }
 
-/// What a condition can be found by.
-pub(crate) struct Key<'a> {
-    /// The member of the arguments that it looks into.
+/// The key under which an index stores a condition.
+pub(crate) struct ConditionKey<'a> {
+    /// The top-level argument that the condition reads.
     pub member: &'a str,
-    /// The way on from there.
+    /// The path below that argument.
     pub path: &'a [String],
-    pub demand: Demand<'a>,
+    pub required: RequiredValue<'a>,
 }
 
-/// What is demanded at that place.
-pub(crate) enum Demand<'a> {
-    /// A text that fits.
+/// The value that a condition requires.
+pub(crate) enum RequiredValue<'a> {
+    /// A text that matches a pattern.
     Glob(&'a Glob),
-    /// This text.
+    /// Exactly this text.
     Text(&'a str),
-    /// This number, however it is spelled.
+    /// This number in any spelling.
     Number(f64),
 }
 
-impl Demand<'_> {
-    /// How much it tells apart.
+impl RequiredValue<'_> {
+    /// Returns how selective the requirement is.
     pub fn weight(&self) -> usize {
         match self {
-            Self::Glob(glob) => glob.literal().weight(),
-            Self::Text(text) => Literal::Whole(text).weight(),
+            Self::Glob(glob) => glob.certain_part().weight(),
+            Self::Text(text) => GlobLiteral::Whole(text).weight(),
             Self::Number(_) => 1,
         }
     }
 }
 
-impl Test {
-    /// What it can be found by, if there is something.
-    pub fn key(&self) -> Option<Key<'_>> {
+impl CompiledCondition {
+    /// Returns the index key of the condition, if it has one.
+    pub fn key(&self) -> Option<ConditionKey<'_>> {
         let (member, path) = self.path.as_deref()?.split_first()?;
-        // Where a key is spelled with escapes, it may be taken for what it spells.
+        // A key with a backslash may be confused with the escaped spelling of another.
         if self.path.iter().flatten().any(|step| step.contains('\\')) {
             return None;
         }
-        let demand = match &self.wanted {
-            Wanted::Text(glob) => Demand::Glob(glob),
-            Wanted::Value(Data::Text(text)) => Demand::Text(text),
-            Wanted::Value(Data::Integer(wanted)) => {
-                Demand::Number(number::double(&wanted.to_string())?)
+        let demand = match &self.expectation {
+            CompiledExpectation::Text(glob) => RequiredValue::Glob(glob),
+            CompiledExpectation::Value(ConfigValue::Text(text)) => RequiredValue::Text(text),
+            CompiledExpectation::Value(ConfigValue::Integer(wanted)) => {
+                RequiredValue::Number(number::parse_double(&wanted.to_string())?)
             }
-            Wanted::Value(Data::Fraction(wanted)) => Demand::Number(number::double(wanted)?),
-            Wanted::Value(_) => return None,
+            CompiledExpectation::Value(ConfigValue::Decimal(wanted)) => {
+                RequiredValue::Number(number::parse_double(wanted)?)
+            }
+            CompiledExpectation::Value(_) => return None,
         };
-        Some(Key { member, path, demand })
+        Some(ConditionKey { member, path, required: demand })
     }
 
-    /// A condition, and what is wrong with it, if something is.
-    pub fn of(written: &Condition) -> (Self, Option<String>) {
-        let path = steps(&written.at);
+    /// Compiles a condition. Also returns an error message if it is invalid.
+    pub fn compile(written: &ArgumentCondition) -> (Self, Option<String>) {
+        let path = parse_pointer(&written.pointer);
         let wrong = path.is_none().then(|| {
-            let at = &written.at;
-            format!("understand `{at}` as a JSON pointer: write `/name`, or `/name/0/part`")
+            let at = &written.pointer;
+            format!("`{at}` is not a JSON pointer: write `/name` or `/name/0/part`")
         });
-        let wanted = match &written.is {
-            Expected::Glob(text) => Wanted::Text(Glob::text(text)),
-            Expected::Value(value) => Wanted::Value(value.clone()),
+        let wanted = match &written.expected {
+            ExpectedValue::Glob(text) => CompiledExpectation::Text(Glob::text_pattern(text)),
+            ExpectedValue::Value(value) => CompiledExpectation::Value(value.clone()),
         };
-        (Self { path, wanted }, wrong)
+        (Self { path, expectation: wanted }, wrong)
     }
 
-    pub fn holds<'a>(&'a self, arguments: &Arguments<'a>) -> Holds {
-        let sound = arguments.is_sound();
-        let Some(path) = self.path.as_deref().filter(|_| sound) else { return Holds::Unclear };
-        match (arguments.at(path), &self.wanted) {
-            (None, _) => Holds::No,
-            (Some(raw), Wanted::Text(glob)) => fits(glob, raw),
-            (Some(raw), Wanted::Value(value)) => is(value, raw),
+    pub fn evaluate<'a>(&'a self, arguments: &CallArguments<'a>) -> ConditionOutcome {
+        let sound = arguments.is_unambiguous();
+        let Some(path) = self.path.as_deref().filter(|_| sound) else {
+            return ConditionOutcome::Unclear;
+        };
+        match (arguments.value_at(path), &self.expectation) {
+            (None, _) => ConditionOutcome::No,
+            (Some(raw), CompiledExpectation::Text(glob)) => match_glob(glob, raw),
+            (Some(raw), CompiledExpectation::Value(value)) => match_value(value, raw),
         }
     }
 }
 
-/// The steps of a JSON pointer (RFC 6901).
-fn steps(pointer: &str) -> Option<Vec<String>> {
+/// Parses a JSON pointer (RFC 6901) into its steps.
+fn parse_pointer(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
     }
@@ -161,20 +165,20 @@ fn steps(pointer: &str) -> Option<Vec<String>> {
     pointer.strip_prefix('/')?.split('/').map(step).collect()
 }
 
-/// What stands at the end of a way into a value.
-pub(crate) fn find<'a>(raw: &'a [u8], path: &[String]) -> Option<&'a [u8]> {
+/// Returns the value at a path.
+pub(crate) fn lookup_path<'a>(raw: &'a [u8], path: &[String]) -> Option<&'a [u8]> {
     path.iter().try_fold(trimmed(raw), |at, step| {
         let span = match at.first() {
             Some(b'{') => scan::member(at, step)?,
-            Some(b'[') => scan::elements(at).nth(index(step)?)?,
+            Some(b'[') => scan::elements(at).nth(parse_index(step)?)?,
             _ => return None,
         };
-        Some(trimmed(span.of(at)))
+        Some(trimmed(span.slice(at)))
     })
 }
 
-/// An index as RFC 6901 spells it: no sign, and no zero before other digits.
-fn index(step: &str) -> Option<usize> {
+/// Parses an array index as RFC 6901 spells it: no sign and no leading zero.
+fn parse_index(step: &str) -> Option<usize> {
     let digits = step.bytes().all(|byte| byte.is_ascii_digit());
     let led = step.len() > 1 && step.starts_with('0');
     (digits && !led).then(|| step.parse().ok())?
@@ -184,126 +188,135 @@ fn trimmed(raw: &[u8]) -> &[u8] {
     raw.trim_ascii()
 }
 
-/// Whether a text fits. A number or a flag that is spelled as the pattern wants may be meant, and in
-/// a list or an object a text may stand that is.
-fn fits(glob: &Glob, raw: &[u8]) -> Holds {
+/// Matches a value against a pattern. A number or boolean whose spelling matches is unclear, and so
+/// is a list or object, which may contain a matching text.
+fn match_glob(glob: &Glob, raw: &[u8]) -> ConditionOutcome {
     match raw.first() {
         Some(b'"') => match string::decode(raw) {
-            Some(text) if glob.fits(&text) => Holds::Yes,
-            Some(_) => Holds::No,
-            None => Holds::Unclear,
+            Some(text) if glob.matches(&text) => ConditionOutcome::Yes,
+            Some(_) => ConditionOutcome::No,
+            None => ConditionOutcome::Unclear,
         },
-        Some(b'{' | b'[') => Holds::Unclear,
-        // What is nothing is as good as absent.
-        Some(b'n') => Holds::No,
-        _ if glob.fits(&spelled(raw)) => Holds::Unclear,
-        _ => Holds::No,
+        Some(b'{' | b'[') => ConditionOutcome::Unclear,
+        // Null counts as absent.
+        Some(b'n') => ConditionOutcome::No,
+        _ if glob.matches(&raw_text(raw)) => ConditionOutcome::Unclear,
+        _ => ConditionOutcome::No,
     }
 }
 
-fn spelled(raw: &[u8]) -> Cow<'_, str> {
+fn raw_text(raw: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(raw)
 }
 
-/// Whether it is exactly this value. One that only a lenient reader takes for it (`"1"` for `1`) may
-/// be.
-fn is(value: &Data, raw: &[u8]) -> Holds {
+/// Compares a value for equality. A value that only a lenient reader considers equal (`"1"` for
+/// `1`) is unclear.
+fn match_value(value: &ConfigValue, raw: &[u8]) -> ConditionOutcome {
     match (value, raw.first()) {
-        (Data::List(values), Some(b'[')) => all(values, raw),
-        (Data::Table(members), Some(b'{')) => every(members, raw),
-        (Data::List(_) | Data::Table(_), _) | (_, Some(b'[' | b'{')) => Holds::No,
-        (Data::Text(wanted), Some(b'"')) => match string::decode(raw) {
-            Some(text) if text == *wanted => Holds::Yes,
-            Some(_) => Holds::No,
-            None => Holds::Unclear,
-        },
-        (Data::Integer(wanted), Some(b'-' | b'0'..=b'9')) => {
-            is_number(&wanted.to_string(), &spelled(raw))
+        (ConfigValue::List(values), Some(b'[')) => match_list(values, raw),
+        (ConfigValue::Table(members), Some(b'{')) => match_table(members, raw),
+        (ConfigValue::List(_) | ConfigValue::Table(_), _) | (_, Some(b'[' | b'{')) => {
+            ConditionOutcome::No
         }
-        (Data::Fraction(wanted), Some(b'-' | b'0'..=b'9')) => is_number(wanted, &spelled(raw)),
-        (Data::Null, Some(b'n')) => Holds::Yes,
-        (Data::Flag(wanted), Some(b't' | b'f')) => match *wanted == (raw == b"true") {
-            true => Holds::Yes,
-            false => Holds::No,
+        (ConfigValue::Text(wanted), Some(b'"')) => match string::decode(raw) {
+            Some(text) if text == *wanted => ConditionOutcome::Yes,
+            Some(_) => ConditionOutcome::No,
+            None => ConditionOutcome::Unclear,
         },
-        (value, _) => is_like(value, raw),
+        (ConfigValue::Integer(wanted), Some(b'-' | b'0'..=b'9')) => {
+            match_number(&wanted.to_string(), &raw_text(raw))
+        }
+        (ConfigValue::Decimal(wanted), Some(b'-' | b'0'..=b'9')) => {
+            match_number(wanted, &raw_text(raw))
+        }
+        (ConfigValue::Null, Some(b'n')) => ConditionOutcome::Yes,
+        (ConfigValue::Bool(wanted), Some(b't' | b'f')) => match *wanted == (raw == b"true") {
+            true => ConditionOutcome::Yes,
+            false => ConditionOutcome::No,
+        },
+        (value, _) => match_leniently(value, raw),
     }
 }
 
-fn is_number(wanted: &str, given: &str) -> Holds {
-    match (number::same(wanted, given), number::alike(wanted, given)) {
-        (true, _) => Holds::Yes,
-        (false, true) => Holds::Unclear,
-        (false, false) => Holds::No,
+fn match_number(wanted: &str, given: &str) -> ConditionOutcome {
+    match (number::is_same_number(wanted, given), number::is_same_double(wanted, given)) {
+        (true, _) => ConditionOutcome::Yes,
+        (false, true) => ConditionOutcome::Unclear,
+        (false, false) => ConditionOutcome::No,
     }
 }
 
-/// Two values of different sorts.
-fn is_like(value: &Data, raw: &[u8]) -> Holds {
-    let given = string::decode(raw).unwrap_or_else(|| spelled(raw));
+/// Compares two values of different types.
+fn match_leniently(value: &ConfigValue, raw: &[u8]) -> ConditionOutcome {
+    let given = string::decode(raw).unwrap_or_else(|| raw_text(raw));
     let like = match value {
-        Data::Text(wanted) => *wanted == given || number::alike(wanted, &given),
-        Data::Flag(wanted) => given.eq_ignore_ascii_case(if *wanted { "true" } else { "false" }),
-        Data::Integer(wanted) => number::alike(&wanted.to_string(), given.trim()),
-        Data::Fraction(wanted) => number::alike(wanted, given.trim()),
-        Data::Null | Data::List(_) | Data::Table(_) => false,
+        ConfigValue::Text(wanted) => *wanted == given || number::is_same_double(wanted, &given),
+        ConfigValue::Bool(wanted) => {
+            given.eq_ignore_ascii_case(if *wanted { "true" } else { "false" })
+        }
+        ConfigValue::Integer(wanted) => number::is_same_double(&wanted.to_string(), given.trim()),
+        ConfigValue::Decimal(wanted) => number::is_same_double(wanted, given.trim()),
+        ConfigValue::Null | ConfigValue::List(_) | ConfigValue::Table(_) => false,
     };
-    if like { Holds::Unclear } else { Holds::No }
+    if like { ConditionOutcome::Unclear } else { ConditionOutcome::No }
 }
 
-fn all(values: &[Data], raw: &[u8]) -> Holds {
+fn match_list(values: &[ConfigValue], raw: &[u8]) -> ConditionOutcome {
     let given: Vec<_> = scan::elements(raw).collect();
     if given.len() != values.len() {
-        return Holds::No;
+        return ConditionOutcome::No;
     }
-    let each = values.iter().zip(given).map(|(value, at)| is(value, trimmed(at.of(raw))));
-    each.min().unwrap_or(Holds::Yes)
+    let each =
+        values.iter().zip(given).map(|(value, at)| match_value(value, trimmed(at.slice(raw))));
+    each.min().unwrap_or(ConditionOutcome::Yes)
 }
 
-fn every(members: &[(String, Data)], raw: &[u8]) -> Holds {
+fn match_table(members: &[(String, ConfigValue)], raw: &[u8]) -> ConditionOutcome {
     if scan::members(raw).count() != members.len() {
-        return Holds::No;
+        return ConditionOutcome::No;
     }
     let each = members.iter().map(|(key, value)| {
-        scan::member(raw, key).map_or(Holds::No, |at| is(value, trimmed(at.of(raw))))
+        scan::member(raw, key)
+            .map_or(ConditionOutcome::No, |at| match_value(value, trimmed(at.slice(raw))))
     });
-    each.min().unwrap_or(Holds::Yes)
+    each.min().unwrap_or(ConditionOutcome::Yes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn holds(at: &str, is: Expected, arguments: &str) -> Holds {
-        let test = Test::of(&Condition { at: at.into(), is }).0;
-        test.holds(&Arguments::new(arguments.as_bytes()))
+    fn holds(at: &str, is: ExpectedValue, arguments: &str) -> ConditionOutcome {
+        let test =
+            CompiledCondition::compile(&ArgumentCondition { pointer: at.into(), expected: is }).0;
+        test.evaluate(&CallArguments::new(arguments.as_bytes()))
     }
 
-    fn glob(at: &str, pattern: &str, arguments: &str) -> Holds {
-        holds(at, Expected::Glob(pattern.into()), arguments)
+    fn glob(at: &str, pattern: &str, arguments: &str) -> ConditionOutcome {
+        holds(at, ExpectedValue::Glob(pattern.into()), arguments)
     }
 
-    fn value(at: &str, value: Data, arguments: &str) -> Holds {
-        holds(at, Expected::Value(value), arguments)
+    fn value(at: &str, value: ConfigValue, arguments: &str) -> ConditionOutcome {
+        holds(at, ExpectedValue::Value(value), arguments)
     }
 
     #[test]
     fn a_text_fits_as_it_is_meant_not_as_it_is_spelled() {
-        assert_eq!(glob("/path", "/etc/*", r#"{"path": "/etc/a/b"}"#), Holds::Yes);
-        assert_eq!(glob("/path", "/etc/*", r#"{"path":"\/\u0065tc/x"}"#), Holds::Yes);
-        assert_eq!(glob("/path", "/etc/*", r#"{"p\u0061th":"/etc/x"}"#), Holds::Yes);
-        assert_eq!(glob("/path", "/etc/*", r#"{"path":"/home"}"#), Holds::No);
-        assert_eq!(glob("/a~1b/0/~0", "x", r#"{"a/b":[ {"~" : "x"} ]}"#), Holds::Yes);
-        assert_eq!(glob("", "x", r#""x""#), Holds::Yes);
+        assert_eq!(glob("/path", "/etc/*", r#"{"path": "/etc/a/b"}"#), ConditionOutcome::Yes);
+        assert_eq!(glob("/path", "/etc/*", r#"{"path":"\/\u0065tc/x"}"#), ConditionOutcome::Yes);
+        assert_eq!(glob("/path", "/etc/*", r#"{"p\u0061th":"/etc/x"}"#), ConditionOutcome::Yes);
+        assert_eq!(glob("/path", "/etc/*", r#"{"path":"/home"}"#), ConditionOutcome::No);
+        assert_eq!(glob("/a~1b/0/~0", "x", r#"{"a/b":[ {"~" : "x"} ]}"#), ConditionOutcome::Yes);
+        assert_eq!(glob("", "x", r#""x""#), ConditionOutcome::Yes);
     }
 
     #[test]
     fn what_is_absent_does_not_hold() {
         for arguments in ["{}", r#"{"path":null}"#, r#"{"paths":"/etc/x"}"#, "[]", "1"] {
-            assert_eq!(glob("/path", "*", arguments), Holds::No, "{arguments}");
+            assert_eq!(glob("/path", "*", arguments), ConditionOutcome::No, "{arguments}");
         }
-        assert_eq!(glob("/list/01", "*", r#"{"list":["a","b"]}"#), Holds::No);
-        assert_eq!(glob("/list/2", "*", r#"{"list":["a","b"]}"#), Holds::No);
+        assert_eq!(glob("/list/01", "*", r#"{"list":["a","b"]}"#), ConditionOutcome::No);
+        assert_eq!(glob("/list/2", "*", r#"{"list":["a","b"]}"#), ConditionOutcome::No);
     }
 
     #[test]
@@ -318,34 +331,41 @@ mod tests {
             "{\"path\":\"\u{0}\"}",
         ];
         for arguments in odd {
-            assert_eq!(glob("/path", "/etc/*", arguments), Holds::Unclear, "{arguments}");
+            assert_eq!(
+                glob("/path", "/etc/*", arguments),
+                ConditionOutcome::Unclear,
+                "{arguments}"
+            );
         }
-        assert_eq!(glob("path", "*", r#"{"path":"x"}"#), Holds::Unclear);
-        assert_eq!(glob("/~2", "*", "{}"), Holds::Unclear);
-        assert_eq!(glob("/n", "1*", r#"{"n":10}"#), Holds::Unclear);
-        assert_eq!(glob("/n", "2*", r#"{"n":10}"#), Holds::No);
+        assert_eq!(glob("path", "*", r#"{"path":"x"}"#), ConditionOutcome::Unclear);
+        assert_eq!(glob("/~2", "*", "{}"), ConditionOutcome::Unclear);
+        assert_eq!(glob("/n", "1*", r#"{"n":10}"#), ConditionOutcome::Unclear);
+        assert_eq!(glob("/n", "2*", r#"{"n":10}"#), ConditionOutcome::No);
     }
 
     #[test]
     fn values_are_the_same_by_what_they_are() {
-        let one = || Data::Integer(1);
+        let one = || ConfigValue::Integer(1);
         for same in ["1", "1.0", "10e-1"] {
-            assert_eq!(value("/n", one(), &format!(r#"{{"n":{same}}}"#)), Holds::Yes);
+            assert_eq!(value("/n", one(), &format!(r#"{{"n":{same}}}"#)), ConditionOutcome::Yes);
         }
-        assert_eq!(value("/n", one(), r#"{"n":"1"}"#), Holds::Unclear);
-        assert_eq!(value("/n", one(), r#"{"n":2}"#), Holds::No);
-        let big = Data::Integer(9_007_199_254_740_993);
-        assert_eq!(value("/n", big, r#"{"n":9007199254740992}"#), Holds::Unclear);
-        assert_eq!(value("/f", Data::Flag(true), r#"{"f":true}"#), Holds::Yes);
-        assert_eq!(value("/f", Data::Flag(true), r#"{"f":false}"#), Holds::No);
-        assert_eq!(value("/f", Data::Flag(true), r#"{"f":"True"}"#), Holds::Unclear);
-        assert_eq!(value("/f", Data::Null, r#"{"f":null}"#), Holds::Yes);
-        let list = Data::List(vec![one(), Data::text("a")]);
-        assert_eq!(value("/l", list.clone(), r#"{"l":[1, "a"]}"#), Holds::Yes);
-        assert_eq!(value("/l", list.clone(), r#"{"l":[1, "b"]}"#), Holds::No);
-        assert_eq!(value("/l", list, r#"{"l":["1", "a"]}"#), Holds::Unclear);
-        let table = Data::Table(vec![("a".into(), one()), ("b".into(), Data::Null)]);
-        assert_eq!(value("/t", table.clone(), r#"{"t":{"b":null,"a":1}}"#), Holds::Yes);
-        assert_eq!(value("/t", table, r#"{"t":{"a":1}}"#), Holds::No);
+        assert_eq!(value("/n", one(), r#"{"n":"1"}"#), ConditionOutcome::Unclear);
+        assert_eq!(value("/n", one(), r#"{"n":2}"#), ConditionOutcome::No);
+        let big = ConfigValue::Integer(9_007_199_254_740_993);
+        assert_eq!(value("/n", big, r#"{"n":9007199254740992}"#), ConditionOutcome::Unclear);
+        assert_eq!(value("/f", ConfigValue::Bool(true), r#"{"f":true}"#), ConditionOutcome::Yes);
+        assert_eq!(value("/f", ConfigValue::Bool(true), r#"{"f":false}"#), ConditionOutcome::No);
+        assert_eq!(
+            value("/f", ConfigValue::Bool(true), r#"{"f":"True"}"#),
+            ConditionOutcome::Unclear
+        );
+        assert_eq!(value("/f", ConfigValue::Null, r#"{"f":null}"#), ConditionOutcome::Yes);
+        let list = ConfigValue::List(vec![one(), ConfigValue::text("a")]);
+        assert_eq!(value("/l", list.clone(), r#"{"l":[1, "a"]}"#), ConditionOutcome::Yes);
+        assert_eq!(value("/l", list.clone(), r#"{"l":[1, "b"]}"#), ConditionOutcome::No);
+        assert_eq!(value("/l", list, r#"{"l":["1", "a"]}"#), ConditionOutcome::Unclear);
+        let table = ConfigValue::Table(vec![("a".into(), one()), ("b".into(), ConfigValue::Null)]);
+        assert_eq!(value("/t", table.clone(), r#"{"t":{"b":null,"a":1}}"#), ConditionOutcome::Yes);
+        assert_eq!(value("/t", table, r#"{"t":{"a":1}}"#), ConditionOutcome::No);
     }
 }

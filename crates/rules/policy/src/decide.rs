@@ -1,33 +1,33 @@
-//! The order in which things count. It stands here and nowhere else.
+//! The order of precedence. It is defined here and nowhere else.
 //!
-//! Whoever tightens it adds a line above those that allow; whoever wants a new reason to allow has
-//! to say here what it comes before.
+//! A new restriction goes above the steps that allow. A new reason to allow needs an explicit
+//! position in this order.
 
-use toolgate_model::{Approval, CapabilityKind, Effect, Mode, Origin, Scope};
+use toolgate_model::{ApprovalMode, CapabilityKind, ConfigScope, Effect, Origin, PolicyMode};
 
-use crate::rule::{Place, Rule};
-use crate::{Because, Decision, Facts};
+use crate::rule::{Rule, RulePrecedence};
+use crate::{Decision, DecisionReason, PolicyFacts};
 
-/// What holds where no rule speaks.
+/// The settings that apply if no rule matches.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    pub mode: Mode,
-    pub mode_at: Option<Origin>,
+pub(crate) struct PolicyDefaults {
+    pub mode: PolicyMode,
+    pub mode_origin: Option<Origin>,
     pub yolo_floor: bool,
 }
 
-/// The step at which a call was decided.
+/// The step of the order that decided a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
-    /// It cannot be done, whatever anybody allows.
+pub enum DecisionStep {
+    /// The call is blocked, whatever rules allow.
     Block,
-    /// A rule refuses.
+    /// A rule denies.
     Deny,
     /// An administrator's rule asks.
     AdminAsk,
     /// An administrator's rule allows.
     AdminAllow,
-    /// Somebody approved it before.
+    /// A grant from an earlier approval allows.
     Grant,
     /// The server's entry asks.
     EntryAsk,
@@ -39,16 +39,16 @@ pub enum Step {
     UserAsk,
     /// A user's rule allows.
     UserAllow,
-    /// Only tools are asked about.
+    /// The capability is not a tool; only tools require approval by default.
     NoTool,
-    /// It is built in and only reads.
+    /// The tool is built in and read-only.
     BuiltIn,
-    /// The mode.
+    /// The mode decides.
     Mode,
 }
 
-impl Step {
-    /// All of them, in their order.
+impl DecisionStep {
+    /// All steps, in order.
     pub const ALL: [Self; 13] = [
         Self::Block,
         Self::Deny,
@@ -65,7 +65,7 @@ impl Step {
         Self::Mode,
     ];
 
-    /// The step, in a word or two.
+    /// Returns the step as a short text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -85,107 +85,127 @@ impl Step {
     }
 }
 
-/// A decision, at which step it fell, and what it was before taint and absence tightened it.
-pub(crate) struct Verdict<'p> {
-    pub step: Step,
-    pub standing: Decision<'p>,
+/// A decision, the step that made it, and the decision before it was tightened by taint or the lack
+/// of an approver.
+pub(crate) struct PolicyOutcome<'p> {
+    pub step: DecisionStep,
+    pub base_decision: Decision<'p>,
     pub decision: Decision<'p>,
 }
 
-/// Decides. `find` gives the first rule of a place that holds.
-pub(crate) fn verdict<'p>(
-    find: impl Fn(Place) -> Option<&'p Rule>,
-    settings: &'p Settings,
+/// Decides a call. `find` returns the first applicable rule of a precedence.
+pub(crate) fn evaluate<'p>(
+    find: impl Fn(RulePrecedence) -> Option<&'p Rule>,
+    settings: &'p PolicyDefaults,
     kind: CapabilityKind,
-    facts: &Facts<'_>,
-) -> Verdict<'p> {
-    let (step, standing) = standing(find, settings, kind, facts);
-    let mut decision = standing.clone();
-    if decision.effect == Effect::Allow && taint_asks(settings, kind, facts) {
-        decision = Decision { effect: Effect::Ask, because: Because::Tainted };
+    facts: &PolicyFacts<'_>,
+) -> PolicyOutcome<'p> {
+    let (step, base) = decide_by_rules(find, settings, kind, facts);
+    let mut decision = base.clone();
+    if decision.effect == Effect::Allow && taint_requires_ask(settings, kind, facts) {
+        decision = Decision { effect: Effect::Ask, reason: DecisionReason::Tainted };
     }
     if decision.effect == Effect::Ask && !facts.can_ask {
-        let because = Because::Headless(Box::new(decision.because));
-        decision = Decision { effect: Effect::Deny, because };
+        let because = DecisionReason::Headless(Box::new(decision.reason));
+        decision = Decision { effect: Effect::Deny, reason: because };
     }
-    Verdict { step, standing, decision }
+    PolicyOutcome { step, base_decision: base, decision }
 }
 
-fn standing<'p>(
-    find: impl Fn(Place) -> Option<&'p Rule>,
-    settings: &'p Settings,
+fn decide_by_rules<'p>(
+    find: impl Fn(RulePrecedence) -> Option<&'p Rule>,
+    settings: &'p PolicyDefaults,
     kind: CapabilityKind,
-    facts: &Facts<'_>,
-) -> (Step, Decision<'p>) {
+    facts: &PolicyFacts<'_>,
+) -> (DecisionStep, Decision<'p>) {
     let is_tool = is_call(kind);
-    // In this mode nobody but the administrator has anybody asked.
-    let asks = settings.mode != Mode::Full;
-    let by = |step, effect, because| (step, Decision { effect, because });
+    // In the mode `yolo` only administrators can require approval.
+    let asks = settings.mode != PolicyMode::Full;
+    let by = |step, effect, because| (step, Decision { effect, reason: because });
     let rule = |step, rule: &'p Rule| {
-        by(step, rule.effect, Because::Rule { text: &rule.text, origin: &rule.origin })
+        by(step, rule.effect, DecisionReason::Rule { text: &rule.text, origin: &rule.origin })
     };
     if let Some(block) = facts.block {
-        return by(Step::Block, Effect::Deny, Because::Blocked(block.to_owned()));
+        return by(DecisionStep::Block, Effect::Deny, DecisionReason::Blocked(block.to_owned()));
     }
     for (place, step) in [
-        (Place::Deny, Step::Deny),
-        (Place::AdminAsk, Step::AdminAsk),
-        (Place::AdminAllow, Step::AdminAllow),
+        (RulePrecedence::Deny, DecisionStep::Deny),
+        (RulePrecedence::AdminAsk, DecisionStep::AdminAsk),
+        (RulePrecedence::AdminAllow, DecisionStep::AdminAllow),
     ] {
         if let Some(found) = find(place) {
             return rule(step, found);
         }
     }
     if let Some(grant) = facts.grant {
-        return by(Step::Grant, Effect::Allow, Because::Granted(grant.to_owned()));
+        return by(DecisionStep::Grant, Effect::Allow, DecisionReason::Granted(grant.to_owned()));
     }
-    if let Some((step, effect, because)) = is_tool.then(|| server(facts, asks)).flatten() {
+    if let Some((step, effect, because)) =
+        is_tool.then(|| decide_by_declaration(facts, asks)).flatten()
+    {
         return by(step, effect, because);
     }
-    if let Some(found) = find(Place::UserAsk).filter(|_| asks) {
-        return rule(Step::UserAsk, found);
+    if let Some(found) = find(RulePrecedence::UserAsk).filter(|_| asks) {
+        return rule(DecisionStep::UserAsk, found);
     }
-    if let Some(found) = find(Place::UserAllow) {
-        return rule(Step::UserAllow, found);
+    if let Some(found) = find(RulePrecedence::UserAllow) {
+        return rule(DecisionStep::UserAllow, found);
     }
     if !is_tool {
-        return by(Step::NoTool, Effect::Allow, Because::Unasked);
+        return by(DecisionStep::NoTool, Effect::Allow, DecisionReason::NotATool);
     }
     if facts.built_in && facts.read_only {
-        return by(Step::BuiltIn, Effect::Allow, Because::BuiltIn);
+        return by(DecisionStep::BuiltIn, Effect::Allow, DecisionReason::BuiltIn);
     }
     let effect = if asks { Effect::Ask } else { Effect::Allow };
-    by(Step::Mode, effect, Because::Mode(settings.mode, settings.mode_at.as_ref()))
+    by(
+        DecisionStep::Mode,
+        effect,
+        DecisionReason::Mode(settings.mode, settings.mode_origin.as_ref()),
+    )
 }
 
-/// Whether it can change something: a tool, or a method of an extension. Everything else is read.
+/// Returns true for capabilities that can change something: tools and extension methods. Everything
+/// else is read.
 fn is_call(kind: CapabilityKind) -> bool {
     matches!(kind, CapabilityKind::Tool | CapabilityKind::Method)
 }
 
-/// What the declaration of the server says: in this layer too, what asks comes before what allows.
-fn server<'p>(facts: &Facts<'_>, asks: bool) -> Option<(Step, Effect, Because<'p>)> {
-    let own = |origin: &&Origin| origin.scope != Scope::Project;
+/// Decides by the declaration of the server. Here, too, asking takes precedence over allowing.
+fn decide_by_declaration<'p>(
+    facts: &PolicyFacts<'_>,
+    asks: bool,
+) -> Option<(DecisionStep, Effect, DecisionReason<'p>)> {
+    let own = |origin: &&Origin| origin.scope != ConfigScope::Project;
     let entry = facts.approval.map(|(approval, origin)| {
         let wants = match approval {
-            Approval::Always => true,
-            Approval::Never => false,
-            Approval::Auto | Approval::Writes => !facts.read_only,
+            ApprovalMode::Always => true,
+            ApprovalMode::Never => false,
+            ApprovalMode::Auto | ApprovalMode::Writes => !facts.read_only,
         };
-        (wants, origin, Because::Entry(approval, origin.clone()))
+        (wants, origin, DecisionReason::Entry(approval, origin.clone()))
     });
     match (entry, facts.trust.filter(own)) {
-        (Some((true, _, because)), _) if asks => Some((Step::EntryAsk, Effect::Ask, because)),
-        (_, Some(trust)) => Some((Step::Trust, Effect::Allow, Because::Trusted(trust.clone()))),
+        (Some((true, _, because)), _) if asks => {
+            Some((DecisionStep::EntryAsk, Effect::Ask, because))
+        }
+        (_, Some(trust)) => {
+            Some((DecisionStep::Trust, Effect::Allow, DecisionReason::Trusted(trust.clone())))
+        }
         (Some((false, origin, because)), None) if own(&origin) => {
-            Some((Step::EntryAllow, Effect::Allow, because))
+            Some((DecisionStep::EntryAllow, Effect::Allow, because))
         }
         _ => None,
     }
 }
 
-/// Where nobody is asked, only what is destructive is asked about, and only if that is configured.
-fn taint_asks(settings: &Settings, kind: CapabilityKind, facts: &Facts<'_>) -> bool {
+/// Returns true if taint makes a call require approval. In the mode `yolo` this applies only to
+/// destructive tools, and only if it is configured.
+fn taint_requires_ask(
+    settings: &PolicyDefaults,
+    kind: CapabilityKind,
+    facts: &PolicyFacts<'_>,
+) -> bool {
     let floor = settings.yolo_floor && facts.destructive;
-    is_call(kind) && facts.tainted && (settings.mode != Mode::Full || floor)
+    is_call(kind) && facts.tainted && (settings.mode != PolicyMode::Full || floor)
 }

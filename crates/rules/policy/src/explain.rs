@@ -1,33 +1,33 @@
-//! A decision with everything that spoke for and against it.
+//! Explains a decision with every rule that matched.
 //!
-//! It looks at every rule, not only at those that could decide.
+//! It checks all rules, not only those that could decide.
 
-use toolgate_model::{Approval, Effect, Origin, Scope};
+use toolgate_model::{ApprovalMode, ConfigScope, Effect, Origin};
 
-use crate::condition::Arguments;
-use crate::decide::{Step, Verdict};
-use crate::pattern::Named;
+use crate::condition::CallArguments;
+use crate::decide::{DecisionStep, PolicyOutcome};
+use crate::pattern::NamedCapability;
 use crate::rule::Rule;
-use crate::{Asked, Because, Decision, Facts, Policy};
+use crate::{Decision, DecisionReason, Policy, PolicyFacts, PolicyQuery};
 
-/// Whose word something is. Earlier counts first.
+/// The source of a rule or setting. Earlier layers take precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// The machine's administrator: files of system scope.
+pub enum PolicyLayer {
+    /// The administrator of the machine: files of system scope.
     Admin,
-    /// The declaration of the server: its trust and its `approval`.
+    /// The declaration of the server: its `trust` and `approval`.
     Server,
     /// The user.
     User,
-    /// A project's file: it only tightens.
+    /// A project file; it can only tighten.
     Project,
 }
 
-impl Layer {
-    /// All of them, in their order.
+impl PolicyLayer {
+    /// All layers, in order of precedence.
     pub const ALL: [Self; 4] = [Self::Admin, Self::Server, Self::User, Self::Project];
 
-    /// The word for it.
+    /// Returns the layer as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -38,97 +38,111 @@ impl Layer {
     }
 }
 
-/// A rule that is about the capability.
+/// A rule that matches the capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said<'p> {
-    /// Whose word it is.
-    pub layer: Layer,
-    /// What it does.
+pub struct RuleExplanation<'p> {
+    /// The layer of the rule.
+    pub layer: PolicyLayer,
+    /// The effect.
     pub effect: Effect,
-    /// As it is written.
+    /// The text as written.
     pub text: &'p str,
-    /// Where it stands.
+    /// Where it is declared.
     pub origin: &'p Origin,
-    /// Whether it holds for this caller and these arguments, and counts at all.
+    /// Whether it applies to this caller and these arguments, and counts at all.
     pub holds: bool,
-    /// Whether it is the one that decided.
+    /// Whether it decided the call.
     pub decided: bool,
 }
 
-/// A decision, explained.
+/// A decision with its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explained<'p> {
-    /// What becomes of the call.
+pub struct DecisionExplanation<'p> {
+    /// The final decision.
     pub decision: Decision<'p>,
-    /// The step that decided, before taint and the absence of anybody to ask tightened it.
-    pub step: Step,
-    /// What that step decided: the same as `decision`, unless it was tightened.
-    pub standing: Decision<'p>,
-    /// Every rule about the capability, by layer.
-    pub said: Vec<Said<'p>>,
+    /// The step that decided, before taint or the lack of an approver tightened the decision.
+    pub step: DecisionStep,
+    /// The decision of that step; equals `decision` unless it was tightened.
+    pub base_decision: Decision<'p>,
+    /// All rules that match the capability, by layer.
+    pub rules: Vec<RuleExplanation<'p>>,
 }
 
-/// What the declaration of a server says about a call to it.
+/// A setting in the declaration of a server that affects a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declared<'a> {
-    /// What it does.
+pub struct DeclarationExplanation<'a> {
+    /// The effect.
     pub effect: Effect,
-    /// As it would be written.
+    /// The setting as it would be written.
     pub text: String,
-    /// Where it stands.
+    /// Where it is declared.
     pub origin: &'a Origin,
-    /// Whether it counts: a project's declaration allows nothing.
+    /// Whether it counts. The declaration of a project cannot allow.
     pub holds: bool,
-    /// Whether it is what decided.
+    /// Whether it decided the call.
     pub decided: bool,
 }
 
-impl Explained<'_> {
-    /// What the server's declaration says, by the facts that were decided on.
-    pub fn declared<'a>(&self, facts: &Facts<'a>) -> Vec<Declared<'a>> {
-        let own = |origin: &Origin| origin.scope != Scope::Project;
+impl DecisionExplanation<'_> {
+    /// Returns the settings of the server's declaration that affect the call, from the same facts.
+    pub fn explain_declaration<'a>(
+        &self,
+        facts: &PolicyFacts<'a>,
+    ) -> Vec<DeclarationExplanation<'a>> {
+        let own = |origin: &Origin| origin.scope != ConfigScope::Project;
         let entry = facts.approval.map(|(approval, origin)| {
-            let reads = matches!(approval, Approval::Auto | Approval::Writes) && facts.read_only;
-            let allows = approval == Approval::Never || reads;
+            let reads =
+                matches!(approval, ApprovalMode::Auto | ApprovalMode::Writes) && facts.read_only;
+            let allows = approval == ApprovalMode::Never || reads;
             let effect = if allows { Effect::Allow } else { Effect::Ask };
             let text = format!("approval = \"{}\"", approval.as_str());
-            let decided = matches!(self.step, Step::EntryAsk | Step::EntryAllow);
-            Declared { effect, text, origin, holds: !allows || own(origin), decided }
+            let decided = matches!(self.step, DecisionStep::EntryAsk | DecisionStep::EntryAllow);
+            DeclarationExplanation { effect, text, origin, holds: !allows || own(origin), decided }
         });
         let trust = facts.trust.map(|origin| {
-            let (text, decided) = ("trust = true".to_owned(), self.step == Step::Trust);
-            Declared { effect: Effect::Allow, text, origin, holds: own(origin), decided }
+            let (text, decided) = ("trust = true".to_owned(), self.step == DecisionStep::Trust);
+            DeclarationExplanation {
+                effect: Effect::Allow,
+                text,
+                origin,
+                holds: own(origin),
+                decided,
+            }
         });
         entry.into_iter().chain(trust).collect()
     }
 }
 
 impl Policy {
-    /// Decides, and tells everything that is said about it.
-    pub fn explain(&self, asked: &Asked<'_>, facts: &Facts<'_>) -> Explained<'_> {
-        let Verdict { step, standing, decision } = self.verdict(asked, facts);
-        let named = Named::new(asked.id, asked.tags);
-        let arguments = Arguments::new(asked.arguments);
+    /// Decides a call and explains the decision.
+    pub fn explain(
+        &self,
+        query: &PolicyQuery<'_>,
+        facts: &PolicyFacts<'_>,
+    ) -> DecisionExplanation<'_> {
+        let PolicyOutcome { step, base_decision: base, decision } = self.evaluate(query, facts);
+        let named = NamedCapability::new(query.id, query.tags);
+        let arguments = CallArguments::new(query.arguments);
         let about = self.rules().iter().filter(|rule| rule.is_about(&named));
-        let mut said: Vec<_> = about
-            .map(|rule| Said {
+        let mut rules: Vec<_> = about
+            .map(|rule| RuleExplanation {
                 layer: rule.layer,
                 effect: rule.effect,
                 text: &rule.text,
                 origin: &rule.origin,
-                holds: rule.place.is_some() && rule.holds(asked, &arguments),
-                decided: is(rule, &standing.because),
+                holds: rule.precedence.is_some() && rule.holds(query, &arguments),
+                decided: is_deciding_rule(rule, &base.reason),
             })
             .collect();
-        said.sort_by_key(|said| said.layer);
-        Explained { decision, step, standing, said }
+        rules.sort_by_key(|rule| rule.layer);
+        DecisionExplanation { decision, step, base_decision: base, rules }
     }
 }
 
-/// Whether a rule is the very one that decided.
-fn is(rule: &Rule, because: &Because<'_>) -> bool {
+/// Returns true if this rule decided.
+fn is_deciding_rule(rule: &Rule, because: &DecisionReason<'_>) -> bool {
     match because {
-        Because::Rule { text, .. } => std::ptr::eq(*text, rule.text.as_str()),
+        DecisionReason::Rule { text, .. } => std::ptr::eq(*text, rule.text.as_str()),
         _ => false,
     }
 }

@@ -1,127 +1,128 @@
-//! Rules that do nothing, or not what they seem to: what `policy check` tells.
+//! Finds rules that have no effect or not the apparent one, for `policy check`.
 
 use std::collections::BTreeSet;
 
 use toolgate_model::{CapabilityId, Effect, Origin, ServerName};
 
-use crate::known::{Settled, settle};
-use crate::pattern::{Kinds, Named, Reading};
+use crate::pattern::{CapabilityKinds, NamedCapability, PatternReading};
+use crate::resolution::{PatternResolution, resolve};
 use crate::rule::Rule;
-use crate::{Layer, Policy};
+use crate::{Policy, PolicyLayer};
 
-/// Something that is to be told of a rule.
+/// A problem with a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding<'p> {
-    /// What.
-    pub flaw: Flaw<'p>,
-    /// What the rule does.
+pub struct RuleFinding<'p> {
+    /// The problem.
+    pub flaw: RuleFlaw<'p>,
+    /// The effect of the rule.
     pub effect: Effect,
-    /// As it is written.
+    /// The text of the rule as written.
     pub text: &'p str,
-    /// Where it stands.
+    /// Where the rule is declared.
     pub origin: &'p Origin,
 }
 
-/// What may be wrong with a rule that can be read.
+/// A problem with a valid rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flaw<'p> {
-    /// It would allow, and stands in a project's file.
+pub enum RuleFlaw<'p> {
+    /// It would allow, but is in a project file.
     OnlyTightens,
-    /// It would allow, and may mean each of these.
+    /// It would allow, but is ambiguous between these.
     Ambiguous(Vec<String>),
     /// Another rule always decides before it.
     Unreachable {
-        /// The other, as it is written.
+        /// The text of the other rule.
         by: &'p str,
-        /// Where that stands.
+        /// Where the other rule is declared.
         origin: &'p Origin,
     },
-    /// It is about no server there is.
+    /// It matches no declared server.
     NoServer,
-    /// Nothing that servers offered last is meant by it.
+    /// It matches nothing that servers offered last.
     NeverMatches,
 }
 
 impl Policy {
-    /// What is to be told of the rules, given everything that is known to be offered. Whether a rule
-    /// matches nothing is told only of servers in `listed`, whose offers are known.
+    /// Returns the problems of all rules, given everything that servers are known to offer. A rule
+    /// without matches is reported only for servers in `listed`, whose offers are known.
     pub fn findings(
         &self,
         offered: &[(CapabilityId, Vec<String>)],
         listed: &BTreeSet<ServerName>,
-    ) -> Vec<Finding<'_>> {
-        let named: Vec<_> = offered.iter().map(|(id, tags)| Named::new(id, tags)).collect();
+    ) -> Vec<RuleFinding<'_>> {
+        let named: Vec<_> =
+            offered.iter().map(|(id, tags)| NamedCapability::new(id, tags)).collect();
         let flawed = self.rules().iter().enumerate().filter_map(|(at, rule)| {
             let flaw = self
-                .unsettled(rule)
-                .or_else(|| self.shadowed(at, rule))
-                .or_else(|| self.idle(rule, &named, listed))?;
+                .find_unresolved(rule)
+                .or_else(|| self.find_shadowing(at, rule))
+                .or_else(|| self.find_unmatched(rule, &named, listed))?;
             let (text, origin) = (&*rule.text, &rule.origin);
-            Some(Finding { flaw, effect: rule.effect, text, origin })
+            Some(RuleFinding { flaw, effect: rule.effect, text, origin })
         });
         flawed.collect()
     }
 
-    fn unsettled(&self, rule: &Rule) -> Option<Flaw<'_>> {
+    fn find_unresolved(&self, rule: &Rule) -> Option<RuleFlaw<'_>> {
         if rule.effect != Effect::Allow {
             return None;
         }
-        if rule.layer == Layer::Project {
-            return Some(Flaw::OnlyTightens);
+        if rule.layer == PolicyLayer::Project {
+            return Some(RuleFlaw::OnlyTightens);
         }
-        match settle(&rule.written, self.known()) {
-            Settled::Ambiguous(meanings) => Some(Flaw::Ambiguous(meanings)),
-            Settled::Absent => Some(Flaw::NoServer),
-            Settled::To(_) => None,
+        match resolve(&rule.parsed, self.known_servers()) {
+            PatternResolution::Ambiguous(meanings) => Some(RuleFlaw::Ambiguous(meanings)),
+            PatternResolution::Absent => Some(RuleFlaw::NoServer),
+            PatternResolution::Resolved(_) => None,
         }
     }
 
-    /// A rule about the very same that always holds and comes first: of its place, or one that
-    /// refuses.
-    fn shadowed(&self, at: usize, rule: &Rule) -> Option<Flaw<'_>> {
-        let place = rule.place?;
+    /// Finds an unconditional rule with the same subject that always comes first.
+    fn find_shadowing(&self, at: usize, rule: &Rule) -> Option<RuleFlaw<'_>> {
+        let place = rule.precedence?;
         let covers = |other: &Rule| covers(other, rule);
         let mut others = self.rules().iter().enumerate().filter(|(number, other)| {
-            let first = other.place.is_some_and(|its| (its, *number) < (place, at));
-            let decides = other.place == Some(place) || first_of_all(other, rule);
-            first && decides && other.is_plain() && covers(other)
+            let first = other.precedence.is_some_and(|its| (its, *number) < (place, at));
+            let decides = other.precedence == Some(place) || takes_precedence(other, rule);
+            first && decides && other.is_unconditional() && covers(other)
         });
         let (_, other) = others.next()?;
-        Some(Flaw::Unreachable { by: &other.text, origin: &other.origin })
+        Some(RuleFlaw::Unreachable { by: &other.text, origin: &other.origin })
     }
 
-    fn idle(
+    fn find_unmatched(
         &self,
         rule: &Rule,
-        offered: &[Named<'_>],
+        offered: &[NamedCapability<'_>],
         listed: &BTreeSet<ServerName>,
-    ) -> Option<Flaw<'_>> {
-        let known = self.known()?;
+    ) -> Option<RuleFlaw<'_>> {
+        let known = self.known_servers()?;
         if known.is_empty() || offered.iter().any(|named| rule.is_about(named)) {
             return None;
         }
-        let about: Vec<_> = known.iter().filter(|server| rule.may_mean(server, None)).collect();
+        let about: Vec<_> =
+            known.iter().filter(|server| rule.may_match_server(server, None)).collect();
         if about.is_empty() {
-            return Some(Flaw::NoServer);
+            return Some(RuleFlaw::NoServer);
         }
         let is_listed = about.iter().all(|server| listed.contains(*server));
-        (is_listed && !may_mean_a_method(rule)).then_some(Flaw::NeverMatches)
+        (is_listed && !may_match_method(rule)).then_some(RuleFlaw::NeverMatches)
     }
 }
 
-/// Whether one always decides before the other gets to speak: what refuses, and what asks before
-/// what allows in the same layer.
-fn first_of_all(other: &Rule, rule: &Rule) -> bool {
-    let same = (other.layer == Layer::Admin) == (rule.layer == Layer::Admin);
+/// Returns true if one rule always decides before the other: a deny rule, or in the same layer the
+/// stricter rule.
+fn takes_precedence(other: &Rule, rule: &Rule) -> bool {
+    let same = (other.layer == PolicyLayer::Admin) == (rule.layer == PolicyLayer::Admin);
     other.effect == Effect::Deny || (same && other.effect > rule.effect)
 }
 
-/// Whether every reading of one rule is among what another means. What allows means methods only
-/// where it names them.
+/// Returns true if one rule covers every reading of another. A rule that allows covers methods only
+/// if it names them.
 fn covers(wider: &Rule, narrower: &Rule) -> bool {
     let allows = wider.effect == Effect::Allow;
-    narrower.written.readings.iter().all(|one| {
-        let mut others = wider.written.readings.iter();
+    narrower.parsed.readings.iter().all(|one| {
+        let mut others = wider.parsed.readings.iter();
         others.any(|other| {
             let means = !allows || !one.names_methods() || other.names_methods();
             means && is_within(one, other)
@@ -129,38 +130,41 @@ fn covers(wider: &Rule, narrower: &Rule) -> bool {
     })
 }
 
-/// Whether one reading means nothing that the other does not: told where it is plain, and not where
-/// it takes thought.
-fn is_within(one: &Reading, other: &Reading) -> bool {
+/// Returns true if one reading covers another. Detects the obvious cases only.
+fn is_within(one: &PatternReading, other: &PatternReading) -> bool {
     match (one, other) {
         (
-            Reading::Pair { server, name, kinds },
-            Reading::Pair { server: wide, name: any, kinds: all },
+            PatternReading::Pair { server, name, kinds },
+            PatternReading::Pair { server: wide, name: any, kinds: all },
         ) => {
-            let served = wide == server || wide.is_any() || fits(wide, server);
+            let served = wide == server || wide.is_any() || glob_covers(wide, server);
             let named = match (any, name) {
                 (None, _) => true,
-                (Some(any), Some(name)) => any == name || fits(any, name),
+                (Some(any), Some(name)) => any == name || glob_covers(any, name),
                 (Some(_), None) => false,
             };
             served && named && all.contains(*kinds)
         }
-        (Reading::Tag(parts), Reading::Tag(above)) => {
+        (PatternReading::Tag(parts), PatternReading::Tag(above)) => {
             above.len() <= parts.len()
-                && above.iter().zip(parts).all(|(above, part)| above == part || fits(above, part))
+                && above
+                    .iter()
+                    .zip(parts)
+                    .all(|(above, part)| above == part || glob_covers(above, part))
         }
         (one, other) => one == other,
     }
 }
 
-fn fits(wide: &crate::glob::Glob, narrow: &crate::glob::Glob) -> bool {
-    narrow.plain().is_some_and(|text| wide.fits(text))
+fn glob_covers(wide: &crate::glob::Glob, narrow: &crate::glob::Glob) -> bool {
+    narrow.as_literal().is_some_and(|text| wide.matches(text))
 }
 
-/// Whether a rule can be about a method: no list holds those, so nobody knows what there is.
-fn may_mean_a_method(rule: &Rule) -> bool {
+/// Returns true if a rule can match a method. Servers do not list methods, so it is unknown which
+/// exist.
+fn may_match_method(rule: &Rule) -> bool {
     rule.pattern.readings.iter().any(|reading| match reading {
-        Reading::Pair { name: Some(name), kinds: Kinds::Tools, .. } => {
+        PatternReading::Pair { name: Some(name), kinds: CapabilityKinds::Tools, .. } => {
             rule.effect != Effect::Allow && name.as_str().contains('/')
         }
         reading => reading.names_methods(),

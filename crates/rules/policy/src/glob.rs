@@ -1,21 +1,21 @@
-//! Patterns of texts: `*`, `**` and `?`, and nothing that could be written wrongly.
+//! Glob patterns: `*`, `**` and `?`. Every text is a valid pattern.
 //!
-//! In the parts of a rule `*` and `?` stop at `/`, while `**` does not, nor a `*` that is a whole
-//! part; in names of clients and in arguments nothing stops them. There is no escape: a `*` in a
-//! name is matched by a `*`. Case counts.
+//! In the parts of a rule, `*` and `?` stop at `/`, except `**` and a `*` that is a whole part. In
+//! client names and arguments they match `/`, too. There is no escape: a `*` in a name is matched
+//! by a `*`. Matching is case-sensitive.
 
-/// One pattern.
+/// A compiled glob pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
     text: Box<str>,
-    manner: Manner,
-    /// How many bytes stand before the first sign and behind the last: most texts that do not fit
-    /// differ there.
-    plain: (usize, usize),
+    kind: GlobKind,
+    /// The lengths of the literal prefix and suffix. Most texts that do not match differ there.
+    affix_lengths: (usize, usize),
 }
 
+/// How a pattern matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum GlobKind {
     /// The text itself.
     Plain,
     /// Any text.
@@ -26,21 +26,21 @@ enum Manner {
     Across,
 }
 
-/// What is certain of the texts that fit a pattern.
+/// The literal part that every matching text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Literal<'a> {
-    /// They are this one.
+pub(crate) enum GlobLiteral<'a> {
+    /// The whole text.
     Whole(&'a str),
-    /// They begin so.
+    /// A prefix.
     Head(&'a str),
-    /// They end so.
+    /// A suffix.
     Tail(&'a str),
-    /// Nothing.
+    /// None.
     Nothing,
 }
 
-impl Literal<'_> {
-    /// How much of them it is: what is more tells more of them apart.
+impl GlobLiteral<'_> {
+    /// Returns how selective the literal part is.
     pub fn weight(self) -> usize {
         match self {
             Self::Whole(text) => 1 + text.len(),
@@ -51,126 +51,126 @@ impl Literal<'_> {
 }
 
 impl Glob {
-    /// A part of a rule.
-    pub fn part(text: &str) -> Self {
-        Self::of(text, Manner::Within)
+    /// Creates a pattern for a part of a rule.
+    pub fn path_pattern(text: &str) -> Self {
+        Self::with_kind(text, GlobKind::Within)
     }
 
-    /// A text in which `/` is a character like others.
-    pub fn text(text: &str) -> Self {
-        Self::of(text, Manner::Across)
+    /// Creates a pattern in which `/` is an ordinary character.
+    pub fn text_pattern(text: &str) -> Self {
+        Self::with_kind(text, GlobKind::Across)
     }
 
-    /// This text and no other, whatever signs are in it.
-    pub fn exactly(text: &str) -> Self {
-        Self { text: text.into(), manner: Manner::Plain, plain: (text.len(), 0) }
+    /// Creates a pattern that matches only this text, wildcards included.
+    pub fn exact(text: &str) -> Self {
+        Self { text: text.into(), kind: GlobKind::Plain, affix_lengths: (text.len(), 0) }
     }
 
-    fn of(text: &str, manner: Manner) -> Self {
+    fn with_kind(text: &str, manner: GlobKind) -> Self {
         let manner = match text {
-            "*" | "**" => Manner::Any,
-            _ if !text.contains(['*', '?']) => Manner::Plain,
+            "*" | "**" => GlobKind::Any,
+            _ if !text.contains(['*', '?']) => GlobKind::Plain,
             _ => manner,
         };
         let head = text.find(['*', '?']).unwrap_or(text.len());
         let tail = text.rfind(['*', '?']).map_or(0, |at| text.len() - at - 1);
-        Self { text: text.into(), manner, plain: (head, tail) }
+        Self { text: text.into(), kind: manner, affix_lengths: (head, tail) }
     }
 
-    /// As it is written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The one text it means, if it is one.
-    pub fn plain(&self) -> Option<&str> {
-        (self.manner == Manner::Plain).then_some(&self.text)
+    /// Returns the only text that matches, if the pattern is literal.
+    pub fn as_literal(&self) -> Option<&str> {
+        (self.kind == GlobKind::Plain).then_some(&self.text)
     }
 
-    /// What is certain of every text that fits: the longest of what it is sure to begin and end with.
-    pub fn literal(&self) -> Literal<'_> {
-        let (head, tail) = self.plain;
-        match self.manner {
-            Manner::Plain => Literal::Whole(&self.text),
-            Manner::Any => Literal::Nothing,
-            _ if head == 0 && tail == 0 => Literal::Nothing,
-            _ if head >= tail => Literal::Head(&self.text[..head]),
-            _ => Literal::Tail(&self.text[self.text.len() - tail..]),
+    /// Returns the longer of the literal prefix and suffix.
+    pub fn certain_part(&self) -> GlobLiteral<'_> {
+        let (head, tail) = self.affix_lengths;
+        match self.kind {
+            GlobKind::Plain => GlobLiteral::Whole(&self.text),
+            GlobKind::Any => GlobLiteral::Nothing,
+            _ if head == 0 && tail == 0 => GlobLiteral::Nothing,
+            _ if head >= tail => GlobLiteral::Head(&self.text[..head]),
+            _ => GlobLiteral::Tail(&self.text[self.text.len() - tail..]),
         }
     }
 
-    /// Whether every text fits.
+    /// Returns true if every text matches.
     pub fn is_any(&self) -> bool {
-        self.manner == Manner::Any
+        self.kind == GlobKind::Any
     }
 
-    /// Whether a text fits.
-    pub fn fits(&self, text: &str) -> bool {
-        match self.manner {
-            Manner::Plain => *self.text == *text,
-            Manner::Any => true,
-            Manner::Within => self.begins_and_ends(text) && fits(&self.text, text, true),
-            Manner::Across => self.begins_and_ends(text) && fits(&self.text, text, false),
+    /// Returns true if a text matches.
+    pub fn matches(&self, text: &str) -> bool {
+        match self.kind {
+            GlobKind::Plain => *self.text == *text,
+            GlobKind::Any => true,
+            GlobKind::Within => self.has_affixes(text) && glob_matches(&self.text, text, true),
+            GlobKind::Across => self.has_affixes(text) && glob_matches(&self.text, text, false),
         }
     }
 
-    fn begins_and_ends(&self, text: &str) -> bool {
-        let (own, text, (head, tail)) = (self.text.as_bytes(), text.as_bytes(), self.plain);
+    fn has_affixes(&self, text: &str) -> bool {
+        let (own, text, (head, tail)) = (self.text.as_bytes(), text.as_bytes(), self.affix_lengths);
         text.len() >= head + tail
             && text[..head] == own[..head]
             && text[text.len() - tail..] == own[own.len() - tail..]
     }
 
-    /// Whether some text that begins like this fits.
-    pub fn may_begin(&self, beginning: &str) -> bool {
-        match self.manner {
-            Manner::Plain => self.text.starts_with(beginning),
-            Manner::Any => true,
-            Manner::Within => begins(&self.text, beginning, true),
-            Manner::Across => begins(&self.text, beginning, false),
+    /// Returns true if some text with this prefix matches.
+    pub fn may_match_prefix(&self, beginning: &str) -> bool {
+        match self.kind {
+            GlobKind::Plain => self.text.starts_with(beginning),
+            GlobKind::Any => true,
+            GlobKind::Within => matches_prefix(&self.text, beginning, true),
+            GlobKind::Across => matches_prefix(&self.text, beginning, false),
         }
     }
 }
 
-/// One sign of a pattern, and how many bytes it has.
-enum Sign {
+/// One token of a pattern.
+enum GlobToken {
     Star { stops: bool },
     One,
     Is(char),
 }
 
-fn sign(pattern: &str, stops: bool) -> Option<(Sign, usize)> {
+fn next_token(pattern: &str, stops: bool) -> Option<(GlobToken, usize)> {
     match pattern.chars().next()? {
-        '*' if pattern.starts_with("**") => Some((Sign::Star { stops: false }, 2)),
-        '*' => Some((Sign::Star { stops }, 1)),
-        '?' => Some((Sign::One, 1)),
-        c => Some((Sign::Is(c), c.len_utf8())),
+        '*' if pattern.starts_with("**") => Some((GlobToken::Star { stops: false }, 2)),
+        '*' => Some((GlobToken::Star { stops }, 1)),
+        '?' => Some((GlobToken::One, 1)),
+        c => Some((GlobToken::Is(c), c.len_utf8())),
     }
 }
 
-/// A star to come back to: where the pattern goes on behind it, and where what it takes ends.
-type Star = (usize, usize);
+/// A star to backtrack to: the pattern position after it, and the end of the text it has consumed.
+type GlobStarPosition = (usize, usize);
 
-/// Every `/` that a stopping star cannot pass splits pattern and text alike, so it is enough to come
-/// back to the last star of each sort.
-fn fits(pattern: &str, text: &str, stops: bool) -> bool {
+/// Every `/` that a stopping star cannot pass splits pattern and text alike, so it suffices to
+/// backtrack to the last star of each sort.
+fn glob_matches(pattern: &str, text: &str, stops: bool) -> bool {
     let (mut at, mut from) = (0, 0);
-    let (mut near, mut far): (Option<Star>, Option<Star>) = (None, None);
+    let (mut near, mut far): (Option<GlobStarPosition>, Option<GlobStarPosition>) = (None, None);
     loop {
         let c = text[from..].chars().next();
-        let (here, behind) = match (sign(&pattern[at..], stops), c) {
+        let (here, behind) = match (next_token(&pattern[at..], stops), c) {
             (None, None) => return true,
-            (Some((Sign::Star { stops }, size)), _) => {
+            (Some((GlobToken::Star { stops }, size)), _) => {
                 match stops {
                     true => near = Some((at + size, from)),
                     false => (near, far) = (None, Some((at + size, from))),
                 }
                 (Some(at + size), from)
             }
-            (Some((Sign::One, size)), Some(c)) if !stops || c != '/' => {
+            (Some((GlobToken::One, size)), Some(c)) if !stops || c != '/' => {
                 (Some(at + size), from + c.len_utf8())
             }
-            (Some((Sign::Is(wanted), size)), Some(c)) if wanted == c => {
+            (Some((GlobToken::Is(wanted), size)), Some(c)) if wanted == c => {
                 (Some(at + size), from + size)
             }
             _ => (None, from),
@@ -197,19 +197,19 @@ fn fits(pattern: &str, text: &str, stops: bool) -> bool {
     }
 }
 
-/// Follows every way through the pattern at once; it is asked when rules are read, not when a call is
-/// decided.
-fn begins(pattern: &str, beginning: &str, stops: bool) -> bool {
+/// Follows all paths through the pattern at once. This runs when rules are compiled, not when a
+/// call is decided.
+fn matches_prefix(pattern: &str, beginning: &str, stops: bool) -> bool {
     let mut reached = vec![false; pattern.len() + 1];
     reached[0] = true;
     pass_stars(pattern, &mut reached);
     for c in beginning.chars() {
         let mut next = vec![false; pattern.len() + 1];
         for at in (0..pattern.len()).filter(|&at| reached[at]) {
-            match sign(&pattern[at..], stops) {
-                Some((Sign::Star { stops }, _)) if !stops || c != '/' => next[at] = true,
-                Some((Sign::One, size)) if !stops || c != '/' => next[at + size] = true,
-                Some((Sign::Is(wanted), size)) if wanted == c => next[at + size] = true,
+            match next_token(&pattern[at..], stops) {
+                Some((GlobToken::Star { stops }, _)) if !stops || c != '/' => next[at] = true,
+                Some((GlobToken::One, size)) if !stops || c != '/' => next[at + size] = true,
+                Some((GlobToken::Is(wanted), size)) if wanted == c => next[at + size] = true,
                 _ => {}
             }
         }
@@ -219,11 +219,11 @@ fn begins(pattern: &str, beginning: &str, stops: bool) -> bool {
     reached.contains(&true)
 }
 
-/// A star may take nothing: what is reached before it is reached behind it.
+/// Extends the reached positions past stars, which may match nothing.
 fn pass_stars(pattern: &str, reached: &mut [bool]) {
     for at in 0..pattern.len() {
         if reached[at]
-            && let Some((Sign::Star { .. }, size)) = sign(&pattern[at..], true)
+            && let Some((GlobToken::Star { .. }, size)) = next_token(&pattern[at..], true)
         {
             reached[at + size] = true;
         }
@@ -251,12 +251,15 @@ mod tests {
             ("", "a", false),
             ("Read", "read", false),
         ] {
-            assert_eq!(Glob::part(pattern).fits(text), fits, "{pattern} {text}");
+            assert_eq!(Glob::path_pattern(pattern).matches(text), fits, "{pattern} {text}");
         }
-        assert!(Glob::text("/etc/*").fits("/etc/a/b") && !Glob::text("/etc/*").fits("/et"));
+        assert!(
+            Glob::text_pattern("/etc/*").matches("/etc/a/b")
+                && !Glob::text_pattern("/etc/*").matches("/et")
+        );
     }
 
-    /// Every way of taking the text apart.
+    /// Tries every way to split the text.
     fn naive(pattern: &[char], text: &[char], stops: bool) -> bool {
         match pattern {
             [] => text.is_empty(),
@@ -284,8 +287,8 @@ mod tests {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             let (p, t) = (chars(&pattern), chars(&text));
             let any = matches!(&*pattern, "*" | "**");
-            prop_assert_eq!(Glob::part(&pattern).fits(&text), any || naive(&p, &t, true));
-            prop_assert_eq!(Glob::text(&pattern).fits(&text), naive(&p, &t, false));
+            prop_assert_eq!(Glob::path_pattern(&pattern).matches(&text), any || naive(&p, &t, true));
+            prop_assert_eq!(Glob::text_pattern(&pattern).matches(&text), naive(&p, &t, false));
         }
 
         #[test]
@@ -293,12 +296,12 @@ mod tests {
             pattern in "[ab/ü*?]{0,9}", text in "[ab/ü]{0,9}", cut in 0_usize..10,
         ) {
             let beginning: String = text.chars().take(cut).collect();
-            for glob in [Glob::part(&pattern), Glob::text(&pattern)] {
-                prop_assert!(!glob.fits(&text) || glob.may_begin(&beginning));
+            for glob in [Glob::path_pattern(&pattern), Glob::text_pattern(&pattern)] {
+                prop_assert!(!glob.matches(&text) || glob.may_match_prefix(&beginning));
             }
             if !pattern.contains('*') {
                 let longer = format!("{pattern}x");
-                prop_assert!(!Glob::text(&pattern).may_begin(&longer));
+                prop_assert!(!Glob::text_pattern(&pattern).may_match_prefix(&longer));
             }
         }
     }

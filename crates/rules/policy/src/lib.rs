@@ -1,32 +1,32 @@
-//! Decisions: whether a call passes, is asked about or is refused, and because of what.
+//! Decides whether a call is allowed, requires approval or is denied, and why.
 //!
-//! One pure, total function. It knows identities and never exposed names, asks nobody and remembers
-//! nothing: grants, pins and taint are facts it is given. The order in which things count stands in
-//! `decide` and nowhere else; `docs/policy.md` tells it to people.
+//! The decision is a pure, total function. It works on capability identities and never on exposed
+//! names, prompts no one and remembers nothing: grants, pins and taint are facts passed in.
+//! `decide` alone defines the order of precedence; `docs/policy.md` documents it for users.
 
-mod asked;
-mod because;
+mod capability_policy;
 mod condition;
 mod decide;
 mod explain;
 mod findings;
 mod glob;
-mod index;
-mod known;
 mod number;
+mod parser;
 mod pattern;
+mod pattern_index;
 mod policy;
-mod prepared;
-mod reader;
+mod prefilter;
+mod query;
+mod reason;
+mod resolution;
 mod rule;
-mod screen;
-mod texts;
+mod rule_index;
 
-pub use asked::{Asked, Facts};
-pub use because::{Because, Decision, MISFIT, Reason};
-pub use decide::Step;
-pub use explain::{Declared, Explained, Layer, Said};
-pub use findings::{Finding, Flaw};
+pub use capability_policy::CapabilityPolicy;
+pub use decide::DecisionStep;
+pub use explain::{DecisionExplanation, DeclarationExplanation, PolicyLayer, RuleExplanation};
+pub use findings::{RuleFinding, RuleFlaw};
 pub use policy::Policy;
-pub use prepared::Prepared;
-pub use rule::{BadRule, ClientNames};
+pub use query::{PolicyFacts, PolicyQuery};
+pub use reason::{Decision, DecisionReason, DecisionReasonKind, SCHEMA_MISMATCH};
+pub use rule::{ClientNames, InvalidRule};

@@ -1,6 +1,6 @@
-//! Whether two JSON numbers are the same, however each is spelled: `1`, `1.0`, `10e-1`.
+//! Compares JSON numbers regardless of spelling: `1`, `1.0`, `10e-1`.
 
-/// A decimal: its digits without zeros at either end, and the power of ten behind them.
+/// An exact decimal: its digits without zeros at either end, and the power of ten.
 #[derive(PartialEq, Eq)]
 struct Decimal {
     negative: bool,
@@ -8,26 +8,26 @@ struct Decimal {
     power: i64,
 }
 
-/// Whether they are exactly the same number. Of one whose exponent is beyond counting that is not
-/// known, and it is the same as nothing.
-pub(crate) fn same(one: &str, other: &str) -> bool {
-    match (read(one), read(other)) {
+/// Returns true if both are exactly the same number. A number with an exponent out of range equals
+/// nothing.
+pub(crate) fn is_same_number(one: &str, other: &str) -> bool {
+    match (parse_decimal(one), parse_decimal(other)) {
         (Some(one), Some(other)) => one == other,
         _ => false,
     }
 }
 
-/// Whether a reader who knows doubles only takes them for the same.
-pub(crate) fn alike(one: &str, other: &str) -> bool {
-    double(one).is_some_and(|one| double(other).is_some_and(|other| one == other))
+/// Returns true if both are the same as doubles.
+pub(crate) fn is_same_double(one: &str, other: &str) -> bool {
+    parse_double(one).is_some_and(|one| parse_double(other).is_some_and(|other| one == other))
 }
 
-/// A number as such a reader sees it.
-pub(crate) fn double(text: &str) -> Option<f64> {
+/// Parses a number as a double.
+pub(crate) fn parse_double(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-fn read(text: &str) -> Option<Decimal> {
+fn parse_decimal(text: &str) -> Option<Decimal> {
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -52,12 +52,12 @@ mod tests {
     #[test]
     fn spelling_does_not_matter_and_value_does() {
         for (one, other) in [("1", "1.0"), ("1", "10e-1"), ("0", "-0.0"), ("1200", "1.2E3")] {
-            assert!(same(one, other) && alike(one, other), "{one} {other}");
+            assert!(is_same_number(one, other) && is_same_double(one, other), "{one} {other}");
         }
         for (one, other) in [("1", "-1"), ("1", "10"), ("1", "1e99999999999999999999"), ("", "0")] {
-            assert!(!same(one, other), "{one} {other}");
+            assert!(!is_same_number(one, other), "{one} {other}");
         }
-        assert!(!same("9007199254740993", "9007199254740992"));
-        assert!(alike("9007199254740993", "9007199254740992"));
+        assert!(!is_same_number("9007199254740993", "9007199254740992"));
+        assert!(is_same_double("9007199254740993", "9007199254740992"));
     }
 }

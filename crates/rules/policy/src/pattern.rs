@@ -1,8 +1,8 @@
-//! What a rule is about: the ways its text can be read, and whether a capability is meant.
+//! The subject of a rule: how its text can be read, and which capabilities it matches.
 //!
-//! A text that runs a server's and a tool's name together can be read in several ways. A rule that
-//! refuses or asks means all of them; which one a rule means that allows is settled in `known`, by
-//! the servers there are, and where that cannot be settled it means none.
+//! A text that joins the names of a server and a tool can be read in several ways. A rule that
+//! denies or asks covers all readings. For a rule that allows, `resolution` picks one reading by
+//! the known servers; if that fails, the rule covers none.
 
 use std::cell::OnceCell;
 
@@ -10,30 +10,30 @@ use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 
 use crate::glob::Glob;
 
-/// All ways to read a rule's text.
+/// All readings of a rule's subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern {
-    pub readings: Vec<Reading>,
+pub(crate) struct RulePattern {
+    pub readings: Vec<PatternReading>,
 }
 
-/// One way to read it.
+/// One reading of a rule's subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// A server by its own name, and what of it.
-    Pair { server: Glob, name: Option<Glob>, kinds: Kinds },
-    /// A server by the name that a host makes of it, and everything of it.
-    Made { server: Glob, join: Join },
+pub(crate) enum PatternReading {
+    /// A server by its own name, and a name on it.
+    Pair { server: Glob, name: Option<Glob>, kinds: CapabilityKinds },
+    /// A whole server, by the name that a host makes of it.
+    HostServerName { server: Glob, join: NameSeparator },
     /// The name that a host makes of server and tool.
-    Joined { whole: Glob, join: Join, only: Option<ServerName> },
-    /// A tag or anything below it.
+    JoinedName { whole: Glob, join: NameSeparator, only: Option<ServerName> },
+    /// A tag or any tag below it.
     Tag(Vec<Glob>),
-    /// Whatever there is: a rule that could not be read.
-    Everything(Kinds),
+    /// Everything: the subject could not be parsed.
+    Everything(CapabilityKinds),
 }
 
-/// Kinds of capabilities.
+/// The kinds of capabilities that a reading covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kinds {
+pub(crate) enum CapabilityKinds {
     All,
     Tools,
     Resources,
@@ -41,12 +41,12 @@ pub(crate) enum Kinds {
     Methods,
 }
 
-impl Kinds {
+impl CapabilityKinds {
     pub fn has(self, kind: CapabilityKind) -> bool {
         match self {
             Self::All => true,
-            // An extension's method is called as a tool is. A rule that allows means a method only
-            // where it says so (`Rule::is_about`).
+            // Extension methods count as tools. A rule that allows covers a method only if it names
+            // methods (`Rule::is_about`).
             Self::Tools => matches!(kind, CapabilityKind::Tool | CapabilityKind::Method),
             Self::Resources => matches!(kind, CapabilityKind::Resource | CapabilityKind::Template),
             Self::Prompts => kind == CapabilityKind::Prompt,
@@ -54,12 +54,12 @@ impl Kinds {
         }
     }
 
-    /// Whether it has every kind that another has.
+    /// Returns true if it includes every kind of `other`.
     pub fn contains(self, other: Self) -> bool {
         self == other || self == Self::All || (self, other) == (Self::Tools, Self::Methods)
     }
 
-    /// What a rule about these begins with.
+    /// Returns the prefix of a rule for these kinds.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::All | Self::Tools => "mcp",
@@ -70,26 +70,26 @@ impl Kinds {
     }
 }
 
-/// How a host joins the name of a server and that of its tool.
+/// How a host joins the names of a server and its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Join {
-    /// `server_tool`, with `_` for whatever else than letters, digits and `_` stands in the server's
-    /// name.
+pub(crate) enum NameSeparator {
+    /// `server_tool`; in the server's name, `_` replaces everything but letters, digits and `_`.
     Single,
-    /// `server__tool`, with `_` for whatever else than letters, digits, `_` and `-`.
+    /// `server__tool`; `_` replaces everything but letters, digits, `_` and `-`.
     Double,
 }
 
-impl Join {
-    pub fn between(self) -> &'static str {
+impl NameSeparator {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Single => "_",
             Self::Double => "__",
         }
     }
 
-    /// A name as a host writes it. Hosts in JavaScript write one `_` for each UTF-16 unit.
-    pub fn made(self, name: &str) -> String {
+    /// Returns a name as a host writes it. Hosts written in JavaScript use one `_` per UTF-16 code
+    /// unit.
+    pub fn sanitize(self, name: &str) -> String {
         let kept = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut made = String::with_capacity(name.len());
         for c in name.chars() {
@@ -104,66 +104,70 @@ impl Join {
     }
 }
 
-/// A capability, with the names that hosts would make of it.
-pub(crate) struct Named<'a> {
+/// A capability with the names that hosts make of it.
+pub(crate) struct NamedCapability<'a> {
     pub id: &'a CapabilityId,
     pub tags: &'a [String],
-    /// The server's name as hosts make it, for each way to join. Few rules ask for it.
-    made: OnceCell<[String; 2]>,
-    joined: OnceCell<[[String; 3]; 2]>,
+    /// The server's name as hosts write it, for each separator. Few rules need it.
+    host_server_names: OnceCell<[String; 2]>,
+    joined_names: OnceCell<[[String; 3]; 2]>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedCapability<'a> {
     pub fn new(id: &'a CapabilityId, tags: &'a [String]) -> Self {
-        Self { id, tags, made: OnceCell::new(), joined: OnceCell::new() }
+        Self { id, tags, host_server_names: OnceCell::new(), joined_names: OnceCell::new() }
     }
 
-    /// The server's name as a host makes it.
-    pub fn made(&self, join: Join) -> &str {
-        let made = || [Join::Single, Join::Double].map(|join| join.made(self.id.server.as_str()));
-        &self.made.get_or_init(made)[join as usize]
+    /// Returns the server's name as a host writes it.
+    pub fn host_server_name(&self, join: NameSeparator) -> &str {
+        let made = || {
+            [NameSeparator::Single, NameSeparator::Double]
+                .map(|join| join.sanitize(self.id.server.as_str()))
+        };
+        &self.host_server_names.get_or_init(made)[join as usize]
     }
 
-    /// Names that may be written for it: both as they are; the server's as a host makes it; both as
-    /// a host makes them.
-    pub fn joined(&self, join: Join) -> &[String; 3] {
-        let made = |join: Join| {
+    /// Returns the joined names for it: both parts unchanged; the server's part as a host writes
+    /// it; both parts as a host writes them.
+    pub fn joined_names(&self, join: NameSeparator) -> &[String; 3] {
+        let made = |join: NameSeparator| {
             let CapabilityId { server, name, .. } = self.id;
-            let (made, between) = (self.made(join), join.between());
+            let (made, between) = (self.host_server_name(join), join.as_str());
             [
                 format!("{server}{between}{name}"),
                 format!("{made}{between}{name}"),
-                format!("{made}{between}{}", join.made(name)),
+                format!("{made}{between}{}", join.sanitize(name)),
             ]
         };
-        &self.joined.get_or_init(|| [Join::Single, Join::Double].map(made))[join as usize]
+        &self.joined_names.get_or_init(|| [NameSeparator::Single, NameSeparator::Double].map(made))
+            [join as usize]
     }
 }
 
-impl Reading {
-    /// Whether it says that it is about methods.
+impl PatternReading {
+    /// Returns true if the reading names methods.
     pub fn names_methods(&self) -> bool {
-        matches!(self, Self::Pair { kinds: Kinds::Methods, .. })
+        matches!(self, Self::Pair { kinds: CapabilityKinds::Methods, .. })
     }
 
-    pub fn fits(&self, named: &Named<'_>) -> bool {
+    pub fn matches(&self, named: &NamedCapability<'_>) -> bool {
         let CapabilityId { server, kind, name } = named.id;
         match self {
             Self::Pair { server: wanted, name: part, kinds } => {
                 kinds.has(*kind)
-                    && wanted.fits(server.as_str())
-                    && part.as_ref().is_none_or(|part| part.fits(name))
+                    && wanted.matches(server.as_str())
+                    && part.as_ref().is_none_or(|part| part.matches(name))
             }
-            Self::Made { server: wanted, join } => {
-                wanted.fits(server.as_str()) || wanted.fits(named.made(*join))
+            Self::HostServerName { server: wanted, join } => {
+                wanted.matches(server.as_str()) || wanted.matches(named.host_server_name(*join))
             }
-            Self::Joined { whole, join, only } => {
-                Kinds::Tools.has(*kind)
-                    && match (only, named.joined(*join)) {
+            Self::JoinedName { whole, join, only } => {
+                CapabilityKinds::Tools.has(*kind)
+                    && match (only, named.joined_names(*join)) {
                         (Some(only), [own, made, _]) => {
-                            only == server && (whole.fits(own) || whole.fits(made))
+                            only == server && (whole.matches(own) || whole.matches(made))
                         }
-                        (None, names) => names.iter().any(|name| whole.fits(name)),
+                        (None, names) => names.iter().any(|name| whole.matches(name)),
                     }
             }
             Self::Tag(parts) => named.tags.iter().any(|tag| is_below(parts, tag)),
@@ -172,8 +176,9 @@ impl Reading {
     }
 }
 
-/// Whether a tag is one that the parts name, or below it. Parts are compared whole.
+/// Returns true if a tag equals the tag that `parts` name, or is below it. Parts are compared as a
+/// whole.
 pub(crate) fn is_below(parts: &[Glob], tag: &str) -> bool {
     let mut below = tag.split('.');
-    parts.iter().all(|part| below.next().is_some_and(|name| part.fits(name)))
+    parts.iter().all(|part| below.next().is_some_and(|name| part.matches(name)))
 }

@@ -1,118 +1,128 @@
-//! All rules of all files, and how they are put together.
+//! The rules of all files, combined.
 //!
-//! What files of different scopes say is ordered here: a project's file only tightens, whatever the
-//! reader of files let pass.
+//! This module orders the rules of different scopes: a project file can only tighten, whatever the
+//! config reader accepts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use toolgate_model::{CapabilityId, Effect, Governance, Mode, Origin, RuleSet, Scope, ServerName};
+use toolgate_model::{
+    CapabilityId, ConfigScope, Effect, GovernanceSettings, Origin, PolicyMode, RuleSet, ServerName,
+};
 
-use crate::condition::Arguments;
-use crate::decide::{Settings, Verdict, verdict};
-use crate::index::Index;
-use crate::known::{Settled, settle};
-use crate::pattern::{Named, Pattern};
-use crate::prepared::Places;
-use crate::rule::{ClientNames, Place, Rule};
-use crate::{Asked, BadRule, Decision, Facts, Layer, Prepared};
+use crate::capability_policy::RulesByPrecedence;
+use crate::condition::CallArguments;
+use crate::decide::{PolicyDefaults, PolicyOutcome, evaluate};
+use crate::pattern::{NamedCapability, RulePattern};
+use crate::resolution::{PatternResolution, resolve};
+use crate::rule::{ClientNames, Rule, RulePrecedence};
+use crate::rule_index::RuleIndex;
+use crate::{CapabilityPolicy, Decision, InvalidRule, PolicyFacts, PolicyLayer, PolicyQuery};
 
 /// All rules, ready to decide. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Arc<[Arc<Rule>]>,
-    index: Arc<Index>,
-    settings: Arc<Settings>,
-    known: Option<Arc<BTreeSet<ServerName>>>,
-    /// Servers that no rule allows: those that a project's file declares.
+    index: Arc<RuleIndex>,
+    settings: Arc<PolicyDefaults>,
+    known_servers: Option<Arc<BTreeSet<ServerName>>>,
+    /// Servers that no rule can allow, because a project file declares them.
     proposed: Arc<BTreeSet<ServerName>>,
-    /// Whether any rule refuses.
-    denies: bool,
+    /// Whether any rule denies.
+    has_deny_rules: bool,
 }
 
 impl Policy {
-    /// Understands all rules. What cannot be understood is told.
+    /// Compiles all rules and returns the problems found.
     ///
-    /// Which servers there are it does not know yet: until [`Policy::knowing`] says so, a rule that
-    /// allows and runs a server's and a tool's name together allows nothing.
-    pub fn of(governance: &Governance) -> (Self, Vec<BadRule>) {
+    /// The policy does not know the servers yet. Until [`Policy::with_servers`] names them, an
+    /// allow rule that joins the names of a server and a tool allows nothing.
+    pub fn compile(governance: &GovernanceSettings) -> (Self, Vec<InvalidRule>) {
         let (mut rules, mut bad) = (Vec::new(), Vec::new());
         for set in &governance.rules {
             for (effect, written) in &set.rules {
-                let (rule, wrong) = Rule::of(set, *effect, written, governance.posture);
+                let (rule, wrong) = Rule::compile(set, *effect, written, governance.posture);
                 rules.extend(rule);
                 bad.extend(wrong);
             }
         }
-        // An administrator's rules are named before others that say the same.
-        rules.sort_by_key(|rule| rule.layer != Layer::Admin);
-        let (mode, mode_at) = mode(&governance.rules);
-        let settings = Settings { mode, mode_at, yolo_floor: governance.yolo_floor };
-        (Self::put_together(rules, Arc::new(settings), None), bad)
+        // If several rules say the same, the administrator's is reported.
+        rules.sort_by_key(|rule| rule.layer != PolicyLayer::Admin);
+        let (mode, mode_at) = effective_mode(&governance.rules);
+        let settings =
+            PolicyDefaults { mode, mode_origin: mode_at, yolo_floor: governance.yolo_floor };
+        (Self::assemble(rules, Arc::new(settings), None), bad)
     }
 
-    /// The same among these servers: all that are declared, whether they may be used or not. Which
-    /// of them a rule means is settled by it, so it is told again when servers come or go.
+    /// Returns the policy for these servers: all that are declared, whether usable or not. They
+    /// determine what rules mean, so call this again when servers are added or removed.
     #[must_use]
-    pub fn knowing<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
+    pub fn with_servers<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
         let known = Arc::new(servers.into_iter().cloned().collect());
         let rules = self.rules.iter().map(|rule| Rule::clone(rule)).collect();
         let proposed = Arc::clone(&self.proposed);
-        Self { proposed, ..Self::put_together(rules, Arc::clone(&self.settings), Some(known)) }
+        Self { proposed, ..Self::assemble(rules, Arc::clone(&self.settings), Some(known)) }
     }
 
-    /// The same where these servers are declared by a project's file. A rule that allows is bound to
-    /// what the user or the administrator declares, so none is about them; one that denies or asks is
-    /// bound to the name.
+    /// Returns the policy with these servers marked as declared by a project file. An allow rule
+    /// refers to what the user or the administrator declares, so none covers them. Deny and ask
+    /// rules refer to the name and still apply.
     #[must_use]
-    pub fn proposing<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
+    pub fn with_proposed_servers<'a>(
+        &self,
+        servers: impl IntoIterator<Item = &'a ServerName>,
+    ) -> Self {
         Self { proposed: Arc::new(servers.into_iter().cloned().collect()), ..self.clone() }
     }
 
-    /// The rules that can be about none of these servers, by their names and all tags that something
-    /// of them may bear.
-    pub fn idle_rules(
+    /// Returns the rules that can match none of these servers, given their names and all tags that
+    /// their capabilities can have.
+    pub fn unused_rules(
         &self,
         servers: &[(&ServerName, Vec<String>)],
     ) -> Vec<(Effect, &str, &Origin)> {
-        let means =
-            |rule: &Rule| servers.iter().any(|(server, tags)| rule.may_mean(server, Some(tags)));
-        let rules = self.rules.iter().filter(|rule| rule.place.is_some() && !means(rule));
+        let means = |rule: &Rule| {
+            servers.iter().any(|(server, tags)| rule.may_match_server(server, Some(tags)))
+        };
+        let rules = self.rules.iter().filter(|rule| rule.precedence.is_some() && !means(rule));
         rules.map(|rule| (rule.effect, &*rule.text, &rule.origin)).collect()
     }
 
-    /// The rules that allow something of a server with these tags, as they are written.
-    pub fn allowing(&self, server: &ServerName, tags: &[String]) -> Vec<&str> {
+    /// Returns the rules that allow something on a server with these tags, as written.
+    pub fn allow_rules_for(&self, server: &ServerName, tags: &[String]) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.effect == Effect::Allow);
-        let rules = rules.filter(|rule| rule.place.is_some() && rule.may_mean(server, Some(tags)));
+        let rules = rules
+            .filter(|rule| rule.precedence.is_some() && rule.may_match_server(server, Some(tags)));
         rules.map(|rule| &*rule.text).collect()
     }
 
-    fn put_together(
+    fn assemble(
         mut rules: Vec<Rule>,
-        settings: Arc<Settings>,
+        settings: Arc<PolicyDefaults>,
         known: Option<Arc<BTreeSet<ServerName>>>,
     ) -> Self {
         for rule in rules.iter_mut().filter(|rule| rule.effect == Effect::Allow) {
-            rule.pattern = match settle(&rule.written, known.as_deref()) {
-                Settled::To(pattern) => pattern,
-                Settled::Absent | Settled::Ambiguous(_) => Pattern { readings: Vec::new() },
+            rule.pattern = match resolve(&rule.parsed, known.as_deref()) {
+                PatternResolution::Resolved(pattern) => pattern,
+                PatternResolution::Absent | PatternResolution::Ambiguous(_) => {
+                    RulePattern { readings: Vec::new() }
+                }
             };
         }
-        let index = Arc::new(Index::of(rules.iter()));
-        let denies = rules.iter().any(|rule| rule.place == Some(Place::Deny));
+        let index = Arc::new(RuleIndex::of(rules.iter()));
+        let denies = rules.iter().any(|rule| rule.precedence == Some(RulePrecedence::Deny));
         let (rules, proposed) = (rules.into_iter().map(Arc::new).collect(), Arc::default());
-        Self { rules, index, settings, known, proposed, denies }
+        Self { rules, index, settings, known_servers: known, proposed, has_deny_rules: denies }
     }
 
-    /// Finds once what can matter for one capability.
-    pub fn prepare(&self, id: &CapabilityId, tags: &[String]) -> Prepared {
-        let named = Named::new(id, tags);
-        Prepared::new(id, self.about(&named).cloned(), &self.settings)
+    /// Collects the rules for one capability.
+    pub fn prepare(&self, id: &CapabilityId, tags: &[String]) -> CapabilityPolicy {
+        let named = NamedCapability::new(id, tags);
+        CapabilityPolicy::new(id, self.rules_about(&named).cloned(), &self.settings)
     }
 
-    /// The rule that refuses something whatever its arguments are: to everybody with a profile, or
-    /// to this client.
+    /// Returns the rule that denies a capability whatever its arguments, for everyone with a
+    /// profile or for this client.
     pub fn always_denies(
         &self,
         id: &CapabilityId,
@@ -120,53 +130,59 @@ impl Policy {
         profile: &str,
         client: Option<ClientNames<'_>>,
     ) -> Option<(&str, &Origin)> {
-        if !self.denies {
+        if !self.has_deny_rules {
             return None;
         }
-        let named = Named::new(id, tags);
-        let mut rules = self.about(&named);
+        let named = NamedCapability::new(id, tags);
+        let mut rules = self.rules_about(&named);
         let rule = rules.find(|rule| {
-            rule.place == Some(Place::Deny)
-                && rule.when.is_empty()
-                && rule.profile.as_ref().is_none_or(|wanted| wanted.fits(profile))
+            rule.precedence == Some(RulePrecedence::Deny)
+                && rule.conditions.is_empty()
+                && rule.profile.as_ref().is_none_or(|wanted| wanted.matches(profile))
                 && rule
                     .client
                     .as_ref()
-                    .is_none_or(|wanted| client.is_some_and(|names| wanted.fits(names)))
+                    .is_none_or(|wanted| client.is_some_and(|names| wanted.matches(names)))
         })?;
         Some((&rule.text, &rule.origin))
     }
 
-    /// Whether any rule refuses something.
-    pub fn denies(&self) -> bool {
-        self.denies
+    /// Returns true if any rule denies something.
+    pub fn has_deny_rules(&self) -> bool {
+        self.has_deny_rules
     }
 
-    /// Whether a rule refuses something to some clients and not to others, whatever its arguments
-    /// are.
-    pub fn denies_by_client(&self) -> bool {
-        let refuses = |rule: &Arc<Rule>| rule.place == Some(Place::Deny) && rule.when.is_empty();
-        self.denies && self.rules.iter().any(|rule| refuses(rule) && rule.client.is_some())
-    }
-
-    /// Decides.
-    pub fn decide(&self, asked: &Asked<'_>, facts: &Facts<'_>) -> Decision<'_> {
-        self.verdict(asked, facts).decision
-    }
-
-    pub(crate) fn verdict(&self, asked: &Asked<'_>, facts: &Facts<'_>) -> Verdict<'_> {
-        let named = Named::new(asked.id, asked.tags);
-        let places = Places::of(self.about(&named));
-        let arguments = Arguments::new(asked.arguments);
-        let find = |place| {
-            let mut rules = places.list(place).iter().copied();
-            rules.find(|rule| rule.holds(asked, &arguments)).map(AsRef::as_ref)
+    /// Returns true if a rule denies something to some clients and not to others, whatever the
+    /// arguments.
+    pub fn has_client_deny_rules(&self) -> bool {
+        let refuses = |rule: &Arc<Rule>| {
+            rule.precedence == Some(RulePrecedence::Deny) && rule.conditions.is_empty()
         };
-        verdict(find, &self.settings, asked.id.kind, facts)
+        self.has_deny_rules && self.rules.iter().any(|rule| refuses(rule) && rule.client.is_some())
     }
 
-    /// Rules about a capability, in their order.
-    fn about(&self, named: &Named<'_>) -> impl Iterator<Item = &Arc<Rule>> {
+    /// Decides a call.
+    pub fn decide(&self, query: &PolicyQuery<'_>, facts: &PolicyFacts<'_>) -> Decision<'_> {
+        self.evaluate(query, facts).decision
+    }
+
+    pub(crate) fn evaluate(
+        &self,
+        query: &PolicyQuery<'_>,
+        facts: &PolicyFacts<'_>,
+    ) -> PolicyOutcome<'_> {
+        let named = NamedCapability::new(query.id, query.tags);
+        let places = RulesByPrecedence::from_rules(self.rules_about(&named));
+        let arguments = CallArguments::new(query.arguments);
+        let find = |place| {
+            let mut rules = places.rules_at(place).iter().copied();
+            rules.find(|rule| rule.holds(query, &arguments)).map(AsRef::as_ref)
+        };
+        evaluate(find, &self.settings, query.id.kind, facts)
+    }
+
+    /// Returns the rules that cover a capability, in order.
+    fn rules_about(&self, named: &NamedCapability<'_>) -> impl Iterator<Item = &Arc<Rule>> {
         let numbers = self.index.find(named).into_iter();
         let rules = numbers.filter_map(|number| self.rules.get(usize::try_from(number).ok()?));
         let proposed = self.proposed.contains(&named.id.server);
@@ -178,42 +194,45 @@ impl Policy {
         &self.rules
     }
 
-    pub(crate) fn known(&self) -> Option<&BTreeSet<ServerName>> {
-        self.known.as_deref()
+    pub(crate) fn known_servers(&self) -> Option<&BTreeSet<ServerName>> {
+        self.known_servers.as_deref()
     }
 
-    /// How calls are decided that no rule speaks of, and where that was set, if it was.
-    pub fn mode(&self) -> (Mode, Option<&Origin>) {
-        (self.settings.mode, self.settings.mode_at.as_ref())
+    /// Returns the mode, and where it is set, if it is.
+    pub fn mode(&self) -> (PolicyMode, Option<&Origin>) {
+        (self.settings.mode, self.settings.mode_origin.as_ref())
     }
 }
 
-/// The mode: the nearest file's of the user, and no looser than what the administrator or a project
-/// says.
-fn mode(sets: &[RuleSet]) -> (Mode, Option<Origin>) {
-    let said = |scopes: &'static [Scope]| {
+/// Returns the mode: that of the nearest user file, unless the administrator or a project sets a
+/// stricter one.
+fn effective_mode(sets: &[RuleSet]) -> (PolicyMode, Option<Origin>) {
+    let said = |scopes: &'static [ConfigScope]| {
         let of = sets.iter().filter(|set| scopes.contains(&set.origin.scope));
         of.filter_map(|set| Some((set.mode?, Some(set.origin.clone()))))
     };
-    let user = said(&[Scope::User, Scope::BuiltIn]).next();
-    let admin = said(&[Scope::System]).next();
+    let user = said(&[ConfigScope::User, ConfigScope::BuiltIn]).next();
+    let admin = said(&[ConfigScope::System]).next();
     let own = match (admin, user) {
         (Some(admin), Some(user)) => stricter(admin, user),
         (admin, user) => admin.or(user).unwrap_or_default(),
     };
-    said(&[Scope::Project]).fold(own, |mode, project| match (&mode, &project) {
-        // The same as what nobody wrote: now somebody has.
-        ((Mode::Ask, None), (Mode::Ask, _)) => project,
+    said(&[ConfigScope::Project]).fold(own, |mode, project| match (&mode, &project) {
+        // The same as the default, but now explicit.
+        ((PolicyMode::Ask, None), (PolicyMode::Ask, _)) => project,
         _ => stricter(mode, project),
     })
 }
 
-/// The stricter of two, and the first of two alike.
-fn stricter(one: (Mode, Option<Origin>), other: (Mode, Option<Origin>)) -> (Mode, Option<Origin>) {
-    let strictness = |mode: Mode| match mode {
-        Mode::Full => 0,
-        Mode::Ask => 1,
-        Mode::Limited => 2,
+/// Returns the stricter of two modes, or the first if they are equal.
+fn stricter(
+    one: (PolicyMode, Option<Origin>),
+    other: (PolicyMode, Option<Origin>),
+) -> (PolicyMode, Option<Origin>) {
+    let strictness = |mode: PolicyMode| match mode {
+        PolicyMode::Full => 0,
+        PolicyMode::Ask => 1,
+        PolicyMode::Limited => 2,
     };
     if strictness(other.0) > strictness(one.0) { other } else { one }
 }

@@ -1,274 +1,287 @@
-//! One rule, understood: what it is about, for whom, under which conditions, and whose word it is.
+//! A compiled rule: its subject, clients, conditions, layer and effect.
 //!
-//! A rule that cannot be understood never opens anything. One that allows is left out. Of one that
-//! refuses or asks, a condition that cannot be read is taken to hold; and if it cannot be told what
-//! the rule is about, everything is asked about.
+//! An invalid rule never allows anything. An invalid allow rule is left out. In an invalid deny or
+//! ask rule, a condition that cannot be parsed counts as met; if the subject cannot be parsed,
+//! everything requires approval.
 
 use toolgate_model::{
-    CapabilityKind, Data, Effect, Expected, Origin, Posture, RuleSet, Scope, ServerName,
-    WrittenRule,
+    CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedValue, Origin, Posture, RuleSet,
+    RuleSpec, ServerName,
 };
 
-use crate::condition::{Arguments, Holds, Test};
+use crate::condition::{CallArguments, CompiledCondition, ConditionOutcome};
 use crate::glob::Glob;
-use crate::pattern::{Named, Pattern, Reading, is_below};
-use crate::{Asked, Layer, reader};
+use crate::pattern::{NamedCapability, PatternReading, RulePattern, is_below};
+use crate::{PolicyLayer, PolicyQuery, parser};
 
-/// How a rule names a client by its key, and not by what it calls itself.
+/// The prefix by which a rule names a client by its access key instead of its reported name.
 const KEY: &str = "key:";
 
-/// A rule that cannot be understood: it is reported, and a `deny` or `ask` among them makes
-/// everything it might be about be asked.
+/// A problem with an invalid rule. Until it is fixed, an invalid `deny` or `ask` rule makes
+/// everything that it might cover require approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadRule {
-    /// Where it stands.
+pub struct InvalidRule {
+    /// Where the rule is declared.
     pub origin: Origin,
-    /// What is wrong, and what to write instead.
+    /// The error message, with what to write instead.
     pub message: String,
 }
 
-/// Where a rule stands in the order of decisions.
+/// The precedence of a rule in the order of decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
-    /// It refuses.
+pub(crate) enum RulePrecedence {
+    /// The rule denies.
     Deny,
-    /// It asks, and nothing that allows comes before it.
+    /// The rule asks, and nothing that allows comes before it.
     AdminAsk,
-    /// It allows, as an administrator's word.
+    /// An administrator's rule allows.
     AdminAllow,
-    /// It asks, as a user's or a project's word.
+    /// A user's or project's rule asks.
     UserAsk,
-    /// It allows, as a user's word.
+    /// A user's rule allows.
     UserAllow,
 }
 
-impl Place {
+impl RulePrecedence {
     pub const COUNT: usize = 5;
 }
 
+/// A compiled rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    /// What it does: what is written, unless it could not be understood.
+    /// The effect as written, or `ask` if the subject could not be parsed.
     pub effect: Effect,
-    /// None, if it counts for nothing: what a project's file allows.
-    pub place: Option<Place>,
-    pub layer: Layer,
+    /// The precedence; `None` if the rule has no effect, like an allow rule of a project.
+    pub precedence: Option<RulePrecedence>,
+    pub layer: PolicyLayer,
     pub text: String,
     pub origin: Origin,
-    /// Everything its text can be read as.
-    pub written: Pattern,
-    /// What it means.
-    pub pattern: Pattern,
-    pub client: Option<Client>,
+    /// All readings of its subject.
+    pub parsed: RulePattern,
+    /// The readings it covers.
+    pub pattern: RulePattern,
+    pub client: Option<ClientPattern>,
     pub profile: Option<Glob>,
-    pub when: Vec<Test>,
+    pub conditions: Vec<CompiledCondition>,
 }
 
-/// Which client a rule is for.
+/// The clients that a rule applies to.
 #[derive(Debug, Clone)]
-pub(crate) struct Client {
+pub(crate) struct ClientPattern {
     pub glob: Glob,
-    /// Whether it is known by its key (`key:NAME`), and not by what it calls itself.
+    /// Whether the pattern matches the access key (`key:NAME`) instead of the reported name.
     by_key: bool,
 }
 
-/// The names by which a rule can mean a client.
+/// The names by which a rule can refer to a client.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientNames<'a> {
-    /// What it calls itself.
+    /// The name that the client reports.
     pub client: &'a str,
-    /// Who calls: `key:NAME` for the holder of a key.
+    /// The caller: `key:NAME` for the holder of an access key.
     pub caller: &'a str,
 }
 
-impl Client {
-    pub(crate) fn fits(&self, names: ClientNames<'_>) -> bool {
-        self.glob.fits(if self.by_key { names.caller } else { names.client })
+impl ClientPattern {
+    pub(crate) fn matches(&self, names: ClientNames<'_>) -> bool {
+        self.glob.matches(if self.by_key { names.caller } else { names.client })
     }
 }
 
 impl Rule {
-    /// A rule, unless it is one that allows and cannot be understood; and what is wrong with it.
-    pub fn of(
+    /// Compiles a rule. Returns no rule if it would allow and is invalid, and all problems found.
+    pub fn compile(
         set: &RuleSet,
         effect: Effect,
-        written: &WrittenRule,
+        written: &RuleSpec,
         posture: Posture,
-    ) -> (Option<Self>, Vec<BadRule>) {
-        let origin = origin(set, written);
-        let layer = Layer::of(set.origin.scope);
+    ) -> (Option<Self>, Vec<InvalidRule>) {
+        let origin = rule_origin(set, written);
+        let layer = PolicyLayer::from_scope(set.origin.scope);
         let mut wrong = Vec::new();
-        let (pattern, understood) = match reader::read(&written.about) {
+        let (pattern, understood) = match parser::parse(&written.subject) {
             Ok(pattern) => (pattern, true),
             Err(why) => {
-                wrong.push(format!("understand what it is about: {why}"));
-                (reader::unread(&written.about), false)
+                wrong.push(why);
+                (parser::fallback_pattern(&written.subject), false)
             }
         };
-        let client = glob("client", written.client.as_deref(), &mut wrong);
+        let client = parse_glob("client", written.client.as_deref(), &mut wrong);
         let by_key = written.client.as_ref().is_some_and(|name| name.starts_with(KEY));
         if client.is_some() && !by_key && effect == Effect::Allow && posture == Posture::Governed {
-            wrong.push("believe what a client calls itself: name its key (`key:NAME`)".to_owned());
+            wrong.push(
+                "in the governed posture `client` must be an access key (`key:NAME`)".to_owned(),
+            );
         }
-        let client = client.map(|glob| Client { glob, by_key });
-        let profile = glob("profile", written.profile.as_deref(), &mut wrong);
+        let client = client.map(|glob| ClientPattern { glob, by_key });
+        let profile = parse_glob("profile", written.profile.as_deref(), &mut wrong);
         let when = written.when.iter().map(|condition| {
-            let (test, why) = Test::of(condition);
+            let (test, why) = CompiledCondition::compile(condition);
             wrong.extend(why);
             test
         });
         let when: Vec<_> = when.collect();
         let message = |why: String| {
-            let meanwhile = meanwhile(effect, understood);
-            format!("use the {effect} rule `{}`: {why}; {meanwhile}", written.about)
+            let meanwhile = interim_effect(effect, understood);
+            format!("the {effect} rule `{}` is invalid: {why}; {meanwhile}", written.subject)
         };
         let bad: Vec<_> = wrong
             .into_iter()
-            .map(|why| BadRule { origin: origin.clone(), message: message(why) })
+            .map(|why| InvalidRule { origin: origin.clone(), message: message(why) })
             .collect();
         if effect == Effect::Allow && !bad.is_empty() {
             return (None, bad);
         }
-        let place = place(effect, layer, understood);
+        let place = precedence(effect, layer, understood);
         let effect = if understood { effect } else { Effect::Ask };
-        let text = text(written);
+        let text = format_rule(written);
         let rule = Self {
             effect,
-            place,
+            precedence: place,
             layer,
             text,
             origin,
-            written: pattern.clone(),
+            parsed: pattern.clone(),
             pattern,
             client,
             profile,
-            when,
+            conditions: when,
         };
         (Some(rule), bad)
     }
 
-    /// Whether it can be about a server. Of one about tags that depends on the tags of the server,
-    /// where they are known.
-    pub fn may_mean(&self, server: &ServerName, tags: Option<&[String]>) -> bool {
+    /// Returns true if the rule can match a server. A rule about tags depends on the server's tags,
+    /// if they are known.
+    pub fn may_match_server(&self, server: &ServerName, tags: Option<&[String]>) -> bool {
         let mut readings = self.pattern.readings.iter();
         readings.any(|reading| match reading {
-            Reading::Pair { server: wanted, .. } => wanted.fits(server.as_str()),
-            Reading::Made { server: wanted, join } => {
-                wanted.fits(server.as_str()) || wanted.fits(&join.made(server.as_str()))
+            PatternReading::Pair { server: wanted, .. } => wanted.matches(server.as_str()),
+            PatternReading::HostServerName { server: wanted, join } => {
+                wanted.matches(server.as_str()) || wanted.matches(&join.sanitize(server.as_str()))
             }
-            Reading::Joined { whole, join, .. } => [server.as_str(), &join.made(server.as_str())]
-                .iter()
-                .any(|name| whole.may_begin(&format!("{name}{}", join.between()))),
-            Reading::Tag(parts) => {
+            PatternReading::JoinedName { whole, join, .. } => {
+                [server.as_str(), &join.sanitize(server.as_str())]
+                    .iter()
+                    .any(|name| whole.may_match_prefix(&format!("{name}{}", join.as_str())))
+            }
+            PatternReading::Tag(parts) => {
                 tags.is_none_or(|tags| tags.iter().any(|tag| is_below(parts, tag)))
             }
-            Reading::Everything(_) => true,
+            PatternReading::Everything(_) => true,
         })
     }
 
-    /// Whether it is about a capability.
+    /// Returns true if the rule covers a capability.
     ///
-    /// Who allows a tool, a tag or a whole server knows what is listed there. What methods do no list
-    /// says, so a rule that allows must name them as such.
-    pub fn is_about(&self, named: &Named<'_>) -> bool {
+    /// An allow rule for a tool, a tag or a whole server refers to what the server lists. Servers
+    /// do not list methods, so an allow rule must name them explicitly.
+    pub fn is_about(&self, named: &NamedCapability<'_>) -> bool {
         let must_name_methods =
             self.effect == Effect::Allow && named.id.kind == CapabilityKind::Method;
         let mut readings = self.pattern.readings.iter();
-        readings
-            .any(|reading| (!must_name_methods || reading.names_methods()) && reading.fits(named))
+        readings.any(|reading| {
+            (!must_name_methods || reading.names_methods()) && reading.matches(named)
+        })
     }
 
-    /// Whether it holds whoever calls with whatever arguments.
-    pub fn is_plain(&self) -> bool {
-        self.client.is_none() && self.profile.is_none() && self.when.is_empty()
+    /// Returns true if the rule applies to every caller and all arguments.
+    pub fn is_unconditional(&self) -> bool {
+        self.client.is_none() && self.profile.is_none() && self.conditions.is_empty()
     }
 
-    /// Whether it holds for this caller and these arguments.
-    pub fn holds<'a>(&'a self, asked: &Asked<'_>, arguments: &Arguments<'a>) -> bool {
-        let enough = if self.effect == Effect::Allow { Holds::Yes } else { Holds::Unclear };
+    /// Returns true if the rule applies to this caller and these arguments.
+    pub fn holds<'a>(&'a self, query: &PolicyQuery<'_>, arguments: &CallArguments<'a>) -> bool {
+        let enough = if self.effect == Effect::Allow {
+            ConditionOutcome::Yes
+        } else {
+            ConditionOutcome::Unclear
+        };
         self.client.as_ref().is_none_or(|client| {
-            client.fits(ClientNames { client: asked.client, caller: asked.caller })
-        }) && self.profile.as_ref().is_none_or(|profile| profile.fits(asked.profile))
-            && self.when.iter().all(|test| test.holds(arguments) >= enough)
+            client.matches(ClientNames { client: query.client, caller: query.caller })
+        }) && self.profile.as_ref().is_none_or(|profile| profile.matches(query.profile))
+            && self.conditions.iter().all(|test| test.evaluate(arguments) >= enough)
     }
 }
 
-fn place(effect: Effect, layer: Layer, understood: bool) -> Option<Place> {
+fn precedence(effect: Effect, layer: PolicyLayer, understood: bool) -> Option<RulePrecedence> {
     match (effect, layer) {
-        // What it would have refused must not pass by anything that allows.
-        (Effect::Deny, _) if !understood => Some(Place::AdminAsk),
-        (Effect::Deny, _) => Some(Place::Deny),
-        (Effect::Ask, Layer::Admin) => Some(Place::AdminAsk),
-        (Effect::Ask, _) => Some(Place::UserAsk),
-        (Effect::Allow, Layer::Admin) => Some(Place::AdminAllow),
-        (Effect::Allow, Layer::User) => Some(Place::UserAllow),
-        (Effect::Allow, Layer::Server | Layer::Project) => None,
+        // Nothing that allows may let a call pass that the rule was meant to deny.
+        (Effect::Deny, _) if !understood => Some(RulePrecedence::AdminAsk),
+        (Effect::Deny, _) => Some(RulePrecedence::Deny),
+        (Effect::Ask, PolicyLayer::Admin) => Some(RulePrecedence::AdminAsk),
+        (Effect::Ask, _) => Some(RulePrecedence::UserAsk),
+        (Effect::Allow, PolicyLayer::Admin) => Some(RulePrecedence::AdminAllow),
+        (Effect::Allow, PolicyLayer::User) => Some(RulePrecedence::UserAllow),
+        (Effect::Allow, PolicyLayer::Server | PolicyLayer::Project) => None,
     }
 }
 
-fn meanwhile(effect: Effect, understood: bool) -> &'static str {
+fn interim_effect(effect: Effect, understood: bool) -> &'static str {
     match (effect, understood) {
-        (Effect::Allow, _) => "it allows nothing until then",
-        (_, false) => "everything it might be about is asked about until then",
-        (_, true) => "it counts without that part until then",
+        (Effect::Allow, _) => "until it is fixed it allows nothing",
+        (_, false) => "until it is fixed every call it might cover requires approval",
+        (_, true) => "until it is fixed it applies without that part",
     }
 }
 
-fn glob(whose: &str, text: Option<&str>, wrong: &mut Vec<String>) -> Option<Glob> {
+fn parse_glob(whose: &str, text: Option<&str>, wrong: &mut Vec<String>) -> Option<Glob> {
     match text? {
         "" => {
-            wrong.push(format!("use an empty `{whose}`: name one, or leave it out"));
+            wrong.push(format!("`{whose}` is empty: name one, or leave it out"));
             None
         }
-        text => Some(Glob::text(text)),
+        text => Some(Glob::text_pattern(text)),
     }
 }
 
-fn origin(set: &RuleSet, written: &WrittenRule) -> Origin {
-    match written.at {
+fn rule_origin(set: &RuleSet, written: &RuleSpec) -> Origin {
+    match written.position {
         (0, _) => set.origin.clone(),
         (line, column) => Origin { line, column, ..set.origin.clone() },
     }
 }
 
-/// The rule in one line, with whatever it depends on.
-fn text(written: &WrittenRule) -> String {
+/// Formats the rule in one line, with its conditions.
+fn format_rule(written: &RuleSpec) -> String {
     let mut terms = Vec::new();
     terms.extend(written.client.as_ref().map(|client| format!("client = {client:?}")));
     terms.extend(written.profile.as_ref().map(|profile| format!("profile = {profile:?}")));
-    terms.extend(written.when.iter().map(|condition| match &condition.is {
-        Expected::Glob(glob) => format!("{} like {glob:?}", condition.at),
-        Expected::Value(value) => format!("{} is {}", condition.at, spelled(value)),
+    terms.extend(written.when.iter().map(|condition| match &condition.expected {
+        ExpectedValue::Glob(glob) => format!("{} like {glob:?}", condition.pointer),
+        ExpectedValue::Value(value) => format!("{} is {}", condition.pointer, format_value(value)),
     }));
     match terms.is_empty() {
-        true => written.about.clone(),
-        false => format!("{} ({})", written.about, terms.join(", ")),
+        true => written.subject.clone(),
+        false => format!("{} ({})", written.subject, terms.join(", ")),
     }
 }
 
-fn spelled(value: &Data) -> String {
+fn format_value(value: &ConfigValue) -> String {
     let list = |values: Vec<String>| values.join(", ");
     match value {
-        Data::Null => "null".to_owned(),
-        Data::Flag(flag) => flag.to_string(),
-        Data::Integer(number) => number.to_string(),
-        Data::Fraction(spelling) => spelling.clone(),
-        Data::Text(text) => format!("{text:?}"),
-        Data::List(values) => format!("[{}]", list(values.iter().map(spelled).collect())),
-        Data::Table(members) => {
-            let member = |(key, value): &(String, Data)| format!("{key:?}: {}", spelled(value));
+        ConfigValue::Null => "null".to_owned(),
+        ConfigValue::Bool(flag) => flag.to_string(),
+        ConfigValue::Integer(number) => number.to_string(),
+        ConfigValue::Decimal(spelling) => spelling.clone(),
+        ConfigValue::Text(text) => format!("{text:?}"),
+        ConfigValue::List(values) => {
+            format!("[{}]", list(values.iter().map(format_value).collect()))
+        }
+        ConfigValue::Table(members) => {
+            let member =
+                |(key, value): &(String, ConfigValue)| format!("{key:?}: {}", format_value(value));
             format!("{{{}}}", list(members.iter().map(member).collect()))
         }
     }
 }
 
-impl Layer {
-    /// Whose word the rules of a file are.
-    pub(crate) fn of(scope: Scope) -> Self {
+impl PolicyLayer {
+    /// Returns the layer of the rules of a file.
+    pub(crate) fn from_scope(scope: ConfigScope) -> Self {
         match scope {
-            Scope::System => Self::Admin,
-            Scope::User | Scope::BuiltIn => Self::User,
-            Scope::Project => Self::Project,
+            ConfigScope::System => Self::Admin,
+            ConfigScope::User | ConfigScope::BuiltIn => Self::User,
+            ConfigScope::Project => Self::Project,
         }
     }
 }

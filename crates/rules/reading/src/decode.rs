@@ -1,27 +1,27 @@
-//! The text of a file's bytes.
+//! Decodes the bytes of a file.
 
-/// What bytes say.
+/// Decoded text with the number of replacements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
+pub struct LossyText {
     /// The text.
     pub text: String,
-    /// How many places were no text, and stand as `U+FFFD` now.
+    /// The number of invalid sequences that were replaced by `U+FFFD`.
     pub replaced: usize,
 }
 
-/// Reads bytes as UTF-8, or as UTF-16 where they begin with its mark. Bytes that are neither become
-/// `U+FFFD`, and are counted.
-pub fn decode(bytes: &[u8]) -> Decoded {
+/// Decodes bytes as UTF-8, or as UTF-16 if they begin with its byte order mark. Invalid sequences
+/// become `U+FFFD` and are counted.
+pub fn decode(bytes: &[u8]) -> LossyText {
     match bytes {
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest),
-        _ => narrow(bytes),
+        [0xff, 0xfe, rest @ ..] => decode_utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => decode_utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => decode_utf8(rest),
+        _ => decode_utf8(bytes),
     }
 }
 
-fn narrow(bytes: &[u8]) -> Decoded {
-    let mut decoded = Decoded { text: String::with_capacity(bytes.len()), replaced: 0 };
+fn decode_utf8(bytes: &[u8]) -> LossyText {
+    let mut decoded = LossyText { text: String::with_capacity(bytes.len()), replaced: 0 };
     for chunk in bytes.utf8_chunks() {
         decoded.text.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {
@@ -32,9 +32,9 @@ fn narrow(bytes: &[u8]) -> Decoded {
     decoded
 }
 
-fn wide(bytes: &[u8], number: fn([u8; 2]) -> u16) -> Decoded {
+fn decode_utf16(bytes: &[u8], number: fn([u8; 2]) -> u16) -> LossyText {
     let (pairs, rest) = bytes.as_chunks::<2>();
-    let mut decoded = Decoded { text: String::with_capacity(bytes.len() / 2), replaced: 0 };
+    let mut decoded = LossyText { text: String::with_capacity(bytes.len() / 2), replaced: 0 };
     for unit in char::decode_utf16(pairs.iter().map(|pair| number(*pair))) {
         decoded.replaced += usize::from(unit.is_err());
         decoded.text.push(unit.unwrap_or(char::REPLACEMENT_CHARACTER));

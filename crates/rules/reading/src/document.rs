@@ -1,39 +1,39 @@
-//! A document as its passages.
+//! A document as a sequence of passages.
 //!
-//! Plain data: how a document comes apart is said where each format is read.
+//! Plain data: the parsers of the formats decide how to split a document.
 
-/// What a document says, in order.
+/// A parsed document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
-    /// What it calls itself, or what its name says.
+pub struct ParsedDocument {
+    /// The title from the text, or from the file name.
     pub title: String,
-    /// Its pieces, none of them empty.
+    /// The passages in order, none of them empty.
     pub passages: Vec<Passage>,
-    /// What was left out because the document is too large, in words; none: it is all there.
-    pub cut: Option<String>,
+    /// What was left out because the document is too large, as a message.
+    pub truncation: Option<String>,
 }
 
 /// A piece of a document that can be read by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The headings it stands under, outermost first, joined by ` > `; empty where there are none.
+    /// The headings above it, outermost first, joined by ` > `; empty if there are none.
     pub heading: String,
-    /// The text, as it stands in the document.
+    /// The text as the document has it.
     pub text: String,
-    /// Where it stands.
-    pub place: Place,
+    /// The location in the document.
+    pub place: PassageLocation,
 }
 
-/// Where a passage stands in its document.
+/// The location of a passage in its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Its first and last line, from 1.
+pub enum PassageLocation {
+    /// A range of lines, from 1.
     Lines {
-        /// The first.
+        /// The first line.
         first: u32,
-        /// The last.
+        /// The last line.
         last: u32,
     },
-    /// Its page, from 1.
+    /// A page, from 1.
     Page(u32),
 }

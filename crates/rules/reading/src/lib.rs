@@ -1,10 +1,8 @@
-//! Turns documents into passages: pieces of text along the document's own structure, each of which
-//! knows its heading and its place.
+//! Splits documents into passages along their own structure, each with its headings and its
+//! location, and converts text to the terms of an index, the same way for documents and queries.
 //!
-//! And makes the words of a text the terms an index knows it by, the same for what is kept and what
-//! is asked. Nothing is opened here: whoever has the bytes brings them, and PDF comes as its pages.
-//! Any text may come, however hostile: nothing here is nested as deep as a text likes, and all of it
-//! costs what the text is long.
+//! This crate opens no file: callers provide the text, and the pages of a PDF. The input can be
+//! hostile: no parser recurses into nested text, and all take linear time.
 
 mod decode;
 mod document;
@@ -13,45 +11,55 @@ mod html;
 mod lines;
 mod markdown;
 mod outline;
-mod parting;
-mod passages;
+mod passage_builder;
 mod source;
+mod splitting;
 pub mod terms;
 mod text;
 mod title;
 
-use passages::{Kind, Passages, Places};
+use passage_builder::{DocumentBlockKind, LocationTracker, PassageBuilder};
 
-pub use decode::{Decoded, decode};
-pub use document::{Document, Passage, Place};
-pub use format::Format;
+pub use decode::{LossyText, decode};
+pub use document::{ParsedDocument, Passage, PassageLocation};
+pub use format::DocumentFormat;
 
-/// The passages of a document whose text this is. The name gives a title where the text has none.
-/// (The text of a PDF is taken for plain text; its pages are for [`pages`].)
-pub fn read(format: Format, name: &str, text: &str) -> Document {
-    if format == Format::Html {
+/// Splits a document into passages. The name provides a title if the text has none. Text of a PDF
+/// is treated as plain text; use [`pages`] for its pages.
+pub fn read(format: DocumentFormat, name: &str, text: &str) -> ParsedDocument {
+    if format == DocumentFormat::Html {
         return html::read(name, text);
     }
-    let mut passages = Passages::new(text, Places::counted());
+    let mut passages = PassageBuilder::new(text, LocationTracker::counted());
     let title = match format {
-        Format::Markdown => markdown::read(text, &mut passages),
-        Format::Source => source::read(text, &mut passages),
-        Format::Text | Format::Pdf | Format::Html => text::read(text, &mut passages),
+        DocumentFormat::Markdown => markdown::read(text, &mut passages),
+        DocumentFormat::Source => source::read(text, &mut passages),
+        DocumentFormat::Text | DocumentFormat::Pdf | DocumentFormat::Html => {
+            text::read(text, &mut passages)
+        }
     };
     let (passages, cut) = passages.finish();
-    Document { title: title.unwrap_or_else(|| title::of_name(name)), passages, cut }
+    ParsedDocument {
+        title: title.unwrap_or_else(|| title::title_from_name(name)),
+        passages,
+        truncation: cut,
+    }
 }
 
-/// The passages of a document that has pages.
-pub fn pages(name: &str, pages: &[String]) -> Document {
-    let mut document = Document { title: title::of_name(name), passages: Vec::new(), cut: None };
+/// Splits a document with pages into passages.
+pub fn pages(name: &str, pages: &[String]) -> ParsedDocument {
+    let mut document = ParsedDocument {
+        title: title::title_from_name(name),
+        passages: Vec::new(),
+        truncation: None,
+    };
     for (page, number) in pages.iter().zip(1..) {
-        let mut passages = Passages::new(page, Places::Page(number));
-        passages.add(0..page.len(), "", Kind::Prose);
+        let mut passages = PassageBuilder::new(page, LocationTracker::Page(number));
+        passages.add(0..page.len(), "", DocumentBlockKind::Prose);
         document.passages.append(&mut passages.finish().0);
-        if document.passages.len() >= passages::MOST {
-            document.passages.truncate(passages::MOST);
-            document.cut = Some(passages::left_out(document.passages.last()));
+        if document.passages.len() >= passage_builder::MOST {
+            document.passages.truncate(passage_builder::MOST);
+            document.truncation = Some(passage_builder::truncation_note(document.passages.last()));
             break;
         }
     }

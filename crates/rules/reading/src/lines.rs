@@ -1,28 +1,28 @@
-//! The lines of a text, with their places in it.
+//! The lines of a text with their positions.
 
 use std::ops::Range;
 
-/// A line without its end.
+/// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
-    /// Where it begins in the text, in bytes.
+pub(crate) struct TextLine<'a> {
+    /// The start in the text, in bytes.
     pub(crate) start: usize,
-    /// Its text, without what ends it.
+    /// The text without the line ending.
     pub(crate) text: &'a str,
 }
 
-impl Line<'_> {
-    /// Where it ends, before what ends it.
+impl TextLine<'_> {
+    /// Returns the end of the line, before the line ending.
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
-    /// Whether it holds nothing.
+    /// Returns true if the line is blank.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim_ascii().is_empty()
     }
 
-    /// How far it is indented. A tab goes to the next fourth column.
+    /// Returns the indentation in columns. A tab advances to the next multiple of four.
     pub(crate) fn indent(&self) -> usize {
         let mut columns = 0;
         for byte in self.text.bytes() {
@@ -36,15 +36,15 @@ impl Line<'_> {
     }
 }
 
-/// The lines of a part of a text.
-pub(crate) fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Line<'_>> {
+/// Returns the lines of a part of a text.
+pub(crate) fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = TextLine<'_>> {
     let mut start = part.start;
     let part = &text[..part.end];
     std::iter::from_fn(move || {
         let rest = part.get(start..).filter(|rest| !rest.is_empty())?;
         let end = rest.find('\n').unwrap_or(rest.len());
         let line = &rest[..end];
-        let found = Line { start, text: line.strip_suffix('\r').unwrap_or(line) };
+        let found = TextLine { start, text: line.strip_suffix('\r').unwrap_or(line) };
         start += end + 1;
         Some(found)
     })

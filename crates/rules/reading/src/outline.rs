@@ -1,19 +1,19 @@
-//! The headings something stands under.
+//! The stack of headings above a position.
 
-/// A heading is cut behind so many bytes.
+/// The maximum length of a heading, in bytes.
 const LONGEST: usize = 160;
 
-/// Headings are nested at most so deep.
+/// The maximum depth of headings.
 const DEEPEST: usize = 8;
 
-/// The headings at one place of a document, outermost first.
+/// The headings above a position, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     open: Vec<(usize, String)>,
 }
 
 impl Outline {
-    /// Begins a part: all that are as deep or deeper are over.
+    /// Enters a section and leaves all sections of the same or a deeper level.
     pub(crate) fn enter(&mut self, level: usize, heading: &str) {
         self.leave(level);
         if self.open.len() < DEEPEST {
@@ -22,24 +22,24 @@ impl Outline {
         }
     }
 
-    /// Ends the parts that are as deep or deeper.
+    /// Leaves all sections of this or a deeper level.
     pub(crate) fn leave(&mut self, level: usize) {
         while self.open.last().is_some_and(|(open, _)| *open >= level) {
             self.open.pop();
         }
     }
 
-    /// The level of the innermost.
+    /// Returns the level of the innermost heading.
     pub(crate) fn level(&self) -> Option<usize> {
         self.open.last().map(|(level, _)| *level)
     }
 
-    /// All of them.
+    /// Returns all headings, joined.
     pub(crate) fn path(&self) -> String {
         joined(&self.open)
     }
 
-    /// All but the innermost, and that one.
+    /// Returns the headings above the innermost one, and the innermost one.
     pub(crate) fn parent_and_own(&self) -> (String, &str) {
         match self.open.split_last() {
             Some(((_, own), parents)) => (joined(parents), own),

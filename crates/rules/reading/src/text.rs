@@ -1,21 +1,21 @@
-//! Plain text: paragraphs between empty lines, and headings where lines are underlined.
+//! Parses plain text: paragraphs between empty lines, and underlined headings.
 //!
-//! An underlined line is a heading in reStructuredText and in many a plain note; which sign means
-//! which level is told by the order in which the signs first come, as reStructuredText has it.
+//! Underlined headings occur in reStructuredText and in many notes. As in reStructuredText, the
+//! level of a sign depends on the order in which the signs first occur.
 
-use crate::lines::{self, Line};
+use crate::lines::{self, TextLine};
 use crate::outline::Outline;
-use crate::passages::{Kind, Passages};
+use crate::passage_builder::{DocumentBlockKind, PassageBuilder};
 
-/// What a heading may be underlined with.
+/// The signs that can underline a heading.
 const SIGNS: &str = "=-~^\"*#+`'";
 
-/// A longer line is no heading.
+/// The maximum length of a heading, in bytes.
 const LONGEST: usize = 120;
 
-/// Reads a text; says its first heading, if it is at the outermost level.
-pub(crate) fn read(text: &str, passages: &mut Passages) -> Option<String> {
-    let mut reader = Reader::default();
+/// Parses a text and returns its first heading, if it is at the outermost level.
+pub(crate) fn read(text: &str, passages: &mut PassageBuilder) -> Option<String> {
+    let mut reader = PlainTextParser::default();
     let mut lines = lines::lines(text, 0..text.len()).peekable();
     while let Some(line) = lines.next() {
         if passages.is_full() {
@@ -38,19 +38,20 @@ pub(crate) fn read(text: &str, passages: &mut Passages) -> Option<String> {
     reader.title
 }
 
+/// Parses plain text line by line.
 #[derive(Debug, Default)]
-struct Reader {
+struct PlainTextParser {
     outline: Outline,
     path: String,
     signs: Vec<char>,
-    /// Where the paragraph at hand begins.
+    /// The start of the current paragraph.
     open: Option<usize>,
-    /// Whether a paragraph at hand is a heading so far.
+    /// Whether the current paragraph is only a heading so far.
     is_lead: bool,
     title: Option<String>,
 }
 
-impl Reader {
+impl PlainTextParser {
     fn is_open(&self) -> bool {
         self.open.is_some() && !self.is_lead
     }
@@ -60,21 +61,21 @@ impl Reader {
         self.is_lead = false;
     }
 
-    /// Ends a paragraph. A heading waits for what stands below it.
-    fn end(&mut self, at: usize, passages: &mut Passages) {
+    /// Ends a paragraph. A heading is kept for the text below it.
+    fn end(&mut self, at: usize, passages: &mut PassageBuilder) {
         if !self.is_lead {
             self.close(at, passages);
         }
     }
 
-    fn close(&mut self, at: usize, passages: &mut Passages) {
+    fn close(&mut self, at: usize, passages: &mut PassageBuilder) {
         if let Some(start) = self.open.take() {
-            passages.add(start..at, &self.path, Kind::Prose);
+            passages.add(start..at, &self.path, DocumentBlockKind::Prose);
         }
         self.is_lead = false;
     }
 
-    fn heading(&mut self, level: usize, line: &Line, passages: &mut Passages) {
+    fn heading(&mut self, level: usize, line: &TextLine, passages: &mut PassageBuilder) {
         let is_below = self.outline.level().is_some_and(|open| open < level);
         if !(self.is_lead && is_below) {
             self.close(line.start, passages);
@@ -89,8 +90,8 @@ impl Reader {
         }
     }
 
-    /// The level of a line if the next one underlines it.
-    fn level(&mut self, line: &Line, next: &Line) -> Option<usize> {
+    /// Returns the level of a line as a heading, if the next line underlines it.
+    fn level(&mut self, line: &TextLine, next: &TextLine) -> Option<usize> {
         let under = next.text.trim_end();
         let sign = under.chars().next().filter(|sign| SIGNS.contains(*sign))?;
         let words = line.text.trim();
@@ -113,10 +114,10 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::passages::Places;
+    use crate::passage_builder::LocationTracker;
 
     fn read_all(text: &str) -> (Option<String>, Vec<(String, String)>) {
-        let mut passages = Passages::new(text, Places::counted());
+        let mut passages = PassageBuilder::new(text, LocationTracker::counted());
         let title = read(text, &mut passages);
         let made = passages.finish().0;
         (title, made.into_iter().map(|passage| (passage.heading, passage.text)).collect())

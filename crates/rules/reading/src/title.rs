@@ -1,7 +1,7 @@
-//! A title where the text has none: the file's name made readable.
+//! Derives a title from a file name.
 
-/// What a file's name says.
-pub(crate) fn of_name(name: &str) -> String {
+/// Returns a readable title for a file name.
+pub(crate) fn title_from_name(name: &str) -> String {
     let file = name.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = match file.rsplit_once('.') {
         Some((stem, end)) if !stem.is_empty() && is_ending(end) => stem,
@@ -18,7 +18,7 @@ fn is_ending(end: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::of_name;
+    use super::title_from_name;
 
     #[test]
     fn names_become_readable() {
@@ -31,7 +31,7 @@ mod tests {
             ("---", "---"),
             ("", ""),
         ] {
-            assert_eq!(of_name(name), title);
+            assert_eq!(title_from_name(name), title);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Documents that are made to hurt: megabytes of one thing, through every reader and the terms.
+//! Hostile documents: megabytes of one construct, through every parser and the term indexer.
 //!
-//! No clock is asked. What costs more than a text is long takes hours at these sizes, and whoever
-//! runs the tests notices; what is asserted is that everything that comes out is bounded.
+//! No time is measured: work that is not linear would take hours at these sizes. The tests assert
+//! that all output is bounded.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
-use toolgate_reading::{Format, read, terms};
+use toolgate_reading::{DocumentFormat, read, terms};
 
 /// How much of each.
 const SIZE: usize = 1 << 20;
@@ -13,7 +13,8 @@ const SIZE: usize = 1 << 20;
 /// The most passages a document has.
 const MOST: usize = 1 << 14;
 
-const TEXTS: [Format; 4] = [Format::Text, Format::Markdown, Format::Source, Format::Html];
+const TEXTS: [DocumentFormat; 4] =
+    [DocumentFormat::Text, DocumentFormat::Markdown, DocumentFormat::Source, DocumentFormat::Html];
 
 /// Each is repeated until it is large, between what begins and what ends it.
 const HOSTILE: &[(&str, &str, &str)] = &[
@@ -98,7 +99,7 @@ fn every_reader_bounds_what_it_makes_of_it() {
             let document = read(format, "name", &text);
             let case = format!("{format:?} {begin:?} {piece:?} {end:?}");
             assert!(document.passages.len() <= MOST, "{case}");
-            assert_eq!(document.cut.is_some(), document.passages.len() == MOST, "{case}");
+            assert_eq!(document.truncation.is_some(), document.passages.len() == MOST, "{case}");
             assert!(document.title.len() <= 2000, "{case}");
             for passage in &document.passages {
                 assert!(passage.text.len() <= 4000 && passage.heading.len() <= 2000, "{case}");
@@ -116,13 +117,13 @@ fn terms_are_bounded_by_their_text() {
         let case = format!("{begin:?} {piece:?} {end:?}");
         // Parts, whole and blanks: a few bytes for each.
         assert!(kept.len() <= 8 * text.len() + 64, "{case}: {}", kept.len());
-        assert!(terms::asked(&text).len() <= 256, "{case}");
+        assert!(terms::query_terms(&text).len() <= 256, "{case}");
     }
 }
 
 #[test]
 fn words_that_are_all_different_are_all_kept() {
-    let mut indexer = terms::Indexer::new();
+    let mut indexer = terms::TermIndexer::new();
     let mut kept = String::new();
     for text in 0..40_u32 {
         let words: String = (0..10_000_u32).map(|word| format!("w{text}x{word} ")).collect();
@@ -139,7 +140,7 @@ fn a_line_without_end_is_cut_and_says_so() {
     for format in TEXTS {
         let document = read(format, "line.txt", &text);
         assert_eq!(document.passages.len(), MOST, "{format:?}");
-        let cut = document.cut.expect("it says so");
+        let cut = document.truncation.expect("it says so");
         assert!(cut.contains("too large") && cut.contains("line 1"), "{cut}");
     }
 }

@@ -1,11 +1,13 @@
-//! What holds for every document, every text and every request, however odd.
+//! Properties of every document, every text and every query.
 //!
 //! A tenth of the cases runs every time; all of them with `TOOLGATE_SOAK` set.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use proptest::prelude::*;
-use toolgate_reading::{Document, Format, Place, decode, pages, read, terms};
+use toolgate_reading::{
+    DocumentFormat, ParsedDocument, PassageLocation, decode, pages, read, terms,
+};
 
 fn cases(all: u32) -> ProptestConfig {
     let soak = std::env::var_os("TOOLGATE_SOAK").is_some();
@@ -91,16 +93,16 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
 }
 
-fn lines(document: &Document) -> Vec<(u32, u32)> {
-    let place = |place: &Place| match place {
-        Place::Lines { first, last } => (*first, *last),
-        Place::Page(_) => panic!("a text has lines"),
+fn lines(document: &ParsedDocument) -> Vec<(u32, u32)> {
+    let place = |place: &PassageLocation| match place {
+        PassageLocation::Lines { first, last } => (*first, *last),
+        PassageLocation::Page(_) => panic!("a text has lines"),
     };
     document.passages.iter().map(|passage| place(&passage.place)).collect()
 }
 
 /// What holds of a document of any format.
-fn check_all(document: &Document, text: &str) {
+fn check_all(document: &ParsedDocument, text: &str) {
     let count = u32::try_from(line_starts(text).len()).unwrap();
     let mut before = 1;
     for (passage, (first, last)) in document.passages.iter().zip(lines(document)) {
@@ -113,12 +115,12 @@ fn check_all(document: &Document, text: &str) {
         );
         before = first;
     }
-    assert_eq!(document.cut, None);
+    assert_eq!(document.truncation, None);
 }
 
 /// Passages stand in the text as they are, one behind the other, on the lines they say; and no
 /// letter is in none of them.
-fn check_verbatim(document: &Document, text: &str) {
+fn check_verbatim(document: &ParsedDocument, text: &str) {
     let starts = line_starts(text);
     let mut at = 0;
     for (passage, (first, last)) in document.passages.iter().zip(lines(document)) {
@@ -144,7 +146,7 @@ proptest! {
 
     #[test]
     fn text_comes_apart_and_nothing_is_lost(text in document()) {
-        for format in [Format::Text, Format::Markdown, Format::Source] {
+        for format in [DocumentFormat::Text, DocumentFormat::Markdown, DocumentFormat::Source] {
             let document = read(format, "a/name.txt", &text);
             check_all(&document, &text);
             check_verbatim(&document, &text);
@@ -153,7 +155,7 @@ proptest! {
 
     #[test]
     fn html_comes_apart(text in document()) {
-        check_all(&read(Format::Html, "a/name.html", &text), &text);
+        check_all(&read(DocumentFormat::Html, "a/name.html", &text), &text);
     }
 
     #[test]
@@ -161,7 +163,7 @@ proptest! {
         let document = pages("x.pdf", &texts);
         let mut before = 1;
         for passage in &document.passages {
-            let Place::Page(page) = passage.place else { panic!("it has pages") };
+            let PassageLocation::Page(page) = passage.place else { panic!("it has pages") };
             prop_assert!(page >= before);
             prop_assert!(texts[page as usize - 1].contains(&passage.text));
             before = page;
@@ -178,28 +180,28 @@ proptest! {
             prop_assert!(term.len() <= 200);
         }
         let known: std::collections::HashSet<&str> = kept.split(' ').collect();
-        for term in terms::query(&text) {
+        for term in terms::query_term_strings(&text) {
             prop_assert!(known.contains(term.as_str()), "{term:?} of {text:?}");
         }
     }
 
     #[test]
     fn any_word_has_terms(word in "\\PC{0,60}") {
-        for asked in terms::asked(&word) {
+        for asked in terms::query_terms(&word) {
             prop_assert!(!asked.term.is_empty());
-            prop_assert!(asked.others.iter().all(|other| other.len() > 1 && other.ends_with('_')));
+            prop_assert!(asked.other_stems.iter().all(|other| other.len() > 1 && other.ends_with('_')));
         }
         let _ = terms::is_stop(&word);
     }
 
     #[test]
     fn any_letters_have_stems(word in "[a-zäöüßéèêçñãőűøåæþıřžšąęł']{1,40}|[а-яёїіґ]{1,40}|[α-ωάέή]{1,40}|[ا-يًٌّ]{1,40}|[अ-हा-ौ्]{1,40}") {
-        prop_assert!(terms::asked(&word).iter().all(|asked| !asked.term.is_empty()), "{word}");
+        prop_assert!(terms::query_terms(&word).iter().all(|asked| !asked.term.is_empty()), "{word}");
     }
 
     #[test]
     fn a_memory_makes_no_difference(texts in proptest::collection::vec(document(), 1..6)) {
-        let mut indexer = terms::Indexer::new();
+        let mut indexer = terms::TermIndexer::new();
         for text in &texts {
             let (mut one, mut other) = (String::new(), String::new());
             indexer.index(text, &mut one);
@@ -210,7 +212,7 @@ proptest! {
 
     #[test]
     fn any_bytes_have_a_format_or_none(name in "\\PC{0,20}", bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let format = Format::of(&name, &bytes);
+        let format = DocumentFormat::detect(&name, &bytes);
         prop_assert!(format.is_none() || !bytes.contains(&0) || bytes.starts_with(b"%PDF-") || bytes[0] >= 0xfe);
         let decoded = decode(&bytes);
         prop_assert!(decoded.replaced > 0 || std::str::from_utf8(&bytes).is_ok() || bytes[0] >= 0xfe);

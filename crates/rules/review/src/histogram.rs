@@ -1,13 +1,13 @@
-//! How long things took, counted: small, and as exact as a reader needs.
+//! A compact histogram of durations.
 //!
-//! Sixteen steps for each doubling, so that what is read from it is at most a sixteenth too large.
+//! Each power of two has sixteen steps, so a percentile is at most one sixteenth too large.
 
 use std::collections::BTreeMap;
 
-/// Values that share all but their lower bits are counted together.
+/// The number of steps per power of two. Values that differ only in lower bits share a step.
 const STEPS: u64 = 16;
 
-/// Counted durations, in microseconds.
+/// A histogram of durations, in microseconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Histogram {
     counts: BTreeMap<u16, u64>,
@@ -38,7 +38,7 @@ impl Histogram {
         self.largest
     }
 
-    /// What so many percent took at most; nothing of nothing.
+    /// Returns a percentile, or none if the histogram is empty.
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut so_far = 0;
@@ -52,7 +52,7 @@ impl Histogram {
     }
 }
 
-/// Which values are counted together with this one.
+/// Returns the step of a value.
 fn step(value: u64) -> u16 {
     if value < STEPS {
         return value as u16;
@@ -63,7 +63,7 @@ fn step(value: u64) -> u16 {
     ((doubling - 3) * STEPS + within) as u16
 }
 
-/// The largest value counted there.
+/// Returns the largest value of a step.
 fn last_of(step: u16) -> u64 {
     let step = u64::from(step);
     if step < STEPS {

@@ -1,24 +1,26 @@
-//! The operator's view: what servers are worth, and what happened, counted from the journal.
+//! Usage reports and health scores of servers, computed from journal records.
 //!
-//! Pure: records come in one after another ([`Collector`]), and what comes out is a value that is
-//! the same for the same records ([`Report`], [`Score`]), written as a page, as Markdown, or by
-//! whoever serializes it. Nothing here reads a journal, proves one, or decides anything; how much is
-//! remembered does not grow with the number of records.
+//! This crate is pure: a [`UsageCollector`] takes records one by one and produces a deterministic
+//! [`UsageReport`] and [`HealthScore`]s, which can be rendered as HTML or Markdown or serialized.
+//! It does not read or verify the journal. Its memory use does not grow with the number of records.
 
 mod collect;
+mod escape;
 mod histogram;
 mod markdown;
 mod page;
-mod record;
 mod report;
 mod score;
-mod server;
+mod server_stats;
 mod slices;
-mod text;
+mod usage_record;
 
-pub use collect::{Collector, Time};
-pub use markdown::markdown;
-pub use page::html;
-pub use record::{Ended, Happened, Item};
-pub use report::{Counts, Latency, Reason, Report, ServerReport, Slice, ToolReport};
-pub use score::{Part, Parts, Score, Standing};
+pub use collect::{TimeFormatter, UsageCollector};
+pub use markdown::render_markdown;
+pub use page::render_html;
+pub use report::{
+    CallCounts, DecisionReasonCount, LatencyPercentiles, ServerUsage, SliceUsage, ToolUsage,
+    UsageReport,
+};
+pub use score::{HealthScore, ScoreBreakdown, ScorePart, ServerDefinitionStatus};
+pub use usage_record::{CallOutcome, UsageEvent, UsageRecord};

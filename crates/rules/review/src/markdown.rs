@@ -1,18 +1,18 @@
-//! A report as Markdown.
+//! Renders a report as Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::{Counts, Latency, Report};
+use crate::escape::escape_markdown as safe;
+use crate::report::{CallCounts, LatencyPercentiles, UsageReport};
 use crate::score::duration;
-use crate::text::markdown as safe;
 
-/// Writes the report.
-pub fn markdown(report: &Report) -> String {
+/// Renders a report as Markdown.
+pub fn render_markdown(report: &UsageReport) -> String {
     let mut text = "# Toolgate report\n\n".to_owned();
     let period = match (&report.from, &report.to) {
         (Some(from), Some(to)) => format!("{from} to {to}: {} records.", report.records),
-        _ => "Nothing is on record.".to_owned(),
+        _ => "No records.".to_owned(),
     };
     _ = writeln!(text, "{period}");
     text.push_str(&totals(report));
@@ -20,16 +20,16 @@ pub fn markdown(report: &Report) -> String {
     text.push_str(&tools(report));
     text.push_str(&reasons(report));
     text.push_str(&tally("Approvals", "Choice", &report.approvals));
-    text.push_str(&tally("Noted", "Kind", &report.notes));
+    text.push_str(&tally("Notes", "Kind", &report.notes));
     text
 }
 
-fn totals(report: &Report) -> String {
+fn totals(report: &UsageReport) -> String {
     let row = cells(&report.totals, report.latency.as_ref());
     table("All calls", NUMBERS, &[], &[row])
 }
 
-fn servers(report: &Report) -> String {
+fn servers(report: &UsageReport) -> String {
     let mut text = table(
         "Servers",
         &[&["Server", "Score"], NUMBERS].concat(),
@@ -47,13 +47,13 @@ fn servers(report: &Report) -> String {
         _ = writeln!(text, "\n### {}\n", safe(&server.score.server));
         for (name, part) in server.score.parts.all() {
             let (of, weight, detail) = (graded(part.score), part.weight, safe(&part.detail));
-            _ = writeln!(text, "- {name} {of} (weighs {weight}): {detail}");
+            _ = writeln!(text, "- {name} {of} (weight {weight}): {detail}");
         }
     }
     text
 }
 
-fn tools(report: &Report) -> String {
+fn tools(report: &UsageReport) -> String {
     let rows = report.tools.iter().map(|tool| {
         let head = [safe(&tool.server), safe(&tool.name)];
         head.into_iter().chain(cells(&tool.counts, tool.latency.as_ref())).collect()
@@ -61,11 +61,11 @@ fn tools(report: &Report) -> String {
     table("Most used", &[&["Server", "Name"], NUMBERS].concat(), &[0, 1], &rows.collect::<Vec<_>>())
 }
 
-fn reasons(report: &Report) -> String {
+fn reasons(report: &UsageReport) -> String {
     let rows = report.reasons.iter().map(|reason| {
         vec![reason.effect.to_owned(), safe(&reason.because), reason.count.to_string()]
     });
-    table("What decided", &["Decision", "Because", "Times"], &[0, 1], &rows.collect::<Vec<_>>())
+    table("Decision reasons", &["Decision", "Reason", "Times"], &[0, 1], &rows.collect::<Vec<_>>())
 }
 
 fn tally(title: &str, what: &str, counts: &BTreeMap<String, u64>) -> String {
@@ -75,8 +75,10 @@ fn tally(title: &str, what: &str, counts: &BTreeMap<String, u64>) -> String {
 
 const NUMBERS: &[&str] = &["Calls", "Failed", "Asked", "Refused", "p50", "p95", "p99"];
 
-fn cells(counts: &Counts, latency: Option<&Latency>) -> Vec<String> {
-    let took = |of: fn(&Latency) -> u64| latency.map_or("–".to_owned(), |it| duration(of(it)));
+fn cells(counts: &CallCounts, latency: Option<&LatencyPercentiles>) -> Vec<String> {
+    let took = |of: fn(&LatencyPercentiles) -> u64| {
+        latency.map_or("–".to_owned(), |it| duration(of(it)))
+    };
     vec![
         counts.calls.to_string(),
         counts.failed().to_string(),
@@ -92,7 +94,7 @@ fn graded(score: Option<u8>) -> String {
     score.map_or("–".to_owned(), |score| score.to_string())
 }
 
-/// A table; `words` are the columns that hold words and not numbers. None without rows.
+/// Formats a table; `words` are the indices of text columns. Returns an empty text without rows.
 fn table(title: &str, head: &[&str], words: &[usize], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();

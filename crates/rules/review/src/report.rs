@@ -1,70 +1,70 @@
-//! What happened in a period, in numbers: the stable shape of `report --json`.
+//! The types of a usage report. They define the stable format of `report --json`.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::histogram::Histogram;
-use crate::score::Score;
+use crate::score::HealthScore;
 
-/// A period.
+/// The usage of all servers in one period.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Report {
-    /// When the first record of it was written; none if there is none.
+pub struct UsageReport {
+    /// The time of the first record, or none without records.
     pub from: Option<String>,
-    /// When the last.
+    /// The time of the last record, or none without records.
     pub to: Option<String>,
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// Everything together.
-    pub totals: Counts,
-    /// How long calls took.
-    pub latency: Option<Latency>,
-    /// How long a slice is, in seconds.
+    /// The counts of the whole period.
+    pub totals: CallCounts,
+    /// The latency of all calls.
+    pub latency: Option<LatencyPercentiles>,
+    /// The length of a slice, in seconds.
     pub slice_seconds: u64,
-    /// Slice after slice.
-    pub slices: Vec<Slice>,
-    /// Each server, by name.
-    pub servers: Vec<ServerReport>,
-    /// The tools and other capabilities that were used most.
-    pub tools: Vec<ToolReport>,
-    /// What decided, the most frequent first.
-    pub reasons: Vec<Reason>,
-    /// What came of asking somebody: how often each choice.
+    /// The usage per slice, in order of time.
+    pub slices: Vec<SliceUsage>,
+    /// The usage per server, by name.
+    pub servers: Vec<ServerUsage>,
+    /// The most used tools and other capabilities.
+    pub tools: Vec<ToolUsage>,
+    /// The reasons of decisions, the most frequent first.
+    pub reasons: Vec<DecisionReasonCount>,
+    /// The number of answers to approval requests, by choice.
     pub approvals: BTreeMap<String, u64>,
-    /// What else was noted: how often each kind.
+    /// The number of other journal notes, by kind.
     pub notes: BTreeMap<String, u64>,
 }
 
-/// Calls, and what was decided.
+/// The numbers of calls by outcome and of decisions by effect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Calls that were made and are over.
+pub struct CallCounts {
+    /// Calls that were made and have ended.
     pub calls: u64,
-    /// Answered with a result.
+    /// Calls answered with a result.
     pub ok: u64,
-    /// Answered with a result that says it is an error.
+    /// Calls answered with a result that is marked as an error.
     pub tool_errors: u64,
-    /// Answered with an error.
+    /// Calls answered with a JSON-RPC error.
     pub errors: u64,
-    /// Not answered in time.
+    /// Calls that timed out.
     pub timed_out: u64,
-    /// Given up by the caller.
+    /// Calls that the caller cancelled.
     pub cancelled: u64,
-    /// Of which nobody knows how they ended.
+    /// Calls with an unknown outcome.
     pub unknown: u64,
-    /// With arguments that do not fit, by the schema or by the server's word: the caller's mistake,
-    /// by which no server is judged.
+    /// Calls with arguments that the schema or the server refused. They do not affect the score,
+    /// because the caller made the mistake.
     pub bad_arguments: u64,
-    /// Decisions to let a call through.
+    /// Decisions to allow a call.
     pub allowed: u64,
-    /// Decisions to ask somebody.
+    /// Decisions to ask for an approval.
     pub asked: u64,
-    /// Calls that were refused: by a rule, by a person, or because nobody approved them in time.
+    /// Calls that were refused by a rule or a person, or because no approval came in time.
     pub denied: u64,
 }
 
-impl Counts {
+impl CallCounts {
     pub(crate) fn add(&mut self, other: &Self) {
         let Self { calls, ok, tool_errors, errors, timed_out, .. } = other;
         let Self { cancelled, unknown, bad_arguments, allowed, asked, denied, .. } = other;
@@ -85,31 +85,31 @@ impl Counts {
         }
     }
 
-    /// Calls by which a server can be judged: not those that were taken back or badly made.
-    pub(crate) fn judged(&self) -> u64 {
+    /// Returns the number of calls that count for the score: neither cancelled nor invalid ones.
+    pub(crate) fn scored_calls(&self) -> u64 {
         self.ok + self.tool_errors + self.failed()
     }
 
-    /// Calls that went wrong.
+    /// Returns the number of failed calls.
     pub(crate) fn failed(&self) -> u64 {
         self.errors + self.timed_out + self.unknown
     }
 }
 
-/// How long calls took, in microseconds.
+/// Latency percentiles, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Latency {
-    /// Half of them at most.
+pub struct LatencyPercentiles {
+    /// The median.
     pub p50: u64,
-    /// All but one in twenty.
+    /// The 95th percentile.
     pub p95: u64,
-    /// All but one in a hundred.
+    /// The 99th percentile.
     pub p99: u64,
-    /// The longest.
+    /// The maximum.
     pub max: u64,
 }
 
-impl Latency {
+impl LatencyPercentiles {
     pub(crate) fn of(histogram: &Histogram) -> Option<Self> {
         let percentile = |percent| histogram.percentile(percent);
         let (p50, p95, p99) = (percentile(50)?, percentile(95)?, percentile(99)?);
@@ -117,50 +117,50 @@ impl Latency {
     }
 }
 
-/// What happened in one slice of time.
+/// The usage in one slice of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Slice {
-    /// When it begins.
+pub struct SliceUsage {
+    /// The start of the slice.
     pub at: String,
-    /// What happened.
+    /// The counts of the slice.
     #[serde(flatten)]
-    pub counts: Counts,
-    /// How long calls took.
-    pub latency: Option<Latency>,
+    pub counts: CallCounts,
+    /// The latency of the calls in the slice.
+    pub latency: Option<LatencyPercentiles>,
 }
 
-/// One server.
+/// The usage and health score of one server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ServerReport {
-    /// What it is worth.
+pub struct ServerUsage {
+    /// The health score.
     #[serde(flatten)]
-    pub score: Score,
-    /// Its calls.
-    pub counts: Counts,
-    /// How long they took.
-    pub latency: Option<Latency>,
+    pub score: HealthScore,
+    /// The counts of the server.
+    pub counts: CallCounts,
+    /// The latency of its calls.
+    pub latency: Option<LatencyPercentiles>,
 }
 
-/// One tool or other capability.
+/// The usage of one tool or other capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToolReport {
-    /// Whose it is.
+pub struct ToolUsage {
+    /// The server that offers it.
     pub server: String,
-    /// The server's own name of it.
+    /// The name that the server gives it.
     pub name: String,
-    /// Its calls.
-    pub counts: Counts,
-    /// How long they took.
-    pub latency: Option<Latency>,
+    /// The counts of the capability.
+    pub counts: CallCounts,
+    /// The latency of its calls.
+    pub latency: Option<LatencyPercentiles>,
 }
 
-/// Something that decided.
+/// How often one reason led to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reason {
-    /// Which way.
+pub struct DecisionReasonCount {
+    /// The effect of the decision.
     pub effect: &'static str,
-    /// Because of what.
+    /// The reason.
     pub because: String,
-    /// How often.
+    /// The number of decisions.
     pub count: u64,
 }

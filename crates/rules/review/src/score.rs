@@ -1,76 +1,76 @@
-//! What a server is worth, from 0 to 100, in parts that each say what they are made of.
+//! Computes the health score of a server, from 0 to 100, from parts that each explain themselves.
 //!
-//! `docs/operations.md` tells the formula to people; a test holds the two together. A part that
-//! nothing is known about does not count: the others share its weight.
+//! `docs/operations.md` documents the formula, and a test keeps the two consistent. A part without
+//! data does not count; the other parts share its weight.
 
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
-use crate::report::Counts;
-use crate::server::Server;
+use crate::report::CallCounts;
+use crate::server_stats::ServerStats;
 
-/// What each part weighs, in the order of [`Parts`].
+/// The weights of the parts, in the order of [`ScoreBreakdown`].
 const WEIGHTS: [f64; 5] = [40.0, 20.0, 15.0, 15.0, 10.0];
-/// Fewer calls than that, lately or before, say nothing about time.
+/// The number of recent and of past calls below which latencies are not compared.
 const FEW: u64 = 20;
-/// Slower by so much is chance.
+/// The slowdown that counts as noise.
 const SLACK: f64 = 1.25;
 
-/// What is known of a server beside the journal.
+/// The state of a server's definitions, which the journal does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// Its name.
+pub struct ServerDefinitionStatus {
+    /// The name of the server.
     pub server: String,
-    /// Whether its definitions are known, so that the parts below say something.
+    /// True if the definitions are known; otherwise the fields below mean nothing.
     pub known: bool,
-    /// How many of its definitions are now other than they were approved.
+    /// The number of definitions that differ from the approved ones.
     pub changed: u64,
-    /// Findings in its words: light, medium and heavy ones.
+    /// The number of findings of low, medium and high severity.
     pub findings: [u64; 3],
     /// The codes of these findings, each once.
     pub codes: Vec<String>,
 }
 
-/// What a server is worth.
+/// The health score of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Score {
+pub struct HealthScore {
     /// The server.
     pub server: String,
-    /// The whole, from 0 to 100; none if nothing is known.
+    /// The total, from 0 to 100, or none without data.
     pub score: Option<u8>,
-    /// What it is made of.
-    pub parts: Parts,
+    /// The parts of the score.
+    pub parts: ScoreBreakdown,
 }
 
-/// What a score is made of.
+/// The parts of a health score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Parts {
-    /// Calls that the server answered with a result.
-    pub success: Part,
-    /// How long calls take, against its own past.
-    pub latency: Part,
-    /// Calls that took too long.
-    pub timeouts: Part,
+pub struct ScoreBreakdown {
+    /// The share of calls that the server answered with a result.
+    pub success: ScorePart,
+    /// The recent latency compared to the server's own past.
+    pub latency: ScorePart,
+    /// The share of calls that timed out.
+    pub timeouts: ScorePart,
     /// Definitions that changed since they were approved.
-    pub drift: Part,
-    /// What is suspicious in its words.
-    pub findings: Part,
+    pub drift: ScorePart,
+    /// Findings in the server's definitions.
+    pub findings: ScorePart,
 }
 
-/// One part.
+/// One part of a health score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
-    /// From 0 to 100; none if nothing is known.
+pub struct ScorePart {
+    /// The value, from 0 to 100, or none without data.
     pub score: Option<u8>,
-    /// What it weighs, in percent of the whole when all parts are known.
+    /// The weight in percent of the total if all parts have data.
     pub weight: u8,
-    /// What it is made of, in words.
+    /// A description of the underlying data.
     pub detail: String,
 }
 
-impl Parts {
-    /// All of them with their names, in order.
-    pub fn all(&self) -> [(&'static str, &Part); 5] {
+impl ScoreBreakdown {
+    /// Returns all parts with their names, in order.
+    pub fn all(&self) -> [(&'static str, &ScorePart); 5] {
         [
             ("success", &self.success),
             ("latency", &self.latency),
@@ -81,8 +81,8 @@ impl Parts {
     }
 }
 
-/// The score of a server.
-pub(crate) fn score(server: &Server, standing: &Standing) -> Score {
+/// Computes the health score of a server.
+pub(crate) fn score(server: &ServerStats, standing: &ServerDefinitionStatus) -> HealthScore {
     let judged = [
         success(&server.counts),
         latency(server),
@@ -94,81 +94,83 @@ pub(crate) fn score(server: &Server, standing: &Standing) -> Score {
     let weight: f64 = known().map(|(_, weight)| weight).sum();
     let sum: f64 = known().map(|(of, weight)| of * weight).sum();
     let whole = (weight > 0.0).then(|| rounded(sum / weight));
-    let mut parts = judged.into_iter().zip(WEIGHTS).map(|((of, detail), weight)| Part {
+    let mut parts = judged.into_iter().zip(WEIGHTS).map(|((of, detail), weight)| ScorePart {
         score: of.map(rounded),
         weight: rounded(weight),
         detail,
     });
     let mut next =
-        || parts.next().unwrap_or(Part { score: None, weight: 0, detail: String::new() });
-    let parts = Parts {
+        || parts.next().unwrap_or(ScorePart { score: None, weight: 0, detail: String::new() });
+    let parts = ScoreBreakdown {
         success: next(),
         latency: next(),
         timeouts: next(),
         drift: next(),
         findings: next(),
     };
-    Score { server: standing.server.clone(), score: whole, parts }
+    HealthScore { server: standing.server.clone(), score: whole, parts }
 }
 
-/// A part and what it is made of; no part where nothing is known.
-type Judged = (Option<f64>, String);
+/// The unrounded value of a part, or none without data, and its description.
+type RawScorePart = (Option<f64>, String);
 
-/// A tool that says it failed is half a success: its server was there and answered.
-fn success(counts: &Counts) -> Judged {
-    let judged = counts.judged();
+/// Scores successful calls. A tool error counts half, because the server was reachable and
+/// answered.
+fn success(counts: &CallCounts) -> RawScorePart {
+    let judged = counts.scored_calls();
     if judged == 0 {
         return (None, "no calls".to_owned());
     }
     let good = counts.ok as f64 + counts.tool_errors as f64 / 2.0;
     let detail = format!(
-        "{} of {judged} calls answered with a result, {} said it is an error",
+        "{} of {judged} calls answered with a result, {} of them an error result",
         counts.ok + counts.tool_errors,
         counts.tool_errors
     );
     (Some(100.0 * good / judged as f64), detail)
 }
 
-/// Twice as long as before costs half of it.
-fn latency(server: &Server) -> Judged {
-    let (lately, before) = server.lately_and_before();
+/// Scores the recent latency. A doubled latency costs half of the part.
+fn latency(server: &ServerStats) -> RawScorePart {
+    let (lately, before) = server.recent_and_past_latency();
     let p95 = |of: &Histogram| of.percentile(95).filter(|_| of.count() >= FEW);
     let (Some(now), Some(then)) = (p95(&lately), p95(before)) else {
-        return (None, format!("fewer than {FEW} calls lately or before"));
+        return (None, format!("fewer than {FEW} recent or past calls"));
     };
     let ratio = now as f64 / then.max(1) as f64;
-    let detail = format!("p95 {} lately, {} before", duration(now), duration(then));
+    let detail = format!("recent p95 {}, past p95 {}", duration(now), duration(then));
     let part = 100.0 - 50.0 * (ratio / SLACK).log2();
     (Some(part.clamp(0.0, 100.0)), detail)
 }
 
-/// One in ten is as bad as all.
-fn timeouts(counts: &Counts) -> Judged {
-    let judged = counts.judged();
+/// Scores timeouts. If one call in ten times out, nothing is left of the part.
+fn timeouts(counts: &CallCounts) -> RawScorePart {
+    let judged = counts.scored_calls();
     if judged == 0 {
         return (None, "no calls".to_owned());
     }
     let share = counts.timed_out as f64 / judged as f64;
-    let detail = format!("{} of {judged} calls took too long", counts.timed_out);
+    let detail = format!("{} of {judged} calls timed out", counts.timed_out);
     (Some((100.0 - 1000.0 * share).max(0.0)), detail)
 }
 
-/// What is changed now weighs more than what changed once and was approved again.
-fn drift(drifts: u64, standing: &Standing) -> Judged {
+/// Scores changed definitions. An unapproved change weighs more than a change that was approved
+/// since.
+fn drift(drifts: u64, standing: &ServerDefinitionStatus) -> RawScorePart {
     if !standing.known && drifts == 0 {
-        return (None, "its definitions are not known".to_owned());
+        return (None, "definitions unknown".to_owned());
     }
     let detail = match (standing.changed, drifts) {
         (0, 0) => "no definition changed".to_owned(),
-        (now, seen) => format!("not as approved now: {now}; changes seen: {seen}"),
+        (now, seen) => format!("unapproved changes: {now}; changes seen: {seen}"),
     };
     let lost = 25.0 * standing.changed as f64 + 5.0 * drifts as f64;
     (Some((100.0 - lost).max(0.0)), detail)
 }
 
-fn findings(standing: &Standing) -> Judged {
+fn findings(standing: &ServerDefinitionStatus) -> RawScorePart {
     if !standing.known {
-        return (None, "its definitions are not known".to_owned());
+        return (None, "definitions unknown".to_owned());
     }
     let [light, medium, heavy] = standing.findings;
     let detail = match &standing.codes[..] {
@@ -179,12 +181,12 @@ fn findings(standing: &Standing) -> Judged {
     (Some((100.0 - lost).max(0.0)), detail)
 }
 
-/// A number between 0 and 100, to the nearest whole one.
+/// Rounds to the nearest integer between 0 and 100.
 fn rounded(of: f64) -> u8 {
     of.round().clamp(0.0, 100.0) as u8
 }
 
-/// A duration as people say it.
+/// Formats a duration for people.
 pub(crate) fn duration(micros: u64) -> String {
     match micros {
         0..1_000 => format!("{micros} µs"),

@@ -1,11 +1,11 @@
-//! Time in slices, few enough to be looked at: they grow coarser as the period grows longer.
+//! Divides a period into a limited number of slices. Slices grow with the period.
 
 use std::collections::BTreeMap;
 
 use crate::histogram::Histogram;
-use crate::report::Counts;
+use crate::report::CallCounts;
 
-/// How long a slice may be, in milliseconds: what people count in.
+/// The possible lengths of a slice, in milliseconds.
 const LENGTHS: [u64; 9] = [
     60_000,
     5 * 60_000,
@@ -18,40 +18,40 @@ const LENGTHS: [u64; 9] = [
     364 * 86_400_000,
 ];
 
-/// At most so many from the first to the last.
+/// The maximum number of slices.
 const MOST: u64 = 96;
 
-/// What happened in one slice.
+/// The statistics of one slice.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Happenings {
-    pub(crate) counts: Counts,
+pub(crate) struct SliceStats {
+    pub(crate) counts: CallCounts,
     pub(crate) latency: Histogram,
 }
 
-/// All slices in which something happened, by number.
+/// All slices with records, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Slices {
-    /// Which of the lengths.
+pub(crate) struct TimeSlices {
+    /// The index of the current length in [`LENGTHS`].
     length: usize,
-    slices: BTreeMap<u64, Happenings>,
+    slices: BTreeMap<u64, SliceStats>,
 }
 
-impl Slices {
-    /// The slice of a point in time.
-    pub(crate) fn at(&mut self, ms: u64) -> &mut Happenings {
+impl TimeSlices {
+    /// Returns the slice of a point in time.
+    pub(crate) fn slice_at(&mut self, ms: u64) -> &mut SliceStats {
         while !self.fits(ms) {
             self.coarsen();
         }
         self.slices.entry(ms / self.step()).or_default()
     }
 
-    /// How long a slice is, in milliseconds.
+    /// Returns the length of a slice, in milliseconds.
     pub(crate) fn step(&self) -> u64 {
         LENGTHS[self.length]
     }
 
-    /// Every slice from the first to the last, also those in which nothing happened.
-    pub(crate) fn all(mut self) -> Vec<(u64, Happenings)> {
+    /// Returns every slice from the first to the last, including empty ones.
+    pub(crate) fn all(mut self) -> Vec<(u64, SliceStats)> {
         let step = self.step();
         let bounds =
             self.slices.keys().next().copied().zip(self.slices.keys().next_back().copied());
@@ -85,10 +85,10 @@ mod tests {
 
     #[test]
     fn a_long_period_has_few_slices_and_nothing_is_lost() {
-        let mut slices = Slices::default();
+        let mut slices = TimeSlices::default();
         let (day, days) = (86_400_000, 80);
         for at in 0..days {
-            slices.at(at * day).counts.calls += 1;
+            slices.slice_at(at * day).counts.calls += 1;
         }
         assert_eq!(slices.step(), day);
         let all = slices.all();
@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn quiet_slices_are_slices_too() {
-        let mut slices = Slices::default();
-        slices.at(0).counts.calls = 1;
-        slices.at(180_000).counts.calls = 2;
+        let mut slices = TimeSlices::default();
+        slices.slice_at(0).counts.calls = 1;
+        slices.slice_at(180_000).counts.calls = 2;
         let calls: Vec<_> = slices.all().iter().map(|(_, it)| it.counts.calls).collect();
         assert_eq!(calls, [1, 0, 0, 2]);
     }

@@ -1,11 +1,13 @@
-//! From records to scores and reports: the same records give the same, and what is counted is what
-//! happened.
+//! Scores and reports from records: the results are deterministic, and the counts are correct.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panic")]
 
 use proptest::prelude::*;
 use toolgate_model::Effect;
-use toolgate_review::{Collector, Ended, Happened, Item, Report, Score, Standing, html, markdown};
+use toolgate_review::{
+    CallOutcome, HealthScore, ServerDefinitionStatus, UsageCollector, UsageEvent, UsageRecord,
+    UsageReport, render_html, render_markdown,
+};
 
 const HOUR: u64 = 3_600_000;
 /// 2026-11-16T10:00:00Z.
@@ -15,37 +17,41 @@ fn time(ms: u64) -> String {
     format!("t+{}s", (ms.saturating_sub(START)) / 1000)
 }
 
-fn done(ms: u64, server: &'static str, ended: Ended, micros: u64) -> Item<'static> {
-    Item { ms, server, name: "tool", happened: Happened::Done { ended, micros } }
+fn done(ms: u64, server: &'static str, ended: CallOutcome, micros: u64) -> UsageRecord<'static> {
+    UsageRecord { ms, server, name: "tool", event: UsageEvent::Done { outcome: ended, micros } }
 }
 
-fn decided(ms: u64, effect: Effect, because: &'static str) -> Item<'static> {
-    let happened = Happened::Decided { effect, because };
-    Item { ms, server: "files", name: "read", happened }
+fn decided(ms: u64, effect: Effect, because: &'static str) -> UsageRecord<'static> {
+    let happened = UsageEvent::Decided { effect, because };
+    UsageRecord { ms, server: "files", name: "read", event: happened }
 }
 
-fn collected(items: &[Item<'_>]) -> Collector {
-    let mut collector = Collector::default();
-    items.iter().for_each(|item| collector.take(item));
+fn collected(items: &[UsageRecord<'_>]) -> UsageCollector {
+    let mut collector = UsageCollector::default();
+    items.iter().for_each(|item| collector.add_record(item));
     collector
 }
 
-fn known(server: &str) -> Standing {
-    Standing { server: server.to_owned(), known: true, ..Standing::default() }
+fn known(server: &str) -> ServerDefinitionStatus {
+    ServerDefinitionStatus {
+        server: server.to_owned(),
+        known: true,
+        ..ServerDefinitionStatus::default()
+    }
 }
 
-fn score(items: &[Item<'_>], standing: Standing) -> Score {
+fn score(items: &[UsageRecord<'_>], standing: ServerDefinitionStatus) -> HealthScore {
     collected(items).scores(&[standing]).remove(0)
 }
 
-fn parts(score: &Score) -> [Option<u8>; 5] {
+fn parts(score: &HealthScore) -> [Option<u8>; 5] {
     score.parts.all().map(|(_, part)| part.score)
 }
 
 /// Fifty calls in the hour before, fifty now, with these durations.
-fn two_days(before: u64, now: u64) -> Vec<Item<'static>> {
-    let old = (0..50).map(|at| done(START + at, "files", Ended::Ok, before));
-    let new = (0..50).map(|at| done(START + 30 * HOUR + at, "files", Ended::Ok, now));
+fn two_days(before: u64, now: u64) -> Vec<UsageRecord<'static>> {
+    let old = (0..50).map(|at| done(START + at, "files", CallOutcome::Ok, before));
+    let new = (0..50).map(|at| done(START + 30 * HOUR + at, "files", CallOutcome::Ok, now));
     old.chain(new).collect()
 }
 
@@ -58,7 +64,10 @@ fn a_server_that_does_everything_right_has_a_hundred() {
 
 #[test]
 fn a_server_of_which_nothing_is_known_has_no_score() {
-    let score = score(&[], Standing { server: "files".into(), ..Standing::default() });
+    let score = score(
+        &[],
+        ServerDefinitionStatus { server: "files".into(), ..ServerDefinitionStatus::default() },
+    );
     assert_eq!((parts(&score), score.score), ([None; 5], None));
 }
 
@@ -75,16 +84,17 @@ fn twice_as_slow_as_its_own_past_costs_half_of_that_part() {
 
 #[test]
 fn every_part_counts_as_documented() {
-    let mut items: Vec<_> = (0..80).map(|at| done(START + at, "files", Ended::Ok, 10)).collect();
-    items.extend((0..10).map(|at| done(START + at, "files", Ended::ToolError, 10)));
-    items.extend((0..5).map(|at| done(START + at, "files", Ended::Error, 10)));
-    items.extend((0..5).map(|at| done(START + at, "files", Ended::TimedOut, 10)));
+    let mut items: Vec<_> =
+        (0..80).map(|at| done(START + at, "files", CallOutcome::Ok, 10)).collect();
+    items.extend((0..10).map(|at| done(START + at, "files", CallOutcome::ToolError, 10)));
+    items.extend((0..5).map(|at| done(START + at, "files", CallOutcome::Error, 10)));
+    items.extend((0..5).map(|at| done(START + at, "files", CallOutcome::TimedOut, 10)));
     // What was taken back says nothing.
-    items.extend((0..100).map(|at| done(START + at, "files", Ended::Cancelled, 10)));
+    items.extend((0..100).map(|at| done(START + at, "files", CallOutcome::Cancelled, 10)));
     let drift =
-        Item { ms: START, server: "files", name: "tool", happened: Happened::Noted("drift") };
+        UsageRecord { ms: START, server: "files", name: "tool", event: UsageEvent::Note("drift") };
     items.push(drift);
-    let standing = Standing {
+    let standing = ServerDefinitionStatus {
         changed: 1,
         findings: [1, 1, 1],
         codes: vec!["overrides".into()],
@@ -107,32 +117,42 @@ fn the_documentation_has_the_weights() {
     }
 }
 
-/// Two days with a bit of everything, and words of a server that wants to be more.
-fn eventful() -> Report {
-    let mut collector = Collector::default();
+/// Returns a report of two eventful days, with names from a hostile server.
+fn eventful() -> UsageReport {
+    let mut collector = UsageCollector::default();
     for minute in 0..40 {
         let ms = START + minute * 60_000;
         for at in 0..minute % 7 {
-            collector.take(&decided(ms, Effect::Allow, "rule `mcp:files/*` (config.toml:3)"));
-            collector.take(&done(ms, "files", Ended::Ok, 900 + at * 400));
+            collector.add_record(&decided(ms, Effect::Allow, "rule `mcp:files/*` (config.toml:3)"));
+            collector.add_record(&done(ms, "files", CallOutcome::Ok, 900 + at * 400));
         }
         if minute % 5 == 0 {
-            collector.take(&decided(ms, Effect::Ask, "mode `ask`"));
-            let happened = Happened::Chosen("once");
-            collector.take(&Item { ms, server: "files", name: "read", happened });
-            collector.take(&done(ms, "git", Ended::ToolError, 12_000));
+            collector.add_record(&decided(ms, Effect::Ask, "mode `ask`"));
+            let happened = UsageEvent::ApprovalAnswered("once");
+            collector.add_record(&UsageRecord {
+                ms,
+                server: "files",
+                name: "read",
+                event: happened,
+            });
+            collector.add_record(&done(ms, "git", CallOutcome::ToolError, 12_000));
         }
         if minute % 11 == 3 {
-            collector.take(&decided(ms, Effect::Deny, "<script>alert(1)</script>\u{202e}"));
-            collector.take(&done(ms, "git", Ended::TimedOut, 60_000_000));
+            collector.add_record(&decided(ms, Effect::Deny, "<script>alert(1)</script>\u{202e}"));
+            collector.add_record(&done(ms, "git", CallOutcome::TimedOut, 60_000_000));
         }
     }
     let ms = START + 100;
-    let happened = Happened::Done { ended: Ended::Error, micros: 5 };
+    let happened = UsageEvent::Done { outcome: CallOutcome::Error, micros: 5 };
     let name = "a|b\"><img src=x onerror=alert(1)>";
-    collector.take(&Item { ms, server: "evil", name, happened });
-    collector.take(&Item { ms, server: "evil", name, happened: Happened::Noted("drift") });
-    let evil = Standing {
+    collector.add_record(&UsageRecord { ms, server: "evil", name, event: happened });
+    collector.add_record(&UsageRecord {
+        ms,
+        server: "evil",
+        name,
+        event: UsageEvent::Note("drift"),
+    });
+    let evil = ServerDefinitionStatus {
         changed: 1,
         findings: [0, 1, 0],
         codes: vec!["overrides".into()],
@@ -144,20 +164,20 @@ fn eventful() -> Report {
 #[test]
 fn the_page_and_the_markdown_are_as_expected() {
     let report = eventful();
-    insta::assert_snapshot!("page", html(&report));
-    insta::assert_snapshot!("markdown", markdown(&report));
+    insta::assert_snapshot!("page", render_html(&report));
+    insta::assert_snapshot!("markdown", render_markdown(&report));
     insta::assert_snapshot!("json", serde_json::to_string_pretty(&report).unwrap());
 }
 
 #[test]
 fn the_page_of_nothing_says_so() {
-    let page = html(&Collector::default().report(&[], time));
-    assert!(page.contains("nothing is on record") && !page.contains("<svg"), "{page}");
+    let page = render_html(&UsageCollector::default().report(&[], time));
+    assert!(page.contains("no records") && !page.contains("<svg"), "{page}");
 }
 
 #[test]
 fn the_page_loads_and_runs_nothing() {
-    let page = html(&eventful());
+    let page = render_html(&eventful());
     assert!(page.contains("default-src 'none'"));
     for forbidden in ["<script", "<img", "<link", "http://", "https://", "url(", "javascript:"] {
         assert!(!page.contains(forbidden), "{forbidden}");
@@ -165,14 +185,14 @@ fn the_page_loads_and_runs_nothing() {
     assert!(page.contains("⟦U+202E⟧"));
 }
 
-fn ended() -> impl Strategy<Value = Ended> {
+fn ended() -> impl Strategy<Value = CallOutcome> {
     prop::sample::select(vec![
-        Ended::Ok,
-        Ended::ToolError,
-        Ended::Error,
-        Ended::TimedOut,
-        Ended::Cancelled,
-        Ended::Unknown,
+        CallOutcome::Ok,
+        CallOutcome::ToolError,
+        CallOutcome::Error,
+        CallOutcome::TimedOut,
+        CallOutcome::Cancelled,
+        CallOutcome::Unknown,
     ])
 }
 
@@ -184,12 +204,12 @@ proptest! {
         findings in any::<[u8; 3]>(),
     ) {
         let servers = ["a", "b", "c"];
-        let mut collector = Collector::default();
+        let mut collector = UsageCollector::default();
         for (ms, server, ended, micros) in &calls {
-            collector.take(&done(*ms, servers[*server], *ended, *micros));
+            collector.add_record(&done(*ms, servers[*server], *ended, *micros));
         }
         let findings = findings.map(u64::from);
-        let standing = Standing { changed, findings, ..known("a") };
+        let standing = ServerDefinitionStatus { changed, findings, ..known("a") };
         for score in collector.scores(std::slice::from_ref(&standing)) {
             prop_assert!(score.score.is_none_or(|score| score <= 100));
         }
@@ -199,21 +219,21 @@ proptest! {
         prop_assert_eq!(report.slices.iter().map(|it| it.counts.calls).sum::<u64>(), count);
         prop_assert_eq!(report.servers.iter().map(|it| it.counts.calls).sum::<u64>(), count);
         prop_assert!(report.slices.len() <= 96);
-        html(&report);
-        markdown(&report);
+        render_html(&report);
+        render_markdown(&report);
     }
 
     #[test]
     fn no_words_of_a_server_break_out_of_the_page(name in "(?s).{1,40}", because in any::<String>()) {
-        let mut collector = Collector::default();
-        let happened = Happened::Decided { effect: Effect::Deny, because: &because };
-        collector.take(&Item { ms: START, server: &name, name: &name, happened });
-        let page = html(&collector.report(&[], time));
+        let mut collector = UsageCollector::default();
+        let happened = UsageEvent::Decided { effect: Effect::Deny, because: &because };
+        collector.add_record(&UsageRecord { ms: START, server: &name, name: &name, event: happened });
+        let page = render_html(&collector.report(&[], time));
         let plain = {
-            let mut collector = Collector::default();
-            let happened = Happened::Decided { effect: Effect::Deny, because: "x" };
-            collector.take(&Item { ms: START, server: "x", name: "x", happened });
-            html(&collector.report(&[], time))
+            let mut collector = UsageCollector::default();
+            let happened = UsageEvent::Decided { effect: Effect::Deny, because: "x" };
+            collector.add_record(&UsageRecord { ms: START, server: "x", name: "x", event: happened });
+            render_html(&collector.report(&[], time))
         };
         // As many marks as with harmless words.
         prop_assert_eq!(page.matches('<').count(), plain.matches('<').count());

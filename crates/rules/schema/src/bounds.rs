@@ -1,90 +1,96 @@
-//! How much a schema of a stranger may weigh, before anything is compiled from it.
+//! Limits the cost of an untrusted schema before it is compiled.
 //!
-//! A small schema can mean a great deal of work: references that meet again multiply, references
-//! that turn in a circle never end. Both are found here by counting, without following any value.
-//! [`Effort`] keeps what was counted, so that a check of arguments can be foreseen too.
+//! A small schema can cause much work: converging references multiply, and cyclic references never
+//! end. Both are found here by counting, without any value. [`ValidationCost`] keeps the counts, so
+//! that the cost of validating arguments can be predicted.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::Unusable;
-use crate::places::{Inner, Place, Step, inner};
-use crate::refs::{Refs, own_id};
+use crate::DefinitionError;
+use crate::refs::{ReferenceResolver, own_id};
+use crate::subschemas::{PointerStep, Subschema, SubschemaTarget, direct_subschemas};
 
-/// Bytes of one definition.
+/// The maximum size of one definition, in bytes.
 pub(crate) const BYTES: usize = 512 * 1024;
-/// Values in one schema.
+/// The maximum number of JSON values in one schema.
 const VALUES: usize = 50_000;
-/// Levels of JSON in one schema.
+/// The maximum nesting of one schema.
 const LEVELS: usize = 64;
-/// References in one schema.
+/// The maximum number of references in one schema.
 const REFERENCES: usize = 2_000;
-/// Regular expressions in one schema.
+/// The maximum number of regular expressions in one schema.
 pub(crate) const PATTERNS: usize = 1_000;
-/// Times a single value may be looked at.
-const LOOKS: u64 = 20_000;
-/// Times all values together may be looked at; some tens of nanoseconds each.
-const LOOKS_IN_ALL: u64 = 20_000_000;
-/// Calls that may stand on the stack at once.
+/// The maximum number of checks of a single value.
+const MAX_CHECKS_PER_VALUE: u64 = 20_000;
+/// The maximum number of checks of all values together; each takes some tens of nanoseconds.
+const MAX_CHECKS: u64 = 20_000_000;
+/// The maximum depth of the validator's call stack.
 const FRAMES: usize = 2_000;
-/// No value is nested deeper: the parser refuses it.
+/// The maximum nesting of a value, which the parser enforces.
 const DEEPEST: usize = 128;
 
-/// Ways down that are counted for one schema, through references.
+/// The maximum number of counted child schemas, including those behind references.
 const WAYS: usize = 1_000_000;
 
-/// What a schema may cost when values are checked against it.
+/// An upper bound on the cost of validating values against a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Effort {
-    /// Looks at the values of one branch, by the depth of the whole; the last holds for all deeper.
-    looks: Vec<u64>,
-    /// Schemas that may be under way for one value.
+pub(crate) struct ValidationCost {
+    /// The checks along one branch, by the depth of the value; the last entry applies to all deeper
+    /// values.
+    checks: Vec<u64>,
+    /// The longest chain of schemas that apply to the same value.
     chain: usize,
-    /// How many regular expressions it has.
+    /// The number of regular expressions.
     pub patterns: usize,
 }
 
-impl Effort {
-    /// Whether any value that can be parsed is cheap enough to check without counting first.
+impl ValidationCost {
+    /// Returns true if every value that can be parsed is cheap to check.
     pub(crate) fn is_small(&self) -> bool {
-        let most = self.looks.last().copied().unwrap_or_default();
+        let most = self.checks.last().copied().unwrap_or_default();
         most <= 1_000 && self.chain * DEEPEST <= FRAMES
     }
 
-    /// Whether checking a value of this depth and number of parts stays within bounds.
-    pub(crate) fn affords(&self, depth: usize, parts: usize) -> bool {
-        let looks = self.looks.get(depth).or(self.looks.last()).copied().unwrap_or_default();
+    /// Returns true if checking a value of this depth and number of parts stays within the limits.
+    pub(crate) fn is_affordable(&self, depth: usize, parts: usize) -> bool {
+        let looks = self.checks.get(depth).or(self.checks.last()).copied().unwrap_or_default();
         let parts = u64::try_from(parts).unwrap_or(u64::MAX);
-        looks.saturating_mul(parts) <= LOOKS_IN_ALL && self.chain.saturating_mul(depth) <= FRAMES
+        looks.saturating_mul(parts) <= MAX_CHECKS && self.chain.saturating_mul(depth) <= FRAMES
     }
 }
 
-/// Weighs a schema; what is too heavy, refers to nothing or turns in a circle is unusable.
-pub(crate) fn weigh(root: &Value, draft: Draft) -> Result<Effort, Unusable> {
+/// Estimates the cost of a schema. Fails if the schema is too expensive or has an unresolved or
+/// cyclic reference.
+pub(crate) fn estimate_cost(root: &Value, draft: Draft) -> Result<ValidationCost, DefinitionError> {
     sizes(root)?;
-    let refs = Refs::of(root, draft);
-    let mut graph = Graph { draft, ..Graph::default() };
+    let refs = ReferenceResolver::of(root, draft);
+    let mut graph = SchemaGraph { draft, ..SchemaGraph::default() };
     graph.add(root, String::new(), &refs)?;
-    graph.effort()
+    graph.cost()
 }
 
-fn sizes(root: &Value) -> Result<(), Unusable> {
-    let (depth, values) = extent(root);
+fn sizes(root: &Value) -> Result<(), DefinitionError> {
+    let (depth, values) = measure(root);
     if depth > LEVELS {
-        return Err(Unusable::new("", format!("nested deeper than {LEVELS} levels")));
+        return Err(DefinitionError::new(
+            "",
+            format!("the schema is nested deeper than {LEVELS} levels"),
+        ));
     }
     if values > VALUES {
-        return Err(Unusable::new("", format!("more than {VALUES} values")));
+        let what = format!("the schema has more than {VALUES} values");
+        return Err(DefinitionError::new("", what));
     }
     Ok(())
 }
 
-/// How deep a value is nested, and of how many values it consists.
-pub(crate) fn extent(value: &Value) -> (usize, usize) {
+/// Returns the nesting depth of a value and the number of values it contains.
+pub(crate) fn measure(value: &Value) -> (usize, usize) {
     let fold = |(depth, values): (usize, usize), inner: &Value| {
-        let (inner_depth, inner_values) = extent(inner);
+        let (inner_depth, inner_values) = measure(inner);
         (depth.max(inner_depth + 1), values + inner_values)
     };
     match value {
@@ -94,59 +100,65 @@ pub(crate) fn extent(value: &Value) -> (usize, usize) {
     }
 }
 
-/// The schemas of a document and what each applies, to the same value or below.
+/// The graph of the schemas of a document. Its edges are the schemas that each one applies.
 #[derive(Default)]
-struct Graph<'a> {
+struct SchemaGraph<'a> {
     known: HashMap<*const Value, usize>,
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<SchemaNode<'a>>,
     references: usize,
     patterns: usize,
     draft: Draft,
 }
 
+/// One schema of the graph, with the schemas it applies to the same value and to its children.
 #[derive(Default)]
-struct Node<'a> {
+struct SchemaNode<'a> {
     path: String,
     same: Vec<usize>,
-    below: Vec<(Way<'a>, usize)>,
+    below: Vec<(ChildSelector<'a>, usize)>,
     nested_id: Option<&'a str>,
 }
 
-/// Which values below a schema is for. A value is reached by one name or one index, so that schemas
-/// for different ones never add up.
+/// Selects the child values that a schema applies to. A child has one name or one index, so the
+/// costs of schemas for different children never add up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way<'a> {
+enum ChildSelector<'a> {
     Member(&'a str),
-    /// Members that this node does not name itself.
+    /// The members that this node does not name itself.
     Rest(usize),
     AnyMember,
     Element(usize),
     AnyElement,
 }
 
-impl<'a> Way<'a> {
-    fn of(child: &Inner<'a>, node: usize) -> Self {
-        match (child.keyword, child.below) {
-            ("properties", Some(Step::Key(name))) => Self::Member(name),
+impl<'a> ChildSelector<'a> {
+    fn of(child: &Subschema<'a>, node: usize) -> Self {
+        match (child.keyword, child.step) {
+            ("properties", Some(PointerStep::Key(name))) => Self::Member(name),
             ("additionalProperties", _) => Self::Rest(node),
-            ("prefixItems" | "items", Some(Step::Index(index))) => Self::Element(index),
+            ("prefixItems" | "items", Some(PointerStep::Index(index))) => Self::Element(index),
             ("items" | "additionalItems" | "contains" | "unevaluatedItems", _) => Self::AnyElement,
             _ => Self::AnyMember,
         }
     }
 }
 
-/// All schemas a value of a node leads to below, with how often each.
-type Ways<'a> = BTreeMap<(Way<'a>, usize), u64>;
+/// The schemas that apply to the children of a value, with the number of times each applies.
+type ChildSchemaCounts<'a> = BTreeMap<(ChildSelector<'a>, usize), u64>;
 
-impl<'a> Graph<'a> {
-    fn add(&mut self, schema: &'a Value, path: String, refs: &Refs<'a>) -> Result<usize, Unusable> {
+impl<'a> SchemaGraph<'a> {
+    fn add(
+        &mut self,
+        schema: &'a Value,
+        path: String,
+        refs: &ReferenceResolver<'a>,
+    ) -> Result<usize, DefinitionError> {
         if let Some(&known) = self.known.get(&std::ptr::from_ref(schema)) {
             return Ok(known);
         }
         let index = self.nodes.len();
         self.known.insert(schema, index);
-        self.nodes.push(Node { path: path.clone(), ..Node::default() });
+        self.nodes.push(SchemaNode { path: path.clone(), ..SchemaNode::default() });
         let Some(map) = schema.as_object() else {
             return Ok(index);
         };
@@ -156,42 +168,51 @@ impl<'a> Graph<'a> {
         }
         for (reference, target) in refs.targets(map) {
             self.references += 1;
-            let target = target.ok_or_else(|| astray(&path, reference))?;
+            let target = target.ok_or_else(|| unresolved_reference(&path, reference))?;
             let target = self.add(target, reference.to_owned(), refs)?;
             self.nodes[index].same.push(target);
         }
-        for child in inner(map) {
+        for child in direct_subschemas(map) {
             let added = self.add(child.schema, child.path(&path), refs)?;
             let node = &mut self.nodes[index];
-            match child.place {
-                Place::Same => node.same.push(added),
-                Place::Below => node.below.push((Way::of(&child, index), added)),
-                Place::Kept => {}
+            match child.target {
+                SubschemaTarget::Same => node.same.push(added),
+                SubschemaTarget::Below => {
+                    node.below.push((ChildSelector::of(&child, index), added))
+                }
+                SubschemaTarget::ReferenceOnly => {}
             }
         }
         Ok(index)
     }
 
-    fn count(&mut self, map: &Map<String, Value>, path: &str) -> Result<(), Unusable> {
+    fn count(&mut self, map: &Map<String, Value>, path: &str) -> Result<(), DefinitionError> {
         self.patterns += usize::from(map.contains_key("pattern"));
         let named = map.get("patternProperties").and_then(Value::as_object);
         self.patterns += named.map_or(0, Map::len);
         if self.patterns > PATTERNS {
-            return Err(Unusable::new(path, format!("more than {PATTERNS} patterns")));
+            let what = format!("the schema has more than {PATTERNS} patterns");
+            return Err(DefinitionError::new(path, what));
         }
         if self.references > REFERENCES {
-            return Err(Unusable::new(path, format!("more than {REFERENCES} references")));
+            let what = format!("the schema has more than {REFERENCES} references");
+            return Err(DefinitionError::new(path, what));
         }
         Ok(())
     }
 
-    fn effort(&self) -> Result<Effort, Unusable> {
+    fn cost(&self) -> Result<ValidationCost, DefinitionError> {
         self.one_resource()?;
         let order = self.order()?;
         let chain = self.chain(&order);
-        let here = self.here(&order);
-        if here.first().is_some_and(|&first| first > LOOKS) {
-            return Err(Unusable::new("", format!("more than {LOOKS} schemas for one value")));
+        let here = self.checks_per_value(&order);
+        if here.first().is_some_and(|&first| first > MAX_CHECKS_PER_VALUE) {
+            return Err(DefinitionError::new(
+                "",
+                format!(
+                    "the schema applies more than {MAX_CHECKS_PER_VALUE} schemas for one value"
+                ),
+            ));
         }
         let ways = self.ways(&order)?;
         let mut looks: Vec<u64> = Vec::new();
@@ -206,28 +227,31 @@ impl<'a> Graph<'a> {
                 break;
             }
             looks.push(root);
-            if root > LOOKS_IN_ALL {
+            if root > MAX_CHECKS {
                 break;
             }
         }
-        Ok(Effort { looks, chain, patterns: self.patterns })
+        Ok(ValidationCost { checks: looks, chain, patterns: self.patterns })
     }
 
-    /// A reference below an `$id` of its own would mean another document.
-    fn one_resource(&self) -> Result<(), Unusable> {
+    /// Refuses nested `$id`s in a schema with references, because they change the base of
+    /// references.
+    fn one_resource(&self) -> Result<(), DefinitionError> {
         if self.references == 0 {
             return Ok(());
         }
         match self.nodes.iter().find(|node| node.nested_id.is_some()) {
-            Some(node) => {
-                Err(Unusable::new(&*node.path, "an inner `$id` in a schema that has references"))
-            }
+            Some(node) => Err(DefinitionError::new(
+                &*node.path,
+                "a nested `$id` is not supported in a schema with references",
+            )),
             None => Ok(()),
         }
     }
 
-    /// The nodes so that whatever applies to the same value comes before what applies it.
-    fn order(&self) -> Result<Vec<usize>, Unusable> {
+    /// Returns the nodes in topological order: a node comes after all schemas that it applies to
+    /// the same value.
+    fn order(&self) -> Result<Vec<usize>, DefinitionError> {
         let mut waiting: Vec<usize> = self.nodes.iter().map(|node| node.same.len()).collect();
         let mut users = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
@@ -250,7 +274,7 @@ impl<'a> Graph<'a> {
             None => Ok(order),
             Some(turning) => {
                 let path = self.nodes[turning].path.as_str();
-                Err(Unusable::new(path, "a reference that leads back to itself"))
+                Err(DefinitionError::new(path, "the reference leads back to itself"))
             }
         }
     }
@@ -264,8 +288,8 @@ impl<'a> Graph<'a> {
         chain.into_iter().max().unwrap_or_default()
     }
 
-    /// Looks at one value, by the node it is checked against.
-    fn here(&self, order: &[usize]) -> Vec<u64> {
+    /// Returns the number of checks of one value, by the node it is checked against.
+    fn checks_per_value(&self, order: &[usize]) -> Vec<u64> {
         let mut here = vec![1_u64; self.nodes.len()];
         for &index in order {
             let same = self.nodes[index].same.iter().map(|&used| here[used]);
@@ -274,12 +298,12 @@ impl<'a> Graph<'a> {
         here
     }
 
-    fn ways(&self, order: &[usize]) -> Result<Vec<Ways<'a>>, Unusable> {
-        let mut all: Vec<Ways<'a>> = vec![Ways::new(); self.nodes.len()];
+    fn ways(&self, order: &[usize]) -> Result<Vec<ChildSchemaCounts<'a>>, DefinitionError> {
+        let mut all: Vec<ChildSchemaCounts<'a>> = vec![ChildSchemaCounts::new(); self.nodes.len()];
         let mut counted = 0;
         for &index in order {
             let node = &self.nodes[index];
-            let mut ways = Ways::new();
+            let mut ways = ChildSchemaCounts::new();
             for &way in &node.below {
                 *ways.entry(way).or_default() += 1;
             }
@@ -289,15 +313,18 @@ impl<'a> Graph<'a> {
             }
             counted += ways.len();
             if counted > WAYS {
-                return Err(Unusable::new("", "too many combinations of schemas"));
+                return Err(DefinitionError::new(
+                    "",
+                    "the schema has too many combinations of subschemas",
+                ));
             }
             all[index] = ways;
         }
         Ok(all)
     }
 
-    /// Looks at what stands below a value, along the costliest branch.
-    fn most_below(&self, ways: &Ways<'_>, before: &[u64]) -> u64 {
+    /// Returns the number of checks of the children of a value along the most expensive branch.
+    fn most_below(&self, ways: &ChildSchemaCounts<'_>, before: &[u64]) -> u64 {
         let (mut any_member, mut any_element, mut rests) = (0_u64, 0_u64, 0_u64);
         let mut members = BTreeMap::<&str, (u64, u64)>::new();
         let mut elements = BTreeMap::<usize, u64>::new();
@@ -305,14 +332,14 @@ impl<'a> Graph<'a> {
             let looks = times.saturating_mul(before[target]);
             let add = |sum: &mut u64| *sum = sum.saturating_add(looks);
             match way {
-                Way::Member(name) => add(&mut members.entry(name).or_default().0),
-                Way::AnyMember => add(&mut any_member),
-                Way::Element(index) => add(elements.entry(index).or_default()),
-                Way::AnyElement => add(&mut any_element),
-                Way::Rest(node) => {
+                ChildSelector::Member(name) => add(&mut members.entry(name).or_default().0),
+                ChildSelector::AnyMember => add(&mut any_member),
+                ChildSelector::Element(index) => add(elements.entry(index).or_default()),
+                ChildSelector::AnyElement => add(&mut any_element),
+                ChildSelector::Rest(node) => {
                     add(&mut rests);
                     for (way, _) in &self.nodes[node].below {
-                        if let Way::Member(name) = way {
+                        if let ChildSelector::Member(name) = way {
                             add(&mut members.entry(name).or_default().1);
                         }
                     }
@@ -328,11 +355,11 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn astray(path: &str, reference: &str) -> Unusable {
+fn unresolved_reference(path: &str, reference: &str) -> DefinitionError {
     let what = if reference.starts_with('#') {
-        format!("`{reference}` leads to no place in the schema")
+        format!("`{reference}` does not exist in the schema")
     } else {
-        format!("`{reference}` leads out of the schema; nothing is fetched")
+        format!("`{reference}` points outside the schema; remote schemas are not fetched")
     };
-    Unusable::new(format!("{path}/$ref"), what)
+    DefinitionError::new(format!("{path}/$ref"), what)
 }

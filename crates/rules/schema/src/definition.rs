@@ -1,65 +1,69 @@
-//! Whether a tool's definition can be used at all.
+//! Checks whether a tool definition can be used.
 //!
-//! A tool that cannot is left out alone, with what is said here as its diagnostic. Names and
-//! descriptions are not looked at: they are others' business.
+//! The gateway hides an unusable tool and shows the error as its diagnostic; the other tools of the
+//! server stay. Names and descriptions are checked elsewhere.
 
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use crate::bounds::{self, Effort};
-use crate::places::inner;
+use crate::bounds::{self, ValidationCost};
+use crate::definition_error::DefinitionError;
 use crate::plain::is_plain;
-use crate::unusable::Unusable;
+use crate::subschemas::direct_subschemas;
 use crate::{faults, numbers};
 
-/// Memory for all regular expressions of one schema together.
+/// The memory limit for all regular expressions of one schema together.
 const PATTERN_BYTES: usize = 32 * 1024 * 1024;
-/// Memory for one of them.
+/// The memory limit for one regular expression.
 const ONE_PATTERN_BYTES: usize = 10 * 1024 * 1024;
 
-/// Whether a tool's definition can be used: a present input schema for an object, valid in its
-/// dialect, complete in itself and of bounded weight; an output schema, if there is one, likewise.
-pub fn check(definition: &[u8]) -> Result<(), Unusable> {
-    let definition = parsed(definition)?;
-    let input = usable(&input_schema(&definition)?);
+/// Checks whether a tool definition can be used. It needs an input schema that accepts objects, is
+/// valid in its dialect, has no external references and stays within the cost limits. An output
+/// schema is optional and must meet the same conditions, except that it may accept other types.
+pub fn check_definition(definition: &[u8]) -> Result<(), DefinitionError> {
+    let definition = parse_definition(definition)?;
+    let input = check_schema(&input_schema(&definition)?);
     input.map_err(|unusable| unusable.under("/inputSchema"))?;
     match definition.get("outputSchema") {
         None => Ok(()),
-        Some(schema) => usable(schema).map_err(|unusable| unusable.under("/outputSchema")),
+        Some(schema) => check_schema(schema).map_err(|unusable| unusable.under("/outputSchema")),
     }
 }
 
-fn usable(schema: &Value) -> Result<(), Unusable> {
+fn check_schema(schema: &Value) -> Result<(), DefinitionError> {
     let draft = dialect_of(schema)?;
-    let effort = bounds::weigh(schema, draft)?;
+    let effort = bounds::estimate_cost(schema, draft)?;
     if draft > Draft::Draft4 && is_plain(schema) {
         return Ok(());
     }
     build(schema, draft, &effort).map(drop)
 }
 
-/// A definition as an object.
-pub(crate) fn parsed(definition: &[u8]) -> Result<Map<String, Value>, Unusable> {
+/// Parses a definition.
+pub(crate) fn parse_definition(definition: &[u8]) -> Result<Map<String, Value>, DefinitionError> {
     if definition.len() > bounds::BYTES {
-        let what = format!("more than {} bytes", bounds::BYTES);
-        return Err(Unusable::new("", what));
+        let what = format!("the definition has more than {} bytes", bounds::BYTES);
+        return Err(DefinitionError::new("", what));
     }
     match numbers::read(definition) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Unusable::new("", "a definition that is no object")),
-        Err(error) => Err(Unusable::new("", format!("a definition that cannot be read: {error}"))),
+        Ok(_) => Err(DefinitionError::new("", "the definition is not an object")),
+        Err(error) => {
+            Err(DefinitionError::new("", format!("the definition is not valid JSON: {error}")))
+        }
     }
 }
 
-/// The input schema of a definition, as far as its root goes.
-pub(crate) fn input_schema(definition: &Map<String, Value>) -> Result<Value, Unusable> {
+/// Returns the input schema of a definition after checking the type of its root.
+pub(crate) fn input_schema(definition: &Map<String, Value>) -> Result<Value, DefinitionError> {
     let at = "/inputSchema";
-    let schema =
-        definition.get("inputSchema").ok_or_else(|| Unusable::new("", "no `inputSchema`"))?;
+    let schema = definition
+        .get("inputSchema")
+        .ok_or_else(|| DefinitionError::new("", "`inputSchema` is missing"))?;
     let Value::Object(root) = schema else {
-        return Err(Unusable::new(at, "an input schema that is no object"));
+        return Err(DefinitionError::new(at, "the input schema is not an object"));
     };
-    // Servers that leave the type out mean an object: arguments are nothing else.
+    // Servers that omit the type mean an object, because arguments are always objects.
     let takes_objects = match root.get("type") {
         None => true,
         Some(Value::Array(types)) => types.iter().any(|one| one == "object"),
@@ -68,47 +72,52 @@ pub(crate) fn input_schema(definition: &Map<String, Value>) -> Result<Value, Unu
     if takes_objects {
         Ok(schema.clone())
     } else {
-        Err(Unusable::new(
-            format!("{at}/type"),
-            "an input schema for something else than an object",
-        ))
+        Err(DefinitionError::new(format!("{at}/type"), "the input schema does not accept objects"))
     }
 }
 
-/// An input schema ready to check arguments, with what a check may cost.
-pub(crate) fn compiled(schema: &Value) -> Result<(Validator, Effort), Unusable> {
+/// Compiles an input schema and estimates the cost of a validation.
+pub(crate) fn compile_input_schema(
+    schema: &Value,
+) -> Result<(Validator, ValidationCost), DefinitionError> {
     compile(schema).map_err(|unusable| unusable.under("/inputSchema"))
 }
 
-fn compile(schema: &Value) -> Result<(Validator, Effort), Unusable> {
+fn compile(schema: &Value) -> Result<(Validator, ValidationCost), DefinitionError> {
     let draft = dialect_of(schema)?;
-    let effort = bounds::weigh(schema, draft)?;
+    let effort = bounds::estimate_cost(schema, draft)?;
     Ok((build(schema, draft, &effort)?, effort))
 }
 
-fn dialect_of(schema: &Value) -> Result<Draft, Unusable> {
+fn dialect_of(schema: &Value) -> Result<Draft, DefinitionError> {
     if schema.is_object() || schema.is_boolean() {
         return dialect(schema);
     }
-    Err(Unusable::new("", "a schema that is no object"))
+    Err(DefinitionError::new("", "the schema is not an object"))
 }
 
-fn build(schema: &Value, draft: Draft, effort: &Effort) -> Result<Validator, Unusable> {
+fn build(
+    schema: &Value,
+    draft: Draft,
+    effort: &ValidationCost,
+) -> Result<Validator, DefinitionError> {
     options(draft, effort.patterns).build(schema).map_err(|error| not_valid(&error))
 }
 
-/// The dialect a schema is written in: the one it names, else the one it plainly uses.
+/// Returns the dialect of a schema: the one it names, or else the one that its keywords show.
 ///
-/// Without a name it is 2020-12. Tuples and boolean bounds of older dialects would be faults there,
-/// and servers that write them without naming a dialect are many.
-pub(crate) fn dialect(schema: &Value) -> Result<Draft, Unusable> {
+/// The default is 2020-12. Many servers use tuples or boolean bounds of older dialects, which are
+/// invalid in 2020-12, without naming a dialect.
+pub(crate) fn dialect(schema: &Value) -> Result<Draft, DefinitionError> {
     match schema.get("$schema") {
         None => Ok(apparent(schema)),
         Some(Value::String(name)) => match Draft::from_schema_uri(name) {
-            Draft::Unknown => Err(Unusable::new("/$schema", format!("unknown dialect `{name}`"))),
+            Draft::Unknown => {
+                Err(DefinitionError::new("/$schema", format!("unknown dialect `{name}`")))
+            }
             known => Ok(known),
         },
-        Some(_) => Err(Unusable::new("/$schema", "a dialect that is no text")),
+        Some(_) => Err(DefinitionError::new("/$schema", "`$schema` is not a string")),
     }
 }
 
@@ -124,11 +133,11 @@ fn apparent(schema: &Value) -> Draft {
     } else {
         Draft::Draft202012
     };
-    inner(map).into_iter().map(|child| apparent(child.schema)).fold(own, Draft::min)
+    direct_subschemas(map).into_iter().map(|child| apparent(child.schema)).fold(own, Draft::min)
 }
 
-/// Formats and contents are annotations here in every dialect: servers check what they mean by
-/// them, and a call refused over the finer points of an address helps nobody.
+/// Returns the validator options. Formats and contents are annotations in every dialect: the server
+/// checks them itself, and refusing a call over the details of an address format helps no user.
 fn options<'a>(draft: Draft, patterns: usize) -> jsonschema::ValidationOptions<'a> {
     let bytes = (PATTERN_BYTES / patterns.max(1)).min(ONE_PATTERN_BYTES);
     let regex = PatternOptions::fancy_regex().size_limit(bytes);
@@ -141,13 +150,13 @@ fn options<'a>(draft: Draft, patterns: usize) -> jsonschema::ValidationOptions<'
         .offline()
 }
 
-fn not_valid(error: &ValidationError<'_>) -> Unusable {
+fn not_valid(error: &ValidationError<'_>) -> DefinitionError {
     let path = error.instance_path().as_str();
-    match faults::of(error).into_iter().next() {
+    match faults::from_error(error).into_iter().next() {
         Some(fault) => {
             let what = format!("expected {}, got {}", fault.expected, fault.got);
-            Unusable::new(fault.path, what)
+            DefinitionError::new(fault.path, what)
         }
-        None => Unusable::new(path, error.to_string()),
+        None => DefinitionError::new(path, error.to_string()),
     }
 }

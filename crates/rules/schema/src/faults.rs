@@ -1,30 +1,33 @@
-//! What a validator found, in words for a model: where, what was expected, what was there.
+//! Converts validator errors into faults that a model can understand: the location, the expected
+//! value and the actual value.
 //!
-//! Of alternatives that all fail, the one the sender plainly meant is explained; a list of
-//! everything that might have been helps nobody.
+//! If all alternatives of a schema fail, the faults of the most likely intended one are reported.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use crate::Fault;
-use crate::places::escaped;
-use crate::unusable::cut;
+use crate::ArgumentFault;
+use crate::definition_error::truncate;
+use crate::subschemas::escaped;
 
-/// Bytes of a value that are shown.
+/// The number of bytes of a value in a message.
 const VALUE: usize = 60;
-/// Values of an enumeration that are shown.
+/// The number of enumeration values in a message.
 const OPTIONS: usize = 12;
-/// Unexpected members that are told one by one.
+/// The maximum number of reported unexpected members.
 const MEMBERS: usize = 5;
 
-/// The faults of an error, where the schema is not at hand.
-pub(crate) fn of(error: &ValidationError<'_>) -> Vec<Fault> {
-    within(error, &Value::Null)
+/// Converts an error without access to its schema.
+pub(crate) fn from_error(error: &ValidationError<'_>) -> Vec<ArgumentFault> {
+    from_error_in_schema(error, &Value::Null)
 }
 
-/// The faults of an error of this schema.
-pub(crate) fn within(error: &ValidationError<'_>, schema: &Value) -> Vec<Fault> {
+/// Converts an error of this schema.
+pub(crate) fn from_error_in_schema(
+    error: &ValidationError<'_>,
+    schema: &Value,
+) -> Vec<ArgumentFault> {
     let path = error.instance_path().as_str();
     let got = shown(error.instance());
     match error.kind() {
@@ -36,17 +39,18 @@ pub(crate) fn within(error: &ValidationError<'_>, schema: &Value) -> Vec<Fault> 
             alternatives(error, context, schema)
         }
         Kind::PropertyNames { error: inner } => {
-            let expected = within(inner, schema).into_iter().next().map(|fault| fault.expected);
+            let expected =
+                from_error_in_schema(inner, schema).into_iter().next().map(|fault| fault.expected);
             let expected = format!("member names that are {}", expected.unwrap_or_default());
-            vec![Fault { path: path.to_owned(), expected, got: shown(inner.instance()) }]
+            vec![ArgumentFault { path: path.to_owned(), expected, got: shown(inner.instance()) }]
         }
-        kind => vec![Fault { path: path.to_owned(), expected: expectation(kind), got }],
+        kind => vec![ArgumentFault { path: path.to_owned(), expected: expectation(kind), got }],
     }
 }
 
-/// A value as a message shows it.
+/// Formats a value for a message.
 pub(crate) fn shown(value: &Value) -> String {
-    cut(&value.to_string(), VALUE)
+    truncate(&value.to_string(), VALUE)
 }
 
 fn expectation(kind: &Kind) -> String {
@@ -57,7 +61,7 @@ fn expectation(kind: &Kind) -> String {
         }
         Kind::Enum { options } => options_of(options),
         Kind::Constant { expected_value } => shown(expected_value),
-        Kind::Pattern { pattern } => format!("a string that matches {}", cut(pattern, VALUE)),
+        Kind::Pattern { pattern } => format!("a string that matches {}", truncate(pattern, VALUE)),
         Kind::Format { format } => format!("a string of format {format}"),
         Kind::Minimum { limit } => format!("a number of at least {limit}"),
         Kind::Maximum { limit } => format!("a number of at most {limit}"),
@@ -75,13 +79,15 @@ fn expectation(kind: &Kind) -> String {
         }
         Kind::UnevaluatedItems { .. } => "no further items".to_owned(),
         Kind::UniqueItems => "items that all differ".to_owned(),
-        Kind::Contains => "an item of the kind the schema asks for".to_owned(),
-        Kind::FalseSchema => "nothing here".to_owned(),
-        Kind::Not { schema } => format!("anything but {}", cut(&schema.to_string(), 2 * VALUE)),
-        Kind::OneOfMultipleValid { .. } => {
-            "a value of exactly one of the alternatives, not of several".to_owned()
+        Kind::Contains => "at least one item that matches `contains`".to_owned(),
+        Kind::FalseSchema => "no value".to_owned(),
+        Kind::Not { schema } => {
+            format!("anything but {}", truncate(&schema.to_string(), 2 * VALUE))
         }
-        _ => "something else".to_owned(),
+        Kind::OneOfMultipleValid { .. } => {
+            "a value that matches exactly one of the alternatives".to_owned()
+        }
+        _ => "another value".to_owned(),
     }
 }
 
@@ -104,7 +110,7 @@ fn some(count: u64, what: &str) -> String {
 fn either(mut names: Vec<String>) -> String {
     names.dedup();
     match names.split_last() {
-        None => "something else".to_owned(),
+        None => "another value".to_owned(),
         Some((only, [])) => only.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
     }
@@ -124,15 +130,20 @@ fn options_of(options: &Value) -> String {
     }
 }
 
-/// What a missing member should have been, as far as the schema says it in a word.
-fn missing(path: &str, property: &Value, error: &ValidationError<'_>, schema: &Value) -> Fault {
+/// Returns the fault for a missing member, with a brief expectation if the schema declares one.
+fn missing(
+    path: &str,
+    property: &Value,
+    error: &ValidationError<'_>,
+    schema: &Value,
+) -> ArgumentFault {
     let name = property.as_str().unwrap_or_default();
     let declared = around(error, schema).and_then(|outer| outer.get("properties")?.get(name));
-    let expected = declared.and_then(in_a_word).unwrap_or_else(|| "required".to_owned());
-    Fault { path: format!("{path}/{}", escaped(name)), expected, got: String::new() }
+    let expected = declared.and_then(brief_expectation).unwrap_or_else(|| "required".to_owned());
+    ArgumentFault { path: format!("{path}/{}", escaped(name)), expected, got: String::new() }
 }
 
-fn in_a_word(schema: &Value) -> Option<String> {
+fn brief_expectation(schema: &Value) -> Option<String> {
     if let Some(options) = schema.get("enum") {
         return Some(options_of(options));
     }
@@ -145,7 +156,7 @@ fn in_a_word(schema: &Value) -> Option<String> {
         Some("object") => Some("an object".to_owned()),
         Some("null") => Some("null".to_owned()),
         Some("boolean") => Some("true or false".to_owned()),
-        Some(other) => Some(format!("a {}", cut(other, VALUE))),
+        Some(other) => Some(format!("a {}", truncate(other, VALUE))),
         None => None,
     };
     match schema.get("type")? {
@@ -154,35 +165,36 @@ fn in_a_word(schema: &Value) -> Option<String> {
     }
 }
 
-/// The schema whose keyword an error is about.
+/// Returns the schema that contains the violated keyword.
 fn around<'a>(error: &ValidationError<'_>, schema: &'a Value) -> Option<&'a Value> {
     let keyword = error.schema_path().as_str();
     schema.pointer(&keyword[..keyword.rfind('/')?])
 }
 
-fn unknown(names: &[String], error: &ValidationError<'_>, schema: &Value) -> Vec<Fault> {
+fn unknown(names: &[String], error: &ValidationError<'_>, schema: &Value) -> Vec<ArgumentFault> {
     let path = error.instance_path().as_str();
     let known = around(error, schema).and_then(|outer| outer.get("properties")?.as_object());
     let expected = match known.map(|known| known.keys().cloned().collect::<Vec<_>>()) {
         Some(known) if !known.is_empty() => {
-            format!("no such member (there are {})", cut(&known.join(", "), 3 * VALUE))
+            format!("no such member (known: {})", truncate(&known.join(", "), 3 * VALUE))
         }
         _ => "no such member".to_owned(),
     };
-    let one = |name: &String| Fault {
-        path: format!("{path}/{}", escaped(&cut(name, VALUE))),
+    let one = |name: &String| ArgumentFault {
+        path: format!("{path}/{}", escaped(&truncate(name, VALUE))),
         expected: expected.clone(),
         got: error.instance().get(name).map(shown).unwrap_or_default(),
     };
     names.iter().take(MEMBERS).map(one).collect()
 }
 
-/// Faults of the alternative that was meant, or all types that would have done.
+/// Returns the faults of the most likely intended alternative, or a fault that lists all accepted
+/// types.
 fn alternatives(
     error: &ValidationError<'_>,
     context: &[Vec<ValidationError<'static>>],
     schema: &Value,
-) -> Vec<Fault> {
+) -> Vec<ArgumentFault> {
     let path = error.instance_path().as_str();
     let misses_kind = |branch: &&Vec<ValidationError<'static>>| {
         branch.iter().any(|inner| {
@@ -200,12 +212,16 @@ fn alternatives(
     let tagged: Vec<_> = kin.iter().copied().filter(|branch| !misses_tag(branch)).collect();
     let meant = if tagged.is_empty() { &kin } else { &tagged };
     if let Some(closest) = meant.iter().min_by_key(|branch| branch.len()) {
-        return closest.iter().flat_map(|inner| within(inner, schema)).collect();
+        return closest.iter().flat_map(|inner| from_error_in_schema(inner, schema)).collect();
     }
     let named = context
         .iter()
         .filter_map(|branch| branch.iter().find(|inner| inner.instance_path().as_str() == path))
         .map(|inner| expectation(inner.kind()))
         .collect();
-    vec![Fault { path: path.to_owned(), expected: either(named), got: shown(error.instance()) }]
+    vec![ArgumentFault {
+        path: path.to_owned(),
+        expected: either(named),
+        got: shown(error.instance()),
+    }]
 }

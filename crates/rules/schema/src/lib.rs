@@ -1,26 +1,26 @@
-//! JSON Schemas of tools: whether one can be used, whether arguments fit it, and what it must look
-//! like for a model provider.
+//! JSON Schemas of tools: checks whether a schema is usable, validates arguments against it, and
+//! adapts it for a model provider.
 //!
-//! Nothing here is fetched: a reference that leads out of the document makes a schema unusable.
-//! What a server sends is bounded before anything is compiled. The gateway passes schemas on as they
-//! came; only a face that talks to a model adapts them.
+//! Nothing is fetched: a reference out of the document makes a schema unusable. The size and cost
+//! of a schema are limited before it is compiled. The gateway forwards schemas unchanged; only
+//! components that talk to a model adapt them.
 
-mod accepts;
+mod acceptance;
 mod adapt;
+mod argument_error;
 mod arguments;
 mod bounds;
 mod definition;
+mod definition_error;
 mod faults;
-mod misfit;
 mod numbers;
-mod places;
 mod plain;
 mod refs;
-mod unusable;
+mod subschemas;
 
-pub use accepts::accepts;
-pub use adapt::{Adapted, Loss, Provider, adapt};
-pub use arguments::Arguments;
-pub use definition::check;
-pub use misfit::{Fault, Misfit};
-pub use unusable::Unusable;
+pub use acceptance::check_accepted;
+pub use adapt::{AdaptationLoss, AdaptedSchema, ModelProvider, adapt};
+pub use argument_error::{ArgumentError, ArgumentFault};
+pub use arguments::ArgumentValidator;
+pub use definition::check_definition;
+pub use definition_error::DefinitionError;

@@ -1,7 +1,7 @@
-//! Reading JSON whose numbers are larger than anybody counts.
+//! Parses JSON with numbers that exceed the range of a double.
 //!
-//! `1e400` is a number, and what holds one is passed on as it came. To hold something to a schema,
-//! such a number is taken for the largest that can be reckoned with, of its sign.
+//! `1e400` is valid JSON, and such values are forwarded unchanged. For validation, such a number
+//! becomes the largest finite number of the same sign.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::{Error, Value};
 
 const LARGEST: &[u8] = b"1.7976931348623157e308";
 
-/// Reads a JSON text; numbers beyond all bounds become the largest there is.
+/// Parses a JSON text. Numbers out of range become the largest finite number.
 pub(crate) fn read(text: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(text).or_else(|error| match bounded(text) {
         Cow::Borrowed(_) => Err(error),
@@ -37,7 +37,7 @@ fn bounded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bounded)
 }
 
-/// How long the string or number is that a text begins with; 1 for everything else.
+/// Returns the length of the string or number at the start of a text; 1 for everything else.
 fn token(text: &[u8]) -> usize {
     let rest = &text[1..];
     match text[0] {

@@ -1,13 +1,12 @@
-//! Schemas that are plainly valid: what most tools have, told without a validator.
+//! Recognises obviously valid schemas without a validator. Most tools have such a schema.
 //!
-//! Compiling a schema to see whether it can be compiled brings the meta-schemas of every dialect
-//! into memory, for servers whose tools nobody may ever call. What is said to be plain here would
-//! compile; what is not may be valid all the same.
+//! Compiling a schema loads the meta-schemas of every dialect into memory, even for tools that are
+//! never called. A schema that is plain here always compiles; one that is not may still be valid.
 
 use serde_json::{Map, Value};
 
-/// Whether a schema is made of nothing but ordinary words, each with an ordinary value, which mean
-/// the same in every dialect from draft 6 on.
+/// Returns true if a schema contains only common keywords with valid values, which mean the same in
+/// every dialect since draft 6.
 pub(crate) fn is_plain(schema: &Value) -> bool {
     match schema {
         Value::Bool(_) => true,
@@ -19,7 +18,7 @@ pub(crate) fn is_plain(schema: &Value) -> bool {
 fn is_plain_word(word: &str, value: &Value) -> bool {
     match word {
         "type" => is_type(value) || is_list(value, is_type) && differ(value),
-        "$schema" => value.is_string(), // it is known by now
+        "$schema" => value.is_string(), // the caller has checked the dialect
         "description" | "title" | "$comment" | "format" => value.is_string(),
         "properties" => value.as_object().is_some_and(all_plain),
         "items" | "additionalProperties" | "not" => is_plain(value),
@@ -53,7 +52,8 @@ fn is_list(value: &Value, of: impl Fn(&Value) -> bool) -> bool {
     value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(of))
 }
 
-/// Whether no element stands there twice. Long lists are left to those who count faster.
+/// Returns true if all elements differ. Returns false for long lists, which the validator checks
+/// faster.
 fn differ(value: &Value) -> bool {
     let items = value.as_array().map_or(&[][..], Vec::as_slice);
     items.len() <= 256 && items.iter().enumerate().all(|(at, item)| !items[..at].contains(item))

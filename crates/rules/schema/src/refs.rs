@@ -1,26 +1,26 @@
-//! Where a reference of a schema leads: always to a place in the same document.
+//! Resolves references within a schema document.
 //!
-//! Embedded resources (an `$id` below the root) would give references a second meaning; a schema
-//! that has both is refused by `bounds`, so that what is said here is the whole truth.
+//! Embedded resources (an `$id` below the root) would change the base of references. `bounds`
+//! refuses schemas that have both, so this module can ignore them.
 
 use std::collections::HashMap;
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use crate::places::inner;
+use crate::subschemas::direct_subschemas;
 
-/// The keywords that refer. In a document of one resource the three mean the same.
-pub(crate) const REFERS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// The reference keywords. In a document with one resource, all three mean the same.
+pub(crate) const REFERENCE_KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Resolves the references of one document.
-pub(crate) struct Refs<'a> {
+/// A resolver for the references of one document.
+pub(crate) struct ReferenceResolver<'a> {
     root: &'a Value,
     id: Option<&'a str>,
     anchors: HashMap<&'a str, &'a Value>,
 }
 
-impl<'a> Refs<'a> {
+impl<'a> ReferenceResolver<'a> {
     pub(crate) fn of(root: &'a Value, draft: Draft) -> Self {
         let id = root.as_object().and_then(|map| own_id(map, draft));
         let mut refs = Self { root, id, anchors: HashMap::new() };
@@ -28,7 +28,7 @@ impl<'a> Refs<'a> {
         refs
     }
 
-    /// The schema a reference leads to, or `None` if it leads nowhere in this document.
+    /// Returns the target of a reference, or `None` if this document does not contain it.
     pub(crate) fn resolve(&self, reference: &str) -> Option<&'a Value> {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if !document.is_empty() && self.id != Some(document) {
@@ -44,12 +44,12 @@ impl<'a> Refs<'a> {
         self.anchors.get(fragment.as_str()).copied()
     }
 
-    /// The targets of all references a schema makes itself, each with what it wrote.
+    /// Returns the references of a schema itself, each with its target.
     pub(crate) fn targets<'s>(
         &self,
         schema: &'s Map<String, Value>,
     ) -> Vec<(&'s str, Option<&'a Value>)> {
-        REFERS
+        REFERENCE_KEYWORDS
             .iter()
             .filter_map(|keyword| schema.get(*keyword)?.as_str())
             .map(|reference| (reference, self.resolve(reference)))
@@ -71,13 +71,13 @@ impl<'a> Refs<'a> {
                 self.anchors.entry(name).or_insert(schema);
             }
         }
-        for child in inner(map) {
+        for child in direct_subschemas(map) {
             self.gather(child.schema);
         }
     }
 }
 
-/// What a schema calls itself, when that makes it a resource of its own.
+/// Returns the identifier of a schema if it makes the schema a separate resource.
 pub(crate) fn own_id(schema: &Map<String, Value>, draft: Draft) -> Option<&str> {
     let id = schema.get(draft.id_keyword())?.as_str()?;
     let id = id.strip_suffix('#').unwrap_or(id);

@@ -7,14 +7,14 @@ mod generate;
 
 use generate::{Dice, schemas};
 use serde_json::{Value, json};
-use toolgate_schema::{Provider, accepts, adapt};
+use toolgate_schema::{ModelProvider, adapt, check_accepted};
 
 /// A mistake: what is put into a schema, and the type of schema it is put into.
 type Mistake = (&'static str, Value, &'static [&'static str]);
 
 const ANY: &[&str] = &[];
 
-fn mistakes(provider: Provider) -> Vec<Mistake> {
+fn mistakes(provider: ModelProvider) -> Vec<Mistake> {
     let google: Vec<Mistake> = vec![
         ("$schema", json!("https://json-schema.org/draft/2020-12/schema"), ANY),
         ("$ref", json!("#"), ANY),
@@ -78,8 +78,8 @@ fn mistakes(provider: Provider) -> Vec<Mistake> {
         ("type", json!(["object", "null"]), &["root"]),
     ];
     match provider {
-        Provider::Gemini => google,
-        Provider::Vertex => {
+        ModelProvider::Gemini => google,
+        ModelProvider::Vertex => {
             let beside: Vec<Mistake> = vec![
                 ("description", json!("words"), &["anyOf"]),
                 ("nullable", json!(true), &["anyOf"]),
@@ -87,15 +87,15 @@ fn mistakes(provider: Provider) -> Vec<Mistake> {
             ];
             google.into_iter().chain(beside).collect()
         }
-        Provider::OpenAiStrict => strict.into_iter().chain(roots).collect(),
-        Provider::OpenAi => {
+        ModelProvider::OpenAiStrict => strict.into_iter().chain(roots).collect(),
+        ModelProvider::OpenAi => {
             roots.push(("enum", json!([{}]), &["root"]));
             roots.push(("not", json!({ "type": "null" }), &["root"]));
             roots.push(("properties", Value::Null, &["root"]));
             roots.push(("items", Value::Null, &["array"]));
             anywhere.into_iter().chain(roots).collect()
         }
-        Provider::Anthropic => {
+        ModelProvider::Anthropic => {
             roots.push(("properties", json!({ "filter[id]": {} }), &["root"]));
             roots.push(("properties", json!({ "": {} }), &["root"]));
             anywhere.into_iter().chain(roots).collect()
@@ -139,12 +139,12 @@ fn one_forbidden_word_anywhere_is_refused() {
     for seed in 0..400 {
         let mut dice = Dice::new(seed);
         let schema = schemas::input(&mut dice, 20);
-        for provider in Provider::ALL {
+        for provider in ModelProvider::ALL {
             let adapted = adapt(&schema, provider);
-            if provider == Provider::OpenAiStrict && !adapted.strict {
+            if provider == ModelProvider::OpenAiStrict && !adapted.strict {
                 continue;
             }
-            accepts(provider, &adapted.schema).expect("accepted as it was made");
+            check_accepted(provider, &adapted.schema).expect("accepted as it was made");
             let mut found = Vec::new();
             places(&adapted.schema, "", &mut found);
             let place = dice.pick(&found).clone();
@@ -166,7 +166,7 @@ fn one_forbidden_word_anywhere_is_refused() {
             }
             made += 1;
             assert!(
-                accepts(provider, &wrong).is_err(),
+                check_accepted(provider, &wrong).is_err(),
                 "{provider:?} takes {word} at {place:?}: {wrong}"
             );
         }
@@ -187,10 +187,10 @@ fn what_the_providers_document_is_accepted() {
         },
         "required": ["city"],
     });
-    accepts(Provider::Gemini, &gemini).expect("Gemini");
-    accepts(Provider::Vertex, &gemini).expect("Vertex");
-    accepts(
-        Provider::OpenAiStrict,
+    check_accepted(ModelProvider::Gemini, &gemini).expect("Gemini");
+    check_accepted(ModelProvider::Vertex, &gemini).expect("Vertex");
+    check_accepted(
+        ModelProvider::OpenAiStrict,
         &json!({
             "type": "object",
             "properties": {
@@ -212,6 +212,6 @@ fn what_the_providers_document_is_accepted() {
         "$defs": { "x": { "type": "object", "additionalProperties": { "type": "string" } } },
         "additionalProperties": false,
     });
-    accepts(Provider::OpenAi, &lenient).expect("OpenAI");
-    accepts(Provider::Anthropic, &lenient).expect("Anthropic");
+    check_accepted(ModelProvider::OpenAi, &lenient).expect("OpenAI");
+    check_accepted(ModelProvider::Anthropic, &lenient).expect("Anthropic");
 }

@@ -5,11 +5,11 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use toolgate_schema::Arguments;
+use toolgate_schema::ArgumentValidator;
 
-fn tool(schema: &Value) -> Arguments {
+fn tool(schema: &Value) -> ArgumentValidator {
     let definition = json!({ "name": "t", "inputSchema": schema }).to_string();
-    Arguments::of(definition.as_bytes()).expect("usable")
+    ArgumentValidator::of(definition.as_bytes()).expect("usable")
 }
 
 fn said(schema: &Value, arguments: &Value) -> String {
@@ -43,12 +43,12 @@ fn a_model_is_told_path_expectation_and_value() {
     });
     assert_eq!(
         said(&schema, &json!({ "path": 7, "mode": "x" })),
-        "arguments do not fit: /path: expected a string, got 7; /mode: expected one of \"r\", \
+        "invalid arguments: /path: expected a string, got 7; /mode: expected one of \"r\", \
          \"w\", got \"x\"; missing: /name (a string)"
     );
     assert_eq!(
         said(&schema, &json!({ "name": "a", "pfad": "b" })),
-        "arguments do not fit: /pfad: expected no such member (there are path, mode, name), got \
+        "invalid arguments: /pfad: expected no such member (known: path, mode, name), got \
          \"b\""
     );
 }
@@ -84,7 +84,7 @@ fn every_kind_of_fault_is_in_words() {
         let got = if value == json!({ "ab": 1 }) { json!("ab") } else { value.clone() };
         assert_eq!(
             said(&json!({ "properties": { "x": schema } }), &json!({ "x": value })),
-            format!("arguments do not fit: /x: expected {expected}, got {got}")
+            format!("invalid arguments: /x: expected {expected}, got {got}")
         );
     }
 }
@@ -102,15 +102,15 @@ fn of_alternatives_the_one_that_was_meant_is_explained() {
         "oneOf": [{ "type": "null" }, shape("circle", "radius"), shape("square", "side")] } } });
     assert_eq!(
         said(&schema, &json!({ "shape": { "kind": "square", "side": "2" } })),
-        "arguments do not fit: /shape/side: expected a number, got \"2\""
+        "invalid arguments: /shape/side: expected a number, got \"2\""
     );
     assert_eq!(
         said(&schema, &json!({ "shape": { "kind": "circle" } })),
-        "arguments do not fit: missing: /shape/radius (a number)"
+        "invalid arguments: missing: /shape/radius (a number)"
     );
     assert_eq!(
         said(&schema, &json!({ "shape": 1 })),
-        "arguments do not fit: /shape: expected null or an object, got 1"
+        "invalid arguments: /shape: expected null or an object, got 1"
     );
 }
 
@@ -125,7 +125,7 @@ fn a_fault_behind_a_reference_has_its_place_and_its_word() {
         serde_json::from_str(&schema.to_string().replace("defs/x~y\"", "defs/x~0y\"")).unwrap();
     assert_eq!(
         said(&schema, &json!({ "a": [{ "b": true }, { "c/d": 1 }] })),
-        "arguments do not fit: /a/1/c~1d: expected no such member (there are b), got 1; missing: \
+        "invalid arguments: /a/1/c~1d: expected no such member (known: b), got 1; missing: \
          /a/1/b (true or false)"
     );
 }
@@ -143,7 +143,7 @@ fn long_values_are_cut_and_many_faults_counted() {
 #[test]
 fn what_is_no_object_does_not_fit_even_where_no_type_is_said() {
     let tool = tool(&json!({}));
-    for (raw, got) in [("[]", "[]"), ("null", "null"), ("7", "7"), ("{", "what cannot be read")] {
+    for (raw, got) in [("[]", "[]"), ("null", "null"), ("7", "7"), ("{", "invalid JSON")] {
         let misfit = tool.check(raw.as_bytes()).expect_err(raw);
         assert_eq!(misfit.faults.len(), 1);
         assert!(misfit.faults[0].got.starts_with(got), "{misfit}");

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use serde_json::{Value, json};
-use toolgate_schema::{Adapted, Provider, adapt};
+use toolgate_schema::{AdaptedSchema, ModelProvider, adapt};
 
-fn losses(adapted: &Adapted) -> Vec<String> {
+fn losses(adapted: &AdaptedSchema) -> Vec<String> {
     adapted.losses.iter().map(|loss| format!("{}: {}", loss.path, loss.what)).collect()
 }
 
@@ -29,7 +29,7 @@ fn gemini_and_vertex_get_what_llxprt_sends() {
         "additionalProperties": false,
         "required": ["base"],
     });
-    let gemini = adapt(&schema, Provider::Gemini);
+    let gemini = adapt(&schema, ModelProvider::Gemini);
     assert_eq!(
         gemini.schema,
         json!({
@@ -51,7 +51,7 @@ fn gemini_and_vertex_get_what_llxprt_sends() {
         ["/properties/deep: `additionalProperties` dropped", ": `additionalProperties` dropped"]
     );
     assert_eq!(
-        adapt(&schema, Provider::Vertex).schema["properties"]["base"],
+        adapt(&schema, ModelProvider::Vertex).schema["properties"]["base"],
         json!({ "anyOf": [
             { "type": "string", "nullable": true, "description": "where from (default \"main\")" },
             { "type": "number" } ] })
@@ -67,14 +67,14 @@ fn google_gets_references_written_out_and_circles_cut() {
             "name": { "type": "string" },
             "children": { "type": "array", "items": { "$ref": "#/$defs/node" } } } } },
     });
-    let adapted = adapt(&schema, Provider::Gemini);
+    let adapted = adapt(&schema, ModelProvider::Gemini);
     assert_eq!(
         adapted.schema["properties"]["tree"],
         json!({ "type": "object", "properties": {
             "name": { "type": "string" },
             "children": { "type": "array", "items": { "type": "object" } } } })
     );
-    let cut = "/$defs/node/properties/children/items: not written out again: only the type is kept";
+    let cut = "/$defs/node/properties/children/items: only the type is kept, because the schema is recursive or too large";
     assert_eq!(losses(&adapted), [cut]);
 }
 
@@ -86,7 +86,7 @@ fn values_that_are_no_texts_are_named_in_words() {
         "mode": { "enum": ["r", null] },
     } });
     assert_eq!(
-        adapt(&schema, Provider::Gemini).schema["properties"],
+        adapt(&schema, ModelProvider::Gemini).schema["properties"],
         json!({
             "level": { "type": "integer", "description": "how much (one of 0, 2, 4)" },
             "kind": { "type": "string", "enum": ["a"] },
@@ -110,7 +110,7 @@ fn strict_asks_for_every_member_and_takes_the_absent_ones_out_again() {
         "required": ["path"],
         "additionalProperties": false,
     });
-    let adapted = adapt(&schema, Provider::OpenAiStrict);
+    let adapted = adapt(&schema, ModelProvider::OpenAiStrict);
     assert!(adapted.strict, "{:?}", losses(&adapted));
     assert_eq!(
         adapted.schema,
@@ -159,7 +159,7 @@ fn strict_keeps_recursive_data() {
         "$defs": { "node": { "type": "object", "additionalProperties": false,
             "properties": { "name": { "type": "string" }, "next": { "$ref": "#/$defs/node" } } } },
     });
-    let adapted = adapt(&schema, Provider::OpenAiStrict);
+    let adapted = adapt(&schema, ModelProvider::OpenAiStrict);
     assert!(adapted.strict);
     assert_eq!(adapted.schema["properties"]["root"], json!({ "$ref": "#/$defs/recursive1" }));
     assert_eq!(
@@ -179,7 +179,7 @@ fn what_strict_cannot_say_is_sent_without_it_and_says_why() {
     let cases = [
         (json!({ "type": "object", "properties": {} }), "", "members of any name"),
         (closed(json!({})), "/properties/x", "members of any name"),
-        (closed(json!({ "type": "array" })), "/properties/x", "elements of any kind"),
+        (closed(json!({ "type": "array" })), "/properties/x", "without a schema for its elements"),
         (
             closed(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
             "/properties/x",
@@ -192,13 +192,13 @@ fn what_strict_cannot_say_is_sent_without_it_and_says_why() {
                 { "type": "object", "properties": { "a": { "type": "null" } }, "required": ["a"],
                     "additionalProperties": false } ] })),
             "/properties/x",
-            "could not be told apart",
+            "cannot be distinguished",
         ),
     ];
     for (schema, path, why) in cases {
-        let adapted = adapt(&schema, Provider::OpenAiStrict);
+        let adapted = adapt(&schema, ModelProvider::OpenAiStrict);
         assert!(!adapted.strict, "{schema}");
-        assert_eq!(adapted.schema, adapt(&schema, Provider::OpenAi).schema);
+        assert_eq!(adapted.schema, adapt(&schema, ModelProvider::OpenAi).schema);
         let loss = &adapted.losses[0];
         assert_eq!(loss.path, path, "{loss:?}");
         assert!(loss.what.starts_with("cannot be strict: ") && loss.what.contains(why), "{loss:?}");
@@ -215,7 +215,7 @@ fn alternatives_at_the_root_are_joined() {
         })
     };
     let schema = json!({ "oneOf": [shape("circle", "radius"), shape("square", "side")] });
-    for provider in [Provider::OpenAi, Provider::Anthropic] {
+    for provider in [ModelProvider::OpenAi, ModelProvider::Anthropic] {
         assert_eq!(
             adapt(&schema, provider).schema,
             json!({
@@ -243,7 +243,7 @@ fn a_member_that_only_some_open_alternatives_describe_is_not_bound() {
             { "properties": { "side": { "type": "number" } } },
         ],
     });
-    let adapted = adapt(&schema, Provider::Anthropic);
+    let adapted = adapt(&schema, ModelProvider::Anthropic);
     assert_eq!(
         adapted.schema["properties"],
         json!({
@@ -252,9 +252,12 @@ fn a_member_that_only_some_open_alternatives_describe_is_not_bound() {
             "side": {},
         })
     );
-    assert!(losses(&adapted).contains(
-        &"/anyOf/0/properties/radius: holds in some alternatives only: not bound".to_owned()
-    ));
+    assert!(
+        losses(&adapted).contains(
+            &"/anyOf/0/properties/radius: dropped, because it applies only in some alternatives"
+                .to_owned()
+        )
+    );
 }
 
 #[test]
@@ -264,7 +267,7 @@ fn alternatives_that_only_require_are_dropped_and_told() {
         "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
         "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
     });
-    for provider in [Provider::Gemini, Provider::Anthropic, Provider::OpenAi] {
+    for provider in [ModelProvider::Gemini, ModelProvider::Anthropic, ModelProvider::OpenAi] {
         let adapted = adapt(&schema, provider);
         assert_eq!(adapted.schema["properties"], schema["properties"]);
         assert_eq!(losses(&adapted), [": alternatives dropped"]);
@@ -282,7 +285,7 @@ fn anthropic_gets_names_it_accepts_and_the_tool_gets_its_own_back() {
         },
         "required": ["ids[]"],
     });
-    let adapted = adapt(&schema, Provider::Anthropic);
+    let adapted = adapt(&schema, ModelProvider::Anthropic);
     assert_eq!(
         adapted.schema,
         json!({
@@ -316,7 +319,7 @@ fn old_dialects_are_sent_in_todays_words() {
         "definitions": { "named": { "type": "string" } },
     });
     assert_eq!(
-        adapt(&schema, Provider::OpenAi).schema,
+        adapt(&schema, ModelProvider::OpenAi).schema,
         json!({
             "type": "object",
             "properties": {
@@ -336,7 +339,7 @@ fn a_root_that_is_referred_to_stays_what_it_was_below() {
         "properties": { "name": { "type": "string" }, "inner": { "$ref": "#" } },
         "required": ["name"],
     });
-    let adapted = adapt(&schema, Provider::OpenAi);
+    let adapted = adapt(&schema, ModelProvider::OpenAi);
     assert_eq!(
         adapted.schema,
         json!({
@@ -364,7 +367,7 @@ fn odd_schemas_do_no_harm() {
         turning,
     ];
     for schema in &odd {
-        for provider in Provider::ALL {
+        for provider in ModelProvider::ALL {
             let _ = adapt(schema, provider);
         }
     }

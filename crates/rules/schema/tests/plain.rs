@@ -6,7 +6,7 @@ mod generate;
 
 use generate::{Dice, schemas};
 use serde_json::{Value, json};
-use toolgate_schema::{Arguments, check};
+use toolgate_schema::{ArgumentValidator, check_definition};
 
 /// Values that fit some keywords and not others.
 fn odd(dice: &mut Dice) -> Value {
@@ -102,7 +102,7 @@ fn what_is_found_plain_compiles() {
             schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         }
         let definition = json!({ "name": "t", "inputSchema": schema }).to_string().into_bytes();
-        let (checked, made) = (check(&definition), Arguments::of(&definition));
+        let (checked, made) = (check_definition(&definition), ArgumentValidator::of(&definition));
         assert_eq!(
             checked.as_ref().err().map(ToString::to_string),
             made.as_ref().err().map(ToString::to_string),

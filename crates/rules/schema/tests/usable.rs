@@ -3,18 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use serde_json::{Value, json};
-use toolgate_schema::{Arguments, check};
+use toolgate_schema::{ArgumentValidator, check_definition};
 
 fn definition(schema: &Value) -> Vec<u8> {
     json!({ "name": "t", "inputSchema": schema }).to_string().into_bytes()
 }
 
 fn refused(schema: &Value) -> String {
-    check(&definition(schema)).expect_err(&schema.to_string()).to_string()
+    check_definition(&definition(schema)).expect_err(&schema.to_string()).to_string()
 }
 
 fn accepted(schema: &Value) {
-    if let Err(unusable) = check(&definition(schema)) {
+    if let Err(unusable) = check_definition(&definition(schema)) {
         panic!("{schema}: {unusable}");
     }
 }
@@ -49,11 +49,11 @@ fn ordinary_schemas_of_every_dialect_are_usable() {
 fn words_of_old_dialects_are_understood_without_their_name() {
     let tuple = json!({ "type": "array", "items": [{ "type": "string" }] });
     let schema = json!({ "type": "object", "properties": { "a": tuple } });
-    let arguments = Arguments::of(&definition(&schema)).expect("usable");
+    let arguments = ArgumentValidator::of(&definition(&schema)).expect("usable");
     arguments.check(br#"{"a":["b",7]}"#).expect("fits");
     arguments.check(br#"{"a":[7]}"#).expect_err("no text");
     let bounded = json!({ "properties": { "a": { "minimum": 1, "exclusiveMinimum": true } } });
-    let arguments = Arguments::of(&definition(&bounded)).expect("usable");
+    let arguments = ArgumentValidator::of(&definition(&bounded)).expect("usable");
     arguments.check(br#"{"a":1}"#).expect_err("not above 1");
     let mut named = schema;
     named["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
@@ -64,14 +64,14 @@ fn words_of_old_dialects_are_understood_without_their_name() {
 #[test]
 fn what_is_no_definition_is_refused() {
     let cases: [(&[u8], &str); 5] = [
-        (b"{", "a definition that cannot be read"),
-        (b"[]", "a definition that is no object"),
-        (b"{}", "no `inputSchema`"),
-        (br#"{"inputSchema":null}"#, "/inputSchema: an input schema that is no object"),
-        (br#"{"inputSchema":true}"#, "/inputSchema: an input schema that is no object"),
+        (b"{", "the definition is not valid JSON"),
+        (b"[]", "the definition is not an object"),
+        (b"{}", "`inputSchema` is missing"),
+        (br#"{"inputSchema":null}"#, "/inputSchema: the input schema is not an object"),
+        (br#"{"inputSchema":true}"#, "/inputSchema: the input schema is not an object"),
     ];
     for (definition, said) in cases {
-        let unusable = check(definition).expect_err(said).to_string();
+        let unusable = check_definition(definition).expect_err(said).to_string();
         assert!(unusable.starts_with(said), "{unusable}");
     }
 }
@@ -112,11 +112,14 @@ fn a_reference_leads_to_a_place_in_the_schema() {
         ["https://example.com/s", "file:///etc/passwd", "other.json", "//example.com", "s#/a"]
     {
         let said = refused(&json!({ "properties": { "x": { "$ref": reference } } }));
-        assert!(said.contains("/properties/x/$ref: ") && said.contains("out of"), "{said}");
+        assert!(
+            said.contains("/properties/x/$ref: ") && said.contains("outside the schema"),
+            "{said}"
+        );
     }
     for reference in ["#/$defs/b", "#nowhere", "#/properties/x/%zz"] {
         let said = refused(&json!({ "properties": { "x": { "$ref": reference } } }));
-        assert!(said.contains("/properties/x/$ref: ") && said.contains("no place"), "{said}");
+        assert!(said.contains("/properties/x/$ref: ") && said.contains("does not exist"), "{said}");
     }
 }
 
@@ -172,7 +175,7 @@ fn what_spreads_over_members_is_usable() {
     }
     defs.insert("d40".to_owned(), json!({ "type": "object" }));
     let schema = json!({ "$ref": "#/$defs/d0", "$defs": defs });
-    let arguments = Arguments::of(&definition(&schema)).expect("usable");
+    let arguments = ArgumentValidator::of(&definition(&schema)).expect("usable");
     arguments.check(br#"{"a":{"b":{"a":{}}}}"#).expect("fits");
 }
 
@@ -199,10 +202,10 @@ fn an_output_schema_is_held_to_the_same() {
     let define = |schema: Value| {
         json!({ "inputSchema": {}, "outputSchema": schema }).to_string().into_bytes()
     };
-    check(&define(json!({ "type": "object" }))).expect("usable");
-    check(&define(json!({ "type": "array" }))).expect("usable");
-    let said = check(&define(json!({ "type": 7 }))).expect_err("unusable").to_string();
+    check_definition(&define(json!({ "type": "object" }))).expect("usable");
+    check_definition(&define(json!({ "type": "array" }))).expect("usable");
+    let said = check_definition(&define(json!({ "type": 7 }))).expect_err("unusable").to_string();
     assert!(said.starts_with("/outputSchema/type: "), "{said}");
-    let said = check(&define(json!({ "$ref": "a" }))).expect_err("unusable").to_string();
+    let said = check_definition(&define(json!({ "$ref": "a" }))).expect_err("unusable").to_string();
     assert!(said.starts_with("/outputSchema/$ref: "), "{said}");
 }

@@ -1,66 +1,67 @@
-//! What a document weighs under each of its terms.
+//! Computes the weight of each term in a document.
 //!
-//! The weight is the count of a term, each time by what its field counts and how long that field
-//! is, saturated. It depends on the document alone, so it is computed once, when the document comes.
+//! The weight is the number of occurrences, each weighted by its field and the field's length,
+//! saturated. It depends on the document alone, so it is computed once, when the document is added.
 
-use crate::lexicon::{Entry, Lexicon};
-use crate::terms::{self, Token};
-use crate::words::Kind;
-use crate::{Document, Field, weights};
+use crate::lexicon::{Lexicon, LexiconEntry};
+use crate::terms::{self, StemToken};
+use crate::words::WordKind;
+use crate::{IndexedCapability, SearchField, weights};
 
-/// A term of a document, before the index gives it a number.
+/// A term of a document before the index assigns it a number.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Term<'a> {
+pub(crate) enum IndexTerm<'a> {
     /// A stem.
     Stem(&'a str),
     /// A concept of the lexicon.
     Concept(u32),
 }
 
-/// Words read of one field of a document.
+/// The maximum number of words read from one field.
 const MOST_WORDS: usize = 2000;
 
 /// The tokens of one text of a document.
-struct Text {
-    field: Field,
-    tokens: Vec<Token>,
+struct FieldTokens {
+    field: SearchField,
+    tokens: Vec<StemToken>,
 }
 
-/// Hands every term of the document to `sink`, each once, with its weight.
-pub(crate) fn weigh(document: &Document, mut sink: impl FnMut(Term<'_>, f32)) {
-    let texts: Vec<Text> = document.texts.iter().map(|(field, text)| read(*field, text)).collect();
+/// Passes every term of the document to `sink`, once, with its weight.
+pub(crate) fn weigh(document: &IndexedCapability, mut sink: impl FnMut(IndexTerm<'_>, f32)) {
+    let texts: Vec<FieldTokens> =
+        document.texts.iter().map(|(field, text)| read(*field, text)).collect();
     let lengths = lengths(&texts);
-    let mut found = Found::default();
+    let mut found = TermOccurrences::default();
     for text in &texts {
         let weight = field_weight(text.field, lengths[text.field as usize]);
-        stems(text, weight, &mut found);
-        concepts(text, weight, &mut found);
+        collect_stems(text, weight, &mut found);
+        collect_concepts(text, weight, &mut found);
     }
-    // Weights are sorted too: a sum of fractions depends on the order of its parts.
+    // Sort the weights as well, because a floating-point sum depends on the order.
     found.parts.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     for group in found.parts.chunk_by(|a, b| a.0 == b.0) {
         let (key, _, place) = group[0];
         let term = match found.stems.get(place as usize) {
-            Some(stem) => Term::Stem(stem),
-            None => Term::Concept(key as u32),
+            Some(stem) => IndexTerm::Stem(stem),
+            None => IndexTerm::Concept(key as u32),
         };
-        sink(term, saturated(group.iter().map(|part| part.1).sum()));
+        sink(term, saturate(group.iter().map(|part| part.1).sum()));
     }
 }
 
-/// Every occurrence of a term, small enough to be sorted quickly.
+/// All occurrences of terms in a document, in a form that sorts quickly.
 #[derive(Default)]
-struct Found<'a> {
-    /// The hash of a stem or the number of a concept; the weight; the place among the stems.
+struct TermOccurrences<'a> {
+    /// The hash of a stem or the number of a concept; the weight; the index among the stems.
     parts: Vec<(u64, f32, u32)>,
     stems: Vec<&'a str>,
 }
 
-/// Set in the keys of stems, so that none is taken for a concept.
+/// A bit in the keys of stems that separates them from concepts.
 const STEM: u64 = 1 << 63;
 
-impl<'a> Found<'a> {
-    fn stem(&mut self, token: &'a Token, weight: f32) {
+impl<'a> TermOccurrences<'a> {
+    fn stem(&mut self, token: &'a StemToken, weight: f32) {
         self.parts.push((token.hash | STEM, weight, self.stems.len() as u32));
         self.stems.push(&token.stem);
     }
@@ -70,53 +71,53 @@ impl<'a> Found<'a> {
     }
 }
 
-/// More of the same word counts less and less.
-fn saturated(weight: f32) -> f32 {
+/// Saturates a weight: further occurrences of a word count less and less.
+fn saturate(weight: f32) -> f32 {
     weight * (weights::SATURATION + 1.0) / (weight + weights::SATURATION)
 }
 
-fn read(field: Field, text: &str) -> Text {
-    Text { field, tokens: terms::of_field(field, text, MOST_WORDS) }
+fn read(field: SearchField, text: &str) -> FieldTokens {
+    FieldTokens { field, tokens: terms::tokenize_field(field, text, MOST_WORDS) }
 }
 
-fn lengths(texts: &[Text]) -> [usize; Field::ALL.len()] {
-    let mut lengths = [0; Field::ALL.len()];
+fn lengths(texts: &[FieldTokens]) -> [usize; SearchField::ALL.len()] {
+    let mut lengths = [0; SearchField::ALL.len()];
     for text in texts {
-        let words = text.tokens.iter().filter(|token| token.word.kind != Kind::Joined).count();
+        let words = text.tokens.iter().filter(|token| token.word.kind != WordKind::Joined).count();
         lengths[text.field as usize] += words;
     }
     lengths
 }
 
-fn field_weight(field: Field, length: usize) -> f32 {
+fn field_weight(field: SearchField, length: usize) -> f32 {
     let discount = weights::length_discount(field);
     let relative = length as f32 / weights::usual_length(field);
-    weights::of(field) / (1.0 - discount + discount * relative)
+    weights::field_weight(field) / (1.0 - discount + discount * relative)
 }
 
-fn stems<'a>(text: &'a Text, weight: f32, found: &mut Found<'a>) {
+fn collect_stems<'a>(text: &'a FieldTokens, weight: f32, found: &mut TermOccurrences<'a>) {
     let kept = text.tokens.iter().filter(|token| terms::is_indexed(token));
     kept.for_each(|token| found.stem(token, weight));
 }
 
-/// The concepts and topics of words and phrases.
-fn concepts(text: &Text, weight: f32, found: &mut Found<'_>) {
+/// Collects the concepts and topics of words and phrases.
+fn collect_concepts(text: &FieldTokens, weight: f32, found: &mut TermOccurrences<'_>) {
     let lexicon = Lexicon::get();
-    let connected = terms::connected(&text.tokens);
+    let connected = terms::phrase_tokens(&text.tokens);
     for at in 0..connected.len() {
-        for (_, entry) in lexicon.beginning(&connected[at..]) {
-            expressed(entry, weight, found);
+        for (_, entry) in lexicon.entries_at_start(&connected[at..]) {
+            push_entry(entry, weight, found);
         }
     }
-    // `GitHub` is no phrase of `git` and `hub`, but the whole may be known.
-    for token in text.tokens.iter().filter(|token| token.word.kind == Kind::Joined) {
-        if let Some(entry) = lexicon.word(&token.stem) {
-            expressed(entry, weight, found);
+    // `GitHub` is not a phrase of `git` and `hub`, but the lexicon can know the joined form.
+    for token in text.tokens.iter().filter(|token| token.word.kind == WordKind::Joined) {
+        if let Some(entry) = lexicon.entry(&token.stem) {
+            push_entry(entry, weight, found);
         }
     }
 }
 
-fn expressed(entry: &Entry, weight: f32, found: &mut Found<'_>) {
+fn push_entry(entry: &LexiconEntry, weight: f32, found: &mut TermOccurrences<'_>) {
     let clear = weight * weights::clarity(entry.concepts.len());
     entry.concepts.iter().for_each(|(concept, _)| found.concept(*concept, clear));
     let share = weight / entry.topics.len() as f32;

@@ -1,58 +1,59 @@
-//! Reads the texts of a definition: what a person or a model would read of it.
+//! Reads the searchable texts of a definition.
 //!
-//! The definition comes from a server: every text, the depth of a schema and the number of its
-//! parameters are bounded, and what is not as MCP says is passed over.
+//! A definition is untrusted: the length of every text, the depth of a schema and the number of its
+//! parameters are limited, and members that do not follow MCP are ignored.
 
 use toolgate_model::{CapabilityKind, Definition};
 use toolgate_wire::{scan, string};
 
-use crate::Field;
+use crate::SearchField;
 
-/// Bytes of a name, a title or a tag that are read.
+/// The maximum length of a name, a title or a tag, in bytes.
 pub(crate) const LONGEST_NAME: usize = 512;
-/// Bytes of a description that are read: what comes later is seldom about what a tool is for.
+/// The maximum length of a description, in bytes. Later text rarely says what a tool is for.
 const LONGEST_DESCRIPTION: usize = 8 * 1024;
-/// Bytes of the description of one parameter.
+/// The maximum length of a parameter's description, in bytes.
 const LONGEST_DETAIL: usize = 400;
-/// Parameters read of one definition, nested ones included.
+/// The maximum number of parameters of one definition, including nested ones.
 const MOST_PARAMETERS: usize = 128;
-/// Values of an `enum` read of one parameter.
+/// The maximum number of `enum` values of one parameter.
 const MOST_VALUES: usize = 32;
-/// How deep parameters within parameters are read.
+/// The maximum nesting depth of parameters.
 const DEEPEST: usize = 5;
-/// Bytes of a schema: a larger one is not read at all.
+/// The maximum size of a schema, in bytes. A larger one is not read at all.
 const LARGEST_SCHEMA: usize = 512 * 1024;
-/// Tags read of one capability.
+/// The maximum number of tags of one capability.
 pub(crate) const MOST_TAGS: usize = 32;
 
-/// The texts of a definition by field.
-pub(crate) fn texts(kind: CapabilityKind, definition: &Definition) -> Vec<(Field, Box<str>)> {
+/// Returns the texts of a definition by field.
+pub(crate) fn texts(kind: CapabilityKind, definition: &Definition) -> Vec<(SearchField, Box<str>)> {
     let raw = &definition.raw;
-    let mut texts = vec![(Field::Name, Box::from(bounded(&definition.name, LONGEST_NAME)))];
-    let mut push = |field, text: &str, most| texts.push((field, bounded(text, most).into()));
-    let title = scan::text(raw, "title").or_else(|| annotated_title(raw));
+    let mut texts =
+        vec![(SearchField::Name, Box::from(truncate_text(&definition.name, LONGEST_NAME)))];
+    let mut push = |field, text: &str, most| texts.push((field, truncate_text(text, most).into()));
+    let title = scan::member_text(raw, "title").or_else(|| annotated_title(raw));
     if let Some(title) = &title {
-        push(Field::Title, title, LONGEST_NAME);
+        push(SearchField::Title, title, LONGEST_NAME);
     }
-    // What is named by a URI has a name of its own beside it.
+    // Resources and templates are identified by a URI and have a name as well.
     if matches!(kind, CapabilityKind::Resource | CapabilityKind::Template)
-        && let Some(name) = scan::text(raw, "name")
+        && let Some(name) = scan::member_text(raw, "name")
     {
-        push(Field::Title, &name, LONGEST_NAME);
+        push(SearchField::Title, &name, LONGEST_NAME);
     }
-    if let Some(description) = scan::text(raw, "description") {
-        push(Field::Description, &description, LONGEST_DESCRIPTION);
+    if let Some(description) = scan::member_text(raw, "description") {
+        push(SearchField::Description, &description, LONGEST_DESCRIPTION);
     }
     match kind {
-        CapabilityKind::Tool => parameters(raw, &mut texts),
-        CapabilityKind::Prompt => arguments(raw, &mut texts),
+        CapabilityKind::Tool => push_parameters(raw, &mut texts),
+        CapabilityKind::Prompt => push_arguments(raw, &mut texts),
         CapabilityKind::Resource | CapabilityKind::Template | CapabilityKind::Method => {}
     }
     texts
 }
 
-/// The beginning of a text, at most so many bytes of it, cut between characters.
-pub(crate) fn bounded(text: &str, most: usize) -> &str {
+/// Truncates a text to at most `most` bytes, at a character boundary.
+pub(crate) fn truncate_text(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }
@@ -62,60 +63,60 @@ pub(crate) fn bounded(text: &str, most: usize) -> &str {
 
 fn annotated_title(raw: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     let span = scan::pointer(raw, &["annotations", "title"])?;
-    string::decode(span.of(raw))
+    string::decode(span.slice(raw))
 }
 
-fn arguments(raw: &[u8], texts: &mut Vec<(Field, Box<str>)>) {
+fn push_arguments(raw: &[u8], texts: &mut Vec<(SearchField, Box<str>)>) {
     let Some(list) = scan::member(raw, "arguments") else {
         return;
     };
-    let list = list.of(raw);
+    let list = list.slice(raw);
     for span in scan::elements(list).take(MOST_PARAMETERS) {
-        let argument = span.of(list);
-        if let Some(name) = scan::text(argument, "name") {
-            texts.push((Field::Parameter, bounded(&name, LONGEST_NAME).into()));
+        let argument = span.slice(list);
+        if let Some(name) = scan::member_text(argument, "name") {
+            texts.push((SearchField::Parameter, truncate_text(&name, LONGEST_NAME).into()));
         }
         describe(argument, texts);
     }
 }
 
-fn parameters(raw: &[u8], texts: &mut Vec<(Field, Box<str>)>) {
+fn push_parameters(raw: &[u8], texts: &mut Vec<(SearchField, Box<str>)>) {
     let Some(schema) = scan::member(raw, "inputSchema") else {
         return;
     };
-    let schema = schema.of(raw);
+    let schema = schema.slice(raw);
     if schema.len() <= LARGEST_SCHEMA {
-        Reader { texts, left: MOST_PARAMETERS }.schema(schema, DEEPEST);
+        SchemaTextCollector { texts, left: MOST_PARAMETERS }.schema(schema, DEEPEST);
     }
 }
 
-fn describe(object: &[u8], texts: &mut Vec<(Field, Box<str>)>) {
-    if let Some(text) = scan::text(object, "description") {
-        texts.push((Field::Detail, bounded(&text, LONGEST_DETAIL).into()));
+fn describe(object: &[u8], texts: &mut Vec<(SearchField, Box<str>)>) {
+    if let Some(text) = scan::member_text(object, "description") {
+        texts.push((SearchField::Detail, truncate_text(&text, LONGEST_DETAIL).into()));
     }
 }
 
-/// Walks a schema and counts what it may still take.
-struct Reader<'a> {
-    texts: &'a mut Vec<(Field, Box<str>)>,
+/// Collects the texts of a schema within the limits.
+struct SchemaTextCollector<'a> {
+    texts: &'a mut Vec<(SearchField, Box<str>)>,
     left: usize,
 }
 
-impl Reader<'_> {
-    /// The parameters of one schema, and of what it holds.
+impl SchemaTextCollector<'_> {
+    /// Collects the parameters of a schema and of its nested schemas.
     fn schema(&mut self, schema: &[u8], depth: usize) {
         if depth == 0 || self.left == 0 {
             return;
         }
         for (key, span) in scan::members(schema) {
-            let value = span.of(schema);
+            let value = span.slice(schema);
             match key.as_ref() {
                 "properties" => self.properties(value, depth),
                 "items" | "additionalProperties" => self.schema(value, depth - 1),
                 "enum" => self.values(value),
                 "anyOf" | "oneOf" | "allOf" => {
                     for span in scan::elements(value).take(self.left) {
-                        self.schema(span.of(value), depth - 1);
+                        self.schema(span.slice(value), depth - 1);
                     }
                 }
                 _ => {}
@@ -129,8 +130,8 @@ impl Reader<'_> {
                 return;
             }
             self.left -= 1;
-            let schema = span.of(properties);
-            self.texts.push((Field::Parameter, bounded(&name, LONGEST_NAME).into()));
+            let schema = span.slice(properties);
+            self.texts.push((SearchField::Parameter, truncate_text(&name, LONGEST_NAME).into()));
             describe(schema, self.texts);
             self.schema(schema, depth - 1);
         }
@@ -138,8 +139,9 @@ impl Reader<'_> {
 
     fn values(&mut self, values: &[u8]) {
         for span in scan::elements(values).take(MOST_VALUES) {
-            if let Some(text) = string::decode(span.of(values)) {
-                self.texts.push((Field::Parameter, bounded(&text, LONGEST_NAME).into()));
+            if let Some(text) = string::decode(span.slice(values)) {
+                self.texts
+                    .push((SearchField::Parameter, truncate_text(&text, LONGEST_NAME).into()));
             }
         }
     }
@@ -149,12 +151,12 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn read(kind: CapabilityKind, raw: &str) -> Vec<(Field, String)> {
+    fn read(kind: CapabilityKind, raw: &str) -> Vec<(SearchField, String)> {
         let definition = Definition { name: "n".into(), raw: raw.as_bytes().to_vec().into() };
         texts(kind, &definition).into_iter().map(|(field, text)| (field, text.into())).collect()
     }
 
-    fn of(texts: &[(Field, String)], field: Field) -> Vec<&str> {
+    fn of(texts: &[(SearchField, String)], field: SearchField) -> Vec<&str> {
         texts.iter().filter(|text| text.0 == field).map(|text| text.1.as_str()).collect()
     }
 
@@ -167,13 +169,13 @@ mod tests {
                 "place":{"type":"object","description":"where","properties":{"city":{}}},
                 "list":{"type":"array","items":{"anyOf":[{"properties":{"deep":{}}}]}}}}}"#,
         );
-        assert_eq!(of(&texts, Field::Title), ["T"]);
-        assert_eq!(of(&texts, Field::Description), ["D"]);
+        assert_eq!(of(&texts, SearchField::Title), ["T"]);
+        assert_eq!(of(&texts, SearchField::Description), ["D"]);
         assert_eq!(
-            of(&texts, Field::Parameter),
+            of(&texts, SearchField::Parameter),
             ["unit", "celsius", "kelvin", "place", "city", "list", "deep"]
         );
-        assert_eq!(of(&texts, Field::Detail), ["where"]);
+        assert_eq!(of(&texts, SearchField::Detail), ["where"]);
     }
 
     #[test]
@@ -196,7 +198,7 @@ mod tests {
         assert_eq!(read(CapabilityKind::Tool, &wide).len(), 1 + MOST_PARAMETERS);
         let long = format!(r#"{{"description":"{}"}}"#, "ä".repeat(100_000));
         let texts = read(CapabilityKind::Tool, &long);
-        assert!(of(&texts, Field::Description)[0].len() <= LONGEST_DESCRIPTION);
+        assert!(of(&texts, SearchField::Description)[0].len() <= LONGEST_DESCRIPTION);
     }
 
     #[test]
@@ -205,8 +207,8 @@ mod tests {
             CapabilityKind::Prompt,
             r#"{"arguments":[{"name":"code","description":"to review"},{"name":"style"}]}"#,
         );
-        assert_eq!(of(&prompt, Field::Parameter), ["code", "style"]);
+        assert_eq!(of(&prompt, SearchField::Parameter), ["code", "style"]);
         let resource = read(CapabilityKind::Resource, r#"{"name":"readme","description":"D"}"#);
-        assert_eq!(of(&resource, Field::Title), ["readme"]);
+        assert_eq!(of(&resource, SearchField::Title), ["readme"]);
     }
 }

@@ -1,18 +1,18 @@
-//! Things a request names by their form: an address, a file, a channel. They are values for a
-//! tool; what they are says which tool.
+//! Recognizes values in a request by their form: URLs, file names, channels. They are arguments for
+//! a tool, and their kind suggests which tool.
 
 use std::ops::Range;
 
-/// Something of a known form.
+/// A value of a known form.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Entity {
-    /// Where it stands in the request.
+pub(crate) struct RequestEntity {
+    /// The byte range in the request.
     pub(crate) range: Range<usize>,
-    /// The words it points to.
-    pub(crate) points_to: &'static [&'static str],
+    /// Words that describe what the value is.
+    pub(crate) related_words: &'static [&'static str],
 }
 
-/// Endings of file names, and what such files are.
+/// File name extensions, and words for such files.
 const FILES: &[(&[&str], &[&str])] = &[
     (&["pdf"], &["pdf", "file", "document"]),
     (&["doc", "docx", "odt", "rtf"], &["document", "file", "word"]),
@@ -29,15 +29,15 @@ const FILES: &[(&[&str], &[&str])] = &[
     (&["rs", "py", "js", "ts", "go", "java", "c", "cpp", "h", "rb", "sh"], &["file", "code"]),
 ];
 
-/// Endings of the names of sites that people type without more.
+/// Top-level domains of host names that people type without a scheme.
 const HOSTS: &[&str] = &[
     "com", "org", "net", "io", "dev", "app", "ai", "co", "de", "fr", "uk", "es", "it", "nl", "eu",
     "gov", "edu", "info", "me", "tv", "xyz", "ch", "at", "pl", "ru", "cn", "jp", "in", "br", "ca",
     "us", "shop",
 ];
 
-/// The things of known form in a request, in order.
-pub(crate) fn find(text: &str) -> Vec<Entity> {
+/// Finds all values of known form in a request, in order.
+pub(crate) fn find(text: &str) -> Vec<RequestEntity> {
     let mut found = Vec::new();
     let mut start = 0;
     for piece in text.split_inclusive(char::is_whitespace) {
@@ -46,18 +46,21 @@ pub(crate) fn find(text: &str) -> Vec<Entity> {
                 || matches!(c, '"' | '\'' | '(' | ')' | ',' | ';' | '!' | '?' | '`' | '<' | '>')
         });
         let trimmed = trimmed.trim_end_matches(['.', ':']);
-        if let Some(points_to) = kind(trimmed)
+        if let Some(points_to) = entity_words(trimmed)
             && let Some(at) = piece.find(trimmed)
         {
             let begin = start + at;
-            found.push(Entity { range: begin..begin + trimmed.len(), points_to });
+            found.push(RequestEntity {
+                range: begin..begin + trimmed.len(),
+                related_words: points_to,
+            });
         }
         start += piece.len();
     }
     found
 }
 
-fn kind(word: &str) -> Option<&'static [&'static str]> {
+fn entity_words(word: &str) -> Option<&'static [&'static str]> {
     if word.starts_with("http://") || word.starts_with("https://") || word.starts_with("www.") {
         return Some(&["url", "page", "website"]);
     }
@@ -95,7 +98,7 @@ fn is_hash(word: &str) -> bool {
     hex && mixed && (7..=64).contains(&word.len())
 }
 
-/// The name of a site, without what stands before it in an address.
+/// Recognizes a host name without a scheme.
 fn host(word: &str) -> Option<&'static [&'static str]> {
     let (name, ending) = word.split('/').next()?.rsplit_once('.')?;
     let named = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -120,7 +123,7 @@ fn path(word: &str) -> Option<&'static [&'static str]> {
         .or_else(|| (rooted && word.len() > 2).then_some(&["path", "directory"] as &[_]))
 }
 
-/// An address of a machine, a place on earth, a date.
+/// Recognizes IP addresses, coordinates and dates.
 fn numbers(word: &str) -> Option<&'static [&'static str]> {
     let parts = |sign: char| -> Option<Vec<&str>> {
         let parts: Vec<&str> = word.split(sign).collect();
@@ -141,7 +144,7 @@ mod tests {
     use super::*;
 
     fn pointed(text: &str) -> Vec<&'static str> {
-        find(text).iter().map(|entity| entity.points_to[0]).collect()
+        find(text).iter().map(|entity| entity.related_words[0]).collect()
     }
 
     #[test]

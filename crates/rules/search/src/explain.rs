@@ -1,38 +1,42 @@
-//! Which words of a hit met which words of the query.
+//! Explains which words of a hit matched which words of the query.
 //!
-//! Only hits are explained, so their texts are cut into words a second time instead of keeping
-//! the place of every word of every document.
+//! Only hits are explained, so their texts are tokenized again instead of storing the position of
+//! every word.
 
-use crate::hit::{How, Match};
-use crate::index::{Index, Indexed};
-use crate::lexicon::{Entry, Lexicon};
-use crate::query::Need;
-use crate::terms::{self, Key, Token};
-use crate::words::Kind;
-use crate::{Document, Field};
+use crate::hit::{MatchKind, TermMatch};
+use crate::index::{CapabilityIndex, IndexEntry};
+use crate::lexicon::{Lexicon, LexiconEntry};
+use crate::query::QueryNeed;
+use crate::terms::{self, StemToken, TermKey};
+use crate::words::WordKind;
+use crate::{IndexedCapability, SearchField};
 
-/// More reasons than this help nobody.
+/// The maximum number of matches per hit.
 const MOST: usize = 8;
-/// Words read of one text: a reason is seldom further down.
+/// The maximum number of words read from one text.
 const MOST_WORDS: usize = 500;
 
-/// The matches of one document, in the order of the query.
-pub(crate) fn why(index: &Index, indexed: &Indexed, needs: &[Need]) -> Vec<Match> {
-    let mut places: Option<Vec<(Field, Vec<Token>)>> = None;
-    let mut matches: Vec<Match> = Vec::new();
+/// Returns the matches of one document, in the order of the query.
+pub(crate) fn explain_matches(
+    index: &CapabilityIndex,
+    indexed: &IndexEntry,
+    needs: &[QueryNeed],
+) -> Vec<TermMatch> {
+    let mut places: Option<Vec<(SearchField, Vec<StemToken>)>> = None;
+    let mut matches: Vec<TermMatch> = Vec::new();
     for need in needs {
-        let Some(way) = need.ways.iter().find(|way| indexed.holds(way.key)) else {
+        let Some(way) = need.terms.iter().find(|way| indexed.has_term(way.key)) else {
             continue;
         };
-        let places = places.get_or_insert_with(|| cut(&indexed.document));
+        let places = places.get_or_insert_with(|| tokenize_fields(&indexed.document));
         let found = find(index, places, way.key).map(|(field, word)| {
-            let how = match way.how {
-                How::Exact if word != need.asked => How::Stem,
+            let how = match way.kind {
+                MatchKind::Exact if word != need.query_words => MatchKind::Stem,
                 how => how,
             };
-            Match { field, word, asked: need.asked.clone(), how }
+            TermMatch { field, word, query_word: need.query_words.clone(), kind: how }
         });
-        matches.extend(found.filter(|found| !is_said(&matches, found)));
+        matches.extend(found.filter(|found| !is_redundant(&matches, found)));
         if matches.len() >= MOST {
             break;
         }
@@ -40,42 +44,46 @@ pub(crate) fn why(index: &Index, indexed: &Indexed, needs: &[Need]) -> Vec<Match
     matches
 }
 
-/// Whether a reason is there already; that a word is of the subject, too, is none beside another.
-fn is_said(matches: &[Match], found: &Match) -> bool {
-    let same = |known: &Match| known.word == found.word && known.field == found.field;
-    matches.contains(found) || found.how == How::Topic && matches.iter().any(same)
+/// Returns true if the match is already in the list, or adds only a topic to a better match.
+fn is_redundant(matches: &[TermMatch], found: &TermMatch) -> bool {
+    let same = |known: &TermMatch| known.word == found.word && known.field == found.field;
+    matches.contains(found) || found.kind == MatchKind::Topic && matches.iter().any(same)
 }
 
-fn cut(document: &Document) -> Vec<(Field, Vec<Token>)> {
+fn tokenize_fields(document: &IndexedCapability) -> Vec<(SearchField, Vec<StemToken>)> {
     let texts = document.texts.iter();
-    texts.map(|(field, text)| (*field, terms::of_field(*field, text, MOST_WORDS))).collect()
+    texts.map(|(field, text)| (*field, terms::tokenize_field(*field, text, MOST_WORDS))).collect()
 }
 
-/// Where the term stands: the field, and the word or phrase.
-fn find(index: &Index, places: &[(Field, Vec<Token>)], key: Key) -> Option<(Field, String)> {
-    let in_text = |tokens: &[Token]| match key {
-        Key::Word(_) => {
+/// Finds the field and the word or phrase that match a term.
+fn find(
+    index: &CapabilityIndex,
+    places: &[(SearchField, Vec<StemToken>)],
+    key: TermKey,
+) -> Option<(SearchField, String)> {
+    let in_text = |tokens: &[StemToken]| match key {
+        TermKey::Word(_) => {
             let stem = index.postings().stem(key)?;
             Some(tokens.iter().find(|token| token.stem == stem)?.word.text.clone())
         }
-        Key::Concept(concept) => expressing(tokens, concept),
+        TermKey::Concept(concept) => find_concept(tokens, concept),
     };
     places.iter().find_map(|(field, tokens)| Some((*field, in_text(tokens)?)))
 }
 
-/// The word or phrase that stands for a concept or topic.
-fn expressing(tokens: &[Token], concept: u32) -> Option<String> {
+/// Finds the word or phrase that belongs to a concept or topic.
+fn find_concept(tokens: &[StemToken], concept: u32) -> Option<String> {
     let lexicon = Lexicon::get();
-    let stands_for = |entry: &Entry| {
+    let stands_for = |entry: &LexiconEntry| {
         entry.concepts.iter().any(|known| known.0 == concept) || entry.topics.contains(&concept)
     };
-    let mut joined = tokens.iter().filter(|token| token.word.kind == Kind::Joined);
-    if let Some(token) = joined.find(|token| lexicon.word(&token.stem).is_some_and(stands_for)) {
+    let mut joined = tokens.iter().filter(|token| token.word.kind == WordKind::Joined);
+    if let Some(token) = joined.find(|token| lexicon.entry(&token.stem).is_some_and(stands_for)) {
         return Some(token.word.text.clone());
     }
-    let connected = terms::connected(tokens);
+    let connected = terms::phrase_tokens(tokens);
     (0..connected.len()).find_map(|at| {
-        let mut entries = lexicon.beginning(&connected[at..]);
+        let mut entries = lexicon.entries_at_start(&connected[at..]);
         let (taken, _) = entries.find(|(_, entry)| stands_for(entry))?;
         let words = connected[at..at + taken].iter().map(|token| token.word.text.as_str());
         Some(words.collect::<Vec<_>>().join(" "))

@@ -1,45 +1,46 @@
-//! Which sentences of a request say what is wanted, and which only tell the story around it.
+//! Separates the sentences of a request that ask for something from those that only give
+//! background.
 //!
 //! `I've booked a flight and a hotel. How warm will it be there?` is about neither flights nor
-//! hotels. It is a hint, not a filter: the story often names what the question only means.
+//! hotels. This is a hint, not a filter: the background often names what the question refers to.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::hashed::{self, Hashes};
+use crate::hashing::{self, HashKeySet};
+use crate::intent::{self, ReadWriteIntent};
 use crate::lexicon::Lexicon;
-use crate::manner::{self, Manner};
-use crate::terms::Token;
+use crate::terms::StemToken;
 use crate::weights;
 
-/// Words that ask wherever they stand in a sentence.
+/// Words that mark a sentence as asking.
 const ASKING: &str = "please pls need want wanna help tell show give wonder wondering";
 
-/// The parts of a request that are only told.
+/// The parts of a request that are only background.
 #[derive(Debug, Default)]
-pub(crate) struct Focus {
-    told: Vec<Range<usize>>,
+pub(crate) struct RequestFocus {
+    background: Vec<Range<usize>>,
 }
 
-impl Focus {
-    /// Reads a request. One in which no sentence asks, or every one, is told or asked as a whole.
-    pub(crate) fn of(text: &str, tokens: &[Token]) -> Self {
+impl RequestFocus {
+    /// Analyzes a request. If no sentence asks, or every one does, nothing is background.
+    pub(crate) fn of(text: &str, tokens: &[StemToken]) -> Self {
         let sentences = sentences(text);
         if sentences.len() < 2 {
             return Self::default();
         }
         let (asked, told): (Vec<_>, Vec<_>) =
             sentences.into_iter().partition(|range| asks(text, tokens, range));
-        if asked.is_empty() { Self::default() } else { Self { told } }
+        if asked.is_empty() { Self::default() } else { Self { background: told } }
     }
 
-    /// What a word that begins at this byte counts.
-    pub(crate) fn at(&self, place: usize) -> f32 {
-        if self.told.iter().any(|range| range.contains(&place)) { weights::TOLD } else { 1.0 }
+    /// Returns the weight of a word that begins at this byte.
+    pub(crate) fn weight_at(&self, place: usize) -> f32 {
+        if self.background.iter().any(|range| range.contains(&place)) { weights::TOLD } else { 1.0 }
     }
 }
 
-/// Cuts after the end of a sentence: a point within an address or a number is none.
+/// Splits a text into sentences. A full stop within an address or a number does not end one.
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -62,23 +63,23 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-fn asks(text: &str, tokens: &[Token], range: &Range<usize>) -> bool {
+fn asks(text: &str, tokens: &[StemToken], range: &Range<usize>) -> bool {
     let from = tokens.partition_point(|token| token.word.start < range.start);
     let until = tokens.partition_point(|token| token.word.start < range.end);
     let tokens = &tokens[from..until];
     let sentence = &text[range.clone()];
     sentence.trim_end().ends_with(['?', '？'])
-        || manner::by_words(text, tokens) != Manner::Unknown
-        || tokens.iter().any(|token| asking().contains(&hashed::hash(&token.word.text)))
+        || intent::intent_from_words(text, tokens) != ReadWriteIntent::Unknown
+        || tokens.iter().any(|token| asking().contains(&hashing::hash(&token.word.text)))
         || tokens
             .first()
-            .and_then(|token| Lexicon::get().word(&token.stem))
+            .and_then(|token| Lexicon::get().entry(&token.stem))
             .is_some_and(|e| e.is_action)
 }
 
-fn asking() -> &'static Hashes {
-    static WORDS: OnceLock<Hashes> = OnceLock::new();
-    WORDS.get_or_init(|| ASKING.split_whitespace().map(hashed::hash).collect())
+fn asking() -> &'static HashKeySet {
+    static WORDS: OnceLock<HashKeySet> = OnceLock::new();
+    WORDS.get_or_init(|| ASKING.split_whitespace().map(hashing::hash).collect())
 }
 
 #[cfg(test)]
@@ -87,8 +88,8 @@ mod tests {
     use crate::terms;
 
     fn told(text: &str) -> Vec<&str> {
-        let focus = Focus::of(text, &terms::tokens(text, 100));
-        focus.told.into_iter().map(|range| text[range].trim()).collect()
+        let focus = RequestFocus::of(text, &terms::tokens(text, 100));
+        focus.background.into_iter().map(|range| text[range].trim()).collect()
     }
 
     #[test]

@@ -1,16 +1,15 @@
-//! One spelling for letters that people type in several: lower case, without diacritics, full
-//! width as half width.
+//! Folds letters to one spelling: lower case, without diacritics, full width as half width.
 //!
-//! Only letters are folded. What is a word is decided in `words`.
+//! It only folds letters; `words` decides what a word is.
 
-/// Appends the folded form of `c`: usually one letter, sometimes two, nothing for a mark.
+/// Appends the folded form of `c`: usually one letter, sometimes two, none for a mark.
 pub(crate) fn push(c: char, out: &mut String) {
     if c.is_ascii() {
         out.push(c.to_ascii_lowercase());
         return;
     }
     match c {
-        // Combining marks: the letter before them is enough.
+        // Combining marks are dropped.
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{fe00}'..='\u{fe0f}' => {}
         // Full width forms.
         '\u{ff01}'..='\u{ff5e}' => {

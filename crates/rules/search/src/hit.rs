@@ -1,56 +1,56 @@
-//! What a search answers with: a capability, how well it fits, and why.
+//! The results of a search: a capability, its score, and the matches that explain it.
 
 use std::fmt;
 
 use toolgate_model::CapabilityId;
 
-use crate::Field;
+use crate::SearchField;
 
-/// One capability that was found.
+/// A capability that a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    /// What was found.
+pub struct CapabilityHit {
+    /// The capability.
     pub id: CapabilityId,
-    /// How well it fits. Comparable within one answer only.
+    /// The score, comparable only within one result list.
     pub score: f32,
-    /// What in it met the query, in the order of the query.
-    pub why: Vec<Match>,
+    /// The matches that explain the hit, in the order of the query.
+    pub matches: Vec<TermMatch>,
 }
 
-/// One word of a capability that met a word of the query.
+/// A word of a capability that matched a word of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Match {
-    /// Where in the capability it stands.
-    pub field: Field,
+pub struct TermMatch {
+    /// The field of the capability.
+    pub field: SearchField,
     /// The word in the capability.
     pub word: String,
     /// The word in the query.
-    pub asked: String,
-    /// How one stands for the other.
-    pub how: How,
+    pub query_word: String,
+    /// How the two words are related.
+    pub kind: MatchKind,
 }
 
-/// How a word of a capability stands for a word of the query.
+/// How a word of a capability is related to a word of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum How {
+pub enum MatchKind {
     /// The same word.
     Exact,
-    /// Another form of it.
+    /// Another form of the word.
     Stem,
-    /// Another word for it.
+    /// A synonym.
     Synonym,
-    /// A word of the same subject.
+    /// A word of the same topic.
     Topic,
-    /// What a thing of this form (an address, a file name) is about.
+    /// A word for a value of this form, such as a URL or a file name.
     Pattern,
     /// A part of a compound, or the compound of two words.
     Part,
-    /// The word it was probably meant to be.
+    /// The probable word behind a typing error.
     Typo,
 }
 
-impl How {
-    /// The word for it.
+impl MatchKind {
+    /// Returns the name of the kind in lower case.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -64,18 +64,18 @@ impl How {
     }
 }
 
-impl fmt::Display for How {
+impl fmt::Display for MatchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl fmt::Display for Match {
+impl fmt::Display for TermMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {:?}", self.field, self.word)?;
-        match self.how {
-            How::Exact => Ok(()),
-            how => write!(f, " for {:?} ({how})", self.asked),
+        match self.kind {
+            MatchKind::Exact => Ok(()),
+            how => write!(f, " for {:?} ({how})", self.query_word),
         }
     }
 }

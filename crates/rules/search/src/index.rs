@@ -1,66 +1,67 @@
-//! The searchable catalog: documents by server, changed one server at a time.
+//! The searchable index of all capabilities, updated one server at a time.
 //!
-//! A server that comes or goes touches the postings of its own words and nothing else. What a
-//! document scores depends on the set of documents alone, never on the order they came in.
+//! Adding or removing a server touches only the postings of its own words. The score of a document
+//! depends on the set of documents, never on the order in which they were added.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use toolgate_model::{CapabilityId, ServerName};
 
-use crate::manner::{self, Manner};
-use crate::postings::{Posting, Postings};
-use crate::terms::Key;
-use crate::{Document, Hit, analysis, query, rank};
+use crate::intent::{self, ReadWriteIntent};
+use crate::postings::{Posting, PostingLists};
+use crate::terms::TermKey;
+use crate::{CapabilityHit, IndexedCapability, analysis, query, rank};
 
-/// The searchable catalog of all servers.
+/// The searchable index of the capabilities of all servers.
 ///
-/// A clone copies the postings (some milliseconds for 10,000 tools); whoever shares an index
-/// between threads keeps it behind an `Arc` or a lock and clones it only to change it.
+/// A clone copies the postings (some milliseconds for 10,000 tools). To share an index between
+/// threads, keep it behind an `Arc` or a lock and clone it only to change it.
 #[derive(Debug, Clone, Default)]
-pub struct Index {
-    /// Documents by number; a number whose document has gone is free.
-    documents: Vec<Option<Arc<Indexed>>>,
+pub struct CapabilityIndex {
+    /// Documents by number; `None` for a free number.
+    documents: Vec<Option<Arc<IndexEntry>>>,
     /// The number of each document's server.
     owners: Vec<u32>,
     free: Vec<u32>,
-    servers: BTreeMap<ServerName, Server>,
-    /// How many documents each server has, by its number.
+    servers: BTreeMap<ServerName, ServerDocuments>,
+    /// The number of documents of each server, by the server's number.
     sizes: Vec<u32>,
     free_servers: Vec<u32>,
-    postings: Postings,
+    postings: PostingLists,
 }
 
+/// The documents of one server.
 #[derive(Debug, Clone)]
-struct Server {
+struct ServerDocuments {
     number: u32,
     documents: Vec<u32>,
 }
 
-/// A document and the terms it has postings under, sorted.
+/// A document with the sorted keys of its terms.
 #[derive(Debug)]
-pub(crate) struct Indexed {
-    pub(crate) document: Document,
-    /// Whether it tells or does something.
-    pub(crate) manner: Manner,
-    keys: Box<[Key]>,
+pub(crate) struct IndexEntry {
+    pub(crate) document: IndexedCapability,
+    /// Whether it reads or writes.
+    pub(crate) intent: ReadWriteIntent,
+    keys: Box<[TermKey]>,
 }
 
-impl Indexed {
-    /// Whether the document holds a term.
-    pub(crate) fn holds(&self, key: Key) -> bool {
+impl IndexEntry {
+    /// Returns true if the document contains a term.
+    pub(crate) fn has_term(&self, key: TermKey) -> bool {
         self.keys.binary_search(&key).is_ok()
     }
 }
 
-impl Index {
-    /// Replaces what is known of this server.
+impl CapabilityIndex {
+    /// Replaces all documents of this server.
     ///
-    /// Of documents with the same identity the first counts.
-    pub fn set(&mut self, server: &ServerName, documents: Vec<Document>) {
+    /// If several documents have the same ID, the first one is kept.
+    pub fn set(&mut self, server: &ServerName, documents: Vec<IndexedCapability>) {
         self.remove(server);
         let mut seen = HashSet::new();
-        let documents: Vec<Document> =
+        let documents: Vec<IndexedCapability> =
             documents.into_iter().filter(|document| seen.insert(document.id.clone())).collect();
         if documents.is_empty() {
             return;
@@ -72,10 +73,10 @@ impl Index {
         }
         let documents =
             documents.into_iter().map(|document| self.insert(document, number)).collect();
-        self.servers.insert(server.clone(), Server { number, documents });
+        self.servers.insert(server.clone(), ServerDocuments { number, documents });
     }
 
-    /// Forgets this server.
+    /// Removes all documents of this server.
     pub fn remove(&mut self, server: &ServerName) {
         let Some(server) = self.servers.remove(server) else {
             return;
@@ -84,7 +85,7 @@ impl Index {
             *self = Self::default();
             return;
         }
-        let mut keys: Vec<Key> = Vec::new();
+        let mut keys: Vec<TermKey> = Vec::new();
         for &number in &server.documents {
             if let Some(document) = self.documents[number as usize].take() {
                 keys.extend(&document.keys);
@@ -94,65 +95,65 @@ impl Index {
         keys.dedup();
         let documents = &self.documents;
         for key in keys {
-            self.postings.sweep(key, |number| documents[number as usize].is_some());
+            self.postings.remove_stale(key, |number| documents[number as usize].is_some());
         }
         self.free.extend(server.documents);
         self.free_servers.push(server.number);
     }
 
-    /// The capabilities that fit a request best, at most `limit`, best first; equal ones by
-    /// identity. Only those that `sees` admits are in the answer.
+    /// Returns the capabilities that match a request best, at most `limit`, best first; ties are
+    /// ordered by ID. Only capabilities for which `sees` returns true are included.
     pub fn search(
         &self,
         query: &str,
         limit: usize,
         sees: &dyn Fn(&CapabilityId) -> bool,
-    ) -> Vec<Hit> {
+    ) -> Vec<CapabilityHit> {
         if limit == 0 || self.is_empty() {
             return Vec::new();
         }
         let query = query::read(self, query);
-        rank::best(self, &query, limit, sees)
+        rank::best_hits(self, &query, limit, sees)
     }
 
-    /// How many capabilities are indexed.
+    /// Returns the number of indexed capabilities.
     pub fn len(&self) -> usize {
         self.documents.len() - self.free.len()
     }
 
-    /// Whether nothing is indexed.
+    /// Returns true if nothing is indexed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every document by number, with gaps.
-    pub(crate) fn documents(&self) -> &[Option<Arc<Indexed>>] {
+    /// Returns all documents by number, with gaps.
+    pub(crate) fn documents(&self) -> &[Option<Arc<IndexEntry>>] {
         &self.documents
     }
 
-    /// The number of each document's server.
+    /// Returns the number of each document's server.
     pub(crate) fn owners(&self) -> &[u32] {
         &self.owners
     }
 
-    /// How many documents each server has, by its number.
+    /// Returns the number of documents of each server, by the server's number.
     pub(crate) fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    pub(crate) fn postings(&self) -> &Postings {
+    pub(crate) fn postings(&self) -> &PostingLists {
         &self.postings
     }
 
-    fn insert(&mut self, document: Document, server: u32) -> u32 {
+    fn insert(&mut self, document: IndexedCapability, server: u32) -> u32 {
         let number = self.free.pop().unwrap_or(self.documents.len() as u32);
         let mut keys = Vec::new();
         analysis::weigh(&document, |term, weight| {
             keys.push(self.postings.add(term, Posting { document: number, weight }));
         });
         keys.sort_unstable();
-        let entry = Some(Arc::new(Indexed {
-            manner: manner::of_document(&document),
+        let entry = Some(Arc::new(IndexEntry {
+            intent: intent::capability_intent(&document),
             document,
             keys: keys.into(),
         }));

@@ -1,117 +1,116 @@
-//! What else a thing may be called: concepts as lists of words and phrases, and phrases that point
-//! to words.
+//! The lexicon: concepts as lists of synonymous words and phrases, and words that point to others.
 //!
-//! The texts under `lexicon/` are plain: one concept per line, members separated by `|`, a weight
-//! before it (`0.5:`) where they are less than synonyms, `a > b` where `a` in a query finds `b` in
-//! a tool and not the other way. `#` begins a comment, and at the beginning of a line a section:
-//! what stands in one section has to do with each other, which is a topic. This file reads them
-//! once. What the weights do to a score is decided in `query`.
+//! The files under `lexicon/` contain one concept per line, with members separated by `|` and an
+//! optional weight (`0.5:`) if they are less than synonyms. In `a > b`, `a` in a query finds `b` in
+//! a tool, but not the reverse. `#` begins a comment, and at the beginning of a line a section;
+//! the words of one section form a topic. This module parses the files once; `query` applies the
+//! weights.
 
 use std::sync::OnceLock;
 
-use crate::hashed::{self, Hashes, NOTHING, Table};
-use crate::terms::{self, Token};
+use crate::hashing::{self, EMPTY_PHRASE, HashKeyMap, HashKeySet};
+use crate::terms::{self, StemToken};
 
-/// What the sections of a text are about.
+/// What the sections of a lexicon file mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sections {
-    /// One thing each: words of the same section have to do with each other.
+enum SectionKind {
+    /// Each section is a topic: its words are related.
     Topics,
-    /// What is done, whatever with: no topic, wherever else the words stand.
+    /// Actions, which belong to no topic, wherever else the words occur.
     Actions,
-    /// Only to make the text readable.
+    /// Sections only structure the file.
     Headings,
 }
 
-const TEXTS: &[(Sections, &str)] = &[
-    (Sections::Headings, include_str!("lexicon/abbreviations.txt")),
-    (Sections::Actions, include_str!("lexicon/actions.txt")),
-    (Sections::Topics, include_str!("lexicon/communication.txt")),
-    (Sections::Topics, include_str!("lexicon/developer.txt")),
-    (Sections::Headings, include_str!("lexicon/entities.txt")),
-    (Sections::Topics, include_str!("lexicon/files_and_text.txt")),
-    (Sections::Topics, include_str!("lexicon/food_and_health.txt")),
-    (Sections::Topics, include_str!("lexicon/home_and_transport.txt")),
-    (Sections::Topics, include_str!("lexicon/knowledge_and_education.txt")),
-    (Sections::Topics, include_str!("lexicon/media.txt")),
-    (Sections::Topics, include_str!("lexicon/money.txt")),
-    (Sections::Headings, include_str!("lexicon/other_languages.txt")),
-    (Sections::Topics, include_str!("lexicon/security_and_network.txt")),
-    (Sections::Topics, include_str!("lexicon/shopping_and_work.txt")),
-    (Sections::Topics, include_str!("lexicon/sport_and_games.txt")),
-    (Sections::Topics, include_str!("lexicon/time_and_units.txt")),
-    (Sections::Topics, include_str!("lexicon/travel_and_places.txt")),
-    (Sections::Topics, include_str!("lexicon/weather_and_nature.txt")),
+const TEXTS: &[(SectionKind, &str)] = &[
+    (SectionKind::Headings, include_str!("lexicon/abbreviations.txt")),
+    (SectionKind::Actions, include_str!("lexicon/actions.txt")),
+    (SectionKind::Topics, include_str!("lexicon/communication.txt")),
+    (SectionKind::Topics, include_str!("lexicon/developer.txt")),
+    (SectionKind::Headings, include_str!("lexicon/entities.txt")),
+    (SectionKind::Topics, include_str!("lexicon/files_and_text.txt")),
+    (SectionKind::Topics, include_str!("lexicon/food_and_health.txt")),
+    (SectionKind::Topics, include_str!("lexicon/home_and_transport.txt")),
+    (SectionKind::Topics, include_str!("lexicon/knowledge_and_education.txt")),
+    (SectionKind::Topics, include_str!("lexicon/media.txt")),
+    (SectionKind::Topics, include_str!("lexicon/money.txt")),
+    (SectionKind::Headings, include_str!("lexicon/other_languages.txt")),
+    (SectionKind::Topics, include_str!("lexicon/security_and_network.txt")),
+    (SectionKind::Topics, include_str!("lexicon/shopping_and_work.txt")),
+    (SectionKind::Topics, include_str!("lexicon/sport_and_games.txt")),
+    (SectionKind::Topics, include_str!("lexicon/time_and_units.txt")),
+    (SectionKind::Topics, include_str!("lexicon/travel_and_places.txt")),
+    (SectionKind::Topics, include_str!("lexicon/weather_and_nature.txt")),
 ];
 
-/// More words than this are no phrase.
+/// The maximum number of words of a phrase.
 pub(crate) const LONGEST_PHRASE: usize = 6;
 
-/// What a verb is parted from: `turn the lights off`.
+/// Particles of phrasal verbs: `turn the lights off`.
 const PARTICLES: &[&str] =
     &["up", "down", "off", "out", "away", "back", "over", "into", "on", "together", "aside"];
 
-/// Words that may stand between the two of a phrase.
+/// The maximum number of words between the two words of such a phrase.
 const WIDEST_GAP: usize = 2;
 
-/// What is known about one word or phrase.
+/// What the lexicon knows about one word or phrase.
 #[derive(Debug, Default)]
-pub(crate) struct Entry {
-    /// The concepts it belongs to, each with the weight of that line.
+pub(crate) struct LexiconEntry {
+    /// Its concepts, each with the weight of the line.
     pub(crate) concepts: Vec<(u32, f32)>,
-    /// The topics it belongs to: like concepts, numbered with them, but much wider.
+    /// Its topics. They are numbered like concepts, but are much wider.
     pub(crate) topics: Vec<u32>,
-    /// Whether it is something done, so that it belongs to no topic.
+    /// Whether it is an action, so that it belongs to no topic.
     pub(crate) is_action: bool,
-    /// What it points to, when it stands in a query.
-    pub(crate) points_to: Vec<Target>,
+    /// What it points to if it occurs in a query.
+    pub(crate) points_to: Vec<LexiconTarget>,
 }
 
-/// What a word or phrase points to.
+/// A word or phrase that another one points to.
 #[derive(Debug, Clone)]
-pub(crate) struct Target {
-    /// The word, or the words of a phrase, as stems.
+pub(crate) struct LexiconTarget {
+    /// The stems of its words.
     pub(crate) stems: Vec<String>,
     /// The weight of the line.
     pub(crate) weight: f32,
 }
 
-/// All entries, found by the hash of their stems.
+/// All entries of the lexicon, by the hash of their stems.
 pub(crate) struct Lexicon {
-    entries: Table<Entry>,
-    /// Hashes of the beginnings of phrases: where a look-up may go on.
-    beginnings: Hashes,
+    entries: HashKeyMap<LexiconEntry>,
+    /// The hashes of phrase prefixes, which tell whether a look-up can continue.
+    beginnings: HashKeySet,
     concepts: u32,
 }
 
 impl Lexicon {
-    /// The lexicon that is built in.
+    /// Returns the built-in lexicon.
     pub(crate) fn get() -> &'static Self {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| Self::read(TEXTS))
     }
 
-    /// How many concepts and topics there are: they are numbered from 0.
+    /// Returns the number of concepts and topics. They are numbered from 0.
     pub(crate) fn concepts(&self) -> usize {
         self.concepts as usize
     }
 
-    /// What is known about one stem.
-    pub(crate) fn word(&self, stem: &str) -> Option<&Entry> {
-        self.entries.get(&hashed::and(NOTHING, hashed::hash(stem)))
+    /// Returns the entry of one stem.
+    pub(crate) fn entry(&self, stem: &str) -> Option<&LexiconEntry> {
+        self.entries.get(&hashing::combine_hashes(EMPTY_PHRASE, hashing::hash(stem)))
     }
 
-    /// The entries that begin at the first of these tokens, with how many tokens each takes.
-    pub(crate) fn beginning<'a>(
+    /// Returns the entries that begin at the first of these tokens, with their length in tokens.
+    pub(crate) fn entries_at_start<'a>(
         &'a self,
-        tokens: &'a [&'a Token],
-    ) -> impl Iterator<Item = (usize, &'a Entry)> {
-        let mut state = NOTHING;
+        tokens: &'a [&'a StemToken],
+    ) -> impl Iterator<Item = (usize, &'a LexiconEntry)> {
+        let mut state = EMPTY_PHRASE;
         let mut at = 0;
         let mut goes_on = true;
         std::iter::from_fn(move || {
             while goes_on && at < tokens.len().min(LONGEST_PHRASE) {
-                state = hashed::and(state, tokens[at].hash);
+                state = hashing::combine_hashes(state, tokens[at].hash);
                 at += 1;
                 goes_on = self.beginnings.contains(&state);
                 if let Some(entry) = self.entries.get(&state) {
@@ -122,42 +121,42 @@ impl Lexicon {
         })
     }
 
-    /// The entries of two words of which the first is the first of these tokens and the second
-    /// one of the next few: `throw` this old `away`. Only words of content may stand between.
-    pub(crate) fn apart<'a>(
+    /// Returns the entries of two words that are separated in these tokens, such as `throw` this
+    /// old `away`. The first token is the first word, and only content words can be between.
+    pub(crate) fn separated_entries<'a>(
         &'a self,
-        tokens: &'a [&'a Token],
-    ) -> impl Iterator<Item = (usize, &'a Entry)> {
-        let first = tokens.first().map(|token| hashed::and(NOTHING, token.hash));
+        tokens: &'a [&'a StemToken],
+    ) -> impl Iterator<Item = (usize, &'a LexiconEntry)> {
+        let first = tokens.first().map(|token| hashing::combine_hashes(EMPTY_PHRASE, token.hash));
         let first = first.filter(|state| self.beginnings.contains(state));
         first.into_iter().flat_map(move |state| {
             let between = tokens[1..].iter().take(WIDEST_GAP);
-            let gap = between.take_while(|token| !token.background.is_empty()).count();
+            let gap = between.take_while(|token| !token.info.is_stop_word()).count();
             (2..tokens.len().min(2 + gap)).filter_map(move |at| {
                 let last = tokens[at];
-                let small = last.background.is_empty();
+                let small = last.info.is_stop_word();
                 if small && !PARTICLES.contains(&last.word.text.as_str()) {
                     return None;
                 }
-                Some((at + 1, self.entries.get(&hashed::and(state, tokens[at].hash))?))
+                Some((at + 1, self.entries.get(&hashing::combine_hashes(state, tokens[at].hash))?))
             })
         })
     }
 
-    fn read(texts: &[(Sections, &str)]) -> Self {
+    fn read(texts: &[(SectionKind, &str)]) -> Self {
         let mut lexicon =
-            Self { entries: Table::default(), beginnings: Hashes::default(), concepts: 0 };
+            Self { entries: HashKeyMap::default(), beginnings: HashKeySet::default(), concepts: 0 };
         for (sections, text) in texts {
             let mut topic = None;
             for line in text.lines() {
-                if line.starts_with('#') && *sections == Sections::Topics {
-                    topic = Some(lexicon.number());
+                if line.starts_with('#') && *sections == SectionKind::Topics {
+                    topic = Some(lexicon.next_number());
                 }
                 let line = line.split('#').next().unwrap_or_default().trim();
                 if !line.is_empty() {
                     lexicon.line(line, topic);
                 }
-                if *sections == Sections::Actions {
+                if *sections == SectionKind::Actions {
                     line.split('>').flat_map(phrases).for_each(|tokens| {
                         lexicon.entry_mut(&tokens).is_action = true;
                     });
@@ -184,8 +183,8 @@ impl Lexicon {
         }
     }
 
-    /// The next number of a concept or topic.
-    fn number(&mut self) -> u32 {
+    /// Returns the next number of a concept or topic.
+    fn next_number(&mut self) -> u32 {
         self.concepts += 1;
         self.concepts - 1
     }
@@ -200,7 +199,7 @@ impl Lexicon {
     }
 
     fn concept(&mut self, members: &str, weight: f32) {
-        let concept = self.number();
+        let concept = self.next_number();
         for tokens in phrases(members) {
             let entry = self.entry_mut(&tokens);
             if entry.concepts.last().is_none_or(|last| last.0 != concept) {
@@ -210,8 +209,8 @@ impl Lexicon {
     }
 
     fn pointers(&mut self, from: &str, to: &str, weight: f32) {
-        let targets: Vec<Target> = phrases(to)
-            .map(|tokens| Target {
+        let targets: Vec<LexiconTarget> = phrases(to)
+            .map(|tokens| LexiconTarget {
                 stems: tokens.into_iter().map(|token| token.stem).collect(),
                 weight,
             })
@@ -221,10 +220,10 @@ impl Lexicon {
         }
     }
 
-    fn entry_mut(&mut self, tokens: &[Token]) -> &mut Entry {
-        let mut state = NOTHING;
+    fn entry_mut(&mut self, tokens: &[StemToken]) -> &mut LexiconEntry {
+        let mut state = EMPTY_PHRASE;
         for (at, token) in tokens.iter().enumerate() {
-            state = hashed::and(state, token.hash);
+            state = hashing::combine_hashes(state, token.hash);
             if at + 1 < tokens.len() {
                 self.beginnings.insert(state);
             }
@@ -233,8 +232,8 @@ impl Lexicon {
     }
 }
 
-/// The members of one side of a line.
-fn phrases(members: &str) -> impl Iterator<Item = Vec<Token>> {
+/// Splits one side of a line into its phrases.
+fn phrases(members: &str) -> impl Iterator<Item = Vec<StemToken>> {
     let all = members.split('|').map(terms::phrase);
     all.filter(|tokens| !tokens.is_empty() && tokens.len() <= LONGEST_PHRASE)
 }
@@ -247,8 +246,8 @@ mod tests {
         let lexicon = Lexicon::get();
         let concepts = |text: &str| -> Vec<u32> {
             let tokens = terms::phrase(text);
-            let tokens: Vec<&Token> = tokens.iter().collect();
-            let entry = lexicon.beginning(&tokens).last().map(|found| found.1);
+            let tokens: Vec<&StemToken> = tokens.iter().collect();
+            let entry = lexicon.entries_at_start(&tokens).last().map(|found| found.1);
             entry.iter().flat_map(|entry| &entry.concepts).map(|concept| concept.0).collect()
         };
         concepts(one).iter().any(|concept| concepts(other).contains(concept))
@@ -264,14 +263,14 @@ mod tests {
     #[test]
     fn lines_are_read_with_weights_pointers_and_comments() {
         let lexicon = Lexicon::read(&[(
-            Sections::Headings,
+            SectionKind::Headings,
             "# nothing\nfolder | directory\n0.5: x b | c d e # x\np q > r | z t\n",
         )]);
         assert_eq!(lexicon.concepts(), 2);
-        assert_eq!(lexicon.word("folder").unwrap().concepts, [(0, 1.0)]);
+        assert_eq!(lexicon.entry("folder").unwrap().concepts, [(0, 1.0)]);
         let tokens = terms::phrase("p q");
-        let tokens: Vec<&Token> = tokens.iter().collect();
-        let (taken, entry) = lexicon.beginning(&tokens).next().unwrap();
+        let tokens: Vec<&StemToken> = tokens.iter().collect();
+        let (taken, entry) = lexicon.entries_at_start(&tokens).next().unwrap();
         assert_eq!((taken, entry.points_to.len()), (2, 2));
         assert_eq!(entry.points_to[1].stems, ["z", "t"]);
     }
@@ -279,8 +278,8 @@ mod tests {
     #[test]
     fn a_section_is_a_topic() {
         let text = "# air\nplane > flight\n\n# water\nboat | ship\n";
-        let lexicon = Lexicon::read(&[(Sections::Topics, text)]);
-        let topics = |word: &str| lexicon.word(&crate::stem::stem(word)).unwrap().topics.clone();
+        let lexicon = Lexicon::read(&[(SectionKind::Topics, text)]);
+        let topics = |word: &str| lexicon.entry(&crate::stem::stem(word)).unwrap().topics.clone();
         assert_eq!(topics("plane"), topics("flight"));
         assert_eq!(topics("boat"), topics("ship"));
         assert_ne!(topics("plane"), topics("boat"));

@@ -1,37 +1,36 @@
-//! Finding capabilities by what somebody wants to do, and counting what they cost a model.
+//! Finds capabilities by what a user wants to do, and estimates what they cost a model in tokens.
 //!
-//! Lexical and pure: an index in memory, changed one server at a time, and a ranking that says
-//! which words of which fields matched. Who may see a capability is decided elsewhere; the caller
-//! of [`Index::search`] says which of them count.
+//! The search is lexical: an index in memory, updated one server at a time, and a ranking that
+//! explains which words of which fields matched. The caller of [`CapabilityIndex::search`] decides
+//! which capabilities are visible.
 //!
-//! The way of a text: `words` cuts it, `stem` takes endings off, `lexicon` says what else a word
-//! may be called. A [`Document`] is read from a definition, the [`Index`] keeps which term stands
-//! in which document, `query` turns a request into concepts, `rank` scores, `explain` says why.
-//! Every number that was tuned stands in `weights`.
+//! `words` splits a text, `stem` removes endings, `lexicon` adds synonyms. An [`IndexedCapability`]
+//! is read from a definition, the [`CapabilityIndex`] maps terms to documents, `query` parses a
+//! request, `rank` scores, `explain` explains the matches. `weights` contains all tuned numbers.
 
 mod analysis;
-mod background;
 mod definition;
-mod document;
 mod entities;
 mod explain;
 mod focus;
 mod fold;
-mod hashed;
+mod hashing;
 mod hit;
 mod index;
+mod indexed_capability;
+mod intent;
 mod lexicon;
-mod manner;
 mod postings;
 mod query;
 mod rank;
-mod similar;
+mod similar_words;
 mod stem;
 mod terms;
 pub mod tokens;
 mod weights;
+mod word_info;
 mod words;
 
-pub use document::{Document, Field};
-pub use hit::{Hit, How, Match};
-pub use index::Index;
+pub use hit::{CapabilityHit, MatchKind, TermMatch};
+pub use index::CapabilityIndex;
+pub use indexed_capability::{IndexedCapability, SearchField};

@@ -1,94 +1,95 @@
-//! Which term stands in which document, and how heavily: the inverted index itself.
+//! The inverted index: which term occurs in which document, with its weight.
 //!
-//! It knows numbers of documents only. Whose they are, and when they go, is the index's business.
+//! It knows only document numbers. `CapabilityIndex` knows the servers and removes documents.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::analysis::Term;
+use crate::analysis::IndexTerm;
 use crate::lexicon::Lexicon;
-use crate::similar::Shape;
-use crate::terms::Key;
+use crate::similar_words::WordShape;
+use crate::terms::TermKey;
 
-/// That a term stands in a document.
+/// The occurrence of a term in a document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Posting {
     /// The number of the document.
     pub(crate) document: u32,
-    /// How often the term stands in it, weighted by field and length, saturated.
+    /// The weighted and saturated number of occurrences.
     pub(crate) weight: f32,
 }
 
 /// All postings by term.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Postings {
+pub(crate) struct PostingLists {
     numbers: HashMap<Arc<str>, u32>,
-    words: Vec<Stem>,
+    words: Vec<StemPostings>,
     free: Vec<u32>,
     concepts: Vec<Vec<Posting>>,
 }
 
+/// The postings of one stem.
 #[derive(Debug, Clone)]
-struct Stem {
+struct StemPostings {
     text: Arc<str>,
-    /// The text in short, to compare with many of them quickly.
-    shape: Shape,
+    /// The shape of the stem, for fast comparison.
+    shape: WordShape,
     postings: Vec<Posting>,
 }
 
-impl Postings {
-    /// The documents that hold a term, in no order.
-    pub(crate) fn of(&self, key: Key) -> &[Posting] {
+impl PostingLists {
+    /// Returns the documents that contain a term, in no order.
+    pub(crate) fn get(&self, key: TermKey) -> &[Posting] {
         let postings = match key {
-            Key::Word(number) => self.words.get(number as usize).map(|stem| &stem.postings),
-            Key::Concept(number) => self.concepts.get(number as usize),
+            TermKey::Word(number) => self.words.get(number as usize).map(|stem| &stem.postings),
+            TermKey::Concept(number) => self.concepts.get(number as usize),
         };
         postings.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The term of a stem, if any document holds it.
-    pub(crate) fn key(&self, stem: &str) -> Option<Key> {
-        self.numbers.get(stem).copied().map(Key::Word)
+    /// Returns the key of a stem, if any document contains it.
+    pub(crate) fn key(&self, stem: &str) -> Option<TermKey> {
+        self.numbers.get(stem).copied().map(TermKey::Word)
     }
 
-    /// The stem of a term.
-    pub(crate) fn stem(&self, key: Key) -> Option<&str> {
+    /// Returns the stem of a term.
+    pub(crate) fn stem(&self, key: TermKey) -> Option<&str> {
         match key {
-            Key::Word(number) => Some(&self.words.get(number as usize)?.text),
-            Key::Concept(_) => None,
+            TermKey::Word(number) => Some(&self.words.get(number as usize)?.text),
+            TermKey::Concept(_) => None,
         }
     }
 
-    /// Every stem of a shape that is admitted, with its term.
+    /// Returns every stem with a shape that the filter accepts, with its key.
     pub(crate) fn stems(
         &self,
-        admits: impl Fn(Shape) -> bool,
-    ) -> impl Iterator<Item = (&str, Key)> {
+        admits: impl Fn(WordShape) -> bool,
+    ) -> impl Iterator<Item = (&str, TermKey)> {
         let all = self.words.iter().enumerate();
         let near = all.filter(move |(_, stem)| admits(stem.shape) && !stem.postings.is_empty());
-        near.map(|(number, stem)| (&*stem.text, Key::Word(number as u32)))
+        near.map(|(number, stem)| (&*stem.text, TermKey::Word(number as u32)))
     }
 
-    /// Adds that a term stands in a document.
-    pub(crate) fn add(&mut self, term: Term<'_>, posting: Posting) -> Key {
+    /// Adds a posting and returns the key of the term.
+    pub(crate) fn add(&mut self, term: IndexTerm<'_>, posting: Posting) -> TermKey {
         let key = match term {
-            Term::Stem(stem) => Key::Word(self.number(stem)),
-            Term::Concept(concept) => Key::Concept(concept),
+            IndexTerm::Stem(stem) => TermKey::Word(self.number(stem)),
+            IndexTerm::Concept(concept) => TermKey::Concept(concept),
         };
-        if let Some(postings) = self.of_mut(key) {
+        if let Some(postings) = self.get_mut(key) {
             postings.push(posting);
         }
         key
     }
 
-    /// Takes out the postings of documents that have gone, and a stem nobody holds any more.
-    pub(crate) fn sweep(&mut self, key: Key, lives: impl Fn(u32) -> bool) {
-        let Some(postings) = self.of_mut(key) else {
+    /// Removes the postings of removed documents, and the stem if none is left.
+    pub(crate) fn remove_stale(&mut self, key: TermKey, lives: impl Fn(u32) -> bool) {
+        let Some(postings) = self.get_mut(key) else {
             return;
         };
         postings.retain(|posting| lives(posting.document));
         if postings.is_empty()
-            && let Key::Word(number) = key
+            && let TermKey::Word(number) = key
         {
             let stem = &mut self.words[number as usize];
             self.numbers.remove(&std::mem::replace(&mut stem.text, "".into()));
@@ -97,10 +98,10 @@ impl Postings {
         }
     }
 
-    fn of_mut(&mut self, key: Key) -> Option<&mut Vec<Posting>> {
+    fn get_mut(&mut self, key: TermKey) -> Option<&mut Vec<Posting>> {
         match key {
-            Key::Word(number) => Some(&mut self.words.get_mut(number as usize)?.postings),
-            Key::Concept(number) => {
+            TermKey::Word(number) => Some(&mut self.words.get_mut(number as usize)?.postings),
+            TermKey::Concept(number) => {
                 if self.concepts.is_empty() {
                     self.concepts.resize_with(Lexicon::get().concepts(), Vec::new);
                 }
@@ -109,13 +110,17 @@ impl Postings {
         }
     }
 
-    /// The number of a stem: its own, one that has become free, or the next.
+    /// Returns the number of a stem: its existing one, a free one, or the next.
     fn number(&mut self, stem: &str) -> u32 {
         if let Some(&number) = self.numbers.get(stem) {
             return number;
         }
         let text: Arc<str> = stem.into();
-        let entry = Stem { shape: Shape::of(stem), text: Arc::clone(&text), postings: Vec::new() };
+        let entry = StemPostings {
+            shape: WordShape::of(stem),
+            text: Arc::clone(&text),
+            postings: Vec::new(),
+        };
         let number = self.free.pop().unwrap_or(self.words.len() as u32);
         match self.words.get_mut(number as usize) {
             Some(place) => *place = entry,

@@ -1,71 +1,71 @@
-//! What a request needs: its words, what else they may be called, and how much each counts.
+//! Parses a request into needs: its words, their synonyms, and how much each counts.
 //!
-//! A request is a short text or a long story. Everything in it that may matter becomes a [`Need`];
-//! how well a document meets the needs is decided in `rank`.
+//! A request is a short text or a long story. Everything in it that can matter becomes a
+//! [`QueryNeed`]; `rank` scores how well documents meet the needs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::entities::{self, Entity};
-use crate::focus::Focus;
-use crate::hit::How;
-use crate::index::Index;
-use crate::lexicon::{Entry, Lexicon, Target};
-use crate::manner::{self, Manner};
-use crate::terms::{self, Key, Token};
-use crate::words::Kind;
-use crate::{definition, similar, stem, weights};
+use crate::entities::{self, RequestEntity};
+use crate::focus::RequestFocus;
+use crate::hit::MatchKind;
+use crate::index::CapabilityIndex;
+use crate::intent::{self, ReadWriteIntent};
+use crate::lexicon::{Lexicon, LexiconEntry, LexiconTarget};
+use crate::terms::{self, StemToken, TermKey};
+use crate::words::WordKind;
+use crate::{definition, similar_words, stem, weights};
 
-/// Bytes of a request that are read.
+/// The maximum length of a request, in bytes.
 const LONGEST: usize = 8 * 1024;
-/// Words of a request that are read.
+/// The maximum number of words of a request.
 const MOST_WORDS: usize = 400;
-/// Needs that are ranked by: of more, those that count most.
+/// The maximum number of needs. The most important ones are kept.
 const MOST_NEEDS: usize = 48;
-/// How far behind a hump the whole identifier is looked for.
+/// How many tokens after a part the joined identifier is searched.
 const MOST_HUMPS: usize = 8;
-/// Unknown words that are compared with every stem.
+/// The maximum number of unknown words that are compared with every stem as typing errors.
 const MOST_TYPOS: usize = 6;
-/// Words that no document holds and whose beginnings are compared with every stem.
+/// The maximum number of unknown words that are compared with every stem by prefix.
 const MOST_KIN: usize = 12;
 
-/// What a request asks for.
+/// A parsed request.
 #[derive(Debug)]
-pub(crate) struct Query {
-    /// Everything in it that may matter.
-    pub(crate) needs: Vec<Need>,
-    /// Whether it is about knowing or doing.
-    pub(crate) manner: Manner,
+pub(crate) struct CapabilityQuery {
+    /// The needs of the request.
+    pub(crate) needs: Vec<QueryNeed>,
+    /// Whether it reads or writes.
+    pub(crate) intent: ReadWriteIntent,
 }
 
-/// One thing a request asks for.
+/// One thing that a request asks for.
 #[derive(Debug)]
-pub(crate) struct Need {
+pub(crate) struct QueryNeed {
     /// The words of the request.
-    pub(crate) asked: String,
-    /// How much it counts.
+    pub(crate) query_words: String,
+    /// Its weight.
     pub(crate) importance: f32,
-    /// The terms that meet it, the best first.
-    pub(crate) ways: Vec<Way>,
+    /// The terms that meet it, best first.
+    pub(crate) terms: Vec<NeedTerm>,
 }
 
 /// A term that meets a need.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct NeedTerm {
     /// The term.
-    pub(crate) key: Key,
-    /// How well it does, beside the word itself.
+    pub(crate) key: TermKey,
+    /// How well it meets the need, relative to the word itself.
     pub(crate) weight: f32,
-    /// In which way.
-    pub(crate) how: How,
+    /// How the term is related to the word.
+    pub(crate) kind: MatchKind,
 }
 
-/// Reads a request.
-pub(crate) fn read(index: &Index, text: &str) -> Query {
-    let text = definition::bounded(text, LONGEST);
+/// Parses a request.
+pub(crate) fn read(index: &CapabilityIndex, text: &str) -> CapabilityQuery {
+    let text = definition::truncate_text(text, LONGEST);
     let entities = entities::find(text);
     let tokens = terms::tokens(text, MOST_WORDS);
-    let mut reader = Reader {
+    let mut reader = QueryParser {
         index,
         text,
         needs: Vec::new(),
@@ -73,231 +73,249 @@ pub(crate) fn read(index: &Index, text: &str) -> Query {
         kin: MOST_KIN,
         topics: BTreeMap::new(),
         quoted: quoted(text),
-        focus: Focus::of(text, &tokens),
+        focus: RequestFocus::of(text, &tokens),
     };
     reader.words(&tokens, &entities);
-    reader.phrases(&terms::connected(&tokens), &entities);
+    reader.phrases(&terms::phrase_tokens(&tokens), &entities);
     reader.entities(&entities);
     reader.topics();
-    Query { needs: reader.finish(), manner: manner::of_request(text, &tokens) }
+    CapabilityQuery { needs: reader.finish(), intent: intent::request_intent(text, &tokens) }
 }
 
-struct Reader<'a> {
-    index: &'a Index,
+/// Builds the needs of a request.
+struct QueryParser<'a> {
+    index: &'a CapabilityIndex,
     text: &'a str,
-    needs: Vec<Need>,
+    needs: Vec<QueryNeed>,
     typos: usize,
     kin: usize,
-    /// How much of the request is about each topic, and the first words that are.
+    /// The weight of each topic in the request, and its first words.
     topics: BTreeMap<u32, (f32, String)>,
     quoted: Vec<Range<usize>>,
-    focus: Focus,
+    focus: RequestFocus,
 }
 
-impl Reader<'_> {
-    /// A need for each word.
-    fn words(&mut self, tokens: &[Token], entities: &[Entity]) {
+impl QueryParser<'_> {
+    /// Adds a need for each word.
+    fn words(&mut self, tokens: &[StemToken], entities: &[RequestEntity]) {
         for (at, token) in tokens.iter().enumerate() {
-            if self.is_doubled(tokens, at) {
+            if self.is_duplicate_form(tokens, at) {
                 continue;
             }
             let importance = self.importance(token, entities);
             if importance == 0.0 {
                 continue;
             }
-            let mut ways = self.ways_of(token);
+            let mut ways = self.matching_terms(token);
             if let Some(next) = tokens.get(at + 1) {
-                self.joined(token, next, &mut ways);
+                self.add_joined(token, next, &mut ways);
             }
             self.push(&token.word.text, importance, ways);
         }
     }
 
-    /// Whether an identifier counts as its humps or as the whole, and this is the other one.
-    fn is_doubled(&self, tokens: &[Token], at: usize) -> bool {
+    /// Returns true if this is the form of an identifier, parts or joined, that does not count.
+    fn is_duplicate_form(&self, tokens: &[StemToken], at: usize) -> bool {
         let token = &tokens[at];
-        let known = |token: &Token| {
+        let known = |token: &StemToken| {
             self.index.postings().key(&token.stem).is_some()
-                || Lexicon::get().word(&token.stem).is_some()
+                || Lexicon::get().entry(&token.stem).is_some()
         };
-        if token.word.kind == Kind::Joined {
+        if token.word.kind == WordKind::Joined {
             return !known(token);
         }
         let whole = tokens[at + 1..].iter().take(MOST_HUMPS).find(|other| {
-            other.word.kind == Kind::Joined
+            other.word.kind == WordKind::Joined
                 && (other.word.start..other.word.end).contains(&token.word.start)
         });
         whole.is_some_and(known)
     }
 
-    fn importance(&self, token: &Token, entities: &[Entity]) -> f32 {
+    fn importance(&self, token: &StemToken, entities: &[RequestEntity]) -> f32 {
         let inside = |ranges: &Range<usize>| ranges.contains(&token.word.start);
         if entities.iter().any(|entity| inside(&entity.range)) {
             return 0.0;
         }
         let mut importance = match token.word.kind {
-            Kind::Number => weights::NUMBER,
-            _ => token.background.importance,
+            WordKind::Number => weights::NUMBER,
+            _ => token.info.importance,
         };
         if self.quoted.iter().any(inside) {
             importance *= weights::QUOTED;
         }
-        importance * self.focus.at(token.word.start)
+        importance * self.focus.weight_at(token.word.start)
     }
 
-    fn ways_of(&mut self, token: &Token) -> Vec<Way> {
+    fn matching_terms(&mut self, token: &StemToken) -> Vec<NeedTerm> {
         let mut ways = Vec::new();
         let exact = self.index.postings().key(&token.stem);
-        ways.extend(exact.map(|key| Way { key, weight: 1.0, how: How::Exact }));
-        let entry = Lexicon::get().word(&token.stem);
+        ways.extend(exact.map(|key| NeedTerm { key, weight: 1.0, kind: MatchKind::Exact }));
+        let entry = Lexicon::get().entry(&token.stem);
         if let Some(entry) = entry {
-            synonyms(entry, weights::SYNONYM, How::Synonym, &mut ways);
+            push_synonyms(entry, weights::SYNONYM, MatchKind::Synonym, &mut ways);
         }
         let known = exact.is_some() || entry.is_some();
-        if exact.is_none() && token.word.kind == Kind::Plain {
-            self.kin(&token.stem, &mut ways);
+        if exact.is_none() && token.word.kind == WordKind::Plain {
+            self.add_prefix_matches(&token.stem, &mut ways);
         }
-        if known || token.word.kind == Kind::Number {
+        if known || token.word.kind == WordKind::Number {
             return ways;
         }
-        let parts = similar::parts(self.index, &token.word.text);
+        let parts = similar_words::split_compound(self.index, &token.word.text);
         for part in parts.iter().flatten() {
-            self.by_stem(part, weights::PART, How::Part, &mut ways);
+            self.add_stem(part, weights::PART, MatchKind::Part, &mut ways);
         }
         if parts.is_none() && self.typos > 0 {
             self.typos -= 1;
-            let keys = similar::typos(self.index, &token.stem);
-            ways.extend(keys.into_iter().map(|key| Way {
+            let keys = similar_words::find_typo_matches(self.index, &token.stem);
+            ways.extend(keys.into_iter().map(|key| NeedTerm {
                 key,
                 weight: weights::TYPO,
-                how: How::Typo,
+                kind: MatchKind::Typo,
             }));
         }
         ways
     }
 
-    /// `photograph` where documents say `photo`.
-    fn kin(&mut self, stem: &str, ways: &mut Vec<Way>) {
+    /// Adds stems with a common prefix: `photograph` where documents say `photo`.
+    fn add_prefix_matches(&mut self, stem: &str, ways: &mut Vec<NeedTerm>) {
         if self.kin > 0 {
             self.kin -= 1;
-            let keys = similar::kin(self.index, stem);
-            let way = |key| Way { key, weight: weights::KIN, how: How::Stem };
+            let keys = similar_words::find_prefix_matches(self.index, stem);
+            let way = |key| NeedTerm { key, weight: weights::KIN, kind: MatchKind::Stem };
             ways.extend(keys.into_iter().map(way));
         }
     }
 
-    /// `time zone` where documents say `timezone`.
-    fn joined(&self, token: &Token, next: &Token, ways: &mut Vec<Way>) {
-        if token.word.kind != Kind::Plain || next.word.kind != Kind::Plain {
+    /// Adds the joined form: `time zone` where documents say `timezone`.
+    fn add_joined(&self, token: &StemToken, next: &StemToken, ways: &mut Vec<NeedTerm>) {
+        if token.word.kind != WordKind::Plain || next.word.kind != WordKind::Plain {
             return;
         }
         let whole = stem::stem(&format!("{}{}", token.word.text, next.word.text));
-        self.by_stem(&whole, weights::JOINED, How::Part, ways);
+        self.add_stem(&whole, weights::JOINED, MatchKind::Part, ways);
     }
 
-    fn by_stem(&self, stem: &str, weight: f32, how: How, ways: &mut Vec<Way>) {
-        ways.extend(self.index.postings().key(stem).map(|key| Way { key, weight, how }));
-        if let Some(entry) = Lexicon::get().word(stem) {
-            synonyms(entry, weight * weights::SYNONYM, how, ways);
+    fn add_stem(&self, stem: &str, weight: f32, how: MatchKind, ways: &mut Vec<NeedTerm>) {
+        ways.extend(self.index.postings().key(stem).map(|key| NeedTerm { key, weight, kind: how }));
+        if let Some(entry) = Lexicon::get().entry(stem) {
+            push_synonyms(entry, weight * weights::SYNONYM, how, ways);
         }
     }
 
-    /// Phrases the lexicon knows, and what words and phrases point to and are about.
-    fn phrases(&mut self, tokens: &[&Token], entities: &[Entity]) {
+    /// Adds phrases of the lexicon, and what words and phrases point to.
+    fn phrases(&mut self, tokens: &[&StemToken], entities: &[RequestEntity]) {
         for at in 0..tokens.len() {
             let rest = &tokens[at..];
-            let apart = Lexicon::get().apart(rest);
-            for (taken, entry) in Lexicon::get().beginning(rest).chain(apart) {
+            let apart = Lexicon::get().separated_entries(rest);
+            for (taken, entry) in Lexicon::get().entries_at_start(rest).chain(apart) {
                 let span = &rest[..taken];
                 let asked = &self.text[span[0].word.start..span[taken - 1].word.end];
                 let importance = match span {
                     [only] => self.importance(only, entities),
-                    _ => self.importance_of(span, entities),
+                    _ => self.phrase_importance(span, entities),
                 };
                 if taken > 1 {
                     self.phrase(asked, importance, span, entry);
                 }
                 for target in &entry.points_to {
-                    self.pointed(asked, target, importance * weights::POINTED, How::Synonym);
+                    self.add_target(
+                        asked,
+                        target,
+                        importance * weights::POINTED,
+                        MatchKind::Synonym,
+                    );
                 }
-                self.about(asked, importance, entry);
+                self.count_topics(asked, importance, entry);
             }
         }
     }
 
     /// Counts the topics of a word or phrase.
-    fn about(&mut self, asked: &str, importance: f32, entry: &Entry) {
+    fn count_topics(&mut self, asked: &str, importance: f32, entry: &LexiconEntry) {
         for topic in &entry.topics {
             let (sum, _) = self.topics.entry(*topic).or_insert_with(|| (0.0, asked.to_owned()));
             *sum += importance / entry.topics.len() as f32;
         }
     }
 
-    /// A phrase counts like the word of it that counts most; one of small words a little.
-    fn importance_of(&self, span: &[&Token], entities: &[Entity]) -> f32 {
+    /// Returns the weight of a phrase: that of its most important word, or a little for stop words.
+    fn phrase_importance(&self, span: &[&StemToken], entities: &[RequestEntity]) -> f32 {
         let most = span.iter().map(|token| self.importance(token, entities)).fold(0.0, f32::max);
         most.max(weights::SMALL_PHRASE)
     }
 
-    fn phrase(&mut self, asked: &str, importance: f32, span: &[&Token], entry: &Entry) {
+    fn phrase(&mut self, asked: &str, importance: f32, span: &[&StemToken], entry: &LexiconEntry) {
         let mut ways = Vec::new();
-        synonyms(entry, 1.0, How::Synonym, &mut ways);
+        push_synonyms(entry, 1.0, MatchKind::Synonym, &mut ways);
         if ways.is_empty() && entry.points_to.is_empty() {
             return;
         }
         for need in &mut self.needs {
-            if span.iter().any(|token| token.word.text == need.asked) {
+            if span.iter().any(|token| token.word.text == need.query_words) {
                 need.importance *= weights::IN_PHRASE;
             }
         }
         self.push(asked, importance, ways);
     }
 
-    fn pointed(&mut self, asked: &str, target: &Target, importance: f32, how: How) {
+    fn add_target(&mut self, asked: &str, target: &LexiconTarget, importance: f32, how: MatchKind) {
         let importance = importance * target.weight;
         for stem in &target.stems {
             let mut ways = Vec::new();
-            ways.extend(self.index.postings().key(stem).map(|key| Way { key, weight: 1.0, how }));
-            if let Some(entry) = Lexicon::get().word(stem) {
-                synonyms(entry, weights::POINTED_SYNONYM, how, &mut ways);
+            ways.extend(self.index.postings().key(stem).map(|key| NeedTerm {
+                key,
+                weight: 1.0,
+                kind: how,
+            }));
+            if let Some(entry) = Lexicon::get().entry(stem) {
+                push_synonyms(entry, weights::POINTED_SYNONYM, how, &mut ways);
             }
             let importance = importance / target.stems.len() as f32;
             self.push(asked, importance, ways);
         }
     }
 
-    /// A need for each topic: the more of the request is about it, the nearer to its full worth.
+    /// Adds a need for each topic. The more of the request is about it, the more it counts.
     fn topics(&mut self) {
         for (topic, (sum, asked)) in std::mem::take(&mut self.topics) {
-            let ways = vec![Way { key: Key::Concept(topic), weight: 1.0, how: How::Topic }];
+            let ways = vec![NeedTerm {
+                key: TermKey::Concept(topic),
+                weight: 1.0,
+                kind: MatchKind::Topic,
+            }];
             self.push(&asked, weights::TOPIC * sum / (sum + 1.0), ways);
         }
     }
 
-    fn entities(&mut self, entities: &[Entity]) {
+    fn entities(&mut self, entities: &[RequestEntity]) {
         for entity in entities {
             let asked = &self.text[entity.range.clone()];
-            for word in entity.points_to {
-                let target = Target { stems: vec![stem::stem(word)], weight: 1.0 };
-                let importance = weights::PATTERN * self.focus.at(entity.range.start);
-                self.pointed(asked, &target, importance, How::Pattern);
+            for word in entity.related_words {
+                let target = LexiconTarget { stems: vec![stem::stem(word)], weight: 1.0 };
+                let importance = weights::PATTERN * self.focus.weight_at(entity.range.start);
+                self.add_target(asked, &target, importance, MatchKind::Pattern);
             }
         }
     }
 
-    /// Adds a need. One that is met by the same term first counts once, as much as the greater.
-    fn push(&mut self, asked: &str, importance: f32, ways: Vec<Way>) {
+    /// Adds a need. Needs with the same best term are merged and keep the greater weight.
+    fn push(&mut self, asked: &str, importance: f32, ways: Vec<NeedTerm>) {
         let Some(first) = ways.first().filter(|_| importance > 0.0) else {
             return;
         };
-        let same = self.needs.iter_mut().find(|need| need.ways[0].key == first.key);
+        let same = self.needs.iter_mut().find(|need| need.terms[0].key == first.key);
         match same {
             Some(need) => need.importance = need.importance.max(importance),
-            None => self.needs.push(Need { asked: asked.to_owned(), importance, ways }),
+            None => self.needs.push(QueryNeed {
+                query_words: asked.to_owned(),
+                importance,
+                terms: ways,
+            }),
         }
     }
 
-    fn finish(mut self) -> Vec<Need> {
+    fn finish(mut self) -> Vec<QueryNeed> {
         if self.needs.len() > MOST_NEEDS {
             self.needs.sort_by(|a, b| b.importance.total_cmp(&a.importance));
             self.needs.truncate(MOST_NEEDS);
@@ -306,16 +324,16 @@ impl Reader<'_> {
     }
 }
 
-fn synonyms(entry: &Entry, weight: f32, how: How, ways: &mut Vec<Way>) {
+fn push_synonyms(entry: &LexiconEntry, weight: f32, how: MatchKind, ways: &mut Vec<NeedTerm>) {
     let clear = weights::clarity(entry.concepts.len());
-    ways.extend(entry.concepts.iter().map(|&(concept, line)| Way {
-        key: Key::Concept(concept),
+    ways.extend(entry.concepts.iter().map(|&(concept, line)| NeedTerm {
+        key: TermKey::Concept(concept),
         weight: weight * line * clear,
-        how,
+        kind: how,
     }));
 }
 
-/// What stands between quotes.
+/// Returns the ranges between quotes.
 fn quoted(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut open: Option<(usize, char)> = None;

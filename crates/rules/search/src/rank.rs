@@ -1,8 +1,8 @@
 //! Scores documents by the needs they meet, and keeps the best.
 //!
-//! A document gets for each need what its best way of meeting it brings, by how rare that is in
-//! the catalog; less if it meets few of the needs; and a little of what its server meets as a
-//! whole, because a request for one of its tools often speaks of what the others do too.
+//! For each need, a document scores by its best matching term and the rarity of that term. The
+//! score is reduced if the document meets few of the needs. It is raised a little by what its
+//! server meets as a whole, because a request for one tool often mentions what related tools do.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,85 +10,86 @@ use std::sync::Arc;
 
 use toolgate_model::CapabilityId;
 
-use crate::index::{Index, Indexed};
-use crate::manner::Manner;
-use crate::query::{Need, Query, Way};
-use crate::{Hit, explain, weights};
+use crate::index::{CapabilityIndex, IndexEntry};
+use crate::intent::ReadWriteIntent;
+use crate::query::{CapabilityQuery, NeedTerm, QueryNeed};
+use crate::{CapabilityHit, explain, weights};
 
-/// The best documents that `sees` admits, at most `limit`.
-pub(crate) fn best(
-    index: &Index,
-    query: &Query,
+/// Returns the best documents that `sees` accepts, at most `limit`.
+pub(crate) fn best_hits(
+    index: &CapabilityIndex,
+    query: &CapabilityQuery,
     limit: usize,
     sees: &dyn Fn(&CapabilityId) -> bool,
-) -> Vec<Hit> {
-    let mut candidates = Scores::of(index, &query.needs).candidates(index, query.manner);
+) -> Vec<CapabilityHit> {
+    let mut candidates = CapabilityScores::of(index, &query.needs).candidates(index, query.intent);
     let mut hits = Vec::new();
     while hits.len() < limit
-        && let Some(Candidate { score, indexed }) = candidates.pop()
+        && let Some(RankCandidate { score, indexed }) = candidates.pop()
     {
         let id = &indexed.document.id;
         if sees(id) {
-            hits.push(Hit {
+            hits.push(CapabilityHit {
                 id: id.clone(),
                 score,
-                why: explain::why(index, indexed, &query.needs),
+                matches: explain::explain_matches(index, indexed, &query.needs),
             });
         }
     }
     hits
 }
 
-/// What documents and servers scored, by their numbers.
-struct Scores {
+/// The scores of documents and servers, by number.
+struct CapabilityScores {
     sums: Vec<f32>,
-    /// Of `total`, what each document covers.
+    /// The share of `total` that each document covers.
     covered: Vec<f32>,
-    /// What a document would have that meets every need as well as any does.
+    /// The coverage of a document that meets every need as well as the best does.
     total: f32,
-    lifts: Vec<f32>,
+    server_scores: Vec<f32>,
 }
 
-/// What the documents bring to one need.
-struct Met {
+/// The scores of documents for one need.
+struct NeedScores {
     scores: Vec<f32>,
-    /// The documents whose score is above zero.
+    /// The documents with a score above zero.
     documents: Vec<u32>,
 }
 
-impl Scores {
-    fn of(index: &Index, needs: &[Need]) -> Self {
+impl CapabilityScores {
+    fn of(index: &CapabilityIndex, needs: &[QueryNeed]) -> Self {
         let documents = index.documents().len();
         let mut scores = Self {
             sums: vec![0.0; documents],
             covered: vec![0.0; documents],
             total: 0.0,
-            lifts: vec![0.0; index.sizes().len()],
+            server_scores: vec![0.0; index.sizes().len()],
         };
-        let mut met = Met { scores: vec![0.0; documents], documents: Vec::new() };
+        let mut met = NeedScores { scores: vec![0.0; documents], documents: Vec::new() };
         for need in needs {
-            need.ways.iter().for_each(|way| met.by(index, way));
-            scores.lift(index, need, &met);
+            need.terms.iter().for_each(|way| met.apply_term(index, way));
+            scores.add_server_scores(index, need, &met);
             scores.add(need, &met);
             met.clear();
         }
         scores
     }
 
-    /// Adds what a need brought.
-    fn add(&mut self, need: &Need, met: &Met) {
+    /// Adds the scores of a need.
+    fn add(&mut self, need: &QueryNeed, met: &NeedScores) {
         let most = met.documents.iter().map(|&at| met.scores[at as usize]).fold(0.0, f32::max);
         self.total += need.importance * most;
         for &at in &met.documents {
             let at = at as usize;
             self.sums[at] += need.importance * met.scores[at];
-            // Half as well as the best is met.
+            // Half the best score counts as fully met.
             self.covered[at] += need.importance * most.min(2.0 * met.scores[at]);
         }
     }
 
-    /// Adds to each server its best document's score, by how many of its documents meet the need.
-    fn lift(&mut self, index: &Index, need: &Need, met: &Met) {
+    /// Adds to each server the score of its best document, scaled by how many of its documents meet
+    /// the need.
+    fn add_server_scores(&mut self, index: &CapabilityIndex, need: &QueryNeed, met: &NeedScores) {
         let mut servers = vec![(0.0_f32, 0_u32); index.sizes().len()];
         for &at in &met.documents {
             let (most, count) = &mut servers[index.owners()[at as usize] as usize];
@@ -98,33 +99,37 @@ impl Scores {
         for (number, (most, count)) in servers.into_iter().enumerate() {
             if count > 0 {
                 let share = count as f32 / index.sizes()[number] as f32;
-                self.lifts[number] += need.importance * most * share.sqrt();
+                self.server_scores[number] += need.importance * most * share.sqrt();
             }
         }
     }
 
-    fn candidates<'a>(&self, index: &'a Index, wanted: Manner) -> BinaryHeap<Candidate<'a>> {
+    fn candidates<'a>(
+        &self,
+        index: &'a CapabilityIndex,
+        wanted: ReadWriteIntent,
+    ) -> BinaryHeap<RankCandidate<'a>> {
         let all = index.documents().iter().enumerate();
-        let candidate = |(number, indexed): (usize, &'a Option<Arc<Indexed>>)| {
+        let candidate = |(number, indexed): (usize, &'a Option<Arc<IndexEntry>>)| {
             let sum = self.sums[number];
             if sum == 0.0 {
                 return None;
             }
             let covered = self.covered[number] / self.total.max(f32::MIN_POSITIVE);
-            let lift = weights::LIFT * self.lifts[index.owners()[number] as usize];
+            let lift = weights::LIFT * self.server_scores[index.owners()[number] as usize];
             let score = sum * (1.0 - weights::COVERAGE + weights::COVERAGE * covered) + lift;
             let indexed = indexed.as_deref()?;
-            let fits = if wanted.opposes(indexed.manner) { weights::OPPOSED } else { 1.0 };
-            Some(Candidate { score: score * fits, indexed })
+            let fits = if wanted.opposes(indexed.intent) { weights::OPPOSED } else { 1.0 };
+            Some(RankCandidate { score: score * fits, indexed })
         };
         all.filter_map(candidate).collect::<Vec<_>>().into()
     }
 }
 
-impl Met {
-    /// Raises the documents that hold this way's term to what it brings.
-    fn by(&mut self, index: &Index, way: &Way) {
-        let postings = index.postings().of(way.key);
+impl NeedScores {
+    /// Raises the scores of the documents that contain this term.
+    fn apply_term(&mut self, index: &CapabilityIndex, way: &NeedTerm) {
+        let postings = index.postings().get(way.key);
         let worth = way.weight * rarity(index.len(), postings.len());
         for posting in postings {
             let score = &mut self.scores[posting.document as usize];
@@ -142,35 +147,36 @@ impl Met {
     }
 }
 
-/// How much a term tells: the fewer documents hold it, the more.
+/// Returns the rarity of a term: the fewer documents contain it, the higher.
 fn rarity(all: usize, holding: usize) -> f32 {
     let (all, holding) = (all as f32, holding as f32);
     (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-struct Candidate<'a> {
+/// A document with its final score.
+struct RankCandidate<'a> {
     score: f32,
-    indexed: &'a Indexed,
+    indexed: &'a IndexEntry,
 }
 
-/// The higher score is greater; of equal ones the earlier identity.
-impl Ord for Candidate<'_> {
+/// Orders by score; ties go to the smaller ID.
+impl Ord for RankCandidate<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let ids = || other.indexed.document.id.cmp(&self.indexed.document.id);
         self.score.total_cmp(&other.score).then_with(ids)
     }
 }
 
-impl PartialOrd for Candidate<'_> {
+impl PartialOrd for RankCandidate<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Candidate<'_> {
+impl PartialEq for RankCandidate<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Candidate<'_> {}
+impl Eq for RankCandidate<'_> {}

@@ -1,14 +1,14 @@
-//! Takes the endings off English words, so that forms of one word meet.
+//! A light stemmer for English.
 //!
-//! A light stemmer of our own: plurals, tenses, and the endings that turn a verb into its doer or
-//! its deed. A stem need not be a word; it only has to be the same for words that belong together.
-//! Words of other languages pass through it alike on both sides; their forms meet in `similar`.
+//! It removes plurals, tenses, and endings that turn a verb into an agent or an action. A stem need
+//! not be a word; it only has to be the same for related words. Words of other languages pass
+//! through it on both sides; `similar_words` relates their forms.
 
 use std::sync::OnceLock;
 
-use crate::hashed::{self, Table};
+use crate::hashing::{self, HashKeyMap};
 
-/// Forms no rule leads to, and words a rule would spoil.
+/// Irregular forms, and words that a rule would spoil.
 const IRREGULAR: &str = "
 advice:advis analyse:analyz analysis:analyz analytics:analyz approval:approv arrival:arriv
 assignee:assign ate:eat attendee:attend behaviour:behavior biggest:big bought:buy broke:break
@@ -37,7 +37,7 @@ threw:throw thrown:throw told:tell took:take treatment:treat tyre:tire understoo
 used:use vertices:vertex weigh:weight went:go withdrawal:withdraw wives:wife women:woman won:win
 wore:wear written:writ wrote:writ";
 
-/// Words whose ending is not one.
+/// Words with an apparent ending that belongs to the word.
 const WHOLE: &str = "
 active address anime apartment aws axis banner basis bearer bed better binge bitter boarding bring
 brother building bus business butter canvas ceiling center charging charter chess coaster
@@ -54,7 +54,7 @@ square standing stare state station status string stripe summer supper sweater t
 thing ticker tls trailer trainer training twitter unite version virus weather wedding wellness
 wetter whatever wing winter yes";
 
-/// The stem of a folded word.
+/// Returns the stem of a folded word.
 pub(crate) fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -69,21 +69,21 @@ pub(crate) fn stem(word: &str) -> String {
     if let Some(known) = exception(&stem) {
         return known.to_owned();
     }
-    tense(&mut stem);
-    deed(&mut stem);
+    strip_tense(&mut stem);
+    strip_derived_ending(&mut stem);
     finish(&mut stem);
     stem
 }
 
 fn exception(word: &str) -> Option<&'static str> {
-    static EXCEPTIONS: OnceLock<Table<&'static str>> = OnceLock::new();
+    static EXCEPTIONS: OnceLock<HashKeyMap<&'static str>> = OnceLock::new();
     let exceptions = EXCEPTIONS.get_or_init(|| {
         let whole = WHOLE.split_whitespace().map(|word| (word, word));
         let irregular = IRREGULAR.split_whitespace().filter_map(|pair| pair.split_once(':'));
         let all = whole.chain(irregular);
-        all.map(|(word, stem)| (hashed::hash(word), stem)).collect()
+        all.map(|(word, stem)| (hashing::hash(word), stem)).collect()
     });
-    exceptions.get(&hashed::hash(word)).copied()
+    exceptions.get(&hashing::hash(word)).copied()
 }
 
 fn singular(word: &str) -> String {
@@ -100,15 +100,15 @@ fn singular(word: &str) -> String {
     word.to_owned()
 }
 
-/// `-ed` and `-ing`, with the letter that was doubled before them.
-fn tense(word: &mut String) {
+/// Removes `-ed` and `-ing`, and a consonant doubled before them.
+fn strip_tense(word: &mut String) {
     let Some(rest) = word.strip_suffix("ing").or_else(|| word.strip_suffix("ed")) else {
         return;
     };
     if rest.len() < 2 || !has_vowel(rest) || word.ends_with("eed") {
         return;
     }
-    // `red`, `bed`: no word is left. `us-ing`, `ty-ped`: two letters are enough for a verb.
+    // `red`, `bed`: nothing would be left. `us-ing`, `ty-ped`: two letters are enough for a verb.
     if word.len() < 5 {
         return;
     }
@@ -123,7 +123,8 @@ fn tense(word: &mut String) {
     }
 }
 
-/// `rat-ing` comes from `rate`, `us-ed` from `use`; but `buy-ing` from `buy`.
+/// Returns true if the stem needs an `e`: `rat-ing` from `rate`, `us-ed` from `use`; but `buy-ing`
+/// from `buy`.
 fn needs_e(stem: &[u8]) -> bool {
     match *stem {
         [first, last] => is_vowel(first) && !is_vowel(last),
@@ -137,8 +138,8 @@ fn needs_e(stem: &[u8]) -> bool {
     }
 }
 
-/// Endings that make a noun or an adjective of a verb: (ending, what stays of it, least measure of
-/// the rest).
+/// Endings that make a noun or an adjective of a verb: (ending, replacement, minimum measure of the
+/// rest).
 const DEEDS: &[(&str, &str, usize)] = &[
     ("ification", "ifi", 1),
     ("ization", "iz", 1),
@@ -170,7 +171,7 @@ const DEEDS: &[(&str, &str, usize)] = &[
     ("ly", "", 2),
 ];
 
-fn deed(word: &mut String) {
+fn strip_derived_ending(word: &mut String) {
     for (ending, stays, least) in DEEDS {
         let Some(rest) = word.strip_suffix(ending) else {
             continue;
@@ -182,11 +183,11 @@ fn deed(word: &mut String) {
             break;
         }
     }
-    doer(word);
+    strip_agent_ending(word);
 }
 
-/// `translator`, `converter`, `tracker`.
-fn doer(word: &mut String) {
+/// Removes the ending of agents: `translator`, `converter`, `tracker`.
+fn strip_agent_ending(word: &mut String) {
     let or = word.ends_with("tor") || word.ends_with("sor");
     if (or || word.ends_with("er")) && word.len() > 5 {
         let len = word.len();
@@ -199,7 +200,8 @@ fn doer(word: &mut String) {
     }
 }
 
-/// A silent `e` (of longer words: `care` is no `car`), `y` beside `i`, and `ll` at the end of longer words.
+/// Removes a silent `e` (of longer words: `care` is not `car`), replaces `y` by `i`, and shortens
+/// `ll` at the end of longer words.
 fn finish(word: &mut String) {
     if word.len() > 4 && word.ends_with('e') {
         word.pop();
@@ -221,7 +223,7 @@ fn has_vowel(text: &str) -> bool {
     text.bytes().any(|byte| is_vowel(byte) || byte == b'y')
 }
 
-/// How often vowels are followed by consonants: about the number of syllables.
+/// Returns how often consonants follow vowels: about the number of syllables.
 fn measure(text: &str) -> usize {
     let bytes = text.as_bytes();
     bytes.windows(2).filter(|pair| is_vowel(pair[0]) && !is_vowel(pair[1])).count()

@@ -1,92 +1,96 @@
-//! From words to terms: what documents and queries are compared in.
+//! Converts words to terms.
 //!
-//! A term is a stem or a concept of the lexicon. Both sides come through here, so that they meet.
+//! A term is a stem or a concept of the lexicon. Documents and queries both use this module, so
+//! that their terms match.
 
-use crate::background::{self, Background};
-use crate::words::{self, Kind, Word};
-use crate::{Field, hashed, similar, stem};
+use crate::word_info::{self, WordInfo};
+use crate::words::{self, SearchWord, WordKind};
+use crate::{SearchField, hashing, similar_words, stem};
 
 /// A word with its stem.
 #[derive(Debug, Clone)]
-pub(crate) struct Token {
-    /// The word as it was cut out.
-    pub(crate) word: Word,
+pub(crate) struct StemToken {
+    /// The word as it was split off.
+    pub(crate) word: SearchWord,
     /// Its stem.
     pub(crate) stem: String,
     /// The hash of the stem.
     pub(crate) hash: u64,
     /// What is known about the word.
-    pub(crate) background: Background,
+    pub(crate) info: WordInfo,
 }
 
-/// What postings are kept for.
+/// The key of a posting list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Key {
+pub(crate) enum TermKey {
     /// A stem, by its number in the index.
     Word(u32),
     /// A concept, by its number in the lexicon.
     Concept(u32),
 }
 
-/// The tokens of a text, at most `limit` of them.
-pub(crate) fn tokens(text: &str, limit: usize) -> Vec<Token> {
+/// Returns the tokens of a text, at most `limit`.
+pub(crate) fn tokens(text: &str, limit: usize) -> Vec<StemToken> {
     words::words(text, limit).into_iter().map(token).collect()
 }
 
-/// The tokens of a text of a document: those of a name with the parts of words written as one.
-pub(crate) fn of_field(field: Field, text: &str, limit: usize) -> Vec<Token> {
+/// Returns the tokens of a document's field. Names also yield the parts of joined words.
+pub(crate) fn tokenize_field(field: SearchField, text: &str, limit: usize) -> Vec<StemToken> {
     let mut tokens = tokens(text, limit);
-    if matches!(field, Field::Name | Field::Title | Field::Server | Field::Tag) {
-        let parts: Vec<Token> = tokens.iter().flat_map(parts).collect();
+    if matches!(
+        field,
+        SearchField::Name | SearchField::Title | SearchField::Server | SearchField::Tag
+    ) {
+        let parts: Vec<StemToken> = tokens.iter().flat_map(parts).collect();
         tokens.extend(parts);
     }
     tokens
 }
 
-fn parts(token: &Token) -> Vec<Token> {
-    let plain = token.word.kind == Kind::Plain && token.background.importance == 1.0;
-    let stems = plain.then(|| similar::parts_of_name(&token.word.text)).flatten();
-    let part = |stem: String| Token {
-        word: Word { kind: Kind::Joined, ..token.word.clone() },
-        hash: hashed::hash(&stem),
-        background: token.background,
+fn parts(token: &StemToken) -> Vec<StemToken> {
+    let plain = token.word.kind == WordKind::Plain && token.info.importance == 1.0;
+    let stems = plain.then(|| similar_words::split_name(&token.word.text)).flatten();
+    let part = |stem: String| StemToken {
+        word: SearchWord { kind: WordKind::Joined, ..token.word.clone() },
+        hash: hashing::hash(&stem),
+        info: token.info,
         stem,
     };
     stems.into_iter().flatten().map(part).collect()
 }
 
-fn token(word: Word) -> Token {
+fn token(word: SearchWord) -> StemToken {
     let stem = match word.kind {
-        Kind::Plain | Kind::Joined => stem::stem(&word.text),
-        Kind::Number | Kind::Pair => word.text.clone(),
+        WordKind::Plain | WordKind::Joined => stem::stem(&word.text),
+        WordKind::Number | WordKind::Pair => word.text.clone(),
     };
-    let hash = hashed::hash(&stem);
-    let background = background::of(&word.text);
-    Token { word, stem, hash, background }
+    let hash = hashing::hash(&stem);
+    let background = word_info::word_info(&word.text);
+    StemToken { word, stem, hash, info: background }
 }
 
-/// The tokens of a phrase of the lexicon, without what phrases are read across. None, if what is
-/// left says nothing: `how do I` must not become `how`.
-pub(crate) fn phrase(text: &str) -> Vec<Token> {
-    // Capitals would be taken for humps.
+/// Returns the tokens of a lexicon phrase without filler words. Returns none if only stop words are
+/// left: `how do I` must not become `how`.
+pub(crate) fn phrase(text: &str) -> Vec<StemToken> {
+    // Capitals would be treated as camel case.
     let mut tokens = tokens(&text.to_lowercase(), usize::MAX);
     tokens.retain(can_connect);
     match &tokens[..] {
-        [only] if only.background.is_empty() => Vec::new(),
+        [only] if only.info.is_stop_word() => Vec::new(),
         _ => tokens,
     }
 }
 
-/// The tokens of a text that can belong to a phrase.
-pub(crate) fn connected(tokens: &[Token]) -> Vec<&Token> {
+/// Returns the tokens that can belong to a phrase.
+pub(crate) fn phrase_tokens(tokens: &[StemToken]) -> Vec<&StemToken> {
     tokens.iter().filter(|token| can_connect(token)).collect()
 }
 
-fn can_connect(token: &Token) -> bool {
-    token.word.kind != Kind::Joined && !token.background.passed_over
+fn can_connect(token: &StemToken) -> bool {
+    token.word.kind != WordKind::Joined && !token.info.is_phrase_filler
 }
 
-/// Whether a token is worth a posting.
-pub(crate) fn is_indexed(token: &Token) -> bool {
-    token.word.kind != Kind::Number && !token.background.is_empty()
+/// Returns true if a token is indexed.
+pub(crate) fn is_indexed(token: &StemToken) -> bool {
+    token.word.kind != WordKind::Number && !token.info.is_stop_word()
 }

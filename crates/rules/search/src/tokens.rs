@@ -1,16 +1,16 @@
-//! How many tokens a text costs a model, estimated.
+//! Estimates how many tokens a text costs a model.
 //!
-//! Tokenizers differ between models and none is built in; this counts what their vocabularies have
-//! in common: a word is about one token however long it is, a run of punctuation too, digits come
-//! in threes, and scripts outside Latin cost by the character.
+//! Tokenizers differ between models, and none is built in. The estimate uses what their
+//! vocabularies have in common: a word is about one token whatever its length, so is a run of
+//! punctuation, digits come in groups of three, and non-Latin scripts cost by the character.
 //!
-//! The prices below were fitted on 461 definitions of released servers, our own documents and a
-//! dozen languages, against three public vocabularies of two vendors. On whole definitions as JSON
-//! the estimate is within 3 % for half of them and within 8 % for nine of ten, and within 6 % for
-//! their sum (a quarter of the bytes: up to 22 % off); on texts outside Latin script vocabularies
-//! themselves differ by half, and so does this from each of them.
+//! The prices were fitted on 461 definitions of released servers, our own documents and a dozen
+//! languages, against three public vocabularies of two vendors. For definitions as JSON, the
+//! estimate is within 3 % for half of them, within 8 % for nine of ten, and within 6 % for their
+//! sum (a quarter of the bytes: up to 22 % off). For non-Latin scripts, the vocabularies themselves
+//! differ by half, and so does the estimate.
 
-/// What one of each costs, in thousandths of a token.
+/// The price of each kind of text, in thousandths of a token.
 mod price {
     pub const WORD: u64 = 1000;
     /// Each letter of a word after the seventh.
@@ -38,12 +38,12 @@ mod price {
     pub const SIGN: u64 = 1610;
 }
 
-/// The letters of a word that are in its price.
+/// The number of letters included in the price of a word.
 const USUAL_WORD: usize = 7;
 
-/// The tokens of a text, or of JSON as it is sent to a model.
+/// Estimates the tokens of a text, or of JSON as it is sent to a model.
 ///
-/// Linear in the bytes, allocates nothing; bytes that are no UTF-8 count like signs.
+/// Takes linear time and does not allocate. Invalid UTF-8 counts like signs.
 pub fn estimate(json_or_text: &[u8]) -> u32 {
     let mut rest = json_or_text;
     let mut sum: u64 = 0;
@@ -77,7 +77,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// A word ends where its letters do, or before the next hump.
+/// Returns the length and price of a word. It ends before the next camel-case part.
 fn word(bytes: &[u8]) -> (usize, u64) {
     let letters = &bytes[..run(bytes, |byte| byte.is_ascii_alphabetic())];
     let hump = letters

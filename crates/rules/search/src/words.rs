@@ -1,32 +1,31 @@
-//! Cuts a text into words: identifiers at their humps and digits, scripts without spaces into
-//! pairs of characters.
+//! Splits a text into words: identifiers at camel-case boundaries and digits, scripts without
+//! spaces into pairs of characters.
 //!
-//! It knows no language and drops nothing but punctuation: what a word is worth is decided
-//! elsewhere.
+//! It knows no language and drops only punctuation; other modules weigh the words.
 
 use std::ops::Range;
 
 use crate::fold;
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
-    /// The word, folded.
+pub(crate) struct SearchWord {
+    /// The folded word.
     pub(crate) text: String,
-    /// Where it begins in the text, in bytes.
+    /// The start in the text, in bytes.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// The end (exclusive), in bytes.
     pub(crate) end: usize,
-    /// What kind of word it is.
-    pub(crate) kind: Kind,
+    /// The kind of the word.
+    pub(crate) kind: WordKind,
 }
 
-/// What kind of word it is.
+/// The kind of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A word as it stands in the text, or one hump of an identifier.
+pub(crate) enum WordKind {
+    /// A word as the text has it, or one camel-case part of an identifier.
     Plain,
-    /// All humps of an identifier in one: `github` beside `git` and `hub`.
+    /// All parts of an identifier joined: `github` beside `git` and `hub`.
     Joined,
     /// Digits.
     Number,
@@ -34,17 +33,19 @@ pub(crate) enum Kind {
     Pair,
 }
 
-/// Longer words are cut: nobody types them, and a hostile server may send them.
+/// The maximum length of a word. Longer ones are truncated, because a hostile server can send them.
 const LONGEST: usize = 64;
 
-/// Letters before digits up to which both stay one word: `s3`, `mp3`, `ec2`; but `page` `2`.
+/// The maximum number of letters before digits that stay one word: `s3`, `mp3`, `ec2`; but `page`
+/// `2`.
 const TIED_LETTERS: usize = 3;
 
-/// Letters before a hyphen up to which both sides are one word.
+/// The maximum number of letters before a hyphen for which both sides also form one word.
 const HYPHENED_LETTERS: usize = 2;
 
+/// The class of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Upper,
     Lower,
     Digit,
@@ -52,9 +53,9 @@ enum Class {
     Other,
 }
 
-/// The words of `text`, at most `limit` of them, in order. An identifier's joined form follows its
-/// humps.
-pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
+/// Returns the words of `text` in order, at most `limit`. The joined form of an identifier follows
+/// its parts.
+pub(crate) fn words(text: &str, limit: usize) -> Vec<SearchWord> {
     let mut found = Vec::new();
     let mut before = 0..0;
     let mut chars = text.char_indices().peekable();
@@ -63,14 +64,14 @@ pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
             break;
         }
         let dense = match class(c) {
-            Class::Other => continue,
-            class => class == Class::Dense,
+            CharClass::Other => continue,
+            class => class == CharClass::Dense,
         };
         let mut end = start + c.len_utf8();
         while let Some(&(at, next)) = chars.peek() {
             let same = match class(next) {
-                Class::Other => false,
-                class => (class == Class::Dense) == dense,
+                CharClass::Other => false,
+                class => (class == CharClass::Dense) == dense,
             };
             if !same {
                 break;
@@ -82,7 +83,7 @@ pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
             pairs(text, start..end, &mut found);
         } else {
             run(text, start..end, &mut found);
-            hyphened(text, &before, start..end, &mut found);
+            push_hyphenated(text, &before, start..end, &mut found);
         }
         before = start..end;
     }
@@ -90,20 +91,20 @@ pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
     found
 }
 
-fn class(c: char) -> Class {
+fn class(c: char) -> CharClass {
     if c.is_ascii_lowercase() {
-        return Class::Lower;
+        return CharClass::Lower;
     }
     if c.is_ascii() {
         return match c {
-            'A'..='Z' => Class::Upper,
-            '0'..='9' => Class::Digit,
-            _ => Class::Other,
+            'A'..='Z' => CharClass::Upper,
+            '0'..='9' => CharClass::Digit,
+            _ => CharClass::Other,
         };
     }
     match c {
-        '\u{300}'..='\u{36f}' => Class::Lower,
-        '\u{ff10}'..='\u{ff19}' => Class::Digit,
+        '\u{300}'..='\u{36f}' => CharClass::Lower,
+        '\u{ff10}'..='\u{ff19}' => CharClass::Digit,
         // Thai, Lao, Myanmar, Khmer; kana, Han, Hangul: written without spaces, or with endings
         // that a stemmer would have to know.
         '\u{e00}'..='\u{eff}'
@@ -114,19 +115,24 @@ fn class(c: char) -> Class {
         | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Class::Dense,
-        _ if c.is_uppercase() => Class::Upper,
-        _ if c.is_alphabetic() => Class::Lower,
-        _ => Class::Other,
+        | '\u{20000}'..='\u{3ffff}' => CharClass::Dense,
+        _ if c.is_uppercase() => CharClass::Upper,
+        _ if c.is_alphabetic() => CharClass::Lower,
+        _ => CharClass::Other,
     }
 }
 
-/// Every two neighbours of a run; a run of one as it is.
-fn pairs(text: &str, range: Range<usize>, found: &mut Vec<Word>) {
+/// Adds every pair of neighbouring characters of a run; a single character stays alone.
+fn pairs(text: &str, range: Range<usize>, found: &mut Vec<SearchWord>) {
     let places: Vec<usize> = text[range.clone()].char_indices().map(|(at, _)| at).collect();
     let mut push = |start: usize, end: usize| {
         let (start, end) = (range.start + start, range.start + end);
-        found.push(Word { text: text[start..end].to_owned(), start, end, kind: Kind::Pair });
+        found.push(SearchWord {
+            text: text[start..end].to_owned(),
+            start,
+            end,
+            kind: WordKind::Pair,
+        });
     };
     if places.len() == 1 {
         return push(0, range.len());
@@ -136,60 +142,71 @@ fn pairs(text: &str, range: Range<usize>, found: &mut Vec<Word>) {
     }
 }
 
-/// The humps of one run of letters and digits, and their joined form if there is more than one.
-fn run(text: &str, range: Range<usize>, found: &mut Vec<Word>) {
+/// Adds the camel-case parts of one run of letters and digits, and their joined form if there are
+/// several.
+fn run(text: &str, range: Range<usize>, found: &mut Vec<SearchWord>) {
     if is_simple(&text.as_bytes()[range.clone()]) {
-        return found.push(word(text, range.start, range.end, Kind::Plain));
+        return found.push(word(text, range.start, range.end, WordKind::Plain));
     }
     let cuts = cuts(&text[range.clone()]);
     let first = found.len();
     let mut humps = 0;
     for pair in cuts.windows(2) {
         let (start, end) = (range.start + pair[0], range.start + pair[1]);
-        let word = word(text, start, end, Kind::Plain);
-        humps += usize::from(word.kind == Kind::Plain);
+        let word = word(text, start, end, WordKind::Plain);
+        humps += usize::from(word.kind == WordKind::Plain);
         found.push(word);
     }
-    if !tie(text, &range, first, found) && humps > 1 {
-        found.push(word(text, range.start, range.end, Kind::Joined));
+    if !join_letters_and_digits(text, &range, first, found) && humps > 1 {
+        found.push(word(text, range.start, range.end, WordKind::Joined));
     }
 }
 
-/// A word after a few letters and a hyphen is one with them, too: `to-do`, `e-mail`, `x-ray`.
-fn hyphened(text: &str, before: &Range<usize>, range: Range<usize>, found: &mut Vec<Word>) {
+/// Adds the joined form of a few letters, a hyphen and a word: `to-do`, `e-mail`, `x-ray`.
+fn push_hyphenated(
+    text: &str,
+    before: &Range<usize>,
+    range: Range<usize>,
+    found: &mut Vec<SearchWord>,
+) {
     let short = (1..=HYPHENED_LETTERS).contains(&before.len());
     if short && text.get(before.end..range.start) == Some("-") {
         let (head, tail) = (&text[before.clone()], &text[range.clone()]);
         if is_simple(head.as_bytes()) && is_simple(tail.as_bytes()) {
-            let mut whole = word(text, before.start, range.end, Kind::Joined);
+            let mut whole = word(text, before.start, range.end, WordKind::Joined);
             whole.text.retain(|c| c != '-');
             found.push(whole);
         }
     }
 }
 
-/// Whether a run is what most are: plain letters, at most the first of them a capital.
+/// Returns true for the common case: plain letters, at most the first one a capital.
 fn is_simple(run: &[u8]) -> bool {
     let rest = run.split_first().map_or(run, |(_, rest)| rest);
     run.first().is_some_and(u8::is_ascii_alphabetic) && rest.iter().all(u8::is_ascii_lowercase)
 }
 
-/// A few letters and digits are one word: the parts are replaced by the whole.
-fn tie(text: &str, range: &Range<usize>, first: usize, found: &mut Vec<Word>) -> bool {
+/// Replaces a few letters followed by digits by the whole: they are one word.
+fn join_letters_and_digits(
+    text: &str,
+    range: &Range<usize>,
+    first: usize,
+    found: &mut Vec<SearchWord>,
+) -> bool {
     let parts = &found[first..];
-    let letters = parts.iter().filter(|word| word.kind == Kind::Plain);
+    let letters = parts.iter().filter(|word| word.kind == WordKind::Plain);
     let letters: usize = letters.map(|word| word.text.chars().count()).sum();
-    let ties = parts.iter().any(|word| word.kind == Kind::Number)
+    let ties = parts.iter().any(|word| word.kind == WordKind::Number)
         && (1..=TIED_LETTERS).contains(&letters)
         && range.len() <= 2 * TIED_LETTERS;
     if ties {
         found.truncate(first);
-        found.push(word(text, range.start, range.end, Kind::Plain));
+        found.push(word(text, range.start, range.end, WordKind::Plain));
     }
     ties
 }
 
-fn word(text: &str, start: usize, end: usize, kind: Kind) -> Word {
+fn word(text: &str, start: usize, end: usize, kind: WordKind) -> SearchWord {
     let piece = &text[start..end];
     let mut folded = String::with_capacity(piece.len().min(LONGEST + 4));
     if piece.is_ascii() {
@@ -204,24 +221,24 @@ fn word(text: &str, start: usize, end: usize, kind: Kind) -> Word {
         }
     }
     let digits = folded.bytes().all(|byte| byte.is_ascii_digit());
-    Word { text: folded, start, end, kind: if digits { Kind::Number } else { kind } }
+    SearchWord { text: folded, start, end, kind: if digits { WordKind::Number } else { kind } }
 }
 
-/// Where the humps of a run begin, and its end.
+/// Returns where the parts of a run begin, and its end.
 fn cuts(run: &str) -> Vec<usize> {
     let mut cuts = vec![0];
-    let chars: Vec<(usize, Class)> = run.char_indices().map(|(at, c)| (at, class(c))).collect();
+    let chars: Vec<(usize, CharClass)> = run.char_indices().map(|(at, c)| (at, class(c))).collect();
     for at in 1..chars.len() {
         let (place, now) = chars[at];
         let before = chars[at - 1].1;
         let after = chars.get(at + 1).map(|next| next.1);
         let hump = match (before, now) {
-            (Class::Lower, Class::Upper) => true,
-            // The last capital of an acronym begins the next word: `HTTPServer`; but `PDFs`.
-            (Class::Upper, Class::Upper) => {
-                after == Some(Class::Lower) && !plural_of_acronym(&chars, at)
+            (CharClass::Lower, CharClass::Upper) => true,
+            // The last capital of an acronym begins the next part: `HTTPServer`; but `PDFs`.
+            (CharClass::Upper, CharClass::Upper) => {
+                after == Some(CharClass::Lower) && !plural_of_acronym(&chars, at)
             }
-            (Class::Digit, other) | (other, Class::Digit) => other != Class::Digit,
+            (CharClass::Digit, other) | (other, CharClass::Digit) => other != CharClass::Digit,
             _ => false,
         };
         if hump {
@@ -232,7 +249,7 @@ fn cuts(run: &str) -> Vec<usize> {
     cuts
 }
 
-fn plural_of_acronym(chars: &[(usize, Class)], at: usize) -> bool {
+fn plural_of_acronym(chars: &[(usize, CharClass)], at: usize) -> bool {
     at + 2 == chars.len()
 }
 

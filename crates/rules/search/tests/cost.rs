@@ -1,10 +1,10 @@
-//! What indexing and searching cost, in processor time. It prints and asserts
-//! nothing about time: `cargo nextest run --release -p toolgate-search --test cost --no-capture`.
+//! Measures the processor time of indexing and searching. It prints the times and asserts
+//! nothing about them: `cargo nextest run --release -p toolgate-search --test cost --no-capture`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use toolgate_model::{Definition, ServerName};
-use toolgate_search::{Document, Index};
+use toolgate_search::{CapabilityIndex, IndexedCapability};
 
 const TOOLS: [&str; 2] = [include_str!("probes/tools.tsv"), include_str!("probes/apis.tsv")];
 const REQUESTS: [&str; 2] =
@@ -63,12 +63,13 @@ fn what_ten_thousand_tools_cost() {
         })
         .collect();
     let bytes: usize = servers.iter().flat_map(|server| &server.1).map(|tool| tool.raw.len()).sum();
-    let set = |index: &mut Index, (server, tools): &(ServerName, Vec<Definition>)| {
-        let documents = tools.iter().map(|tool| Document::of_tool(server, tool, &[])).collect();
+    let set = |index: &mut CapabilityIndex, (server, tools): &(ServerName, Vec<Definition>)| {
+        let documents =
+            tools.iter().map(|tool| IndexedCapability::from_tool(server, tool, &[])).collect();
         index.set(server, documents);
     };
     let begin = cpu();
-    let mut index = Index::default();
+    let mut index = CapabilityIndex::default();
     servers.iter().for_each(|server| set(&mut index, server));
     let indexed = cpu();
     assert_eq!(index.len(), SERVERS * TOOLS_OF_A_SERVER);

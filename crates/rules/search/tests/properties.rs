@@ -1,4 +1,4 @@
-//! What holds for every catalog and every request, however odd.
+//! Properties of every catalog and every request.
 //!
 //! A tenth of the cases runs every time; all of them with `TOOLGATE_SOAK` set.
 
@@ -6,7 +6,7 @@
 
 use proptest::prelude::*;
 use toolgate_model::{CapabilityId, Definition, ServerName};
-use toolgate_search::{Document, Hit, Index, tokens};
+use toolgate_search::{CapabilityHit, CapabilityIndex, IndexedCapability, tokens};
 
 fn cases() -> u32 {
     if std::env::var_os("TOOLGATE_SOAK").is_some() { 5_000 } else { 500 }
@@ -80,7 +80,7 @@ fn name(number: u8) -> ServerName {
     ServerName::new(&format!("server-{number}")).unwrap()
 }
 
-fn documents(server: &ServerName, tools: &[Tool]) -> Vec<Document> {
+fn documents(server: &ServerName, tools: &[Tool]) -> Vec<IndexedCapability> {
     let document = |tool: &Tool| {
         let raw = serde_json::json!({
             "name": tool.name,
@@ -89,13 +89,13 @@ fn documents(server: &ServerName, tools: &[Tool]) -> Vec<Document> {
         });
         let raw = raw.to_string().into_bytes().into();
         let definition = Definition { name: tool.name.as_str().into(), raw };
-        Document::of_tool(server, &definition, &tool.tags)
+        IndexedCapability::from_tool(server, &definition, &tool.tags)
     };
     tools.iter().map(document).collect()
 }
 
-fn built<'a>(servers: impl IntoIterator<Item = &'a (u8, Vec<Tool>)>) -> Index {
-    let mut index = Index::default();
+fn built<'a>(servers: impl IntoIterator<Item = &'a (u8, Vec<Tool>)>) -> CapabilityIndex {
+    let mut index = CapabilityIndex::default();
     for (number, tools) in servers {
         let server = name(*number);
         index.set(&server, documents(&server, tools));
@@ -109,7 +109,7 @@ fn settled(servers: &[(u8, Vec<Tool>)]) -> Vec<(u8, Vec<Tool>)> {
     last.into_iter().collect()
 }
 
-fn all(index: &Index, query: &str) -> Vec<Hit> {
+fn all(index: &CapabilityIndex, query: &str) -> Vec<CapabilityHit> {
     index.search(query, usize::MAX, &|_| true)
 }
 
@@ -166,8 +166,8 @@ proptest! {
     fn every_reason_can_be_read(servers in servers(), query in text()) {
         let index = built(&servers);
         for hit in all(&index, &query) {
-            for reason in &hit.why {
-                prop_assert!(!reason.word.is_empty() && !reason.asked.is_empty(), "{:?}", reason);
+            for reason in &hit.matches {
+                prop_assert!(!reason.word.is_empty() && !reason.query_word.is_empty(), "{:?}", reason);
                 prop_assert!(!reason.to_string().chars().any(char::is_control), "{reason}");
             }
         }
@@ -191,8 +191,8 @@ fn huge_and_deep_texts_are_bounded() {
         "weather \u{202e} ".repeat(500_000)
     );
     let definition = Definition { name: "big".into(), raw: raw.into_bytes().into() };
-    let mut index = Index::default();
-    index.set(&server, vec![Document::of_tool(&server, &definition, &[])]);
+    let mut index = CapabilityIndex::default();
+    index.set(&server, vec![IndexedCapability::from_tool(&server, &definition, &[])]);
     assert_eq!(all(&index, "weather").len(), 1);
 }
 
@@ -205,7 +205,7 @@ fn odd_requests_are_answered() {
         parameter: "city".into(),
         tags: Vec::new(),
     };
-    let mut index = Index::default();
+    let mut index = CapabilityIndex::default();
     index.set(&server, documents(&server, &[tool]));
     for nothing in ["", " ", "\0", "?!", "the of and"] {
         assert!(all(&index, nothing).is_empty(), "{nothing:?}");

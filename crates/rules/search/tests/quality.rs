@@ -1,10 +1,10 @@
-//! A measure of quality on a catalog and requests of our own, phrased otherwise than the tools:
-//! `tests/probes`. The labelled set over released servers is in the end-to-end tests.
+//! Measures the search quality on a catalog and requests of our own, with other words than the
+//! tools: `tests/probes`. The labelled set over released servers is in the end-to-end tests.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
 use toolgate_model::{CapabilityId, Definition, ServerName};
-use toolgate_search::{Document, Hit, How, Index};
+use toolgate_search::{CapabilityHit, CapabilityIndex, IndexedCapability, MatchKind};
 
 const TOOLS: [&str; 2] = [include_str!("probes/tools.tsv"), include_str!("probes/apis.tsv")];
 /// Short requests, and requests within a story.
@@ -26,7 +26,7 @@ fn rows<'a>(texts: &[&'a str]) -> Vec<Vec<&'a str>> {
     lines.filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect()
 }
 
-fn document(server: &ServerName, row: &[&str]) -> Document {
+fn document(server: &ServerName, row: &[&str]) -> IndexedCapability {
     let &[_, name, description, parameters] = row else { panic!("{row:?}") };
     let properties: serde_json::Map<String, serde_json::Value> = parameters
         .split("; ")
@@ -38,17 +38,17 @@ fn document(server: &ServerName, row: &[&str]) -> Document {
         "inputSchema": { "type": "object", "properties": properties },
     });
     let definition = Definition { name: name.into(), raw: raw.to_string().into_bytes().into() };
-    Document::of_tool(server, &definition, &[])
+    IndexedCapability::from_tool(server, &definition, &[])
 }
 
-fn catalog() -> Index {
-    let mut servers = std::collections::BTreeMap::<&str, Vec<Document>>::new();
+fn catalog() -> CapabilityIndex {
+    let mut servers = std::collections::BTreeMap::<&str, Vec<IndexedCapability>>::new();
     let rows = rows(&TOOLS);
     for row in &rows {
         let server = ServerName::new(row[0]).unwrap();
         servers.entry(row[0]).or_default().push(document(&server, row));
     }
-    let mut index = Index::default();
+    let mut index = CapabilityIndex::default();
     for (server, documents) in servers {
         index.set(&ServerName::new(server).unwrap(), documents);
     }
@@ -59,8 +59,8 @@ fn shown(id: &CapabilityId) -> String {
     format!("{}/{}", id.server, id.name)
 }
 
-fn reasons(hit: &Hit) -> String {
-    hit.why.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn reasons(hit: &CapabilityHit) -> String {
+    hit.matches.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn check(texts: &[&str], held: usize) {
@@ -101,10 +101,10 @@ fn requests_in_the_same_words_find_their_tool() {
 }
 
 /// The first hit, and how the words of its reasons stand for those of the request.
-fn first(request: &str) -> (String, Vec<How>) {
+fn first(request: &str) -> (String, Vec<MatchKind>) {
     let hits = catalog().search(request, 1, &|_| true);
     let hit = hits.first().unwrap_or_else(|| panic!("nothing for {request:?}"));
-    (shown(&hit.id), hit.why.iter().map(|reason| reason.how).collect())
+    (shown(&hit.id), hit.matches.iter().map(|reason| reason.kind).collect())
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn slips_are_forgiven() {
     ] {
         assert_eq!(first(request).0, tool, "{request}");
     }
-    assert!(first("tranlsate this to french").1.contains(&How::Typo));
+    assert!(first("tranlsate this to french").1.contains(&MatchKind::Typo));
 }
 
 #[test]

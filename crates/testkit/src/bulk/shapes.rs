@@ -1,12 +1,12 @@
-//! The results: about so many bytes of JSON in one shape or another.
+//! Builds results of about a given size in different shapes.
 //!
-//! They are written as text, with escapes and line breaks where an encoder would not put them.
+//! They are written as text, with escapes and line breaks that an encoder would not produce.
 
 use std::fmt::Write as _;
 
 /// The shapes there are.
 pub(super) const ALL: [&str; 6] = ["text", "blocks", "structured", "image", "pretty", "invisible"];
-/// What "invisible" has behind its text: nobody would see it.
+/// The invisible text that the shape "invisible" appends.
 const TAGS: &str = "\u{e0041}\u{e0042}";
 
 /// A word that stands once in every text, two thirds into it.
@@ -38,16 +38,16 @@ pub fn result(shape: &str, bytes: usize) -> Option<String> {
     Some(match shape {
         "text" => format!(
             r#"{{"content":[{{"type":"text","text":{}}}],"structuredContent":{{"ok":1.50}}}}"#,
-            spelled(&text(bytes))
+            json_string(&text(bytes))
         ),
         "invisible" => {
-            let text = spelled(&format!("{}{TAGS}", text(bytes)));
+            let text = json_string(&format!("{}{TAGS}", text(bytes)));
             format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#)
         }
         "pretty" => format!(
             "{{\n  \"content\": [\r\n    {{ \"type\": \"text\",\n \"text\": {} }}\n  ],\n  \
              \"structuredContent\": {{\n}},\n \"odd\": 1e400\n}}",
-            spelled(&text(bytes))
+            json_string(&text(bytes))
         ),
         "blocks" => blocks(bytes),
         "structured" => structured(bytes),
@@ -60,7 +60,7 @@ pub fn result(shape: &str, bytes: usize) -> Option<String> {
 }
 
 /// A JSON string, with some characters escaped that need not be.
-fn spelled(text: &str) -> String {
+fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('日', "\\u65e5")
 }
 
@@ -72,7 +72,7 @@ fn blocks(bytes: usize) -> String {
         if number > 1 {
             content.push(',');
         }
-        let text = spelled(&text(1000 + number % 7 * 1500));
+        let text = json_string(&text(1000 + number % 7 * 1500));
         let _ = write!(content, r#"{{"type":"text","text":{text}}}"#);
     }
     format!(r#"{{"content":[{content}],"structuredContent":{{}}}}"#)
@@ -86,7 +86,7 @@ fn structured(bytes: usize) -> String {
         if number > 1 {
             rows.push(',');
         }
-        let _ = write!(rows, r#"{{"row":{number},"text":{}}}"#, spelled(&text(900)));
+        let _ = write!(rows, r#"{{"row":{number},"text":{}}}"#, json_string(&text(900)));
     }
     format!(
         r#"{{"content":[{{"type":"text","text":"see the rows"}}],"structuredContent":{{"rows":[{rows}]}}}}"#

@@ -1,6 +1,6 @@
-//! From one message to its answer, with the id and the echoed text spliced in as they were spelled.
+//! Answers one message. The id and the echoed text keep their original spelling.
 //!
-//! It does NOT frame: stdio and HTTP each write an answer's two parts in their own way.
+//! Framing is left to the stdio and HTTP transports.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Catalog, Era};
+use super::{EchoCatalog, TestEra};
 
 const MODERN: &str = "2026-07-28";
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// An answer in two parts, so that a prepared one is shared and not copied.
+/// A response in two parts, so that prepared bytes are shared instead of copied.
 #[derive(Debug)]
-pub struct Answer {
+pub struct EchoResponse {
     pub(super) head: Bytes,
     pub(super) tail: Bytes,
     /// Whether this answers an `initialize`, and so opens a session.
@@ -26,14 +26,15 @@ pub struct Answer {
     pub(super) status: StatusCode,
 }
 
-/// The server without a transport.
+/// The echo server without a transport.
 #[derive(Debug)]
-pub struct Echo {
-    catalog: Catalog,
+pub struct EchoServer {
+    catalog: EchoCatalog,
 }
 
+/// A request, as far as the server reads it.
 #[derive(Deserialize)]
-struct Message<'a> {
+struct EchoRequest<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -42,36 +43,39 @@ struct Message<'a> {
     params: Option<&'a RawValue>,
 }
 
+/// The parameters of `initialize`.
 #[derive(Deserialize)]
-struct Opening<'a> {
+struct EchoInitializeParams<'a> {
     #[serde(borrow, rename = "protocolVersion")]
     version: Cow<'a, str>,
 }
 
+/// The parameters of `tools/call`.
 #[derive(Deserialize)]
-struct Call<'a> {
+struct EchoCallParams<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
-    arguments: Arguments<'a>,
+    arguments: EchoArguments<'a>,
 }
 
+/// The arguments of the `echo` tool.
 #[derive(Default, Deserialize)]
-struct Arguments<'a> {
+struct EchoArguments<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
     bytes: Option<usize>,
 }
 
-impl Echo {
+impl EchoServer {
     /// A server with these tools.
-    pub fn new(catalog: Catalog) -> Self {
-        Echo { catalog }
+    pub fn new(catalog: EchoCatalog) -> Self {
+        EchoServer { catalog }
     }
 
     /// What to answer, or nothing for a notification.
-    pub fn answer(&self, message: &[u8]) -> Option<Answer> {
-        let message: Message<'_> = match serde_json::from_slice(message) {
+    pub fn answer(&self, message: &[u8]) -> Option<EchoResponse> {
+        let message: EchoRequest<'_> = match serde_json::from_slice(message) {
             Ok(message) => message,
             Err(_) => return Some(self.failure("null", -32700, "the message is not JSON-RPC")),
         };
@@ -80,49 +84,50 @@ impl Echo {
         Some(match (&*method, self.catalog.era) {
             ("tools/call", _) => self.call(id, params),
             ("tools/list", _) => success(id, self.catalog.list_tail.clone()),
-            ("initialize", Era::Legacy) => initialize(id, params),
-            ("ping", Era::Legacy) => success(id, Bytes::from_static(b"{}}")),
-            ("server/discover", Era::Modern) => success(id, discovered()),
+            ("initialize", TestEra::Legacy) => initialize(id, params),
+            ("ping", TestEra::Legacy) => success(id, Bytes::from_static(b"{}}")),
+            ("server/discover", TestEra::Modern) => success(id, discover_result()),
             _ => self.failure(id, -32601, "no such method"),
         })
     }
 
-    fn call(&self, id: &str, params: &str) -> Answer {
-        let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
+    fn call(&self, id: &str, params: &str) -> EchoResponse {
+        let Ok(call) = serde_json::from_str::<EchoCallParams<'_>>(params) else {
             return self.failure(id, -32602, "a call needs a name and an object of arguments");
         };
         match (&*call.name, call.arguments) {
-            ("echo", Arguments { text: Some(text), .. }) => self.echoed(id, text.get()),
-            ("blob", Arguments { bytes: Some(bytes), .. }) => {
+            ("echo", EchoArguments { text: Some(text), .. }) => self.text_response(id, text.get()),
+            ("blob", EchoArguments { bytes: Some(bytes), .. }) => {
                 success(id, self.catalog.blob_tail(bytes))
             }
-            (name, _) if name.starts_with("tool_") => self.echoed(id, "\"no records\""),
+            (name, _) if name.starts_with("tool_") => self.text_response(id, "\"no records\""),
             ("echo" | "blob", _) => self.failure(id, -32602, "the tool's argument is missing"),
             _ => self.failure(id, -32602, "no such tool"),
         }
     }
 
-    fn echoed(&self, id: &str, text: &str) -> Answer {
-        let mark = self.catalog.era.mark();
+    fn text_response(&self, id: &str, text: &str) -> EchoResponse {
+        let mark = self.catalog.era.result_suffix();
         let tail = format!(r#"{{"content":[{{"type":"text","text":{text}}}]{mark}}}}}"#);
         success(id, Bytes::from(tail))
     }
 
-    fn failure(&self, id: &str, code: i32, message: &str) -> Answer {
+    fn failure(&self, id: &str, code: i32, message: &str) -> EchoResponse {
         let head = format!(
             r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#
         );
         let status = match (self.catalog.era, code) {
-            (Era::Legacy, _) => StatusCode::OK,
-            (Era::Modern, -32601) => StatusCode::NOT_FOUND,
-            (Era::Modern, _) => StatusCode::BAD_REQUEST,
+            (TestEra::Legacy, _) => StatusCode::OK,
+            (TestEra::Modern, -32601) => StatusCode::NOT_FOUND,
+            (TestEra::Modern, _) => StatusCode::BAD_REQUEST,
         };
-        Answer { head: Bytes::from(head), tail: Bytes::new(), opens: false, status }
+        EchoResponse { head: Bytes::from(head), tail: Bytes::new(), opens: false, status }
     }
 }
 
-fn initialize(id: &str, params: &str) -> Answer {
-    let asked = serde_json::from_str::<Opening<'_>>(params).map(|opening| opening.version);
+fn initialize(id: &str, params: &str) -> EchoResponse {
+    let asked =
+        serde_json::from_str::<EchoInitializeParams<'_>>(params).map(|opening| opening.version);
     let version = asked
         .ok()
         .and_then(|asked| LEGACY.into_iter().find(|known| *known == asked))
@@ -131,11 +136,11 @@ fn initialize(id: &str, params: &str) -> Answer {
         r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"toolgate-echo","version":"{}"}}}}}}"#,
         env!("CARGO_PKG_VERSION"),
     );
-    Answer { opens: true, ..success(id, Bytes::from(tail)) }
+    EchoResponse { opens: true, ..success(id, Bytes::from(tail)) }
 }
 
-fn discovered() -> Bytes {
-    let mark = Era::Modern.cacheable_mark();
+fn discover_result() -> Bytes {
+    let mark = TestEra::Modern.cacheable_result_suffix();
     Bytes::from(format!(
         r#"{{"supportedVersions":["{MODERN}"],"capabilities":{{"tools":{{}}}},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"toolgate-echo","version":"{}"}}}}{mark}}}}}"#,
         env!("CARGO_PKG_VERSION"),
@@ -143,9 +148,9 @@ fn discovered() -> Bytes {
 }
 
 /// `tail` is the result with the brace that closes the answer.
-fn success(id: &str, tail: Bytes) -> Answer {
+fn success(id: &str, tail: Bytes) -> EchoResponse {
     let head = Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#));
-    Answer { head, tail, opens: false, status: StatusCode::OK }
+    EchoResponse { head, tail, opens: false, status: StatusCode::OK }
 }
 
 #[cfg(test)]
@@ -153,11 +158,11 @@ mod tests {
     use super::*;
 
     fn answer(message: &str) -> String {
-        answer_in(Era::Legacy, message)
+        answer_in(TestEra::Legacy, message)
     }
 
-    fn answer_in(era: Era, message: &str) -> String {
-        let answer = Echo::new(Catalog::of(3, era)).answer(message.as_bytes()).unwrap();
+    fn answer_in(era: TestEra, message: &str) -> String {
+        let answer = EchoServer::new(EchoCatalog::of(3, era)).answer(message.as_bytes()).unwrap();
         String::from_utf8([answer.head, answer.tail].concat()).unwrap()
     }
 
@@ -187,21 +192,22 @@ mod tests {
             let params = r#"{"name":"echo","arguments":{"text":"x"}}"#;
             let message =
                 format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-            serde_json::from_str::<serde_json::Value>(&answer_in(Era::Modern, &message)).unwrap()
+            serde_json::from_str::<serde_json::Value>(&answer_in(TestEra::Modern, &message))
+                .unwrap()
         };
         assert_eq!(ask("server/discover")["result"]["supportedVersions"][0], MODERN);
         for method in ["server/discover", "tools/list", "tools/call"] {
             assert_eq!(ask(method)["result"]["resultType"], "complete", "{method}");
         }
         assert_eq!(ask("initialize")["error"]["code"], -32601);
-        let echo = Echo::new(Catalog::of(3, Era::Modern));
+        let echo = EchoServer::new(EchoCatalog::of(3, TestEra::Modern));
         let unknown = echo.answer(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).unwrap();
         assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     }
 
     #[test]
     fn a_notification_gets_no_answer() {
-        let echo = Echo::new(Catalog::of(3, Era::Legacy));
+        let echo = EchoServer::new(EchoCatalog::of(3, TestEra::Legacy));
         assert!(
             echo.answer(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_none()
         );

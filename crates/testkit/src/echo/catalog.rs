@@ -1,36 +1,35 @@
-//! The tool list, written once as the bytes every `tools/list` answer ends with.
-//!
-//! It does NOT describe how the tools behave; see `answer`.
+//! The tool list as prepared bytes, with which every `tools/list` response ends. `answer`
+//! implements the tools.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::Era;
+use super::TestEra;
 
 /// How many bytes the prepared blob has, the size the benchmark asks for.
 const PREPARED_BLOB: usize = 64 * 1024;
 
-/// What the server has ready before the first request.
+/// The bytes that the server prepares before the first request.
 #[derive(Debug)]
-pub struct Catalog {
-    pub(super) era: Era,
+pub struct EchoCatalog {
+    pub(super) era: TestEra,
     /// `{"tools":[…]}}`: the result and the brace that closes the answer around it.
     pub(super) list_tail: Bytes,
     /// The JSON of a 64 KiB text result, with that same closing brace.
     blob_tail: Bytes,
 }
 
-impl Catalog {
+impl EchoCatalog {
     /// A catalog of `tools` tools in all: `echo`, `blob` and generated ones.
-    pub fn of(tools: u32, era: Era) -> Self {
+    pub fn of(tools: u32, era: TestEra) -> Self {
         let generated = tools.saturating_sub(2);
         let all: Vec<Value> =
             [echo_tool(), blob_tool()].into_iter().chain((0..generated).map(made_tool)).collect();
-        Catalog {
+        EchoCatalog {
             list_tail: Bytes::from(format!(
                 r#"{{"tools":{}{}}}}}"#,
                 Value::from(all),
-                era.cacheable_mark()
+                era.cacheable_result_suffix()
             )),
             blob_tail: text_tail(PREPARED_BLOB, era),
             era,
@@ -48,10 +47,10 @@ pub fn blob_text(bytes: usize) -> String {
     ('a'..='z').cycle().take(bytes).collect()
 }
 
-fn text_tail(bytes: usize, era: Era) -> Bytes {
+fn text_tail(bytes: usize, era: TestEra) -> Bytes {
     // The alphabet needs no escaping in JSON.
     let text = blob_text(bytes);
-    let mark = era.mark();
+    let mark = era.result_suffix();
     Bytes::from(format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]{mark}}}}}"#))
 }
 
@@ -109,19 +108,19 @@ mod tests {
 
     #[test]
     fn a_thousand_tools_weigh_what_the_benchmark_says() {
-        let catalog = Catalog::of(1000, Era::Legacy);
+        let catalog = EchoCatalog::of(1000, TestEra::Legacy);
         let kilobytes = catalog.list_tail.len() / 1000;
         assert!((700..=760).contains(&kilobytes), "{kilobytes} KB");
     }
 
     #[test]
     fn the_count_includes_echo_and_blob() {
-        for era in [Era::Legacy, Era::Modern] {
-            let catalog = Catalog::of(5, era);
+        for era in [TestEra::Legacy, TestEra::Modern] {
+            let catalog = EchoCatalog::of(5, era);
             let result = &catalog.list_tail[..catalog.list_tail.len() - 1];
             let result: Value = serde_json::from_slice(result).unwrap();
             assert_eq!(result["tools"].as_array().unwrap().len(), 5);
-            assert_eq!(result.get("resultType").is_some(), era == Era::Modern);
+            assert_eq!(result.get("resultType").is_some(), era == TestEra::Modern);
         }
     }
 }

@@ -1,28 +1,28 @@
-//! Which of the protocol's two forms a peer of the benchmark speaks, and how they differ in bytes.
+//! The two eras of the protocol, and how their messages differ in bytes.
 
-/// A form of the protocol.
+/// An era of the protocol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Era {
+pub enum TestEra {
     /// The revisions that open with `initialize`.
     Legacy,
     /// 2026-07-28: no sessions, every request tells who asks.
     Modern,
 }
 
-impl Era {
+impl TestEra {
     /// What a result of this era has beside its own members.
-    pub(super) fn mark(self) -> &'static str {
+    pub(super) fn result_suffix(self) -> &'static str {
         match self {
-            Era::Legacy => "",
-            Era::Modern => r#","resultType":"complete""#,
+            TestEra::Legacy => "",
+            TestEra::Modern => r#","resultType":"complete""#,
         }
     }
 
-    /// The same for a result that may be cached; nobody may cache this one.
-    pub(super) fn cacheable_mark(self) -> &'static str {
+    /// The same for a cacheable result, which is marked as not to be cached.
+    pub(super) fn cacheable_result_suffix(self) -> &'static str {
         match self {
-            Era::Legacy => "",
-            Era::Modern => r#","resultType":"complete","ttlMs":0,"cacheScope":"private""#,
+            TestEra::Legacy => "",
+            TestEra::Modern => r#","resultType":"complete","ttlMs":0,"cacheScope":"private""#,
         }
     }
 }

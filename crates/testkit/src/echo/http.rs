@@ -1,6 +1,7 @@
-//! The server on Streamable HTTP: POST answered with JSON, no stream, sessions only by name.
+//! Serves the echo server over Streamable HTTP: JSON responses to POST, no streams, and session ids
+//! that are issued but not checked.
 //!
-//! It does NOT check Host, Origin or the session id: it listens on loopback for a benchmark.
+//! It does not check Host or Origin either, because it listens on loopback for a benchmark.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -19,17 +20,18 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use super::Echo;
-use super::answer::Answer;
+use super::EchoServer;
+use super::answer::EchoResponse;
 
-struct Served {
-    echo: Echo,
+/// The state that all HTTP connections share.
+struct EchoHttpState {
+    echo: EchoServer,
     sessions: AtomicU64,
 }
 
 /// Answers every connection of `listener`; it ends only with an error.
-pub async fn serve(listener: TcpListener, echo: Echo) -> io::Result<()> {
-    let served = Arc::new(Served { echo, sessions: AtomicU64::new(0) });
+pub async fn serve(listener: TcpListener, echo: EchoServer) -> io::Result<()> {
+    let served = Arc::new(EchoHttpState { echo, sessions: AtomicU64::new(0) });
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
@@ -45,9 +47,9 @@ pub async fn serve(listener: TcpListener, echo: Echo) -> io::Result<()> {
 }
 
 async fn respond(
-    served: Arc<Served>,
+    served: Arc<EchoHttpState>,
     request: Request<Incoming>,
-) -> Result<Response<Parts>, Infallible> {
+) -> Result<Response<EchoBody>, Infallible> {
     let response = match *request.method() {
         Method::POST => post(&served, request).await,
         Method::DELETE => empty(StatusCode::OK),
@@ -60,7 +62,7 @@ async fn respond(
     Ok(response)
 }
 
-async fn post(served: &Served, request: Request<Incoming>) -> Response<Parts> {
+async fn post(served: &EchoHttpState, request: Request<Incoming>) -> Response<EchoBody> {
     let Ok(body) = request.into_body().collect().await else {
         return empty(StatusCode::BAD_REQUEST);
     };
@@ -68,7 +70,7 @@ async fn post(served: &Served, request: Request<Incoming>) -> Response<Parts> {
         return empty(StatusCode::ACCEPTED);
     };
     let (opens, status) = (answer.opens, answer.status);
-    let mut response = Response::new(Parts::from(answer));
+    let mut response = Response::new(EchoBody::from(answer));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -81,23 +83,23 @@ async fn post(served: &Served, request: Request<Incoming>) -> Response<Parts> {
     response
 }
 
-fn empty(status: StatusCode) -> Response<Parts> {
-    let mut response = Response::new(Parts::default());
+fn empty(status: StatusCode) -> Response<EchoBody> {
+    let mut response = Response::new(EchoBody::default());
     *response.status_mut() = status;
     response
 }
 
-/// A body of known length made of whole parts, so that prepared bytes go out without a copy.
+/// A body of known length made of several parts, so that prepared bytes are sent without a copy.
 #[derive(Default)]
-struct Parts(VecDeque<Bytes>);
+struct EchoBody(VecDeque<Bytes>);
 
-impl From<Answer> for Parts {
-    fn from(answer: Answer) -> Self {
-        Parts([answer.head, answer.tail].into_iter().filter(|part| !part.is_empty()).collect())
+impl From<EchoResponse> for EchoBody {
+    fn from(answer: EchoResponse) -> Self {
+        EchoBody([answer.head, answer.tail].into_iter().filter(|part| !part.is_empty()).collect())
     }
 }
 
-impl Body for Parts {
+impl Body for EchoBody {
     type Data = Bytes;
     type Error = Infallible;
 

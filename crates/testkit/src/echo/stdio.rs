@@ -1,13 +1,13 @@
-//! The server on a pair of pipes, one JSON message per line.
+//! Serves the echo server over stdio, one JSON message per line.
 //!
-//! It does NOT use the async runtime: one thread that blocks on its input is the cheapest there is.
+//! It does not use the async runtime, because one blocking thread costs the least.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-use super::Echo;
+use super::EchoServer;
 
 /// Answers every line of `input` until it ends.
-pub(super) fn serve(echo: &Echo, input: impl Read, output: impl Write) -> io::Result<()> {
+pub(super) fn serve(echo: &EchoServer, input: impl Read, output: impl Write) -> io::Result<()> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let mut output = BufWriter::with_capacity(128 * 1024, output);
     let mut line = Vec::new();

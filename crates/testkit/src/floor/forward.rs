@@ -1,6 +1,6 @@
-//! One request in, the same request out, the answer streamed back.
+//! Forwards requests unchanged and streams the responses back.
 //!
-//! It does NOT add `Forwarded` or `Via`: nobody here would read them.
+//! It adds no `Forwarded` or `Via` headers, because the benchmark does not read them.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,8 +16,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 
-/// The server's body as it comes, or nothing.
-type Relayed = Either<Incoming, Empty<Bytes>>;
+/// The body of the server's response, or an empty body.
+type ForwardedBody = Either<Incoming, Empty<Bytes>>;
 
 /// Headers that belong to one connection and never pass a proxy (RFC 9110 §7.6.1).
 const HOP_BY_HOP: [HeaderName; 7] = [
@@ -30,8 +30,9 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
+/// The HTTP client and the address that requests are forwarded to.
 #[derive(Clone)]
-struct Forwarder {
+struct HttpForwarder {
     client: Client<HttpConnector, Incoming>,
     target: Authority,
 }
@@ -44,7 +45,7 @@ pub async fn serve(listener: TcpListener, target: &Uri) -> io::Result<()> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).build(connector);
-    let forwarder = Forwarder { client, target };
+    let forwarder = HttpForwarder { client, target };
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
@@ -59,12 +60,12 @@ pub async fn serve(listener: TcpListener, target: &Uri) -> io::Result<()> {
     }
 }
 
-impl Forwarder {
+impl HttpForwarder {
     async fn forward(
         self,
         mut request: Request<Incoming>,
-    ) -> Result<Response<Relayed>, Infallible> {
-        let Ok(uri) = self.aim(request.uri()) else {
+    ) -> Result<Response<ForwardedBody>, Infallible> {
+        let Ok(uri) = self.target_uri(request.uri()) else {
             return Ok(failed(StatusCode::BAD_REQUEST));
         };
         *request.uri_mut() = uri;
@@ -80,7 +81,7 @@ impl Forwarder {
         })
     }
 
-    fn aim(&self, asked: &Uri) -> Result<Uri, http::Error> {
+    fn target_uri(&self, asked: &Uri) -> Result<Uri, http::Error> {
         let path = asked.path_and_query().map_or("/", |path| path.as_str());
         Uri::builder()
             .scheme(Scheme::HTTP)
@@ -102,7 +103,7 @@ pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-fn failed(status: StatusCode) -> Response<Relayed> {
+fn failed(status: StatusCode) -> Response<ForwardedBody> {
     let mut response = Response::new(Either::Right(Empty::new()));
     *response.status_mut() = status;
     response

@@ -1,6 +1,4 @@
-//! Floods: more bytes, lines or messages than anybody asked for (T26).
-//!
-//! They do NOT pace themselves: each writes as fast as the other side reads.
+//! Modes that flood the client with bytes, lines or messages (T26), as fast as it reads.
 
 use std::iter::{once, once_with, repeat_with};
 use std::time::Duration;
@@ -8,47 +6,47 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::act::{Act, Chunks, Play, acts, raw};
-use super::scene::{Scene, notification};
+use super::action::{ActionSequence, ByteChunks, HostileAction, action_sequence, raw};
+use super::context::{HookContext, notification};
 
 const CHUNK: usize = 64 * 1024;
 const HUGE_LIST: usize = 20_000;
 
-pub(super) fn no_newline(_: &Scene) -> Play {
+pub(super) fn no_newline(_: &HookContext) -> ActionSequence {
     let chunk = Bytes::from(vec![b'x'; CHUNK]);
-    let endless: Chunks = Box::new(repeat_with(move || chunk.clone()));
-    acts([Act::Stream(endless, Duration::ZERO)])
+    let endless: ByteChunks = Box::new(repeat_with(move || chunk.clone()));
+    action_sequence([HostileAction::Stream(endless, Duration::ZERO)])
 }
 
-pub(super) fn big_line(scene: &Scene) -> Play {
+pub(super) fn big_line(scene: &HookContext) -> ActionSequence {
     let frame = scene.text("%");
-    filled(&frame, b'x', scene.world.options.bytes)
+    filled(&frame, b'x', scene.shared.options.bytes)
 }
 
-pub(super) fn base64(scene: &Scene) -> Play {
+pub(super) fn base64(scene: &HookContext) -> ActionSequence {
     let image = json!({ "type": "image", "mimeType": "image/png", "data": "%" });
-    filled(&scene.result(&json!({ "content": [image] })), b'A', scene.world.options.bytes)
+    filled(&scene.result(&json!({ "content": [image] })), b'A', scene.shared.options.bytes)
 }
 
 /// The frame with its `%` replaced by so many bytes, never whole in memory.
-fn filled(frame: &Bytes, filler: u8, bytes: usize) -> Play {
+fn filled(frame: &Bytes, filler: u8, bytes: usize) -> ActionSequence {
     let middle = frame.iter().position(|byte| *byte == b'%').unwrap_or(0);
     let (head, tail) = (frame.slice(..middle), frame.slice(middle + 1..));
     let chunk = Bytes::from(vec![filler; CHUNK]);
     let body = (0..bytes.div_ceil(CHUNK))
         .map(move |number| chunk.slice(..CHUNK.min(bytes - number * CHUNK)));
-    let chunks: Chunks = Box::new(once(head).chain(body).chain(once(tail)));
-    acts([Act::Stream(chunks, Duration::ZERO)])
+    let chunks: ByteChunks = Box::new(once(head).chain(body).chain(once(tail)));
+    action_sequence([HostileAction::Stream(chunks, Duration::ZERO)])
 }
 
-pub(super) fn stderr(_: &Scene) -> Play {
+pub(super) fn stderr(_: &HookContext) -> ActionSequence {
     let lines = "ERROR this line says nothing and there is no end to it\n".repeat(100);
     let lines = Bytes::from(lines);
-    Box::new(repeat_with(move || Act::Stderr(lines.clone())))
+    Box::new(repeat_with(move || HostileAction::Stderr(lines.clone())))
 }
 
-pub(super) fn noise(_: &Scene) -> Play {
-    acts([
+pub(super) fn noise(_: &HookContext) -> ActionSequence {
+    action_sequence([
         raw("npm warn deprecated: this is not JSON"),
         raw("{\"level\":\"info\",\"message\":\"this is JSON but no JSON-RPC\"}"),
         raw("{\"jsonrpc\":\"2.0\",\"id\":"),
@@ -56,22 +54,22 @@ pub(super) fn noise(_: &Scene) -> Play {
     ])
 }
 
-pub(super) fn noise_around(scene: &Scene) -> Play {
-    let answer = scene.ordinary();
+pub(super) fn noise_around(scene: &HookContext) -> ActionSequence {
+    let answer = scene.ordinary_response();
     let before = once(raw("Debugger attached."));
     let after = once_with(|| raw("\u{1b}[33mwarning\u{1b}[0m: still not JSON"));
-    Box::new(before.chain(once(Act::Message(answer))).chain(after))
+    Box::new(before.chain(once(HostileAction::Message(answer))).chain(after))
 }
 
-pub(super) fn progress(scene: &Scene) -> Play {
+pub(super) fn progress(scene: &HookContext) -> ActionSequence {
     let token = scene.progress_token();
     Box::new((1_u64..).map(move |progress| {
         let params = json!({ "progressToken": token, "progress": progress });
-        Act::Message(notification("notifications/progress", &params))
+        HostileAction::Message(notification("notifications/progress", &params))
     }))
 }
 
-pub(super) fn huge_list(scene: &Scene) -> Play {
+pub(super) fn huge_list(scene: &HookContext) -> ActionSequence {
     let padding = "all work and no play makes a long description ".repeat(26);
     let tool = |number| {
         json!({
@@ -81,5 +79,5 @@ pub(super) fn huge_list(scene: &Scene) -> Play {
         })
     };
     let tools: Vec<_> = (0..HUGE_LIST).map(tool).collect();
-    acts([Act::Message(scene.tools(&tools))])
+    action_sequence([HostileAction::Message(scene.tools(&tools))])
 }

@@ -1,32 +1,34 @@
-//! Time: answers that do not come, or come too slowly to be useful (T35).
-//!
-//! They do NOT close anything: the other side has to decide that it has waited long enough.
+//! Modes that never answer, or answer too slowly (T35). They close no connection, so that the
+//! client must time out.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
 
-use super::act::{Act, Chunks, Play, acts};
-use super::scene::{Scene, notification};
+use super::action::{ActionSequence, ByteChunks, HostileAction, action_sequence};
+use super::context::{HookContext, notification};
 
 const TICK: Duration = Duration::from_millis(100);
 
-pub(super) fn forever(_: &Scene) -> Play {
-    acts([Act::Hang])
+pub(super) fn forever(_: &HookContext) -> ActionSequence {
+    action_sequence([HostileAction::Hang])
 }
 
-pub(super) fn drip(scene: &Scene) -> Play {
-    let answer = scene.ordinary();
-    let drops: Chunks =
+pub(super) fn drip(scene: &HookContext) -> ActionSequence {
+    let answer = scene.ordinary_response();
+    let drops: ByteChunks =
         Box::new((0..answer.len()).map(move |at| Bytes::copy_from_slice(&answer[at..=at])));
-    acts([Act::Stream(drops, TICK)])
+    action_sequence([HostileAction::Stream(drops, TICK)])
 }
 
-pub(super) fn progress(scene: &Scene) -> Play {
+pub(super) fn progress(scene: &HookContext) -> ActionSequence {
     let token = scene.progress_token();
     Box::new((1_u64..).flat_map(move |progress| {
         let params = json!({ "progressToken": token, "progress": progress });
-        [Act::Message(notification("notifications/progress", &params)), Act::Pause(TICK)]
+        [
+            HostileAction::Message(notification("notifications/progress", &params)),
+            HostileAction::Pause(TICK),
+        ]
     }))
 }

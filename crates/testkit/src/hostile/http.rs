@@ -1,8 +1,8 @@
-//! The Streamable HTTP carrier: a POST starts a play, its response carries it.
+//! The Streamable HTTP transport: a POST starts a sequence of actions, and its response carries
+//! them.
 //!
-//! A play of one message is answered with JSON, unframed bytes as they come with the JSON media
-//! type, and everything else as an event stream. It does NOT know modes, offers no GET stream and
-//! does not check sessions.
+//! A sequence of one message is answered with JSON, unframed bytes with the JSON media type, and
+//! everything else with an event stream. There is no GET stream, and sessions are not checked.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,18 +19,19 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use super::act::{Act, Chunks, Outlet, Play, perform};
-use super::server::Server;
+use super::action::{ActionSequence, ActionSink, ByteChunks, HostileAction, perform};
+use super::server::HostileServer;
 
-type Body = Channel<Bytes, Infallible>;
+/// A response body that is fed through a channel.
+type ChannelBody = Channel<Bytes, Infallible>;
 
 /// Serves until the process is stopped.
-pub(super) async fn serve(server: Server, address: SocketAddr) -> io::Result<()> {
+pub(super) async fn serve(server: HostileServer, address: SocketAddr) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     if let Some(play) = server.start() {
-        let world = server.world.clone();
-        tokio::spawn(async move { perform(play, &mut Nowhere, &world).await });
+        let world = server.shared.clone();
+        tokio::spawn(async move { perform(play, &mut NullActionSink, &world).await });
     }
     loop {
         let (stream, _) = listener.accept().await?;
@@ -45,7 +46,10 @@ pub(super) async fn serve(server: Server, address: SocketAddr) -> io::Result<()>
     }
 }
 
-async fn respond(server: Server, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+async fn respond(
+    server: HostileServer,
+    request: Request<Incoming>,
+) -> Result<Response<ChannelBody>, Infallible> {
     Ok(match *request.method() {
         Method::POST => post(server, request).await,
         Method::DELETE => empty(StatusCode::OK),
@@ -53,24 +57,27 @@ async fn respond(server: Server, request: Request<Incoming>) -> Result<Response<
     })
 }
 
-async fn post(server: Server, request: Request<Incoming>) -> Response<Body> {
+async fn post(server: HostileServer, request: Request<Incoming>) -> Response<ChannelBody> {
     let Ok(body) = request.into_body().collect().await else {
         return empty(StatusCode::BAD_REQUEST);
     };
     match server.receive(&body.to_bytes()) {
-        Some(play) => carry(server, play),
+        Some(play) => stream_actions(server, play),
         None => empty(StatusCode::ACCEPTED),
     }
 }
 
-fn carry(server: Server, mut play: Play) -> Response<Body> {
-    let opening: Vec<Act> = play.by_ref().take(2).collect();
-    let as_events = !matches!(opening.as_slice(), [Act::Message(_)] | [Act::Stream(..), ..]);
+fn stream_actions(server: HostileServer, mut play: ActionSequence) -> Response<ChannelBody> {
+    let opening: Vec<HostileAction> = play.by_ref().take(2).collect();
+    let as_events = !matches!(
+        opening.as_slice(),
+        [HostileAction::Message(_)] | [HostileAction::Stream(..), ..]
+    );
     let (sender, body) = Channel::new(16);
-    let mut out = Carried { sender, as_events };
+    let mut out = ResponseActionSink { sender, as_events };
     tokio::spawn(async move {
         let play = Box::new(opening.into_iter().chain(play));
-        perform(play, &mut out, &server.world).await
+        perform(play, &mut out, &server.shared).await
     });
     let mut response = Response::new(body);
     let media_type = if as_events { "text/event-stream" } else { "application/json" };
@@ -80,25 +87,25 @@ fn carry(server: Server, mut play: Play) -> Response<Body> {
     response
 }
 
-fn empty(status: StatusCode) -> Response<Body> {
+fn empty(status: StatusCode) -> Response<ChannelBody> {
     let mut response = Response::new(Channel::new(1).1);
     *response.status_mut() = status;
     response
 }
 
-/// A response body.
-struct Carried {
+/// A sink that writes to a response body.
+struct ResponseActionSink {
     sender: http_body_util::channel::Sender<Bytes>,
     as_events: bool,
 }
 
-impl Carried {
+impl ResponseActionSink {
     async fn send(&mut self, bytes: Bytes) -> io::Result<()> {
         self.sender.send_data(bytes).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
-impl Outlet for Carried {
+impl ActionSink for ResponseActionSink {
     async fn message(&mut self, message: Bytes) -> io::Result<()> {
         if self.as_events {
             self.send([b"event: message\ndata: ", &message[..], b"\n\n"].concat().into()).await
@@ -107,7 +114,7 @@ impl Outlet for Carried {
         }
     }
 
-    async fn stream(&mut self, chunks: Chunks, pause: Duration) -> io::Result<()> {
+    async fn stream(&mut self, chunks: ByteChunks, pause: Duration) -> io::Result<()> {
         for chunk in chunks {
             self.send(chunk).await?;
             if !pause.is_zero() {
@@ -118,15 +125,15 @@ impl Outlet for Carried {
     }
 }
 
-/// Before the first request there is no stream to write to.
-struct Nowhere;
+/// A sink that discards everything, for actions before the first request.
+struct NullActionSink;
 
-impl Outlet for Nowhere {
+impl ActionSink for NullActionSink {
     async fn message(&mut self, _: Bytes) -> io::Result<()> {
         Ok(())
     }
 
-    async fn stream(&mut self, _: Chunks, _: Duration) -> io::Result<()> {
+    async fn stream(&mut self, _: ByteChunks, _: Duration) -> io::Result<()> {
         Ok(())
     }
 }

@@ -1,54 +1,56 @@
-//! Answers under ids that are not the request's (T29).
-//!
-//! They do NOT touch the content, so that a test sees at once whose answer arrived where.
+//! Modes that answer with wrong ids (T29). The content stays correct, so that a test sees which
+//! answer arrived where.
 
 use std::iter::once;
 
 use bytes::Bytes;
 use serde_json::json;
 
-use super::act::{Act, Play, acts, says};
-use super::scene::{Scene, text_result};
+use super::action::{ActionSequence, HostileAction, action_sequence, single_message};
+use super::context::{HookContext, text_result};
 
-pub(super) fn wrong(scene: &Scene) -> Play {
-    says(scene.ordinary_under("987654321"))
+pub(super) fn wrong(scene: &HookContext) -> ActionSequence {
+    single_message(scene.ordinary_response_with_id("987654321"))
 }
 
 /// A number as a string, and a string as a number.
-pub(super) fn other_type(scene: &Scene) -> Play {
+pub(super) fn other_type(scene: &HookContext) -> ActionSequence {
     let id = scene.id();
     let other = match id.strip_prefix('"').and_then(|id| id.strip_suffix('"')) {
         Some(inner) if inner.parse::<u64>().is_ok() => inner.to_owned(),
         Some(_) => "0".to_owned(),
         None => format!("\"{id}\""),
     };
-    says(scene.ordinary_under(&other))
+    single_message(scene.ordinary_response_with_id(&other))
 }
 
-pub(super) fn null(scene: &Scene) -> Play {
-    says(scene.ordinary_under("null"))
+pub(super) fn null(scene: &HookContext) -> ActionSequence {
+    single_message(scene.ordinary_response_with_id("null"))
 }
 
-pub(super) fn float(scene: &Scene) -> Play {
+pub(super) fn float(scene: &HookContext) -> ActionSequence {
     let id = scene.id().trim_matches('"');
     let whole = id.parse::<u64>().unwrap_or_default();
-    says(scene.ordinary_under(&format!("{whole}.0")))
+    single_message(scene.ordinary_response_with_id(&format!("{whole}.0")))
 }
 
-pub(super) fn twice(scene: &Scene) -> Play {
-    acts([Act::Message(scene.ordinary()), Act::Message(scene.text("the second answer"))])
+pub(super) fn twice(scene: &HookContext) -> ActionSequence {
+    action_sequence([
+        HostileAction::Message(scene.ordinary_response()),
+        HostileAction::Message(scene.text("the second answer")),
+    ])
 }
 
-pub(super) fn unsolicited(scene: &Scene) -> Play {
+pub(super) fn unsolicited(scene: &HookContext) -> ActionSequence {
     let strays = (0..100_u32).map(|number| {
         let answer = json!({
             "jsonrpc": "2.0",
             "id": 900_000_000 + number,
             "result": text_result("nobody asked"),
         });
-        Act::Message(Bytes::from(answer.to_string()))
+        HostileAction::Message(Bytes::from(answer.to_string()))
     });
-    Box::new(strays.chain(once(Act::Message(scene.ordinary()))))
+    Box::new(strays.chain(once(HostileAction::Message(scene.ordinary_response()))))
 }
 
 #[cfg(test)]
@@ -56,9 +58,10 @@ mod tests {
     use super::super::ordinary_scene;
     use super::*;
 
-    fn answered_id(play: Play) -> String {
-        let Some(Act::Message(message)) = { play }.next() else { panic!("no message") };
-        let answer: super::super::scene::Incoming = serde_json::from_slice(&message).unwrap();
+    fn answered_id(play: ActionSequence) -> String {
+        let Some(HostileAction::Message(message)) = { play }.next() else { panic!("no message") };
+        let answer: super::super::context::IncomingMessage =
+            serde_json::from_slice(&message).unwrap();
         answer.id.map_or_else(|| "null".to_owned(), |id| id.get().to_owned())
     }
 

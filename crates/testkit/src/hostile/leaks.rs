@@ -1,23 +1,22 @@
-//! What the server was given at its start and should not have been (T25).
-//!
-//! It does NOT look further than its own process.
+//! A mode that reports what the server inherited at its start and should not have (T25). It looks
+//! only at its own process.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::json;
 
-use super::act::{Play, says};
-use super::scene::Scene;
+use super::action::{ActionSequence, single_message};
+use super::context::HookContext;
 
-pub(super) fn environment(scene: &Scene) -> Play {
+pub(super) fn environment(scene: &HookContext) -> ActionSequence {
     let variables: BTreeMap<String, String> =
         std::env::vars_os().map(|(name, value)| (lossy(&name), lossy(&value))).collect();
-    says(scene.text(&json!(variables).to_string()))
+    single_message(scene.text(&json!(variables).to_string()))
 }
 
-pub(super) fn descriptors(scene: &Scene) -> Play {
-    says(scene.text(&json!(scene.world.descriptors).to_string()))
+pub(super) fn descriptors(scene: &HookContext) -> ActionSequence {
+    single_message(scene.text(&json!(scene.shared.descriptors).to_string()))
 }
 
 /// The descriptors that are open now, except the one that reads them.

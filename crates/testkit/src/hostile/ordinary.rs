@@ -1,16 +1,15 @@
-//! The ordinary server under every mode: two tools, correct answers.
-//!
-//! It does NOT misbehave; whatever a mode does not replace, a client meets here.
+//! The ordinary server under every mode: two tools and correct answers. It handles everything that
+//! a mode does not replace.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::scene::Scene;
+use super::context::HookContext;
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// The ordinary answer to the scene's request.
-pub(super) fn answer(scene: &Scene) -> Bytes {
+pub(super) fn answer(scene: &HookContext) -> Bytes {
     match scene.request.method.as_deref().unwrap_or_default() {
         "initialize" => scene.result(&opening(&scene.request.params)),
         "ping" | "logging/setLevel" => scene.result(&json!({})),
@@ -47,7 +46,7 @@ fn opening(params: &Value) -> Value {
     })
 }
 
-fn call(scene: &Scene) -> Bytes {
+fn call(scene: &HookContext) -> Bytes {
     match scene.request.params["name"].as_str() {
         Some("echo") => scene.text(scene.argument("text").as_str().unwrap_or_default()),
         Some("trigger") => scene.text("triggered"),
@@ -55,7 +54,7 @@ fn call(scene: &Scene) -> Bytes {
     }
 }
 
-fn failure(scene: &Scene, code: i32, message: &str) -> Bytes {
+fn failure(scene: &HookContext, code: i32, message: &str) -> Bytes {
     let error = json!({ "code": code, "message": message });
     Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, scene.id()))
 }

@@ -1,14 +1,14 @@
-//! Schemas that are wrong, or costly to follow (T31).
+//! Modes with invalid or expensive schemas (T31).
 //!
-//! Beside the bad ones stand the ordinary tools, which must stay usable.
+//! The ordinary tools are listed too and must stay usable.
 
 use serde_json::{Value, json};
 
-use super::act::{Play, says};
+use super::action::{ActionSequence, single_message};
+use super::context::HookContext;
 use super::ordinary::tools;
-use super::scene::Scene;
 
-pub(super) fn bad(scene: &Scene) -> Play {
+pub(super) fn bad(scene: &HookContext) -> ActionSequence {
     let schemas = [
         ("no_type", json!({})),
         ("array_type", json!({ "type": "array" })),
@@ -23,22 +23,22 @@ pub(super) fn bad(scene: &Scene) -> Play {
     list(scene, schemas)
 }
 
-pub(super) fn redos(scene: &Scene) -> Play {
+pub(super) fn redos(scene: &HookContext) -> ActionSequence {
     let pattern = json!({ "type": "string", "pattern": "^(([a-z])+.)+[A-Z]([a-z])+$" });
     list(scene, [("redos", json!({ "type": "object", "properties": { "text": pattern } }))])
 }
 
-pub(super) fn remote_reference(scene: &Scene) -> Play {
-    // Nobody listens on the discard port; a test that does sees whether anybody came.
+pub(super) fn remote_reference(scene: &HookContext) -> ActionSequence {
+    // Normally no process listens on the discard port; a test can listen there to detect a fetch.
     let remote = json!({ "$ref": "http://127.0.0.1:9/schema.json" });
     list(scene, [("refssrf", json!({ "type": "object", "properties": { "text": remote } }))])
 }
 
-fn list<const N: usize>(scene: &Scene, schemas: [(&str, Value); N]) -> Play {
+fn list<const N: usize>(scene: &HookContext, schemas: [(&str, Value); N]) -> ActionSequence {
     let bad = schemas.map(|(name, schema)| {
         json!({ "name": name, "description": "Has an odd schema.", "inputSchema": schema })
     });
     let no_schema = json!({ "name": "no_schema", "description": "Has no schema." });
     let all: Vec<Value> = tools().into_iter().chain(bad).chain([no_schema]).collect();
-    says(scene.tools(&all))
+    single_message(scene.tools(&all))
 }

@@ -1,67 +1,66 @@
-//! From a message to the play that follows it: the mode's hook for that phase, or the ordinary
-//! answer.
+//! Chooses the actions for a message: from the mode's hook for that phase, or the ordinary answer.
 //!
-//! It does NOT perform; a carrier does, because only it knows where the bytes go.
+//! The transports perform the actions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::act::{Play, says};
-use super::modes::{Hook, Mode, Phase};
-use super::scene::{Incoming, Scene, World};
+use super::action::{ActionSequence, single_message};
+use super::context::{HookContext, HostileState, IncomingMessage};
+use super::modes::{HostileHook, HostileMode, HostilePhase};
 
-/// A server in one mode.
+/// A hostile server in one mode.
 #[derive(Clone)]
-pub(super) struct Server {
-    mode: &'static Mode,
-    pub(super) world: Arc<World>,
+pub(super) struct HostileServer {
+    mode: &'static HostileMode,
+    pub(super) shared: Arc<HostileState>,
 }
 
-impl Server {
-    pub(super) fn new(mode: &'static Mode, world: Arc<World>) -> Self {
-        Server { mode, world }
+impl HostileServer {
+    pub(super) fn new(mode: &'static HostileMode, world: Arc<HostileState>) -> Self {
+        HostileServer { mode, shared: world }
     }
 
     /// What happens before the first message.
-    pub(super) fn start(&self) -> Option<Play> {
-        Some(self.hook(Phase::Start)?(&self.scene(Incoming::default())))
+    pub(super) fn start(&self) -> Option<ActionSequence> {
+        Some(self.hook(HostilePhase::Start)?(&self.scene(IncomingMessage::default())))
     }
 
     /// What follows a message; nothing follows a notification or an answer.
-    pub(super) fn receive(&self, message: &[u8]) -> Option<Play> {
-        let Ok(incoming) = serde_json::from_slice::<Incoming>(message) else {
+    pub(super) fn receive(&self, message: &[u8]) -> Option<ActionSequence> {
+        let Ok(incoming) = serde_json::from_slice::<IncomingMessage>(message) else {
             let error =
                 br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"unreadable"}}"#;
-            return Some(says(Bytes::from_static(error)));
+            return Some(single_message(Bytes::from_static(error)));
         };
         match (&incoming.id, &incoming.method) {
             (Some(_), Some(_)) => Some(self.answer(self.scene(incoming))),
             (Some(_), None) => {
-                self.world.note_answer(&incoming);
+                self.shared.note_answer(&incoming);
                 None
             }
             (None, _) => None,
         }
     }
 
-    fn answer(&self, scene: Scene) -> Play {
+    fn answer(&self, scene: HookContext) -> ActionSequence {
         let Some(phase) = phase_of(&scene.request) else {
-            return says(scene.ordinary());
+            return single_message(scene.ordinary_response());
         };
-        if phase == Phase::Call {
-            scene.world.triggered.fetch_add(1, Ordering::Relaxed);
+        if phase == HostilePhase::Call {
+            scene.shared.triggered.fetch_add(1, Ordering::Relaxed);
         }
         match self.hook(phase) {
             Some(hook) => hook(&scene),
-            None => says(scene.ordinary()),
+            None => single_message(scene.ordinary_response()),
         }
     }
 
     /// The hook at a phase. With `--at`, the mode's first hook stands there and nowhere else.
-    fn hook(&self, phase: Phase) -> Option<Hook> {
-        match self.world.options.at {
+    fn hook(&self, phase: HostilePhase) -> Option<HostileHook> {
+        match self.shared.options.at {
             Some(moved) => {
                 (phase == moved).then(|| self.mode.hooks.first().map(|(_, hook)| *hook))?
             }
@@ -69,16 +68,16 @@ impl Server {
         }
     }
 
-    fn scene(&self, request: Incoming) -> Scene {
-        Scene { request, world: Arc::clone(&self.world) }
+    fn scene(&self, request: IncomingMessage) -> HookContext {
+        HookContext { request, shared: Arc::clone(&self.shared) }
     }
 }
 
-fn phase_of(request: &Incoming) -> Option<Phase> {
+fn phase_of(request: &IncomingMessage) -> Option<HostilePhase> {
     match request.method.as_deref()? {
-        "initialize" => Some(Phase::Initialize),
-        "tools/list" => Some(Phase::List),
-        "tools/call" if request.params["name"] == "trigger" => Some(Phase::Call),
+        "initialize" => Some(HostilePhase::Initialize),
+        "tools/list" => Some(HostilePhase::List),
+        "tools/call" if request.params["name"] == "trigger" => Some(HostilePhase::Call),
         _ => None,
     }
 }

@@ -1,6 +1,5 @@
-//! The stdio carrier: a line in starts a play, plays run beside each other, stdout is shared.
-//!
-//! It does NOT know modes.
+//! The stdio transport: each input line starts a sequence of actions. Sequences run concurrently
+//! and share stdout.
 
 use std::io;
 use std::sync::Arc;
@@ -11,22 +10,23 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Stdout};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use super::act::{Chunks, Outlet, perform};
-use super::server::Server;
+use super::action::{ActionSink, ByteChunks, perform};
+use super::server::HostileServer;
 
 /// How long plays that are under way when stdin ends may take to finish.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// A sink that writes to the shared stdout.
 #[derive(Clone)]
-struct Pipe(Arc<Mutex<Stdout>>);
+struct StdoutActionSink(Arc<Mutex<Stdout>>);
 
 /// Serves until stdin ends.
-pub(super) async fn serve(server: Server) -> io::Result<()> {
-    let pipe = Pipe(Arc::new(Mutex::new(tokio::io::stdout())));
+pub(super) async fn serve(server: HostileServer) -> io::Result<()> {
+    let pipe = StdoutActionSink(Arc::new(Mutex::new(tokio::io::stdout())));
     let mut plays = JoinSet::new();
     let mut stage = |play| {
         let (mut pipe, server) = (pipe.clone(), server.clone());
-        plays.spawn(async move { perform(play, &mut pipe, &server.world).await });
+        plays.spawn(async move { perform(play, &mut pipe, &server.shared).await });
     };
     if let Some(play) = server.start() {
         stage(play);
@@ -39,7 +39,7 @@ pub(super) async fn serve(server: Server) -> io::Result<()> {
         }
         line.clear();
     }
-    if server.world.stays() {
+    if server.shared.stays() {
         std::future::pending::<()>().await;
     }
     let finished = async { while plays.join_next().await.is_some() {} };
@@ -48,7 +48,7 @@ pub(super) async fn serve(server: Server) -> io::Result<()> {
     Ok(())
 }
 
-impl Outlet for Pipe {
+impl ActionSink for StdoutActionSink {
     async fn message(&mut self, message: Bytes) -> io::Result<()> {
         let mut stdout = self.0.lock().await;
         stdout.write_all(&message).await?;
@@ -56,7 +56,7 @@ impl Outlet for Pipe {
         stdout.flush().await
     }
 
-    async fn stream(&mut self, chunks: Chunks, pause: Duration) -> io::Result<()> {
+    async fn stream(&mut self, chunks: ByteChunks, pause: Duration) -> io::Result<()> {
         let mut stdout = self.0.lock().await;
         for chunk in chunks {
             stdout.write_all(&chunk).await?;

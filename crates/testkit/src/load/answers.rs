@@ -1,16 +1,17 @@
-//! Finding and checking the answer in a response body, whether JSON or an event stream.
+//! Finds and verifies the answer in a response body, either JSON or an event stream.
 //!
-//! It does NOT tolerate: a second answer, a foreign id or an `error` member is a failed call.
+//! It is strict: a second answer, a foreign id or an `error` member is a failed call.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::echo::Era;
+use crate::echo::TestEra;
 
+/// A JSON-RPC response with a result of type `R`.
 #[derive(Deserialize)]
-struct Envelope<'a, R> {
+struct ResultResponse<'a, R> {
     id: Option<u64>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
@@ -18,32 +19,34 @@ struct Envelope<'a, R> {
     error: Option<ErrorObject>,
 }
 
+/// The error of a failed response.
 #[derive(Debug, Deserialize)]
 struct ErrorObject {
     code: i64,
     message: String,
 }
 
-/// A tool result as far as it is compared.
+/// The parts of a tool result that are compared.
 #[derive(Deserialize)]
-pub(super) struct Called<'a> {
+pub(super) struct ToolCallResult<'a> {
     #[serde(borrow)]
-    content: Vec<Text<'a>>,
+    content: Vec<TextContent<'a>>,
     #[serde(default, rename = "isError")]
     is_error: bool,
     #[serde(borrow, rename = "resultType")]
     result_type: Option<Cow<'a, str>>,
 }
 
+/// A text block of a tool result.
 #[derive(Deserialize)]
-struct Text<'a> {
+struct TextContent<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
 }
 
 /// One page of a tool list.
 #[derive(Deserialize)]
-pub(super) struct Page {
+pub(super) struct ToolPage {
     pub(super) tools: Vec<IgnoredAny>,
     #[serde(rename = "nextCursor")]
     pub(super) next: Option<String>,
@@ -71,7 +74,7 @@ pub(super) fn result<'a, R: Deserialize<'a>>(
 
 /// The result in one message; nothing if the message is a notification or a request.
 fn envelope<'a, R: Deserialize<'a>>(message: &'a [u8], id: u64) -> Result<Option<R>, String> {
-    let envelope: Envelope<'a, R> =
+    let envelope: ResultResponse<'a, R> =
         serde_json::from_slice(message).map_err(|error| format!("unreadable answer: {error}"))?;
     if envelope.method.is_some() {
         return Ok(None);
@@ -95,10 +98,10 @@ fn events(body: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|data| !data.is_empty())
 }
 
-impl Called<'_> {
+impl ToolCallResult<'_> {
     /// Whether the result is exactly one text, this one, in the form of this era.
-    pub(super) fn must_be(&self, expected: &str, era: Era) -> Result<(), String> {
-        let complete = era == Era::Legacy || self.result_type.as_deref() == Some("complete");
+    pub(super) fn expect_text(&self, expected: &str, era: TestEra) -> Result<(), String> {
+        let complete = era == TestEra::Legacy || self.result_type.as_deref() == Some("complete");
         match self.content.as_slice() {
             _ if !complete => Err(format!("a result of type {:?}", self.result_type)),
             _ if self.is_error => Err("the tool reported an error".to_owned()),
@@ -114,14 +117,16 @@ mod tests {
     use super::*;
 
     fn text(body: &str, is_stream: bool) -> Result<(), String> {
-        result::<Called<'_>>(body.as_bytes(), is_stream, 7)?.must_be("hi", Era::Legacy)
+        result::<ToolCallResult<'_>>(body.as_bytes(), is_stream, 7)?
+            .expect_text("hi", TestEra::Legacy)
     }
 
     #[test]
     fn a_modern_result_says_that_it_is_complete() {
         let modern = GOOD.replace("}]}", r#"}],"resultType":"complete"}"#);
         let check = |body: &str| {
-            result::<Called<'_>>(body.as_bytes(), false, 7)?.must_be("hi", Era::Modern)
+            result::<ToolCallResult<'_>>(body.as_bytes(), false, 7)?
+                .expect_text("hi", TestEra::Modern)
         };
         assert_eq!(check(&modern), Ok(()));
         assert!(check(GOOD).unwrap_err().contains("of type"));

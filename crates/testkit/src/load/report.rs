@@ -1,7 +1,7 @@
-//! What a run found, computed from every single latency.
+//! The report of a run, computed from all latencies.
 //!
-//! It does NOT use a histogram: a run is a few hundred thousand calls at most, so the exact
-//! percentiles cost four bytes each and need no explanation.
+//! A run has a few hundred thousand calls at most, so exact percentiles need only four bytes per
+//! call and no histogram.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// The outcome of one run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct LoadReport {
     /// Iterations that were answered correctly.
     pub calls: u64,
     /// Iterations that were not.
@@ -27,15 +27,15 @@ pub struct Report {
     pub first_error: Option<String>,
 }
 
-/// What one worker saw.
+/// The results of one worker.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct WorkerStats {
     nanos: Vec<u32>,
     errors: u64,
     first_error: Option<String>,
 }
 
-impl Tally {
+impl WorkerStats {
     pub(super) fn record(&mut self, took: Duration, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => self.nanos.push(u32::try_from(took.as_nanos()).unwrap_or(u32::MAX)),
@@ -46,16 +46,16 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, other: Tally) {
+    pub(super) fn add(&mut self, other: WorkerStats) {
         self.nanos.extend(other.nanos);
         self.errors += other.errors;
         self.first_error = self.first_error.take().or(other.first_error);
     }
 
-    pub(super) fn report(mut self, took: Duration) -> Report {
+    pub(super) fn report(mut self, took: Duration) -> LoadReport {
         self.nanos.sort_unstable();
         let seconds = took.as_secs_f64();
-        Report {
+        LoadReport {
             calls: self.nanos.len() as u64,
             errors: self.errors,
             seconds,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_error_is_not_a_call() {
-        let mut tally = Tally::default();
+        let mut tally = WorkerStats::default();
         tally.record(Duration::from_micros(5), Ok(()));
         tally.record(Duration::from_micros(5), Err("wrong".into()));
         let report = tally.report(Duration::from_secs(1));

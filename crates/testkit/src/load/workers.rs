@@ -1,7 +1,7 @@
 //! The closed loop: each worker sends its next request when the last one was answered.
 //!
-//! It does NOT pace: with C workers there are exactly C requests in flight, which is what the
-//! benchmark compares; it says nothing about latency at a given rate.
+//! There is no pacing: C workers have exactly C requests in flight, which is what the benchmark
+//! compares. The results say nothing about latency at a given rate.
 
 use std::io;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 use tokio::task::{JoinSet, LocalSet};
 
-use super::cases::Iteration;
-use super::channel::Channel;
-use super::report::{Report, Tally};
-use super::{Case, Options};
+use super::cases::CaseRunner;
+use super::connection::LoadConnection;
+use super::report::{LoadReport, WorkerStats};
+use super::{LoadCase, Options};
 
-/// What all workers share: how much is left, and when to begin.
-struct Run {
+/// The state that all workers share: the remaining work and the start signal.
+struct LoadRun {
     options: Options,
     warmup_left: AtomicU64,
     left: AtomicU64,
@@ -29,10 +29,10 @@ struct Run {
 pub async fn drive(
     options: &Options,
     when_warm: impl FnOnce() -> io::Result<()>,
-) -> io::Result<Report> {
+) -> io::Result<LoadReport> {
     let workers = options.concurrency.get();
     let everyone = workers as usize + 1;
-    let run = Rc::new(Run {
+    let run = Rc::new(LoadRun {
         options: options.clone(),
         warmup_left: AtomicU64::new(options.warmup),
         left: AtomicU64::new(if options.seconds.is_some() { u64::MAX } else { options.calls }),
@@ -50,7 +50,7 @@ pub async fn drive(
             when_warm()?;
             run.begin.wait().await;
             let began = Instant::now();
-            let mut total = Tally::default();
+            let mut total = WorkerStats::default();
             while let Some(tally) = working.join_next().await {
                 total.add(tally.map_err(io::Error::other)?);
             }
@@ -59,9 +59,9 @@ pub async fn drive(
         .await
 }
 
-async fn work(run: Rc<Run>, number: u32) -> Tally {
-    let iteration = Iteration::new(&run.options, number);
-    let mut tally = Tally::default();
+async fn work(run: Rc<LoadRun>, number: u32) -> WorkerStats {
+    let iteration = CaseRunner::new(&run.options, number);
+    let mut tally = WorkerStats::default();
     // Connecting is no part of the first measured call.
     let mut channel = connect(&run.options, number).await.ok();
     while take(&run.warmup_left) {
@@ -85,8 +85,8 @@ async fn work(run: Rc<Run>, number: u32) -> Tally {
 /// One iteration, on a new connection if there is none or the last one failed.
 async fn attempt(
     options: &Options,
-    iteration: &Iteration<'_>,
-    kept: &mut Option<Channel>,
+    iteration: &CaseRunner<'_>,
+    kept: &mut Option<LoadConnection>,
     (number, sequence): (u32, u64),
 ) -> Result<(), String> {
     let mut channel = match kept.take() {
@@ -98,11 +98,11 @@ async fn attempt(
     Ok(())
 }
 
-async fn connect(options: &Options, number: u32) -> Result<Channel, String> {
-    let mut channel = Channel::connect(options.endpoint(number), options.era())
+async fn connect(options: &Options, number: u32) -> Result<LoadConnection, String> {
+    let mut channel = LoadConnection::connect(options.endpoint(number), options.era())
         .await
         .map_err(|error| format!("connect: {error}"))?;
-    if options.case != Case::Session {
+    if options.case != LoadCase::Session {
         channel.open().await?;
     }
     Ok(channel)

@@ -13,18 +13,23 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::apis::Api;
-use super::record::Record;
-use super::script::Script;
+use super::apis::ModelApi;
+use super::request_log::ModelRequestLog;
+use super::script::ModelScript;
 
-struct Endpoint {
-    script: Script,
-    record: Record,
+/// The scripted model behind the HTTP endpoint.
+struct ModelEndpoint {
+    script: ModelScript,
+    record: ModelRequestLog,
 }
 
 /// Answers every connection of `listener`; it ends only with an error.
-pub(super) async fn serve(listener: TcpListener, script: Script, record: Record) -> io::Result<()> {
-    let endpoint = Arc::new(Endpoint { script, record });
+pub(super) async fn serve(
+    listener: TcpListener,
+    script: ModelScript,
+    record: ModelRequestLog,
+) -> io::Result<()> {
+    let endpoint = Arc::new(ModelEndpoint { script, record });
     loop {
         let (stream, _) = listener.accept().await?;
         let endpoint = Arc::clone(&endpoint);
@@ -41,14 +46,14 @@ pub(super) async fn serve(listener: TcpListener, script: Script, record: Record)
     }
 }
 
-impl Endpoint {
+impl ModelEndpoint {
     async fn respond(&self, request: Request<Incoming>) -> io::Result<Response<Full<Bytes>>> {
         let path = request.uri().path().to_owned();
         if request.method() == Method::GET {
             // Some agents look the model up first.
             return Ok(answer(StatusCode::OK, &json!({ "data": [{ "id": "scripted" }] })));
         }
-        let Some(api) = Api::of(&path) else {
+        let Some(api) = ModelApi::of(&path) else {
             let error = json!({ "error": { "message": "this endpoint knows no such path" } });
             return Ok(answer(StatusCode::NOT_FOUND, &error));
         };

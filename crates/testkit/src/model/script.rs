@@ -1,4 +1,4 @@
-//! What the model does: calls tools in order, then repeats the last result.
+//! The script of the model: it calls tools in order, then repeats the last result.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,16 +12,16 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// A script for one conversation.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Script {
+pub struct ModelScript {
     /// What the full name of every called tool contains: the client's name for the MCP server.
     pub server: String,
     /// The calls, one for each turn.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptedCall>,
 }
 
-/// One call.
+/// One tool call of a script.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Step {
+pub struct ScriptedCall {
     /// How the tool's name ends; the first of these that is offered is called.
     pub call: Vec<String>,
     /// The arguments.
@@ -33,13 +33,13 @@ pub struct Step {
 
 /// A tool that a request offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tool {
+pub(super) struct OfferedTool {
     pub(super) name: String,
     /// The group the name is in, where an API has groups.
     pub(super) namespace: Option<String>,
 }
 
-impl Tool {
+impl OfferedTool {
     /// The name with its group.
     pub(super) fn full_name(&self) -> String {
         let namespace = self.namespace.as_deref().unwrap_or_default();
@@ -47,48 +47,48 @@ impl Tool {
     }
 }
 
-/// What a request says, whichever API it came by.
+/// The content of a request, independent of its API.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
-    pub(super) tools: Vec<Tool>,
+pub(super) struct ModelConversation {
+    pub(super) tools: Vec<OfferedTool>,
     /// The text of every tool result so far.
     pub(super) results: Vec<String>,
 }
 
-/// What the model answers.
+/// The answer of the model.
 #[derive(Debug)]
-pub(super) enum Turn {
+pub(super) enum ModelTurn {
     Say(String),
-    Call { tool: Tool, arguments: Value, number: usize },
+    Call { tool: OfferedTool, arguments: Value, number: usize },
 }
 
-impl Script {
+impl ModelScript {
     /// The next turn of a conversation.
-    pub(super) async fn next(&self, conversation: &Conversation) -> Turn {
+    pub(super) async fn next(&self, conversation: &ModelConversation) -> ModelTurn {
         let number = conversation.results.len();
         // Agents also ask for titles and summaries, without tools.
         let Some(step) = self.steps.get(number).filter(|_| !conversation.tools.is_empty()) else {
             let last = conversation.results.last();
-            return Turn::Say(last.map_or_else(|| "Nothing to do.".to_owned(), Clone::clone));
+            return ModelTurn::Say(last.map_or_else(|| "Nothing to do.".to_owned(), Clone::clone));
         };
         step.wait().await;
         match self.tool(step, &conversation.tools) {
             Some(tool) => {
-                Turn::Call { tool: tool.clone(), arguments: step.arguments.clone(), number }
+                ModelTurn::Call { tool: tool.clone(), arguments: step.arguments.clone(), number }
             }
-            None => Turn::Say(format!("None of {:?} is offered.", step.call)),
+            None => ModelTurn::Say(format!("None of {:?} is offered.", step.call)),
         }
     }
 
-    fn tool<'a>(&self, step: &Step, tools: &'a [Tool]) -> Option<&'a Tool> {
-        let ours = |tool: &&Tool| tool.full_name().contains(&self.server);
+    fn tool<'a>(&self, step: &ScriptedCall, tools: &'a [OfferedTool]) -> Option<&'a OfferedTool> {
+        let ours = |tool: &&OfferedTool| tool.full_name().contains(&self.server);
         step.call
             .iter()
             .find_map(|end| tools.iter().filter(ours).find(|tool| tool.name.ends_with(end)))
     }
 }
 
-impl Step {
+impl ScriptedCall {
     async fn wait(&self) {
         let Some(file) = &self.after else { return };
         let end = Instant::now() + WAIT;

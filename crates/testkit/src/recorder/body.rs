@@ -1,6 +1,6 @@
-//! A response body that is written down while it passes.
+//! A response body that is recorded while it is forwarded.
 //!
-//! Every chunk goes on at once; what it completes is in the log before the client has it.
+//! Every chunk is forwarded at once. A message is in the log before the client receives its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,79 +9,86 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-use super::events::Events;
-use super::log::{Entry, Log};
+use super::events::RecordedEventParser;
+use super::log::{RecordingEntry, RecordingLog};
 
-/// Writes down what one response says.
-pub(super) struct Scribe {
-    log: Arc<Log>,
+/// Records the messages of one response.
+pub(super) struct ResponseRecorder {
+    log: Arc<RecordingLog>,
     /// What every entry of this response begins as.
-    entry: Entry,
-    heard: Heard,
+    entry: RecordingEntry,
+    buffer: ResponseBuffer,
 }
 
-enum Heard {
+/// The part of a response body that is not yet logged.
+enum ResponseBuffer {
     Whole(Vec<u8>),
-    Stream(Events),
+    Stream(RecordedEventParser),
     Ended,
 }
 
-impl Scribe {
+impl ResponseRecorder {
     /// For a response whose body is one text.
-    pub(super) fn whole(log: Arc<Log>, entry: Entry) -> Self {
-        Scribe { log, entry, heard: Heard::Whole(Vec::new()) }
+    pub(super) fn whole(log: Arc<RecordingLog>, entry: RecordingEntry) -> Self {
+        ResponseRecorder { log, entry, buffer: ResponseBuffer::Whole(Vec::new()) }
     }
 
     /// For an event stream; that it began is an entry of its own.
-    pub(super) fn stream(log: Arc<Log>, entry: Entry) -> Self {
+    pub(super) fn stream(log: Arc<RecordingLog>, entry: RecordingEntry) -> Self {
         log.append(&entry);
-        Scribe { log, entry, heard: Heard::Stream(Events::default()) }
+        ResponseRecorder {
+            log,
+            entry,
+            buffer: ResponseBuffer::Stream(RecordedEventParser::default()),
+        }
     }
 
-    fn hear(&mut self, bytes: &[u8]) {
-        match &mut self.heard {
-            Heard::Whole(all) => all.extend_from_slice(bytes),
-            Heard::Stream(events) => {
+    fn record(&mut self, bytes: &[u8]) {
+        match &mut self.buffer {
+            ResponseBuffer::Whole(all) => all.extend_from_slice(bytes),
+            ResponseBuffer::Stream(events) => {
                 for event in events.hear(bytes) {
-                    let entry = self.entry.clone().saying(&event.data);
-                    self.log.append(&Entry { event: event.name, ..entry });
+                    let entry = self.entry.clone().with_content(&event.data);
+                    self.log.append(&RecordingEntry { event: event.name, ..entry });
                 }
             }
-            Heard::Ended => {}
+            ResponseBuffer::Ended => {}
         }
     }
 
     fn end(&mut self) {
-        if let Heard::Whole(all) = std::mem::replace(&mut self.heard, Heard::Ended) {
-            self.log.append(&self.entry.clone().saying(&all));
+        if let ResponseBuffer::Whole(all) =
+            std::mem::replace(&mut self.buffer, ResponseBuffer::Ended)
+        {
+            self.log.append(&self.entry.clone().with_content(&all));
         }
     }
 }
 
-impl Drop for Scribe {
+impl Drop for ResponseRecorder {
     // The client went away before the end: what was heard until then is still true.
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// The server's body with a scribe beside it.
-pub(super) struct Recorded {
+/// The server's body together with its recorder.
+pub(super) struct RecordedBody {
     inner: Incoming,
-    scribe: Scribe,
+    recorder: ResponseRecorder,
 }
 
-impl Recorded {
+impl RecordedBody {
     /// Begins to write down `inner`.
-    pub(super) fn new(inner: Incoming, mut scribe: Scribe) -> Self {
+    pub(super) fn new(inner: Incoming, mut scribe: ResponseRecorder) -> Self {
         if inner.is_end_stream() {
             scribe.end();
         }
-        Recorded { inner, scribe }
+        RecordedBody { inner, recorder: scribe }
     }
 }
 
-impl Body for Recorded {
+impl Body for RecordedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -91,11 +98,11 @@ impl Body for Recorded {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
         match &frame {
-            Some(Ok(frame)) => self.scribe.hear(frame.data_ref().unwrap_or(&Bytes::new())),
-            Some(Err(_)) | None => self.scribe.end(),
+            Some(Ok(frame)) => self.recorder.record(frame.data_ref().unwrap_or(&Bytes::new())),
+            Some(Err(_)) | None => self.recorder.end(),
         }
         if self.inner.is_end_stream() {
-            self.scribe.end();
+            self.recorder.end();
         }
         Poll::Ready(frame)
     }

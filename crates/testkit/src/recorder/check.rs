@@ -1,57 +1,56 @@
-//! Going through a recording: every message that one side sent, how it was carried and what the
-//! headers beside it say.
+//! Checks every message that one side sent in a recording, with its transport and headers.
 //!
-//! It does NOT excuse anything: who lets a hostile upstream's words pass takes them out of the
-//! violations by name.
+//! It makes no exceptions: a test that expects violations, such as those of a hostile server, must
+//! remove them by name.
 
 use std::fmt;
 
 use clap::ValueEnum;
 use serde_json::Value;
 
-use super::conversation::{Conversations, Heard};
-use super::headers::Sent;
-use super::judge::judge;
-use super::log::{Carrier, Direction, Entry};
-use super::mirrors::Mirrors;
-use super::schemas::{Revision, Schemas};
+use super::conversation::{ClassifiedMessage, RecordedConversations};
+use super::expected_headers::ExpectedHeaders;
+use super::headers::ClientHeaderCheck;
+use super::log::{MessageDirection, RecordedTransport, RecordingEntry};
+use super::schemas::{ProtocolSchemas, SchemaRevision};
+use super::validator::validate_message;
 
-/// Who is checked.
+/// The side of a recording that is checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Side {
+pub enum RecordedSide {
     /// The one that serves.
     Server,
     /// The one that asks.
     Client,
 }
 
-impl Side {
-    fn direction(self) -> Direction {
+impl RecordedSide {
+    fn direction(self) -> MessageDirection {
         match self {
-            Side::Server => Direction::ToClient,
-            Side::Client => Direction::ToServer,
+            RecordedSide::Server => MessageDirection::ToClient,
+            RecordedSide::Client => MessageDirection::ToServer,
         }
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug)]
-pub struct Checked {
+pub struct RecordingReport {
     /// How many messages were checked: none is no proof.
     pub messages: usize,
     /// What was wrong.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<ProtocolViolation>,
 }
 
-/// A message that does not fit the protocol.
+/// A message that violates the protocol.
 #[derive(Clone, Debug)]
-pub struct Violation {
+pub struct ProtocolViolation {
     /// The line of the log, from 1.
     pub line: usize,
     /// Where it was going.
-    pub direction: Direction,
+    pub direction: MessageDirection,
     /// The revision it was spoken in.
-    pub revision: Revision,
+    pub revision: SchemaRevision,
     /// What it is, such as `result of tools/call`.
     pub about: String,
     /// What is wrong with it.
@@ -60,14 +59,14 @@ pub struct Violation {
     pub message: Value,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for ProtocolViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Violation { line, revision, about, problems, message, .. } = self;
+        let ProtocolViolation { line, revision, about, problems, message, .. } = self;
         write!(f, "line {line}, {about} ({revision}): {}\n    {message}", problems.join("; "))
     }
 }
 
-impl fmt::Display for Checked {
+impl fmt::Display for RecordingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} messages, {} violations", self.messages, self.violations.len())?;
         self.violations.iter().try_for_each(|violation| write!(f, "\n{violation}"))
@@ -75,31 +74,36 @@ impl fmt::Display for Checked {
 }
 
 /// Checks what `side` sent.
-pub(super) fn check(entries: &[Entry], schemas: &Schemas, side: Side) -> Checked {
-    let checked = Checked { messages: 0, violations: Vec::new() };
-    let mut checker = Checker {
+pub(super) fn check(
+    entries: &[RecordingEntry],
+    schemas: &ProtocolSchemas,
+    side: RecordedSide,
+) -> RecordingReport {
+    let checked = RecordingReport { messages: 0, violations: Vec::new() };
+    let mut checker = RecordingChecker {
         schemas,
         side,
-        known: Conversations::default(),
-        mirrors: Mirrors::default(),
+        known: RecordedConversations::default(),
+        mirrors: ExpectedHeaders::default(),
         checked,
     };
     for (index, entry) in entries.iter().enumerate() {
-        checker.take(index + 1, entry);
+        checker.check_entry(index + 1, entry);
     }
     checker.checked
 }
 
-struct Checker<'a> {
-    schemas: &'a Schemas,
-    side: Side,
-    known: Conversations,
-    mirrors: Mirrors,
-    checked: Checked,
+/// Checks the entries of one recording in order.
+struct RecordingChecker<'a> {
+    schemas: &'a ProtocolSchemas,
+    side: RecordedSide,
+    known: RecordedConversations,
+    mirrors: ExpectedHeaders,
+    checked: RecordingReport,
 }
 
-impl Checker<'_> {
-    fn take(&mut self, line: usize, entry: &Entry) {
+impl RecordingChecker<'_> {
+    fn check_entry(&mut self, line: usize, entry: &RecordingEntry) {
         let parsed = entry.message.as_ref().map(|raw| serde_json::from_str::<Value>(raw.get()));
         let (whole, unreadable) = parsed.map_or((None, None), |parsed| match parsed {
             Ok(whole) => (Some(whole), None),
@@ -112,28 +116,32 @@ impl Checker<'_> {
             Some(Value::Array(batch)) => batch.as_slice(),
             whole => whole.as_slice(),
         };
-        let heard: Vec<Heard> =
-            messages.iter().map(|message| self.known.hear(&place, entry, message)).collect();
+        let heard: Vec<ClassifiedMessage> =
+            messages.iter().map(|message| self.known.classify(&place, entry, message)).collect();
         self.learn(messages, &heard);
         if entry.direction != self.side.direction() {
             return;
         }
         let revision = heard.first().map(|heard| heard.revision).or(agreed);
-        let revision = revision.unwrap_or(Revision::V2025_11_25);
+        let revision = revision.unwrap_or(SchemaRevision::V2025_11_25);
         let is_batch = matches!(&whole, Some(Value::Array(_)));
-        let mut found = vec![Finding {
+        let mut found = vec![MessageProblems {
             about: "carrier".to_owned(),
             revision,
-            problems: unreadable.into_iter().chain(carried(entry, revision, is_batch)).collect(),
+            problems: unreadable
+                .into_iter()
+                .chain(transport_problems(entry, revision, is_batch))
+                .collect(),
         }];
         found.extend(messages.iter().zip(&heard).map(|(message, heard)| {
-            let (about, problems) = judge(self.schemas, entry.direction, heard, message);
-            Finding { about, revision: heard.revision, problems }
+            let (about, problems) = validate_message(self.schemas, entry.direction, heard, message);
+            MessageProblems { about, revision: heard.revision, problems }
         }));
-        if let (Some(head), Side::Client) = (&entry.http, self.side) {
+        if let (Some(head), RecordedSide::Client) = (&entry.http, self.side) {
             let (message, mirrors) = (messages.first(), &self.mirrors);
-            let sent = Sent { head, place: &place, message, revision, agreed, mirrors };
-            found.push(Finding {
+            let sent =
+                ClientHeaderCheck { head, place: &place, message, revision, agreed, mirrors };
+            found.push(MessageProblems {
                 about: "headers".to_owned(),
                 revision,
                 problems: sent.problems(),
@@ -143,7 +151,7 @@ impl Checker<'_> {
         self.report(line, entry, found);
     }
 
-    fn learn(&mut self, messages: &[Value], heard: &[Heard]) {
+    fn learn(&mut self, messages: &[Value], heard: &[ClassifiedMessage]) {
         for (message, heard) in messages.iter().zip(heard) {
             if heard.answers("tools/list") {
                 self.mirrors.learn(&message["result"]);
@@ -151,9 +159,9 @@ impl Checker<'_> {
         }
     }
 
-    fn report(&mut self, line: usize, entry: &Entry, found: Vec<Finding>) {
+    fn report(&mut self, line: usize, entry: &RecordingEntry, found: Vec<MessageProblems>) {
         let wrong = found.into_iter().filter(|finding| !finding.problems.is_empty());
-        self.checked.violations.extend(wrong.map(|finding| Violation {
+        self.checked.violations.extend(wrong.map(|finding| ProtocolViolation {
             line,
             direction: entry.direction,
             revision: finding.revision,
@@ -164,32 +172,39 @@ impl Checker<'_> {
     }
 }
 
-struct Finding {
+/// The problems found in one message.
+struct MessageProblems {
     about: String,
-    revision: Revision,
+    revision: SchemaRevision,
     problems: Vec<String>,
 }
 
 /// What was sent, for a person to read.
-fn shown(entry: &Entry) -> Value {
+fn shown(entry: &RecordingEntry) -> Value {
     let message = entry.message.as_ref().map(|raw| raw.get());
     let parsed = message.and_then(|raw| serde_json::from_str(raw).ok());
     parsed.unwrap_or_else(|| message.or(entry.text.as_deref()).into())
 }
 
 /// What is wrong with how it was sent.
-fn carried(entry: &Entry, revision: Revision, is_batch: bool) -> Vec<String> {
+fn transport_problems(
+    entry: &RecordingEntry,
+    revision: SchemaRevision,
+    is_batch: bool,
+) -> Vec<String> {
     let header = |name: &str| entry.http.as_ref().and_then(|head| head.headers.get(name));
     let claims_json = header("content-type").is_some_and(|it| it.starts_with("application/json"));
     let is_message = entry.event.as_deref() == Some("message");
     let mut problems = Vec::new();
-    if entry.text.is_some() && (entry.carrier == Carrier::Stdio || claims_json || is_message) {
+    if entry.text.is_some()
+        && (entry.carrier == RecordedTransport::Stdio || claims_json || is_message)
+    {
         problems.push("not JSON".to_owned());
     }
-    if is_batch && revision != Revision::V2025_03_26 {
+    if is_batch && revision != SchemaRevision::V2025_03_26 {
         problems.push("batches belong to 2025-03-26 only".to_owned());
     }
-    let mints = entry.direction == Direction::ToClient && header("mcp-session-id").is_some();
+    let mints = entry.direction == MessageDirection::ToClient && header("mcp-session-id").is_some();
     if mints && revision.is_modern() {
         problems.push("mcp-session-id: there are no sessions".to_owned());
     }

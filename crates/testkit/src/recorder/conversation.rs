@@ -1,21 +1,21 @@
-//! Who speaks which revision with whom, and what an answer answers.
+//! Tracks the revision of each conversation and matches answers to requests.
 //!
-//! A conversation is a process on stdio, a session over HTTP, a stream with its endpoint in the
-//! oldest transport, and otherwise one HTTP exchange. It does NOT judge anything it hears.
+//! A conversation is a process on stdio, a session over HTTP, a stream with its endpoint over
+//! HTTP+SSE, and otherwise one HTTP exchange. Validation is left to `validator`.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::log::{Carrier, Direction, Entry};
-use super::schemas::Revision;
+use super::log::{MessageDirection, RecordedTransport, RecordingEntry};
+use super::schemas::SchemaRevision;
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Which conversation an entry belongs to.
+/// Identifies the conversation of an entry.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Place {
+pub(super) enum ConversationKey {
     Process(String),
     Session(String),
     /// The path that messages are posted to while a stream carries the answers.
@@ -23,170 +23,198 @@ pub(super) enum Place {
     Exchange(String, u64),
 }
 
-/// A request that somebody made.
+/// A request in a recording.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     pub(super) method: String,
-    pub(super) revision: Revision,
+    pub(super) revision: SchemaRevision,
     /// Whether it wanted to become a task, in the form of 2025-11-25.
     pub(super) as_task: bool,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Debug)]
-pub(super) enum Said {
+pub(super) enum RecordedMessageKind {
     Request(String),
     Notification(String),
     /// An answer, with the request if there was one of its id.
-    Answer(Option<Asked>),
+    Answer(Option<RecordedRequest>),
     /// No JSON-RPC message at all.
     Nothing,
 }
 
-/// A message as it stands in its conversation.
+/// A message with its kind and the revision of its conversation.
 #[derive(Clone, Debug)]
-pub(super) struct Heard {
-    pub(super) said: Said,
-    pub(super) revision: Revision,
+pub(super) struct ClassifiedMessage {
+    pub(super) kind: RecordedMessageKind,
+    pub(super) revision: SchemaRevision,
 }
 
-impl Heard {
+impl ClassifiedMessage {
     /// Whether it answers a request of this method.
     pub(super) fn answers(&self, method: &str) -> bool {
-        matches!(&self.said, Said::Answer(Some(asked)) if asked.method == method)
+        matches!(&self.kind, RecordedMessageKind::Answer(Some(asked)) if asked.method == method)
     }
 }
 
+/// The state of one conversation: its revision and its open requests.
 #[derive(Debug, Default)]
-struct Conversation {
+struct RecordedConversation {
     /// What `initialize` agreed upon, or the version of the last envelope until then.
-    revision: Option<Revision>,
+    revision: Option<SchemaRevision>,
     initialized: bool,
-    asked: HashMap<(Direction, String), Asked>,
+    asked: HashMap<(MessageDirection, String), RecordedRequest>,
 }
 
+/// The conversation and the revision of one HTTP exchange.
 #[derive(Debug)]
-struct Exchange {
-    place: Place,
+struct HttpExchange {
+    place: ConversationKey,
     /// What its request said about the revision.
-    revision: Option<Revision>,
+    revision: Option<SchemaRevision>,
 }
 
-/// Everything known so far.
+/// All conversations of a recording so far.
 #[derive(Debug, Default)]
-pub(super) struct Conversations {
-    all: HashMap<Place, Conversation>,
-    exchanges: HashMap<(String, u64), Exchange>,
+pub(super) struct RecordedConversations {
+    all: HashMap<ConversationKey, RecordedConversation>,
+    exchanges: HashMap<(String, u64), HttpExchange>,
 }
 
-impl Conversations {
+impl RecordedConversations {
     /// Finds the place of an entry, and what its head tells about it.
-    pub(super) fn place(&mut self, entry: &Entry, message: Option<&Value>) -> Place {
-        let (Carrier::Http, Some(number)) = (entry.carrier, entry.exchange) else {
-            return Place::Process(entry.connection.clone());
+    pub(super) fn place(
+        &mut self,
+        entry: &RecordingEntry,
+        message: Option<&Value>,
+    ) -> ConversationKey {
+        let (RecordedTransport::Http, Some(number)) = (entry.carrier, entry.exchange) else {
+            return ConversationKey::Process(entry.connection.clone());
         };
         let key = (entry.connection.clone(), number);
         match entry.direction {
-            Direction::ToServer => {
+            MessageDirection::ToServer => {
                 let place = self.place_of_request(entry, number, message);
-                let revision = header(entry, "mcp-protocol-version").and_then(Revision::parse);
-                self.exchanges.insert(key, Exchange { place: place.clone(), revision });
+                let revision =
+                    header(entry, "mcp-protocol-version").and_then(SchemaRevision::parse);
+                self.exchanges.insert(key, HttpExchange { place: place.clone(), revision });
                 place
             }
-            Direction::ToClient => self.place_of_response(entry, key),
+            MessageDirection::ToClient => self.place_of_response(entry, key),
         }
     }
 
-    fn place_of_request(&self, entry: &Entry, number: u64, message: Option<&Value>) -> Place {
-        let alone = Place::Exchange(entry.connection.clone(), number);
-        if message.and_then(envelope).is_some_and(Revision::is_modern) {
+    fn place_of_request(
+        &self,
+        entry: &RecordingEntry,
+        number: u64,
+        message: Option<&Value>,
+    ) -> ConversationKey {
+        let alone = ConversationKey::Exchange(entry.connection.clone(), number);
+        if message.and_then(envelope).is_some_and(SchemaRevision::is_modern) {
             return alone;
         }
         if let Some(session) = header(entry, "mcp-session-id") {
-            return Place::Session(session.to_owned());
+            return ConversationKey::Session(session.to_owned());
         }
         let path = entry.http.as_ref().and_then(|head| head.path.clone());
-        let endpoint = path.map(Place::Endpoint).filter(|place| self.all.contains_key(place));
+        let endpoint =
+            path.map(ConversationKey::Endpoint).filter(|place| self.all.contains_key(place));
         endpoint.unwrap_or(alone)
     }
 
-    fn place_of_response(&mut self, entry: &Entry, key: (String, u64)) -> Place {
-        let alone = Place::Exchange(key.0.clone(), key.1);
+    fn place_of_response(&mut self, entry: &RecordingEntry, key: (String, u64)) -> ConversationKey {
+        let alone = ConversationKey::Exchange(key.0.clone(), key.1);
         let before = self.exchanges.get(&key).map_or(alone.clone(), |known| known.place.clone());
         let moved = match (entry.event.as_deref(), &entry.text) {
-            (Some("endpoint"), Some(uri)) => Some(Place::Endpoint(path_of(uri).to_owned())),
+            (Some("endpoint"), Some(uri)) => {
+                Some(ConversationKey::Endpoint(path_of(uri).to_owned()))
+            }
             // The answer to `initialize` names the session that begins with it.
             _ if before == alone && self.opens(&before) => {
-                header(entry, "mcp-session-id").map(|id| Place::Session(id.to_owned()))
+                header(entry, "mcp-session-id").map(|id| ConversationKey::Session(id.to_owned()))
             }
             _ => None,
         };
         let Some(place) = moved else { return before };
         let conversation = self.all.remove(&before).unwrap_or_default();
         self.all.insert(place.clone(), conversation);
-        let exchange = Exchange { place: place.clone(), revision: None };
+        let exchange = HttpExchange { place: place.clone(), revision: None };
         self.exchanges.entry(key).or_insert(exchange).place = place.clone();
         place
     }
 
-    fn opens(&self, place: &Place) -> bool {
+    fn opens(&self, place: &ConversationKey) -> bool {
         let asked = self.all.get(place).into_iter().flat_map(|it| it.asked.values());
         asked.into_iter().any(|asked| asked.method == "initialize")
     }
 
     /// What was agreed upon at a place, if anything was.
-    pub(super) fn agreed(&self, place: &Place) -> Option<Revision> {
+    pub(super) fn agreed(&self, place: &ConversationKey) -> Option<SchemaRevision> {
         self.all.get(place).filter(|it| it.initialized).and_then(|it| it.revision)
     }
 
     /// Hears one message at its place.
-    pub(super) fn hear(&mut self, place: &Place, entry: &Entry, message: &Value) -> Heard {
+    pub(super) fn classify(
+        &mut self,
+        place: &ConversationKey,
+        entry: &RecordingEntry,
+        message: &Value,
+    ) -> ClassifiedMessage {
         let key = entry.exchange.map(|number| (entry.connection.clone(), number));
         let told = key.and_then(|key| self.exchanges.get_mut(&key));
         let conversation = self.all.entry(place.clone()).or_default();
         let usual = conversation.revision.or(told.as_ref().and_then(|told| told.revision));
-        let usual = usual.unwrap_or(Revision::V2025_11_25);
-        let heard = conversation.hear(entry.direction, message, usual);
-        if let (Some(told), Direction::ToServer) = (told, entry.direction) {
+        let usual = usual.unwrap_or(SchemaRevision::V2025_11_25);
+        let heard = conversation.classify(entry.direction, message, usual);
+        if let (Some(told), MessageDirection::ToServer) = (told, entry.direction) {
             told.revision = Some(heard.revision);
         }
         heard
     }
 }
 
-impl Conversation {
-    fn hear(&mut self, direction: Direction, message: &Value, usual: Revision) -> Heard {
+impl RecordedConversation {
+    fn classify(
+        &mut self,
+        direction: MessageDirection,
+        message: &Value,
+        usual: SchemaRevision,
+    ) -> ClassifiedMessage {
         let method = message["method"].as_str();
         match (method, message.get("id")) {
             (Some(method), Some(id)) => self.request(direction, method, id, message, usual),
             (Some(method), None) => {
                 let subscribed = message["params"]["_meta"].get(SUBSCRIPTION_KEY).is_some();
-                let revision = if subscribed { Revision::V2026_07_28 } else { usual };
+                let revision = if subscribed { SchemaRevision::V2026_07_28 } else { usual };
                 let revision = envelope(message).unwrap_or(revision);
-                Heard { said: Said::Notification(method.to_owned()), revision }
+                ClassifiedMessage {
+                    kind: RecordedMessageKind::Notification(method.to_owned()),
+                    revision,
+                }
             }
             (None, id) if message.get("result").is_some() || message.get("error").is_some() => {
                 self.answer(direction, id, message, usual)
             }
-            _ => Heard { said: Said::Nothing, revision: usual },
+            _ => ClassifiedMessage { kind: RecordedMessageKind::Nothing, revision: usual },
         }
     }
 
     fn request(
         &mut self,
-        direction: Direction,
+        direction: MessageDirection,
         method: &str,
         id: &Value,
         message: &Value,
-        usual: Revision,
-    ) -> Heard {
+        usual: SchemaRevision,
+    ) -> ClassifiedMessage {
         let params = &message["params"];
         let claimed = envelope(message);
         let revision = match claimed {
             Some(revision) => revision,
             None if method == "initialize" => {
-                let wanted = params["protocolVersion"].as_str().and_then(Revision::parse);
-                wanted.unwrap_or(Revision::V2025_11_25)
+                let wanted = params["protocolVersion"].as_str().and_then(SchemaRevision::parse);
+                wanted.unwrap_or(SchemaRevision::V2025_11_25)
             }
             None => usual,
         };
@@ -194,39 +222,40 @@ impl Conversation {
             self.revision = claimed;
         }
         let as_task = params.get("task").is_some();
-        let asked = Asked { method: method.to_owned(), revision, as_task };
+        let asked = RecordedRequest { method: method.to_owned(), revision, as_task };
         self.asked.insert((direction, id.to_string()), asked);
-        Heard { said: Said::Request(method.to_owned()), revision }
+        ClassifiedMessage { kind: RecordedMessageKind::Request(method.to_owned()), revision }
     }
 
     fn answer(
         &mut self,
-        direction: Direction,
+        direction: MessageDirection,
         id: Option<&Value>,
         message: &Value,
-        usual: Revision,
-    ) -> Heard {
+        usual: SchemaRevision,
+    ) -> ClassifiedMessage {
         let id = id.map(Value::to_string).unwrap_or_default();
         let asked = self.asked.get(&(direction.reverse(), id)).cloned();
         let mut revision = asked.as_ref().map_or(usual, |asked| asked.revision);
         if asked.as_ref().is_some_and(|asked| asked.method == "initialize") {
-            let agreed = message["result"]["protocolVersion"].as_str().and_then(Revision::parse);
+            let agreed =
+                message["result"]["protocolVersion"].as_str().and_then(SchemaRevision::parse);
             if let Some(agreed) = agreed {
                 revision = agreed;
                 (self.revision, self.initialized) = (Some(agreed), true);
             }
         }
-        Heard { said: Said::Answer(asked), revision }
+        ClassifiedMessage { kind: RecordedMessageKind::Answer(asked), revision }
     }
 }
 
 /// The revision that a message claims for itself; a version we do not know is newer than ours.
-pub(super) fn envelope(message: &Value) -> Option<Revision> {
+pub(super) fn envelope(message: &Value) -> Option<SchemaRevision> {
     let version = message["params"]["_meta"][VERSION_KEY].as_str()?;
-    Some(Revision::parse(version).unwrap_or(Revision::V2026_07_28))
+    Some(SchemaRevision::parse(version).unwrap_or(SchemaRevision::V2026_07_28))
 }
 
-fn header<'a>(entry: &'a Entry, name: &str) -> Option<&'a str> {
+fn header<'a>(entry: &'a RecordingEntry, name: &str) -> Option<&'a str> {
     entry.http.as_ref()?.headers.get(name).map(String::as_str)
 }
 

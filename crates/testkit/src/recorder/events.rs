@@ -1,29 +1,29 @@
-//! Finding the events in a stream while it passes.
+//! Finds the events in a stream while it is forwarded.
 //!
-//! It does NOT hold the stream back: it only copies what belongs to the event that is not yet
-//! complete. Ids and retry times are none of a recorder's business.
+//! It does not delay the stream and only buffers the current incomplete event. It ignores event ids
+//! and retry times.
 
 /// One event with data.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Event {
+pub(super) struct RecordedEvent {
     /// Its name; a stream that gives none means `message`.
     pub(super) name: Option<String>,
     /// Its data lines, joined.
     pub(super) data: Vec<u8>,
 }
 
-/// A stream as far as it was heard.
+/// An incremental parser of an event stream.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(super) struct RecordedEventParser {
     line: Vec<u8>,
     name: Option<String>,
     data: Option<Vec<u8>>,
     after_return: bool,
 }
 
-impl Events {
+impl RecordedEventParser {
     /// Hears the next bytes and gives the events that they complete.
-    pub(super) fn hear(&mut self, bytes: &[u8]) -> Vec<Event> {
+    pub(super) fn hear(&mut self, bytes: &[u8]) -> Vec<RecordedEvent> {
         let mut complete = Vec::new();
         for &byte in bytes {
             // A line ends with LF, CR or both.
@@ -38,11 +38,11 @@ impl Events {
         complete
     }
 
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<RecordedEvent> {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {
             let (name, data) = (self.name.take(), self.data.take());
-            return data.filter(|data| !data.is_empty()).map(|data| Event { name, data });
+            return data.filter(|data| !data.is_empty()).map(|data| RecordedEvent { name, data });
         }
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let (field, value) = line.split_at(colon);
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     fn heard(chunks: &[&str]) -> Vec<(Option<String>, String)> {
-        let mut events = Events::default();
+        let mut events = RecordedEventParser::default();
         let all = chunks.iter().flat_map(|chunk| events.hear(chunk.as_bytes()));
         all.map(|event| (event.name, String::from_utf8(event.data).unwrap())).collect()
     }
 
     #[test]
     fn an_event_is_heard_when_its_last_byte_is_there_and_not_before() {
-        let mut events = Events::default();
+        let mut events = RecordedEventParser::default();
         assert!(events.hear(b"event: message\ndata: {\"a\"").is_empty());
         assert!(events.hear(b":1}\n").is_empty());
         let complete = events.hear(b"\n");

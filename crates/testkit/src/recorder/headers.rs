@@ -1,29 +1,27 @@
-//! What the headers of a client's HTTP requests must say.
-//!
-//! It does NOT look at headers that HTTP alone cares about.
+//! Checks the MCP headers of a client's HTTP requests. Pure HTTP headers are ignored.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::conversation::Place;
-use super::log::Head;
-use super::mirrors::Mirrors;
-use super::schemas::Revision;
+use super::conversation::ConversationKey;
+use super::expected_headers::ExpectedHeaders;
+use super::log::HttpHead;
+use super::schemas::SchemaRevision;
 
-/// A client's HTTP request, as far as its headers depend on it.
-pub(super) struct Sent<'a> {
-    pub(super) head: &'a Head,
-    pub(super) place: &'a Place,
+/// The parts of a client's HTTP request that determine its headers.
+pub(super) struct ClientHeaderCheck<'a> {
+    pub(super) head: &'a HttpHead,
+    pub(super) place: &'a ConversationKey,
     pub(super) message: Option<&'a Value>,
     /// The revision of the message.
-    pub(super) revision: Revision,
+    pub(super) revision: SchemaRevision,
     /// What `initialize` agreed upon before.
-    pub(super) agreed: Option<Revision>,
-    pub(super) mirrors: &'a Mirrors,
+    pub(super) agreed: Option<SchemaRevision>,
+    pub(super) mirrors: &'a ExpectedHeaders,
 }
 
-impl Sent<'_> {
+impl ClientHeaderCheck<'_> {
     /// What is missing or wrong.
     pub(super) fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -32,7 +30,7 @@ impl Sent<'_> {
             found.push("Content-Type: not application/json".to_owned());
         }
         // The oldest transport knows no other header.
-        if matches!(self.place, Place::Endpoint(_)) {
+        if matches!(self.place, ConversationKey::Endpoint(_)) {
             return found;
         }
         if is_post {
@@ -70,7 +68,7 @@ impl Sent<'_> {
         };
         if let Some(name) = name.as_str() {
             must_be("mcp-name", name);
-            for (header, value) in self.mirrors.due(name, &params["arguments"]) {
+            for (header, value) in self.mirrors.headers_for_call(name, &params["arguments"]) {
                 must_be(header, &value);
             }
         }
@@ -80,7 +78,7 @@ impl Sent<'_> {
     }
 
     fn legacy(&self) -> Option<String> {
-        let agreed = self.agreed.filter(|agreed| *agreed >= Revision::V2025_06_18)?;
+        let agreed = self.agreed.filter(|agreed| *agreed >= SchemaRevision::V2025_06_18)?;
         let value = self.value("mcp-protocol-version");
         (value != agreed.as_str())
             .then(|| format!("mcp-protocol-version: {value:?} instead of \"{agreed}\""))
@@ -114,17 +112,17 @@ mod tests {
         ];
         let all = usual.iter().chain(headers);
         let headers = all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let head = Head { method: Some("POST".to_owned()), headers, ..Head::default() };
-        let place = Place::Exchange("1-1".to_owned(), 1);
-        let mut mirrors = Mirrors::default();
+        let head = HttpHead { method: Some("POST".to_owned()), headers, ..HttpHead::default() };
+        let place = ConversationKey::Exchange("1-1".to_owned(), 1);
+        let mut mirrors = ExpectedHeaders::default();
         let text = json!({ "type": "string", "x-mcp-header": "Text" });
         let schema = json!({ "properties": { "text": text } });
         mirrors.learn(&json!({ "tools": [{ "name": "grüße", "inputSchema": schema }] }));
-        let sent = Sent {
+        let sent = ClientHeaderCheck {
             head: &head,
             place: &place,
             message: Some(message),
-            revision: Revision::V2026_07_28,
+            revision: SchemaRevision::V2026_07_28,
             agreed: None,
             mirrors: &mirrors,
         };

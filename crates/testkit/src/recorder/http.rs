@@ -1,7 +1,7 @@
-//! The recorder as an HTTP proxy: sessions, event streams and the modern form alike.
+//! The recorder as an HTTP proxy, for sessions, event streams and the modern era alike.
 //!
-//! It does NOT know which of them it carries. A request is one message and is read whole before it
-//! goes on; a response goes on as it comes. A client that goes away takes its request with it.
+//! It reads a request completely before it forwards it, and streams the response. If the client
+//! disconnects, the request to the server is dropped.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,27 +20,32 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 
-use super::body::{Recorded, Scribe};
-use super::log::{Carrier, Direction, Entry, Head, Log};
+use super::body::{RecordedBody, ResponseRecorder};
+use super::log::{HttpHead, MessageDirection, RecordedTransport, RecordingEntry, RecordingLog};
 use crate::floor::strip_hop_by_hop;
 
 /// Headers worth a place in the log, beside those that begin with `mcp-`.
 const KEPT: [HeaderName; 5] =
     [ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE, HeaderName::from_static("last-event-id")];
 
-type Relayed = Either<Recorded, Full<Bytes>>;
+/// The body of a relayed response, or of a response of the proxy itself.
+type RelayedBody = Either<RecordedBody, Full<Bytes>>;
 
-/// One connection of a client.
-struct Relay {
+/// The proxy for one client connection.
+struct RecordingProxy {
     client: Client<HttpConnector, Full<Bytes>>,
     target: Authority,
-    log: Arc<Log>,
+    log: Arc<RecordingLog>,
     connection: String,
     exchanges: AtomicU64,
 }
 
 /// Forwards and records every connection of `listener`; it ends only with an error.
-pub(super) async fn serve(listener: TcpListener, target: &Uri, log: Arc<Log>) -> io::Result<()> {
+pub(super) async fn serve(
+    listener: TcpListener,
+    target: &Uri,
+    log: Arc<RecordingLog>,
+) -> io::Result<()> {
     let target = target.authority().cloned().ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidInput, "the target needs a host and a port")
     })?;
@@ -50,7 +55,7 @@ pub(super) async fn serve(listener: TcpListener, target: &Uri, log: Arc<Log>) ->
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let relay = Arc::new(Relay {
+        let relay = Arc::new(RecordingProxy {
             client: client.clone(),
             target: target.clone(),
             connection: log.connection(),
@@ -70,21 +75,22 @@ pub(super) async fn serve(listener: TcpListener, target: &Uri, log: Arc<Log>) ->
     }
 }
 
-impl Relay {
-    async fn pass(&self, request: Request<Incoming>) -> Response<Relayed> {
+impl RecordingProxy {
+    async fn pass(&self, request: Request<Incoming>) -> Response<RelayedBody> {
         let exchange = self.exchanges.fetch_add(1, Ordering::Relaxed);
         let (mut parts, body) = request.into_parts();
         let Ok(body) = body.collect().await.map(|body| body.to_bytes()) else {
             return failed(StatusCode::BAD_REQUEST, "the request broke off");
         };
-        let head = Head {
+        let head = HttpHead {
             method: Some(parts.method.to_string()),
             path: parts.uri.path_and_query().map(ToString::to_string),
-            headers: kept(&parts.headers),
+            headers: recorded_headers(&parts.headers),
             status: None,
         };
-        self.log.append(&self.entry(Direction::ToServer, exchange, head).saying(&body));
-        let Ok(uri) = self.aim(&parts.uri) else {
+        self.log
+            .append(&self.entry(MessageDirection::ToServer, exchange, head).with_content(&body));
+        let Ok(uri) = self.target_uri(&parts.uri) else {
             return failed(StatusCode::BAD_REQUEST, "the target is no path");
         };
         parts.uri = uri;
@@ -97,24 +103,24 @@ impl Relay {
         }
     }
 
-    fn hand_back(&self, response: Response<Incoming>, exchange: u64) -> Response<Relayed> {
+    fn hand_back(&self, response: Response<Incoming>, exchange: u64) -> Response<RelayedBody> {
         let (mut parts, body) = response.into_parts();
         strip_hop_by_hop(&mut parts.headers);
-        let headers = kept(&parts.headers);
+        let headers = recorded_headers(&parts.headers);
         let is_stream = headers
             .get(CONTENT_TYPE.as_str())
             .is_some_and(|media_type| media_type.starts_with("text/event-stream"));
-        let head = Head { status: Some(parts.status.as_u16()), headers, ..Head::default() };
-        let entry = self.entry(Direction::ToClient, exchange, head);
-        let begin = if is_stream { Scribe::stream } else { Scribe::whole };
+        let head = HttpHead { status: Some(parts.status.as_u16()), headers, ..HttpHead::default() };
+        let entry = self.entry(MessageDirection::ToClient, exchange, head);
+        let begin = if is_stream { ResponseRecorder::stream } else { ResponseRecorder::whole };
         let scribe = begin(Arc::clone(&self.log), entry);
-        Response::from_parts(parts, Either::Left(Recorded::new(body, scribe)))
+        Response::from_parts(parts, Either::Left(RecordedBody::new(body, scribe)))
     }
 
-    fn entry(&self, direction: Direction, exchange: u64, head: Head) -> Entry {
-        Entry {
+    fn entry(&self, direction: MessageDirection, exchange: u64, head: HttpHead) -> RecordingEntry {
+        RecordingEntry {
             direction,
-            carrier: Carrier::Http,
+            carrier: RecordedTransport::Http,
             connection: self.connection.clone(),
             exchange: Some(exchange),
             http: Some(head),
@@ -124,7 +130,7 @@ impl Relay {
         }
     }
 
-    fn aim(&self, asked: &Uri) -> Result<Uri, http::Error> {
+    fn target_uri(&self, asked: &Uri) -> Result<Uri, http::Error> {
         let path = asked.path_and_query().map_or("/", |path| path.as_str());
         Uri::builder()
             .scheme(Scheme::HTTP)
@@ -134,7 +140,7 @@ impl Relay {
     }
 }
 
-fn kept(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
+fn recorded_headers(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
     let matter = |name: &HeaderName| name.as_str().starts_with("mcp-") || KEPT.contains(name);
     headers
         .iter()
@@ -146,7 +152,7 @@ fn kept(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
 }
 
 /// Our own failure: it is in no log, because no peer said it.
-fn failed(status: StatusCode, why: &str) -> Response<Relayed> {
+fn failed(status: StatusCode, why: &str) -> Response<RelayedBody> {
     let said = Full::new(Bytes::from(format!("recorder: {why}")));
     let mut response = Response::new(Either::Right(said));
     *response.status_mut() = status;

@@ -1,7 +1,7 @@
-//! The recording on disk: one JSON object per line, in the order in which things were heard.
+//! The recording on disk: one JSON object per line, in order of arrival.
 //!
-//! It does NOT judge. A log that cannot be written ends the process, because a recording with
-//! holes would pass checks that it should not.
+//! If the log cannot be written, the process ends, because an incomplete recording could pass
+//! checks that it should fail.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -14,40 +14,40 @@ use crate::rpc::random_id;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Where a message was going.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum MessageDirection {
     /// From the client.
     ToServer,
     /// From the server.
     ToClient,
 }
 
-impl Direction {
+impl MessageDirection {
     /// The way an answer takes.
     #[must_use]
     pub fn reverse(self) -> Self {
         match self {
-            Direction::ToServer => Direction::ToClient,
-            Direction::ToClient => Direction::ToServer,
+            MessageDirection::ToServer => MessageDirection::ToClient,
+            MessageDirection::ToClient => MessageDirection::ToServer,
         }
     }
 }
 
-/// What carried a message.
+/// The transport of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Carrier {
+pub enum RecordedTransport {
     /// A line on a pipe.
     Stdio,
     /// The body of a request or a response, or an event in one.
     Http,
 }
 
-/// What an HTTP request or response said besides its body.
+/// The method, status and headers of an HTTP request or response.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Head {
+pub struct HttpHead {
     /// The method of a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
@@ -62,13 +62,13 @@ pub struct Head {
     pub headers: BTreeMap<String, String>,
 }
 
-/// One line of the log.
+/// One line of a recording.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Entry {
+pub struct RecordingEntry {
     /// Where it was going.
-    pub direction: Direction,
+    pub direction: MessageDirection,
     /// What carried it.
-    pub carrier: Carrier,
+    pub carrier: RecordedTransport,
     /// The process or TCP connection, unique in the log.
     pub connection: String,
     /// The HTTP request it belongs to, unique in its connection.
@@ -76,7 +76,7 @@ pub struct Entry {
     pub exchange: Option<u64>,
     /// The request's or response's head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http: Option<Head>,
+    pub http: Option<HttpHead>,
     /// The name of the event that carried it, on an event stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
@@ -88,10 +88,10 @@ pub struct Entry {
     pub text: Option<String>,
 }
 
-impl Entry {
+impl RecordingEntry {
     /// This entry with what was sent: JSON as a message, anything else as text.
     #[must_use]
-    pub fn saying(mut self, said: &[u8]) -> Self {
+    pub fn with_content(mut self, said: &[u8]) -> Self {
         let said = String::from_utf8_lossy(said);
         let said = said.trim();
         // A raw line break in JSON can only stand between tokens, and a log line has none.
@@ -106,20 +106,20 @@ impl Entry {
     }
 }
 
-/// A log that is being written.
+/// A recording that is being written.
 #[derive(Debug)]
-pub struct Log {
+pub struct RecordingLog {
     file: Mutex<File>,
     process: String,
     connections: AtomicU64,
 }
 
-impl Log {
+impl RecordingLog {
     /// Opens a log to append to; several recorders may write into one.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         let process = random_id();
-        Ok(Log { file: Mutex::new(file), process, connections: AtomicU64::new(1) })
+        Ok(RecordingLog { file: Mutex::new(file), process, connections: AtomicU64::new(1) })
     }
 
     /// A name for a new connection, unlike those of other processes that share the file: each may
@@ -130,14 +130,14 @@ impl Log {
     }
 
     /// Writes one line.
-    pub fn append(&self, entry: &Entry) {
+    pub fn append(&self, entry: &RecordingEntry) {
         if let Err(error) = self.try_append(entry) {
-            eprintln!("failed to write the recording: {error}");
+            eprintln!("cannot write the recording: {error}");
             std::process::exit(1);
         }
     }
 
-    fn try_append(&self, entry: &Entry) -> io::Result<()> {
+    fn try_append(&self, entry: &RecordingEntry) -> io::Result<()> {
         let line = format!("{}\n", serde_json::to_string(entry)?);
         // One write per line: the lines of several recorders do not mix.
         self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes())

@@ -1,8 +1,7 @@
-//! The protocol's own JSON Schemas, and which definition a message has to fit.
+//! The JSON Schemas of the protocol, and the definition that each message must match.
 //!
-//! The schemas are not ours: `cargo xtask peers` takes them out of a released package. It does NOT
-//! list methods by hand: which exist, who may send them and what they return is read from the
-//! unions of the schemas themselves.
+//! `cargo xtask peers` takes the schemas from a released package. The methods, their senders and
+//! their results are read from the unions in the schemas, not listed by hand.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use super::log::Direction;
+use super::log::MessageDirection;
 
-/// A revision of the protocol.
+/// A protocol revision with a schema.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Revision {
+pub enum SchemaRevision {
     V2024_11_05,
     V2025_03_26,
     V2025_06_18,
@@ -26,24 +25,24 @@ pub enum Revision {
     V2026_07_28,
 }
 
-impl Revision {
+impl SchemaRevision {
     /// All of them, oldest first.
-    pub const ALL: [Revision; 5] = [
-        Revision::V2024_11_05,
-        Revision::V2025_03_26,
-        Revision::V2025_06_18,
-        Revision::V2025_11_25,
-        Revision::V2026_07_28,
+    pub const ALL: [SchemaRevision; 5] = [
+        SchemaRevision::V2024_11_05,
+        SchemaRevision::V2025_03_26,
+        SchemaRevision::V2025_06_18,
+        SchemaRevision::V2025_11_25,
+        SchemaRevision::V2026_07_28,
     ];
 
     /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
-            Revision::V2024_11_05 => "2024-11-05",
-            Revision::V2025_03_26 => "2025-03-26",
-            Revision::V2025_06_18 => "2025-06-18",
-            Revision::V2025_11_25 => "2025-11-25",
-            Revision::V2026_07_28 => "2026-07-28",
+            SchemaRevision::V2024_11_05 => "2024-11-05",
+            SchemaRevision::V2025_03_26 => "2025-03-26",
+            SchemaRevision::V2025_06_18 => "2025-06-18",
+            SchemaRevision::V2025_11_25 => "2025-11-25",
+            SchemaRevision::V2026_07_28 => "2026-07-28",
         }
     }
 
@@ -54,11 +53,11 @@ impl Revision {
 
     /// Whether it has no `initialize` and no sessions.
     pub fn is_modern(self) -> bool {
-        self >= Revision::V2026_07_28
+        self >= SchemaRevision::V2026_07_28
     }
 }
 
-impl fmt::Display for Revision {
+impl fmt::Display for SchemaRevision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -66,9 +65,9 @@ impl fmt::Display for Revision {
 
 /// The schemas of all revisions, in their order.
 #[derive(Debug)]
-pub struct Schemas(Vec<Schema>);
+pub struct ProtocolSchemas(Vec<ProtocolSchema>);
 
-impl Schemas {
+impl ProtocolSchemas {
     /// Reads `<revision>.json` of every revision.
     pub fn load(folder: &Path) -> io::Result<Self> {
         Self::each(|revision| {
@@ -83,45 +82,45 @@ impl Schemas {
     }
 
     /// Takes the documents from wherever they are.
-    pub(super) fn each(document: impl Fn(Revision) -> io::Result<Value>) -> io::Result<Self> {
-        let schema = |revision| Schema::new(document(revision)?);
-        Revision::ALL.into_iter().map(schema).collect::<io::Result<_>>().map(Schemas)
+    pub(super) fn each(document: impl Fn(SchemaRevision) -> io::Result<Value>) -> io::Result<Self> {
+        let schema = |revision| ProtocolSchema::new(document(revision)?);
+        SchemaRevision::ALL.into_iter().map(schema).collect::<io::Result<_>>().map(ProtocolSchemas)
     }
 
-    pub(super) fn of(&self, revision: Revision) -> &Schema {
+    pub(super) fn of(&self, revision: SchemaRevision) -> &ProtocolSchema {
         &self.0[revision as usize]
     }
 
     /// Whether any revision defines this method.
-    pub(super) fn know(&self, method: &str) -> bool {
+    pub(super) fn defines_method(&self, method: &str) -> bool {
         self.0.iter().any(|schema| schema.definitions().any(|(_, it)| has_method(it, method)))
     }
 }
 
-/// Which union of the schema a message is looked up in.
+/// The union of the schema in which a message is looked up.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum MessageUnion {
     Request,
     Notification,
 }
 
 /// The schema of one revision.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(super) struct ProtocolSchema {
     document: Value,
     /// Where the definitions stand: `$defs`, or `definitions` in older documents.
     key: &'static str,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-impl Schema {
+impl ProtocolSchema {
     fn new(mut document: Value) -> io::Result<Self> {
         let key = if document.get("$defs").is_some() { "$defs" } else { "definitions" };
         let Some(definitions) = document.get_mut(key).and_then(Value::as_object_mut) else {
             return Err(io::Error::other("a schema without definitions"));
         };
         mend_numbers(definitions);
-        Ok(Schema { document, key, validators: Mutex::default() })
+        Ok(ProtocolSchema { document, key, validators: Mutex::default() })
     }
 
     fn definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
@@ -138,12 +137,17 @@ impl Schema {
     }
 
     /// The definition of a message with this method, if its sender may send it.
-    pub(super) fn message(&self, kind: Kind, direction: Direction, method: &str) -> Option<&str> {
+    pub(super) fn message(
+        &self,
+        kind: MessageUnion,
+        direction: MessageDirection,
+        method: &str,
+    ) -> Option<&str> {
         let union = match (direction, kind) {
-            (Direction::ToServer, Kind::Request) => "ClientRequest",
-            (Direction::ToServer, Kind::Notification) => "ClientNotification",
-            (Direction::ToClient, Kind::Request) => "ServerRequest",
-            (Direction::ToClient, Kind::Notification) => "ServerNotification",
+            (MessageDirection::ToServer, MessageUnion::Request) => "ClientRequest",
+            (MessageDirection::ToServer, MessageUnion::Notification) => "ClientNotification",
+            (MessageDirection::ToClient, MessageUnion::Request) => "ServerRequest",
+            (MessageDirection::ToClient, MessageUnion::Notification) => "ServerNotification",
         };
         let (union, whole) = self.document[self.key].as_object()?.get_key_value(union)?;
         // A union of one is written as that one.

@@ -1,7 +1,8 @@
-//! The recorder around a server on stdio: the server's command is its own last words.
+//! The recorder as a wrapper around a stdio server, whose command follows on the command line.
 //!
-//! Bytes go on as they are read, also without a line's end; a line is in the log before its last
-//! byte goes on. The server's stderr is not ours. It ends as the server ends.
+//! Bytes are forwarded as they are read, even without a line end. A line is in the log before its
+//! last byte is forwarded. The server's stderr is not touched. The recorder exits with the server's
+//! status.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,10 +15,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::log::{Carrier, Direction, Entry, Log};
+use super::log::{MessageDirection, RecordedTransport, RecordingEntry, RecordingLog};
 
 /// Runs the server until it ends.
-pub(super) async fn wrap(log: &Arc<Log>, command: &[OsString]) -> io::Result<ExitCode> {
+pub(super) async fn wrap(log: &Arc<RecordingLog>, command: &[OsString]) -> io::Result<ExitCode> {
     let [program, arguments @ ..] = command else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program to run"));
     };
@@ -33,8 +34,8 @@ pub(super) async fn wrap(log: &Arc<Log>, command: &[OsString]) -> io::Result<Exi
         return Err(io::Error::other("the server has no pipes"));
     };
     let connection = log.connection();
-    let inward = Lines::new(log, Direction::ToServer, &connection);
-    let outward = Lines::new(log, Direction::ToClient, &connection);
+    let inward = LineRecorder::new(log, MessageDirection::ToServer, &connection);
+    let outward = LineRecorder::new(log, MessageDirection::ToClient, &connection);
     // Ends by dropping the server's stdin, which is how a client says that it is done.
     tokio::spawn(pass(tokio::io::stdin(), input, inward));
     let passed = pass(output, tokio::io::stdout(), outward);
@@ -67,7 +68,7 @@ fn code(status: ExitStatus) -> ExitCode {
 async fn pass(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    mut lines: Lines,
+    mut lines: LineRecorder,
 ) -> io::Result<()> {
     let mut chunk = vec![0; 64 * 1024];
     loop {
@@ -82,18 +83,18 @@ async fn pass(
     }
 }
 
-/// The lines of one direction, as far as they were heard.
-struct Lines {
-    log: Arc<Log>,
-    entry: Entry,
+/// Records the lines of one direction.
+struct LineRecorder {
+    log: Arc<RecordingLog>,
+    entry: RecordingEntry,
     line: Vec<u8>,
 }
 
-impl Lines {
-    fn new(log: &Arc<Log>, direction: Direction, connection: &str) -> Self {
-        let entry = Entry {
+impl LineRecorder {
+    fn new(log: &Arc<RecordingLog>, direction: MessageDirection, connection: &str) -> Self {
+        let entry = RecordingEntry {
             direction,
-            carrier: Carrier::Stdio,
+            carrier: RecordedTransport::Stdio,
             connection: connection.to_owned(),
             exchange: None,
             http: None,
@@ -101,7 +102,7 @@ impl Lines {
             message: None,
             text: None,
         };
-        Lines { log: Arc::clone(log), entry, line: Vec::new() }
+        LineRecorder { log: Arc::clone(log), entry, line: Vec::new() }
     }
 
     fn hear(&mut self, bytes: &[u8]) {
@@ -116,7 +117,7 @@ impl Lines {
     fn end(&mut self) {
         let line = std::mem::take(&mut self.line);
         if !line.trim_ascii().is_empty() {
-            self.log.append(&self.entry.clone().saying(&line));
+            self.log.append(&self.entry.clone().with_content(&line));
         }
     }
 }

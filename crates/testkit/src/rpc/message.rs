@@ -1,88 +1,90 @@
-//! Reading JSON-RPC messages without losing how they were spelled.
+//! Parses JSON-RPC messages and keeps their spelling.
 //!
-//! Ids and params keep the sender's bytes; nothing is decoded until a server asks for it, so
-//! numbers no machine type can hold do not stop a message.
+//! Ids and params keep the sender's bytes and are decoded only when a server reads them, so numbers
+//! that exceed every machine type do not break a message.
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::outcome::Fault;
+use super::outcome::TestRpcError;
 
-/// What one line or one POST body holds.
+/// The content of one line or one POST body.
 #[derive(Debug)]
-pub enum Frame {
+pub enum TestFrame {
     /// A single message.
-    One(Message),
+    One(TestMessage),
     /// An array of messages, allowed in 2025-03-26 only.
-    Batch(Vec<Message>),
+    Batch(Vec<TestMessage>),
 }
 
 /// One JSON-RPC message.
 #[derive(Debug)]
-pub enum Message {
+pub enum TestMessage {
     /// Expects an answer.
-    Request(Request),
+    Request(TestRequest),
     /// Expects none.
-    Notification(Notification),
+    Notification(TestNotification),
     /// Answers something we asked.
-    Response(Response),
+    Response(TestResponse),
 }
 
-/// A request of the other side.
+/// A request from the client.
 #[derive(Debug)]
-pub struct Request {
+pub struct TestRequest {
     /// Its id, to be given back as it came.
-    pub id: Id,
+    pub id: TestRequestId,
     /// The method's decoded name.
     pub method: String,
     /// The parameters.
-    pub params: Params,
+    pub params: TestParams,
 }
 
-/// A notification of the other side.
+/// A notification from the client.
 #[derive(Debug)]
-pub struct Notification {
+pub struct TestNotification {
     /// The method's decoded name.
     pub method: String,
     /// The parameters.
-    pub params: Params,
+    pub params: TestParams,
 }
 
-/// An answer of the other side, result or error, as it was written.
+/// A response from the client, with its result or error as raw JSON.
 #[derive(Debug)]
-pub struct Response {
+pub struct TestResponse {
     /// The id of our request.
-    pub id: Id,
+    pub id: TestRequestId,
     /// The text of `result`, or of `error`.
     pub outcome: Result<String, String>,
 }
 
 /// A request id in its sender's spelling.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Id(pub String);
+pub struct TestRequestId(pub String);
 
 /// Parameters in their sender's spelling.
 #[derive(Debug, Clone, Default)]
-pub struct Params(String);
+pub struct TestParams(String);
 
-impl Params {
+impl TestParams {
     /// The bytes as they came; empty when there were none.
     pub fn raw(&self) -> &str {
         &self.0
     }
 
     /// The decoded parameters; an object even when there were none.
-    pub fn value(&self) -> Result<Value, Fault> {
+    pub fn value(&self) -> Result<Value, TestRpcError> {
         if self.0.is_empty() {
             return Ok(Value::Object(serde_json::Map::new()));
         }
-        serde_json::from_str(&self.0).map_err(|error| Fault::invalid_params(error.to_string()))
+        serde_json::from_str(&self.0)
+            .map_err(|error| TestRpcError::invalid_params(error.to_string()))
     }
 }
 
+/// The members of a JSON-RPC message, not yet classified.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct RawMessage<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     method: Option<String>,
@@ -94,15 +96,16 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl Frame {
+impl TestFrame {
     /// Reads what one line or one POST body holds.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, TestRpcError> {
         if !text.trim_start().starts_with('[') {
             return parse_one(text).map(Self::One);
         }
-        let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(Fault::parse_error)?;
+        let parts: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(TestRpcError::parse_error)?;
         if parts.is_empty() {
-            return Err(Fault::invalid_request("an empty batch"));
+            return Err(TestRpcError::invalid_request("an empty batch"));
         }
         parts
             .into_iter()
@@ -112,24 +115,25 @@ impl Frame {
     }
 }
 
-fn parse_one(text: &str) -> Result<Message, Fault> {
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(Fault::parse_error)?;
-    let id = envelope.id.map(|id| Id(id.get().to_owned()));
-    let params = Params(envelope.params.map(|params| params.get().to_owned()).unwrap_or_default());
+fn parse_one(text: &str) -> Result<TestMessage, TestRpcError> {
+    let envelope: RawMessage<'_> = serde_json::from_str(text).map_err(TestRpcError::parse_error)?;
+    let id = envelope.id.map(|id| TestRequestId(id.get().to_owned()));
+    let params =
+        TestParams(envelope.params.map(|params| params.get().to_owned()).unwrap_or_default());
     match (envelope.method, id, envelope.result, envelope.error) {
         (Some(method), Some(id), None, None) => {
-            Ok(Message::Request(Request { id, method, params }))
+            Ok(TestMessage::Request(TestRequest { id, method, params }))
         }
         (Some(method), None, None, None) => {
-            Ok(Message::Notification(Notification { method, params }))
+            Ok(TestMessage::Notification(TestNotification { method, params }))
         }
         (None, Some(id), Some(result), None) => {
-            Ok(Message::Response(Response { id, outcome: Ok(result.get().to_owned()) }))
+            Ok(TestMessage::Response(TestResponse { id, outcome: Ok(result.get().to_owned()) }))
         }
         (None, Some(id), None, Some(error)) => {
-            Ok(Message::Response(Response { id, outcome: Err(error.get().to_owned()) }))
+            Ok(TestMessage::Response(TestResponse { id, outcome: Err(error.get().to_owned()) }))
         }
-        _ => Err(Fault::invalid_request("neither request, notification nor response")),
+        _ => Err(TestRpcError::invalid_request("neither request, notification nor response")),
     }
 }
 
@@ -140,23 +144,23 @@ mod tests {
     #[test]
     fn numbers_beyond_any_type_pass_in_their_own_spelling() {
         let text = r#"{"jsonrpc":"2.0","id":1.0,"method":"m","params":{"n":1e400, "m":-0}}"#;
-        let Ok(Frame::One(Message::Request(request))) = Frame::parse(text) else {
+        let Ok(TestFrame::One(TestMessage::Request(request))) = TestFrame::parse(text) else {
             panic!("a request");
         };
-        assert_eq!(request.id, Id("1.0".to_owned()));
+        assert_eq!(request.id, TestRequestId("1.0".to_owned()));
         assert_eq!(request.params.raw(), r#"{"n":1e400, "m":-0}"#);
     }
 
     #[test]
     fn a_message_with_both_result_and_error_is_refused() {
-        assert!(Frame::parse(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#).is_err());
+        assert!(TestFrame::parse(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#).is_err());
     }
 
     #[test]
     fn a_batch_keeps_its_order() {
         let text = r#"[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","id":"x","method":"b"}]"#;
-        let Ok(Frame::Batch(messages)) = Frame::parse(text) else { panic!("a batch") };
-        assert!(matches!(messages[0], Message::Notification(_)));
-        assert!(matches!(messages[1], Message::Request(_)));
+        let Ok(TestFrame::Batch(messages)) = TestFrame::parse(text) else { panic!("a batch") };
+        assert!(matches!(messages[0], TestMessage::Notification(_)));
+        assert!(matches!(messages[1], TestMessage::Request(_)));
     }
 }

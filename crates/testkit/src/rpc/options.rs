@@ -1,13 +1,13 @@
-//! The command line the kit's servers share.
+//! The command-line options that all servers of the kit share.
 
 use std::net::SocketAddr;
 
 use super::http::HttpOptions;
-use super::revision::Revision;
+use super::revision::LegacyRevision;
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
+pub enum ServerTransport {
     /// On our stdin and stdout.
     Stdio,
     /// On Streamable HTTP at this address.
@@ -16,15 +16,15 @@ pub enum Carrier {
     Sse(SocketAddr),
 }
 
-/// What a server was told on its command line.
+/// The parsed command line of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How the server is reached.
-    pub carrier: Carrier,
+    pub carrier: ServerTransport,
     /// What concerns HTTP only.
     pub http: HttpOptions,
     /// The newest revision it agrees to.
-    pub revision: Revision,
+    pub revision: LegacyRevision,
     /// How many entries a list page holds.
     pub page: Option<usize>,
     /// Ask for the client's roots as soon as there is a client.
@@ -42,18 +42,18 @@ impl Options {
         let mut arguments = arguments.into_iter();
         let mut carrier = None;
         let mut options = Self {
-            carrier: Carrier::Stdio,
+            carrier: ServerTransport::Stdio,
             http: HttpOptions::default(),
-            revision: Revision::NEWEST,
+            revision: LegacyRevision::NEWEST,
             page: None,
             ask_roots: false,
         };
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{flag} needs a value"));
             match flag.as_str() {
-                "--stdio" => carrier = Some(Carrier::Stdio),
-                "--http" => carrier = Some(Carrier::Http(number(&value()?)?)),
-                "--sse" => carrier = Some(Carrier::Sse(number(&value()?)?)),
+                "--stdio" => carrier = Some(ServerTransport::Stdio),
+                "--http" => carrier = Some(ServerTransport::Http(number(&value()?)?)),
+                "--sse" => carrier = Some(ServerTransport::Sse(number(&value()?)?)),
                 "--json" => options.http.json = true,
                 "--ask-roots" => options.ask_roots = true,
                 "--until-eof" => options.http.until_eof = true,
@@ -72,8 +72,8 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("not understood: {text}"))
 }
 
-fn revision(text: &str) -> Result<Revision, String> {
-    Revision::parse(text).ok_or(format!("unknown revision {text}"))
+fn revision(text: &str) -> Result<LegacyRevision, String> {
+    LegacyRevision::parse(text).ok_or(format!("unknown revision {text}"))
 }
 
 #[cfg(test)]
@@ -93,8 +93,8 @@ mod tests {
     fn every_option_is_read() {
         let line = "--http 127.0.0.1:0 --json --page 2 --revision 2025-03-26";
         let options = parse(&format!("{line} --forget-sessions-after 3")).expect("valid");
-        assert!(matches!(options.carrier, Carrier::Http(address) if address.port() == 0));
+        assert!(matches!(options.carrier, ServerTransport::Http(address) if address.port() == 0));
         assert_eq!(options.http.forget_after, Some(3));
-        assert_eq!((options.page, options.revision), (Some(2), Revision::V2025_03_26));
+        assert_eq!((options.page, options.revision), (Some(2), LegacyRevision::V2025_03_26));
     }
 }

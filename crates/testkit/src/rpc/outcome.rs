@@ -1,21 +1,21 @@
-//! How a request ends: a result or a fault, as text ready for the wire.
+//! The outcome of a request, a result or an error, as JSON text.
 
 use serde_json::{Value, json};
 
-use super::message::Id;
+use super::message::TestRequestId;
 
-/// The end of a request, as the JSON text that goes out.
+/// The outcome of a request as JSON text.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ResponseOutcome {
     /// The text of `result`.
     Result(String),
     /// The text of `error`.
     Error(String),
 }
 
-impl Outcome {
+impl ResponseOutcome {
     /// The whole response message.
-    pub fn frame(&self, id: &Id) -> String {
+    pub fn frame(&self, id: &TestRequestId) -> String {
         let (member, text) = match self {
             Self::Result(text) => ("result", text),
             Self::Error(text) => ("error", text),
@@ -24,8 +24,8 @@ impl Outcome {
     }
 }
 
-impl From<Result<Value, Fault>> for Outcome {
-    fn from(ended: Result<Value, Fault>) -> Self {
+impl From<Result<Value, TestRpcError>> for ResponseOutcome {
+    fn from(ended: Result<Value, TestRpcError>) -> Self {
         match ended {
             Ok(result) => Self::Result(result.to_string()),
             Err(fault) => Self::Error(fault.to_value().to_string()),
@@ -35,7 +35,7 @@ impl From<Result<Value, Fault>> for Outcome {
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub struct TestRpcError {
     /// The code.
     pub code: i64,
     /// What happened.
@@ -44,7 +44,7 @@ pub struct Fault {
     pub data: Option<Value>,
 }
 
-impl Fault {
+impl TestRpcError {
     /// An error of the given code.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
@@ -71,7 +71,7 @@ impl Fault {
         Self::new(-32601, format!("method not found: {method}"))
     }
 
-    /// The method exists, its parameters do not fit.
+    /// Returns the error for invalid parameters of a known method.
     pub fn invalid_params(why: impl Into<String>) -> Self {
         Self::new(-32602, why)
     }

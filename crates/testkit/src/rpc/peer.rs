@@ -1,7 +1,7 @@
-//! The other side of a session: what can be told to it and asked of it.
+//! The client of a session, which the server can notify and ask.
 //!
-//! A message may belong to a request (then it goes where that request's answer will go) or to the
-//! session (then it goes to the ambient outlet). On stdio both are the same pipe.
+//! A message that belongs to a request goes to the same sink as its answer; a message of the
+//! session goes to the session's own sink. On stdio both are the same pipe.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use super::message::{Id, Params, Response};
-use super::outcome::Fault;
+use super::message::{TestParams, TestRequestId, TestResponse};
+use super::outcome::TestRpcError;
 
-/// A way out for messages.
-pub trait Outlet: Send + Sync {
+/// A destination for outgoing messages.
+pub trait FrameSink: Send + Sync {
     /// Sends one message.
     fn send(&self, frame: String);
 
@@ -23,17 +23,17 @@ pub trait Outlet: Send + Sync {
     fn pause(&self) {}
 }
 
-/// The client at the other end of a session.
-pub struct Peer {
-    ambient: Arc<dyn Outlet>,
-    asked: Mutex<HashMap<Id, oneshot::Sender<Result<String, String>>>>,
-    underway: Mutex<HashMap<Id, Arc<Notify>>>,
+/// The client of a session.
+pub struct ClientPeer {
+    ambient: Arc<dyn FrameSink>,
+    asked: Mutex<HashMap<TestRequestId, oneshot::Sender<Result<String, String>>>>,
+    underway: Mutex<HashMap<TestRequestId, Arc<Notify>>>,
     next: AtomicU64,
 }
 
-impl Peer {
-    /// A peer whose messages outside any request leave through `ambient`.
-    pub fn new(ambient: Arc<dyn Outlet>) -> Arc<Self> {
+impl ClientPeer {
+    /// Creates a peer. Messages outside any request go to `ambient`.
+    pub fn new(ambient: Arc<dyn FrameSink>) -> Arc<Self> {
         Arc::new(Self {
             ambient,
             asked: Mutex::default(),
@@ -48,28 +48,28 @@ impl Peer {
     }
 
     /// Asks the client something outside any request.
-    pub async fn ask(&self, method: &str, params: &Value) -> Result<Value, Fault> {
+    pub async fn ask(&self, method: &str, params: &Value) -> Result<Value, TestRpcError> {
         decode(self.ask_through(self.ambient.as_ref(), method, &params.to_string()).await)
     }
 
-    /// Hands an answer to whoever asked; an answer nobody waits for is dropped.
-    pub(super) fn settle(&self, response: Response) {
+    /// Delivers an answer to the question that waits for it. Other answers are dropped.
+    pub(super) fn resolve_answer(&self, response: TestResponse) {
         if let Some(waiting) = lock(&self.asked).remove(&response.id) {
             let _ = waiting.send(response.outcome);
         }
     }
 
-    pub(super) fn begin(&self, id: &Id) -> Arc<Notify> {
+    pub(super) fn begin(&self, id: &TestRequestId) -> Arc<Notify> {
         let stop = Arc::new(Notify::new());
         lock(&self.underway).insert(id.clone(), Arc::clone(&stop));
         stop
     }
 
-    pub(super) fn end(&self, id: &Id) {
+    pub(super) fn end(&self, id: &TestRequestId) {
         lock(&self.underway).remove(id);
     }
 
-    pub(super) fn cancel(&self, id: &Id) {
+    pub(super) fn cancel(&self, id: &TestRequestId) {
         if let Some(stop) = lock(&self.underway).get(id) {
             stop.notify_one();
         }
@@ -77,14 +77,14 @@ impl Peer {
 
     async fn ask_through(
         &self,
-        outlet: &dyn Outlet,
+        outlet: &dyn FrameSink,
         method: &str,
         params: &str,
     ) -> Result<String, String> {
-        let id = Id(self.next.fetch_add(1, Ordering::Relaxed).to_string());
+        let id = TestRequestId(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let (answer, waiting) = oneshot::channel();
         lock(&self.asked).insert(id.clone(), answer);
-        let _question = Question { peer: self, outlet, id: &id };
+        let _question = ServerQuestionGuard { peer: self, outlet, id: &id };
         outlet.send(format!(
             r#"{{"jsonrpc":"2.0","id":{},"method":"{method}","params":{params}}}"#,
             id.0
@@ -93,14 +93,14 @@ impl Peer {
     }
 }
 
-/// Takes a question back when whoever asked it stops waiting.
-struct Question<'a> {
-    peer: &'a Peer,
-    outlet: &'a dyn Outlet,
-    id: &'a Id,
+/// Cancels a question to the client when the asking future is dropped.
+struct ServerQuestionGuard<'a> {
+    peer: &'a ClientPeer,
+    outlet: &'a dyn FrameSink,
+    id: &'a TestRequestId,
 }
 
-impl Drop for Question<'_> {
+impl Drop for ServerQuestionGuard<'_> {
     fn drop(&mut self) {
         if lock(&self.peer.asked).remove(self.id).is_some() {
             let params = format!(r#"{{"requestId":{},"reason":"no longer needed"}}"#, self.id.0);
@@ -109,20 +109,20 @@ impl Drop for Question<'_> {
     }
 }
 
-/// One request in the making: its content, and the way back to its sender.
-pub struct Call {
+/// One request that is being handled, with the way back to its sender.
+pub struct TestCall {
     /// Its id, as the client spelled it.
-    pub id: Id,
+    pub id: TestRequestId,
     /// The method's name.
     pub method: String,
     /// The parameters as sent.
-    pub params: Params,
+    pub params: TestParams,
     /// The session's client.
-    pub peer: Arc<Peer>,
-    pub(super) outlet: Arc<dyn Outlet>,
+    pub peer: Arc<ClientPeer>,
+    pub(super) outlet: Arc<dyn FrameSink>,
 }
 
-impl Call {
+impl TestCall {
     /// Tells the client something that belongs to this request.
     pub fn notify(&self, method: &str, params: &Value) {
         self.notify_raw(method, &params.to_string());
@@ -134,7 +134,7 @@ impl Call {
     }
 
     /// Asks the client something that belongs to this request.
-    pub async fn ask(&self, method: &str, params: &Value) -> Result<Value, Fault> {
+    pub async fn ask(&self, method: &str, params: &Value) -> Result<Value, TestRpcError> {
         decode(self.ask_raw(method, &params.to_string()).await)
     }
 
@@ -153,10 +153,10 @@ fn notification(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
 }
 
-fn decode(answer: Result<String, String>) -> Result<Value, Fault> {
+fn decode(answer: Result<String, String>) -> Result<Value, TestRpcError> {
     match answer {
-        Ok(text) => serde_json::from_str(&text).map_err(Fault::parse_error),
-        Err(text) => Err(Fault::from_text(&text)),
+        Ok(text) => serde_json::from_str(&text).map_err(TestRpcError::parse_error),
+        Err(text) => Err(TestRpcError::from_text(&text)),
     }
 }
 

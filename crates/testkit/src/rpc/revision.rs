@@ -1,8 +1,8 @@
-//! The legacy protocol revisions and how one of them is agreed upon.
+//! The legacy protocol revisions and their negotiation.
 
 /// A revision that opens with `initialize`, in order of age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Revision {
+pub enum LegacyRevision {
     /// 2024-11-05, the base.
     V2024_11_05,
     /// 2025-03-26, the only one with batches.
@@ -13,7 +13,7 @@ pub enum Revision {
     V2025_11_25,
 }
 
-impl Revision {
+impl LegacyRevision {
     /// The newest of them.
     pub const NEWEST: Self = Self::V2025_11_25;
 
@@ -47,12 +47,12 @@ mod tests {
 
     #[test]
     fn a_known_revision_is_agreed_to_and_an_unknown_one_is_not() {
-        assert_eq!(Revision::NEWEST.agree("2025-03-26"), Revision::V2025_03_26);
-        assert_eq!(Revision::NEWEST.agree("2099-01-01"), Revision::V2025_11_25);
+        assert_eq!(LegacyRevision::NEWEST.agree("2025-03-26"), LegacyRevision::V2025_03_26);
+        assert_eq!(LegacyRevision::NEWEST.agree("2099-01-01"), LegacyRevision::V2025_11_25);
     }
 
     #[test]
     fn a_pinned_server_never_goes_beyond_its_pin() {
-        assert_eq!(Revision::V2025_06_18.agree("2025-11-25"), Revision::V2025_06_18);
+        assert_eq!(LegacyRevision::V2025_06_18.agree("2025-11-25"), LegacyRevision::V2025_06_18);
     }
 }

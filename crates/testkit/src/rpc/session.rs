@@ -1,7 +1,7 @@
-//! One client's session: takes its messages in order and gives back what remains to be done.
+//! The session of one client: accepts messages in order and returns the work to do as futures.
 //!
-//! Taking a message is synchronous, so a cancellation can never overtake the request it names;
-//! answering one is a future the carrier runs as it likes.
+//! Accepting a message is synchronous, so a cancellation can never overtake its request. The
+//! transport runs the future that answers it.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -10,83 +10,84 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::message::{Frame, Id, Message, Notification, Request};
-use super::outcome::{Fault, Outcome};
-use super::peer::{Call, Outlet, Peer};
-use super::revision::Revision;
+use super::message::{TestFrame, TestMessage, TestNotification, TestRequest, TestRequestId};
+use super::outcome::{ResponseOutcome, TestRpcError};
+use super::peer::{ClientPeer, FrameSink, TestCall};
+use super::revision::LegacyRevision;
 
-/// What a server does for one client.
-pub trait Service: Send + Sync + 'static {
+/// The behaviour of a server for one client.
+pub trait TestService: Send + Sync + 'static {
     /// Answers a request. Dropped half-way when the client cancels it.
-    fn call(self: Arc<Self>, call: Call) -> impl Future<Output = Outcome> + Send;
+    fn call(self: Arc<Self>, call: TestCall) -> impl Future<Output = ResponseOutcome> + Send;
 
     /// Takes note of a notification, `notifications/cancelled` excepted.
-    fn notified(self: Arc<Self>, notification: Notification);
+    fn on_notification(self: Arc<Self>, notification: TestNotification);
 
     /// A request of this method was cancelled by the client.
-    fn cancelled(&self, _method: &str) {}
+    fn on_cancelled(&self, _method: &str) {}
 
     /// The revision agreed upon, once it is.
-    fn revision(&self) -> Option<Revision>;
+    fn revision(&self) -> Option<LegacyRevision>;
 }
 
+/// The parameters of `notifications/cancelled`.
 #[derive(Deserialize)]
-struct Cancelled<'a> {
+struct CancelledParams<'a> {
     #[serde(borrow, rename = "requestId")]
     request_id: &'a RawValue,
 }
 
-/// The reply that goes back once the work is done, or nothing.
-pub type Reply = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+/// A future with the reply to send, if any.
+pub type ReplyFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
-/// A client and the service that attends to it.
-pub struct Session<S> {
-    peer: Arc<Peer>,
+/// A client and its service.
+pub struct TestSession<S> {
+    peer: Arc<ClientPeer>,
     service: Arc<S>,
 }
 
-impl<S: Service> Session<S> {
+impl<S: TestService> TestSession<S> {
     /// Opens a session for a client.
-    pub fn new(peer: Arc<Peer>, open: &impl Fn(Arc<Peer>) -> Arc<S>) -> Self {
+    pub fn new(peer: Arc<ClientPeer>, open: &impl Fn(Arc<ClientPeer>) -> Arc<S>) -> Self {
         let service = open(Arc::clone(&peer));
         Self { peer, service }
     }
 
     /// The revision agreed upon, once it is.
-    pub fn revision(&self) -> Option<Revision> {
+    pub fn revision(&self) -> Option<LegacyRevision> {
         self.service.revision()
     }
 
     /// The client wants no answer to this request any more.
-    pub fn cancel(&self, id: &Id) {
+    pub fn cancel(&self, id: &TestRequestId) {
         self.peer.cancel(id);
     }
 
     /// Takes what one line or one POST body held.
-    pub fn take(&self, frame: Frame, outlet: &Arc<dyn Outlet>) -> Reply {
+    pub fn take(&self, frame: TestFrame, outlet: &Arc<dyn FrameSink>) -> ReplyFuture {
         match frame {
-            Frame::One(message) => self.take_one(message, outlet),
-            Frame::Batch(messages) if self.revision() == Some(Revision::V2025_03_26) => {
+            TestFrame::One(message) => self.take_one(message, outlet),
+            TestFrame::Batch(messages) if self.revision() == Some(LegacyRevision::V2025_03_26) => {
                 self.take_batch(messages, outlet)
             }
-            Frame::Batch(_) => {
-                let fault = Fault::invalid_request("batches belong to 2025-03-26 only");
+            TestFrame::Batch(_) => {
+                let fault = TestRpcError::invalid_request("batches belong to 2025-03-26 only");
                 Box::pin(ready(Some(fault.orphan_frame())))
             }
         }
     }
 
-    fn take_one(&self, message: Message, outlet: &Arc<dyn Outlet>) -> Reply {
+    fn take_one(&self, message: TestMessage, outlet: &Arc<dyn FrameSink>) -> ReplyFuture {
         match message {
-            Message::Request(request) => return self.answer(request, outlet),
-            Message::Response(response) => self.peer.settle(response),
-            Message::Notification(notification) => self.note(notification),
+            TestMessage::Request(request) => return self.answer(request, outlet),
+            TestMessage::Response(response) => self.peer.resolve_answer(response),
+            TestMessage::Notification(notification) => self.note(notification),
         }
         Box::pin(ready(None))
     }
 
-    fn take_batch(&self, messages: Vec<Message>, outlet: &Arc<dyn Outlet>) -> Reply {
-        let replies: Vec<Reply> =
+    fn take_batch(&self, messages: Vec<TestMessage>, outlet: &Arc<dyn FrameSink>) -> ReplyFuture {
+        let replies: Vec<ReplyFuture> =
             messages.into_iter().map(|message| self.take_one(message, outlet)).collect();
         Box::pin(async move {
             let mut frames = Vec::new();
@@ -97,21 +98,23 @@ impl<S: Service> Session<S> {
         })
     }
 
-    fn note(&self, notification: Notification) {
+    fn note(&self, notification: TestNotification) {
         if notification.method != "notifications/cancelled" {
-            return Arc::clone(&self.service).notified(notification);
+            return Arc::clone(&self.service).on_notification(notification);
         }
-        if let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(notification.params.raw()) {
-            self.peer.cancel(&Id(cancelled.request_id.get().to_owned()));
+        if let Ok(cancelled) =
+            serde_json::from_str::<CancelledParams<'_>>(notification.params.raw())
+        {
+            self.peer.cancel(&TestRequestId(cancelled.request_id.get().to_owned()));
         }
     }
 
-    fn answer(&self, request: Request, outlet: &Arc<dyn Outlet>) -> Reply {
+    fn answer(&self, request: TestRequest, outlet: &Arc<dyn FrameSink>) -> ReplyFuture {
         let stop = self.peer.begin(&request.id);
         let peer = Arc::clone(&self.peer);
         let service = Arc::clone(&self.service);
         let method = request.method.clone();
-        let call = Call {
+        let call = TestCall {
             id: request.id.clone(),
             method: request.method,
             params: request.params,
@@ -125,7 +128,7 @@ impl<S: Service> Session<S> {
             };
             peer.end(&request.id);
             if outcome.is_none() {
-                service.cancelled(&method);
+                service.on_cancelled(&method);
             }
             outcome.map(|outcome| outcome.frame(&request.id))
         })

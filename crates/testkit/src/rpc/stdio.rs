@@ -1,6 +1,7 @@
-//! The stdio carrier: one message per line, both ways. Ends when the client closes our stdin.
+//! The stdio transport: one message per line in both directions. It ends when the client closes
+//! stdin.
 //!
-//! Two plain threads do the blocking reads and writes; pipes have no readiness worth waiting for.
+//! Two threads do the blocking reads and writes.
 
 use std::io::{self, Write};
 use std::sync::{Arc, mpsc};
@@ -10,24 +11,26 @@ use std::time::Duration;
 use tokio::sync::mpsc as channel;
 use tokio::task::JoinSet;
 
-use super::message::Frame;
-use super::peer::{Outlet, Peer};
-use super::session::{Service, Session};
+use super::message::TestFrame;
+use super::peer::{ClientPeer, FrameSink};
+use super::session::{TestService, TestSession};
 
 /// How long requests underway may still answer after the client has closed its end.
 const GRACE: Duration = Duration::from_millis(200);
 
-enum Outgoing {
+/// A command to the thread that writes stdout.
+enum StdoutCommand {
     Line(String),
     End,
 }
 
-struct Pipe(mpsc::Sender<Outgoing>);
+/// A sink that sends frames to the thread that writes stdout.
+struct StdioFrameSink(mpsc::Sender<StdoutCommand>);
 
-impl Outlet for Pipe {
+impl FrameSink for StdioFrameSink {
     fn send(&self, frame: String) {
-        // Fails only after the writer's end, and then nobody is left to tell.
-        let _ = self.0.send(Outgoing::Line(on_one_line(&frame)));
+        // Fails only after the writer has ended; then the frame is discarded.
+        let _ = self.0.send(StdoutCommand::Line(on_one_line(&frame)));
     }
 }
 
@@ -37,15 +40,15 @@ pub fn on_one_line(frame: &str) -> String {
 }
 
 /// Serves one client on this process's stdin and stdout.
-pub async fn serve<S: Service>(open: impl Fn(Arc<Peer>) -> Arc<S>) -> io::Result<()> {
+pub async fn serve<S: TestService>(open: impl Fn(Arc<ClientPeer>) -> Arc<S>) -> io::Result<()> {
     let (frames, outgoing) = mpsc::channel();
     let writer = thread::spawn(move || write_lines(&outgoing));
-    let outlet: Arc<dyn Outlet> = Arc::new(Pipe(frames.clone()));
-    let session = Session::new(Peer::new(Arc::clone(&outlet)), &open);
+    let outlet: Arc<dyn FrameSink> = Arc::new(StdioFrameSink(frames.clone()));
+    let session = TestSession::new(ClientPeer::new(Arc::clone(&outlet)), &open);
     let mut replies = JoinSet::new();
     let mut lines = stdin_lines();
     while let Some(line) = lines.recv().await {
-        match Frame::parse(&line) {
+        match TestFrame::parse(&line) {
             Ok(frame) => {
                 let reply = session.take(frame, &outlet);
                 let outlet = Arc::clone(&outlet);
@@ -61,7 +64,7 @@ pub async fn serve<S: Service>(open: impl Fn(Arc<Peer>) -> Arc<S>) -> io::Result
     }
     // A client that pipes its requests in and closes at once still gets the quick answers.
     let _ = tokio::time::timeout(GRACE, replies.join_all()).await;
-    let _ = frames.send(Outgoing::End);
+    let _ = frames.send(StdoutCommand::End);
     writer.join().unwrap_or(Ok(()))
 }
 
@@ -78,9 +81,9 @@ pub fn stdin_lines() -> channel::UnboundedReceiver<String> {
     received
 }
 
-fn write_lines(outgoing: &mpsc::Receiver<Outgoing>) -> io::Result<()> {
+fn write_lines(outgoing: &mpsc::Receiver<StdoutCommand>) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    while let Ok(Outgoing::Line(line)) = outgoing.recv() {
+    while let Ok(StdoutCommand::Line(line)) = outgoing.recv() {
         stdout.write_all(line.as_bytes())?;
         stdout.write_all(b"\n")?;
         stdout.flush()?;

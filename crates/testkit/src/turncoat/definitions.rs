@@ -1,23 +1,23 @@
-//! What the server offers, with every field a definition can have, and how one field is changed.
+//! The definitions of the server, with every possible field, and changes of single fields.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A change of mind.
+/// One update of the definitions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct DefinitionUpdate {
     /// What is other than at the start. What is not named is again as it was.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FieldChange>,
     /// Whether clients are told that the lists have changed.
     #[serde(default)]
     pub announce: bool,
 }
 
-/// One field that is other than at the start.
+/// A field that differs from the initial definitions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FieldChange {
     /// Of what.
-    pub of: Kind,
+    pub of: ChangeTarget,
     /// Of which; not needed for the instructions.
     #[serde(default)]
     pub name: String,
@@ -29,10 +29,10 @@ pub struct Change {
     pub to: Option<Value>,
 }
 
-/// What can change.
+/// The definition that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ChangeTarget {
     /// A tool, by its name.
     Tool,
     /// A prompt, by its name.
@@ -45,9 +45,9 @@ pub enum Kind {
     Instructions,
 }
 
-/// Everything that is listed.
+/// All definitions that the server lists.
 #[derive(Clone, Debug)]
-pub(super) struct Definitions {
+pub(super) struct TurncoatDefinitions {
     pub(super) tools: Vec<Value>,
     pub(super) prompts: Vec<Value>,
     pub(super) templates: Vec<Value>,
@@ -55,7 +55,7 @@ pub(super) struct Definitions {
     pub(super) instructions: String,
 }
 
-impl Definitions {
+impl TurncoatDefinitions {
     /// What is offered before anything changed.
     pub(super) fn first() -> Self {
         Self {
@@ -70,26 +70,26 @@ impl Definitions {
     }
 
     /// The same with these changes.
-    pub(super) fn with(mut self, changes: &[Change]) -> Self {
+    pub(super) fn with(mut self, changes: &[FieldChange]) -> Self {
         for change in changes {
             self.apply(change);
         }
         self
     }
 
-    fn apply(&mut self, change: &Change) {
+    fn apply(&mut self, change: &FieldChange) {
         let list = match change.of {
-            Kind::Instructions => {
+            ChangeTarget::Instructions => {
                 self.instructions = match &change.to {
                     Some(Value::String(text)) => text.clone(),
                     _ => String::new(),
                 };
                 return;
             }
-            Kind::Tool => &mut self.tools,
-            Kind::Prompt => &mut self.prompts,
-            Kind::Template => &mut self.templates,
-            Kind::Resource => &mut self.resources,
+            ChangeTarget::Tool => &mut self.tools,
+            ChangeTarget::Prompt => &mut self.prompts,
+            ChangeTarget::Template => &mut self.templates,
+            ChangeTarget::Resource => &mut self.resources,
         };
         // What is not there yet is added: a capability that appears later.
         if !list.iter().any(|definition| definition["name"] == change.name) {
@@ -204,27 +204,31 @@ pub fn note() -> Value {
 mod tests {
     use super::*;
 
-    fn change(of: Kind, name: &str, at: &str, to: Option<Value>) -> Change {
-        Change { of, name: name.to_owned(), at: at.to_owned(), to }
+    fn change(of: ChangeTarget, name: &str, at: &str, to: Option<Value>) -> FieldChange {
+        FieldChange { of, name: name.to_owned(), at: at.to_owned(), to }
     }
 
     #[test]
     fn one_field_changes_and_the_rest_stays() {
-        let deep =
-            change(Kind::Tool, "act", "/inputSchema/properties/kind/enum/1", Some(json!("x")));
-        let gone = change(Kind::Tool, "act", "/annotations/readOnlyHint", None);
-        let changed = Definitions::first().with(&[deep, gone]);
+        let deep = change(
+            ChangeTarget::Tool,
+            "act",
+            "/inputSchema/properties/kind/enum/1",
+            Some(json!("x")),
+        );
+        let gone = change(ChangeTarget::Tool, "act", "/annotations/readOnlyHint", None);
+        let changed = TurncoatDefinitions::first().with(&[deep, gone]);
         assert_eq!(
             changed.tools[0]["inputSchema"]["properties"]["kind"]["enum"],
             json!(["short", "x"])
         );
         assert!(changed.tools[0]["annotations"].get("readOnlyHint").is_none());
-        assert_eq!(changed.tools[1..], Definitions::first().tools[1..]);
+        assert_eq!(changed.tools[1..], TurncoatDefinitions::first().tools[1..]);
     }
 
     #[test]
     fn what_is_not_there_appears() {
-        let new = change(Kind::Tool, "grown", "/description", Some(json!("new")));
-        assert_eq!(Definitions::first().with(&[new]).tools[3]["description"], "new");
+        let new = change(ChangeTarget::Tool, "grown", "/description", Some(json!("new")));
+        assert_eq!(TurncoatDefinitions::first().with(&[new]).tools[3]["description"], "new");
     }
 }

@@ -4,31 +4,37 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::world::{Ear, World};
-use super::{Answer, server_info};
-use crate::rpc::{Call, Notification, Outcome, Peer, Revision, Service, lock};
+use super::state::{TurncoatState, TurncoatSubscriber};
+use super::{TurncoatResult, server_info};
+use crate::rpc::{
+    ClientPeer, LegacyRevision, ResponseOutcome, TestCall, TestNotification, TestService, lock,
+};
 
-/// One client's session.
-pub(super) struct Legacy {
-    world: Arc<World>,
-    newest: Revision,
-    agreed: Mutex<Option<Revision>>,
-    peer: Arc<Peer>,
+/// The session of one legacy client.
+pub(super) struct LegacyTurncoat {
+    shared: Arc<TurncoatState>,
+    newest: LegacyRevision,
+    agreed: Mutex<Option<LegacyRevision>>,
+    peer: Arc<ClientPeer>,
 }
 
-impl Legacy {
-    pub(super) fn open(world: &Arc<World>, newest: Revision, peer: Arc<Peer>) -> Arc<Self> {
+impl LegacyTurncoat {
+    pub(super) fn open(
+        world: &Arc<TurncoatState>,
+        newest: LegacyRevision,
+        peer: Arc<ClientPeer>,
+    ) -> Arc<Self> {
         let agreed = Mutex::default();
-        let session = Arc::new(Self { world: Arc::clone(world), newest, agreed, peer });
-        world.join(&session);
+        let session = Arc::new(Self { shared: Arc::clone(world), newest, agreed, peer });
+        world.subscribe(&session);
         session
     }
 
-    fn answer(&self, call: &Call) -> Answer {
+    fn answer(&self, call: &TestCall) -> TurncoatResult {
         let params = call.params.value()?;
         match call.method.as_str() {
             "initialize" => Ok(self.initialize(&params)),
-            method => self.world.answer(method, &params, call.params.raw()),
+            method => self.shared.answer(method, &params, call.params.raw()),
         }
     }
 
@@ -40,7 +46,7 @@ impl Legacy {
             "protocolVersion": revision.as_str(),
             "capabilities": capabilities(),
             "serverInfo": server_info(),
-            "instructions": self.world.instructions(),
+            "instructions": self.shared.instructions(),
         })
     }
 }
@@ -54,20 +60,20 @@ pub(super) fn capabilities() -> Value {
     })
 }
 
-impl Ear for Legacy {
+impl TurncoatSubscriber for LegacyTurncoat {
     fn list_changed(&self, list: &str) {
         self.peer.notify(&format!("notifications/{list}/list_changed"), &json!({}));
     }
 }
 
-impl Service for Legacy {
-    async fn call(self: Arc<Self>, call: Call) -> Outcome {
+impl TestService for LegacyTurncoat {
+    async fn call(self: Arc<Self>, call: TestCall) -> ResponseOutcome {
         self.answer(&call).into()
     }
 
-    fn notified(self: Arc<Self>, _notification: Notification) {}
+    fn on_notification(self: Arc<Self>, _notification: TestNotification) {}
 
-    fn revision(&self) -> Option<Revision> {
+    fn revision(&self) -> Option<LegacyRevision> {
         *lock(&self.agreed)
     }
 }

@@ -1,5 +1,5 @@
-//! The turncoat for 2026-07-28: every request stands for itself, and who wants to hear of changes
-//! keeps a request open.
+//! The turncoat for 2026-07-28: every request is independent, and a client that wants notifications
+//! of changes keeps a request open.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -8,22 +8,25 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::legacy::capabilities;
-use super::world::{Ear, World};
-use super::{Answer, server_info};
-use crate::rpc::{Call, Fault, Notification, Outcome, Request, Revision, Service, Stateless};
+use super::state::{TurncoatState, TurncoatSubscriber};
+use super::{TurncoatResult, server_info};
+use crate::rpc::{
+    LegacyRevision, ResponseOutcome, StatelessService, TestCall, TestNotification, TestRequest,
+    TestRpcError, TestService,
+};
 
 const REVISION: &str = "2026-07-28";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The server, for everybody alike.
-pub(super) struct Modern(Arc<World>);
+/// The stateless server, shared by all clients.
+pub(super) struct ModernTurncoat(Arc<TurncoatState>);
 
-impl Modern {
-    pub(super) fn new(world: Arc<World>) -> Self {
+impl ModernTurncoat {
+    pub(super) fn new(world: Arc<TurncoatState>) -> Self {
         Self(world)
     }
 
-    async fn answer(&self, call: Call) -> Answer {
+    async fn answer(&self, call: TestCall) -> TurncoatResult {
         let params = call.params.value()?;
         let result = match call.method.as_str() {
             "subscriptions/listen" => return self.listen(call, &params).await,
@@ -33,7 +36,7 @@ impl Modern {
                 "instructions": self.0.instructions(),
             }),
             // This era greets otherwise, and a server of both would not be alone in it.
-            "ping" => return Err(Fault::method_not_found("ping")),
+            "ping" => return Err(TestRpcError::method_not_found("ping")),
             method => self.0.answer(method, &params, call.params.raw())?,
         };
         Ok(self.dressed(&call.method, result))
@@ -50,32 +53,33 @@ impl Modern {
         result
     }
 
-    async fn listen(&self, call: Call, params: &Value) -> Answer {
+    async fn listen(&self, call: TestCall, params: &Value) -> TurncoatResult {
         let id = serde_json::from_str(&call.id.0).unwrap_or_default();
-        let listener = Arc::new(Listener { call, id, wanted: params["notifications"].clone() });
+        let listener =
+            Arc::new(TurncoatSubscription { call, id, wanted: params["notifications"].clone() });
         let acknowledged = json!({ "notifications": listener.wanted });
         listener.tell("notifications/subscriptions/acknowledged", acknowledged);
-        self.0.join(&listener);
+        self.0.subscribe(&listener);
         // The client ends it by leaving, and with it this future.
         pending().await
     }
 }
 
-/// One open request and what it is open for.
-struct Listener {
-    call: Call,
+/// One open subscription request.
+struct TurncoatSubscription {
+    call: TestCall,
     id: Value,
     wanted: Value,
 }
 
-impl Listener {
+impl TurncoatSubscription {
     fn tell(&self, method: &str, mut params: Value) {
         params["_meta"] = json!({ SUBSCRIPTION: self.id });
         self.call.notify(method, &params);
     }
 }
 
-impl Ear for Listener {
+impl TurncoatSubscriber for TurncoatSubscription {
     fn list_changed(&self, list: &str) {
         if self.wanted[format!("{list}ListChanged")] == true {
             self.tell(&format!("notifications/{list}/list_changed"), json!({}));
@@ -83,20 +87,20 @@ impl Ear for Listener {
     }
 }
 
-impl Service for Modern {
-    async fn call(self: Arc<Self>, call: Call) -> Outcome {
+impl TestService for ModernTurncoat {
+    async fn call(self: Arc<Self>, call: TestCall) -> ResponseOutcome {
         self.answer(call).await.into()
     }
 
-    fn notified(self: Arc<Self>, _notification: Notification) {}
+    fn on_notification(self: Arc<Self>, _notification: TestNotification) {}
 
-    fn revision(&self) -> Option<Revision> {
+    fn revision(&self) -> Option<LegacyRevision> {
         None
     }
 }
 
-impl Stateless for Modern {
-    fn admit(&self, _headers: &HeaderMap, _request: &Request) -> Result<(), Fault> {
+impl StatelessService for ModernTurncoat {
+    fn admit(&self, _headers: &HeaderMap, _request: &TestRequest) -> Result<(), TestRpcError> {
         Ok(())
     }
 }

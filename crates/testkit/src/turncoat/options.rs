@@ -1,11 +1,11 @@
-//! The command line: that of all servers of the kit, and what only a turncoat needs.
+//! The command line of the turncoat: the options of all servers of the kit and its own.
 
 use std::path::PathBuf;
 
-use super::definitions::Turn;
+use super::definitions::DefinitionUpdate;
 use crate::rpc::Options;
 
-/// What the server was told.
+/// The command line of the turncoat.
 pub(super) struct TurncoatOptions {
     pub(super) rpc: Options,
     /// Speak 2026-07-28 and nothing else.
@@ -15,7 +15,7 @@ pub(super) struct TurncoatOptions {
     /// The file that says how to turn.
     pub(super) control: Option<PathBuf>,
     /// How to turn after so many calls; after none, it is so from the start.
-    pub(super) turn: Option<(u64, Turn)>,
+    pub(super) turn: Option<(u64, DefinitionUpdate)>,
     /// How long lists may be kept, in milliseconds, as the modern era says with each.
     pub(super) ttl: u64,
 }

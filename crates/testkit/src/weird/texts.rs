@@ -1,8 +1,8 @@
-//! The weird server's side of every exchange, written by hand and sent byte for byte.
+//! The messages of the weird server, written by hand and sent byte for byte.
 //!
-//! Each text breaks a habit of decoders, never the JSON grammar: unknown members and content
-//! types, members in an odd order, numbers no machine type holds or that have several spellings,
-//! escapes nobody needs, whitespace nobody needs. Tests compare what arrives with these constants
+//! Each text breaks an assumption of decoders, but never the JSON grammar: unknown members and
+//! content types, unusual order, numbers that exceed machine types or have several spellings,
+//! unnecessary escapes and whitespace. Tests compare what arrives with these constants
 //! (on stdio after [`on_one_line`](crate::rpc::stdio::on_one_line)).
 
 /// The rest of the `initialize` result, after the version.

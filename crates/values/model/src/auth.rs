@@ -1,75 +1,75 @@
-//! How a server wants to be told who we are, as far as a file says it.
+//! How the gateway authenticates to a server, as far as a file declares it.
 //!
-//! Only what was declared: tokens are elsewhere, and what a file leaves out is discovered.
+//! Tokens are stored elsewhere, and what a file leaves out is discovered.
 
 use crate::Secret;
 
-/// What a file says about authorization at one endpoint.
+/// The declared authorization for one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Auth {
-    /// Where the identity comes from.
+pub struct AuthSpec {
+    /// How the gateway obtains its identity.
     pub provider: AuthProvider,
-    /// What is known of the authorization server beforehand.
-    pub oauth: OAuth,
+    /// The authorization server settings that are known in advance.
+    pub oauth: OAuthSpec,
 }
 
-/// Where the identity sent to an endpoint comes from.
+/// How the gateway obtains the identity that it sends to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum AuthProvider {
-    /// From whatever the endpoint asks for.
+    /// Whatever method the endpoint asks for.
     #[default]
     Discovered,
-    /// From nowhere: even if it asks, no login is begun.
+    /// None: no login starts even if the endpoint asks for one.
     Off,
-    /// OAuth, even if it does not ask.
+    /// OAuth, even if the endpoint does not ask.
     OAuth,
-    /// The application's own Google credentials.
+    /// Google application default credentials.
     GoogleCredentials,
-    /// A Google service account that is impersonated.
+    /// An impersonated Google service account.
     ServiceAccount {
-        /// For whom the token is meant.
+        /// The audience of the token.
         audience: String,
         /// The account.
         account: String,
     },
-    /// Another host's own login, by its name: nobody else can use it.
+    /// The login of another host, by name. Only that host can use it.
     Foreign(String),
 }
 
-/// What is known of the authorization server beforehand.
+/// The authorization server settings that are known in advance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OAuth {
-    /// The client's id.
+pub struct OAuthSpec {
+    /// The client id.
     pub client_id: Option<String>,
-    /// The client's secret.
+    /// The client secret.
     pub client_secret: Option<Secret<String>>,
-    /// Who issues tokens.
+    /// The issuer of tokens.
     pub issuer: Option<String>,
-    /// Where the metadata of the authorization server lies.
+    /// The URL of the authorization server's metadata.
     pub metadata_url: Option<String>,
-    /// Where the user is sent.
+    /// The authorization endpoint, where the user logs in.
     pub authorization_url: Option<String>,
-    /// Where tokens are had.
+    /// The token endpoint.
     pub token_url: Option<String>,
-    /// Where clients register.
+    /// The registration endpoint.
     pub registration_url: Option<String>,
-    /// Where the user is sent back to.
+    /// The redirect URI after the login.
     pub redirect_uri: Option<String>,
-    /// The port he is sent back to.
+    /// The port of the redirect URI.
     pub callback_port: Option<u16>,
-    /// What is asked for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
-    /// For whom tokens are meant.
+    /// The audiences of tokens.
     pub audiences: Vec<String>,
-    /// The resource they are for.
+    /// The resource that tokens are for.
     pub resource: Option<String>,
-    /// The query parameter the token travels in, where it is no header.
+    /// The query parameter that carries the token, if it is not a header.
     pub token_param: Option<String>,
 }
 
-impl Auth {
-    /// Everything that is said, in an order of its own: what a consent is bound to.
-    pub(crate) fn parts(&self) -> Vec<&str> {
+impl AuthSpec {
+    /// Returns everything declared, in a fixed order, for the digest that a consent is bound to.
+    pub(crate) fn digest_parts(&self) -> Vec<&str> {
         let mut parts = match &self.provider {
             AuthProvider::Discovered => Vec::new(),
             AuthProvider::Off => vec!["off"],
@@ -80,14 +80,14 @@ impl Auth {
             }
             AuthProvider::Foreign(name) => vec!["foreign", name],
         };
-        parts.extend(self.oauth.said().into_iter().flat_map(|(name, text)| [name, text]));
+        parts.extend(self.oauth.fields().into_iter().flat_map(|(name, text)| [name, text]));
         parts
     }
 }
 
-impl OAuth {
-    /// Every text that is said, with the name of its field. Some are secret.
-    pub fn said(&self) -> Vec<(&'static str, &str)> {
+impl OAuthSpec {
+    /// Returns every declared text with the name of its field. Some texts are secret.
+    pub fn fields(&self) -> Vec<(&'static str, &str)> {
         let one = [
             ("client_id", self.client_id.as_deref()),
             ("client_secret", self.client_secret.as_ref().map(|it| it.expose().as_str())),

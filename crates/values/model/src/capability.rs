@@ -1,6 +1,6 @@
-//! The identity of one thing a server offers: the key everything is decided and recorded on.
+//! The identity of a capability, the key for all decisions and records.
 //!
-//! Exposed names are made from it at the edge and looked up; they are never parsed back into it.
+//! Exposed names are derived from it and looked up; they are never parsed back into it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use std::sync::Arc;
 use crate::ServerName;
 use crate::is_invisible;
 
-/// What kind of thing a capability is.
+/// The kind of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CapabilityKind {
-    /// Something that can be called.
+    /// A tool that can be called.
     Tool,
-    /// Something that can be read, named by its URI.
+    /// A resource, identified by its URI.
     Resource,
-    /// A family of resources, named by its URI template.
+    /// A resource template, identified by its URI template.
     Template,
-    /// A prompt that can be filled in.
+    /// A prompt template.
     Prompt,
-    /// A request of an extension. No list names it, so it is none of [`CapabilityKind::ALL`].
+    /// A method of an extension. No list contains it, so it is not in [`CapabilityKind::ALL`].
     Method,
 }
 
 impl CapabilityKind {
-    /// All kinds that servers list, in the order they are listed.
+    /// All kinds that servers list, in the order of listing.
     pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Template, Self::Prompt];
 
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = Self::ALL.len() + 1;
 
-    /// How MCP spells a list of them: the member that holds the definitions, and the member of a
-    /// definition that names it.
-    pub fn members(self) -> (&'static str, &'static str) {
+    /// Returns the JSON keys of this kind: the member of a list result that holds the definitions,
+    /// and the member of a definition that holds its name.
+    pub fn json_keys(self) -> (&'static str, &'static str) {
         match self {
             Self::Tool => ("tools", "name"),
             Self::Resource => ("resources", "uri"),
@@ -43,7 +43,7 @@ impl CapabilityKind {
         }
     }
 
-    /// The word for it.
+    /// Returns the kind as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -54,7 +54,7 @@ impl CapabilityKind {
         }
     }
 
-    /// The kind with this word.
+    /// Parses the kind from its word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().chain([Self::Method]).find(|kind| kind.as_str() == word)
     }
@@ -66,25 +66,26 @@ impl fmt::Display for CapabilityKind {
     }
 }
 
-/// One capability of one server, under the server's own name for it.
+/// The identity of one capability of one server, under the server's own name for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CapabilityId {
-    /// Who offers it.
+    /// The server that offers it.
     pub server: ServerName,
-    /// What it is.
+    /// The kind.
     pub kind: CapabilityKind,
     /// The server's own name for it: a tool, prompt or method name, a URI or a URI template.
     pub name: Arc<str>,
 }
 
-/// The longest raw name, in bytes, that is not quarantined.
+/// The longest name, in bytes, that is not quarantined.
 const MAX_NAME_BYTES: usize = 256;
 
 impl CapabilityId {
-    /// Why this name cannot be shown to anybody, if it cannot: such a capability is quarantined.
+    /// Returns the reason why this name cannot be shown, if there is one. Such a capability is
+    /// quarantined.
     ///
-    /// A URI may be longer than a name; it is still refused when it holds invisible characters.
-    pub fn unusable(&self) -> Option<String> {
+    /// A URI may be longer than a name, but it must not contain invisible characters either.
+    pub fn name_problem(&self) -> Option<String> {
         if self.name.is_empty() {
             return Some("its name is empty".into());
         }

@@ -1,7 +1,7 @@
-//! What one server offers, exactly as it said it.
+//! What one server offers, exactly as it describes it.
 //!
-//! Definitions are kept as the server's own bytes: nothing the gateway does not understand is lost
-//! on the way to a client. Which of them a caller sees, and under which name, is decided elsewhere.
+//! Definitions are kept as the server's own bytes, so that members unknown to the gateway reach the
+//! client. Other modules decide which of them a caller sees, and under which name.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use toolgate_wire::Revision;
 
 use crate::CapabilityKind;
 
-/// One tool, resource, template or prompt as its server defined it.
+/// The definition of one tool, resource, template or prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// The server's own name (a URI for resources, a URI template for templates), decoded.
+    /// The server's own name for it, decoded (a URI for resources, a URI template for templates).
     pub name: Arc<str>,
     /// The definition object, byte for byte.
     pub raw: Bytes,
 }
 
-/// Everything one server said about itself and what it offers.
+/// Everything one server says about itself and its capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalog {
     /// The revision both sides agreed on.
@@ -41,7 +41,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// A server that offers nothing yet.
+    /// Creates a catalog without definitions.
     pub fn empty(protocol: Revision) -> Self {
         Self {
             protocol,
@@ -55,8 +55,8 @@ impl Catalog {
         }
     }
 
-    /// The definitions of one kind.
-    pub fn of(&self, kind: CapabilityKind) -> &[Definition] {
+    /// Returns the definitions of one kind.
+    pub fn definitions(&self, kind: CapabilityKind) -> &[Definition] {
         match kind {
             CapabilityKind::Tool => &self.tools,
             CapabilityKind::Resource => &self.resources,
@@ -66,8 +66,9 @@ impl Catalog {
         }
     }
 
-    /// The definitions of one kind, to be replaced; none of a kind that no list holds.
-    pub fn of_mut(&mut self, kind: CapabilityKind) -> Option<&mut Vec<Definition>> {
+    /// Returns the definitions of one kind for replacement, or `None` for a kind that servers do
+    /// not list.
+    pub fn definitions_mut(&mut self, kind: CapabilityKind) -> Option<&mut Vec<Definition>> {
         match kind {
             CapabilityKind::Tool => Some(&mut self.tools),
             CapabilityKind::Resource => Some(&mut self.resources),
@@ -77,7 +78,8 @@ impl Catalog {
         }
     }
 
-    /// Whether the server declared a capability, by its top-level key (`tools`, `logging`, …).
+    /// Returns true if the server declared a capability, by its top-level key (`tools`, `logging`,
+    /// …).
     pub fn declares(&self, capability: &str) -> bool {
         toolgate_wire::scan::member(&self.capabilities, capability).is_some()
     }

@@ -1,24 +1,24 @@
-//! What files say of the local context: whether it is offered, and what it holds.
+//! The settings of the local context: whether it is offered, and what it holds.
 
 use std::path::PathBuf;
 
-/// Whether callers of a gateway are offered the local context.
+/// When the gateway offers the local context to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Offer {
-    /// If it holds something, or no other server is there.
+pub enum ContextOfferMode {
+    /// If it is not empty, or no other server exists.
     #[default]
     Auto,
-    /// Also if it is empty.
+    /// Even if it is empty.
     Always,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
-impl Offer {
-    /// All of them, in the order they are documented.
+impl ContextOfferMode {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -28,10 +28,10 @@ impl Offer {
     }
 }
 
-/// Whose names the tools and resources of the local context have. Whoever moves from one to the
-/// other finds the same tools with the same arguments and results.
+/// The naming of the local context's tools and resources. Both styles have the same tools,
+/// arguments and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ContextNames {
+pub enum ContextNamingStyle {
     /// `ask`, `toolgate://context/…`.
     #[default]
     Toolgate,
@@ -39,11 +39,11 @@ pub enum ContextNames {
     SecondBrain,
 }
 
-impl ContextNames {
-    /// All of them, in the order they are documented.
+impl ContextNamingStyle {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 2] = [Self::Toolgate, Self::SecondBrain];
 
-    /// The word for it in configuration, and the scheme of its URIs.
+    /// Returns the value as written in configuration, which is also the scheme of its URIs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Toolgate => "toolgate",
@@ -51,26 +51,26 @@ impl ContextNames {
         }
     }
 
-    /// The name of a tool of `toolgate context serve`.
-    pub fn tool(self, bare: &str) -> String {
+    /// Returns the name of a tool of `toolgate context serve`.
+    pub fn tool_name(self, bare: &str) -> String {
         match self {
             Self::Toolgate => bare.to_owned(),
             Self::SecondBrain => format!("sb_{bare}"),
         }
     }
 
-    /// The URI of what explains the server.
-    pub fn help(self) -> String {
+    /// Returns the URI of the help resource.
+    pub fn help_uri(self) -> String {
         self.uri("help")
     }
 
-    /// The URI of how much there is.
-    pub fn status(self) -> String {
+    /// Returns the URI of the status resource.
+    pub fn status_uri(self) -> String {
         self.uri("status")
     }
 
-    /// The template of searches.
-    pub fn search(self) -> String {
+    /// Returns the URI template for searches.
+    pub fn search_uri_template(self) -> String {
         self.uri("search{?query,limit}")
     }
 
@@ -79,16 +79,16 @@ impl ContextNames {
     }
 }
 
-/// What the user, or the system, says of the local context.
+/// The settings of the local context, from user or system files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContextSettings {
-    /// Whether callers are offered it.
-    pub offer: Offer,
-    /// Whose names its tools and resources have.
-    pub names: ContextNames,
-    /// Folders that `serve` keeps it up to date with; absolute.
+    /// When callers are offered it.
+    pub offer: ContextOfferMode,
+    /// The naming of its tools and resources.
+    pub names: ContextNamingStyle,
+    /// The folders that `serve` keeps it in sync with; absolute paths.
     pub folders: Vec<PathBuf>,
-    /// Folders whose text is the user's own word; absolute.
+    /// The folders whose text counts as the user's own; absolute paths.
     pub trusted: Vec<PathBuf>,
 }
 
@@ -98,9 +98,12 @@ mod tests {
 
     #[test]
     fn only_names_differ() {
-        assert_eq!(ContextNames::Toolgate.tool("recall"), "recall");
-        assert_eq!(ContextNames::SecondBrain.tool("recall"), "sb_recall");
-        assert_eq!(ContextNames::Toolgate.search(), "toolgate://context/search{?query,limit}");
-        assert_eq!(ContextNames::SecondBrain.status(), "secondbrain://context/status");
+        assert_eq!(ContextNamingStyle::Toolgate.tool_name("recall"), "recall");
+        assert_eq!(ContextNamingStyle::SecondBrain.tool_name("recall"), "sb_recall");
+        assert_eq!(
+            ContextNamingStyle::Toolgate.search_uri_template(),
+            "toolgate://context/search{?query,limit}"
+        );
+        assert_eq!(ContextNamingStyle::SecondBrain.status_uri(), "secondbrain://context/status");
     }
 }

@@ -1,54 +1,54 @@
-//! Something worth telling a person about what he wrote: where, what, and what to do.
+//! Diagnostics about configuration: where, what, and what to do.
 
 use std::fmt;
 
 use crate::Origin;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// As it should be, for whoever wonders why it is so.
+pub enum DiagnosticSeverity {
+    /// Nothing is wrong; explains why something is the way it is.
     Note,
-    /// Worth a look; nothing is left out.
+    /// Possibly wrong; nothing is left out.
     Warning,
-    /// What it speaks of is left out.
+    /// An error; the item it concerns is left out.
     Error,
 }
 
-/// One finding about one place in a file.
+/// One diagnostic about one position in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
-    pub severity: Severity,
-    /// Where it was found.
+    /// The severity of a diagnostic.
+    pub severity: DiagnosticSeverity,
+    /// The position.
     pub origin: Origin,
-    /// The text it speaks of, where there is one.
-    pub excerpt: Option<Excerpt>,
+    /// The text it concerns, if there is one.
+    pub excerpt: Option<SourceExcerpt>,
     /// What is wrong, in one sentence.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// A piece of a line of a file, with the part that matters. Values that could be credentials are
-/// left out by whoever makes it.
+/// A part of a line of a file, with the relevant columns. The caller that makes it leaves out
+/// values that could be credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct SourceExcerpt {
     /// The text, on one line.
     pub text: String,
-    /// How many columns of a terminal stand before the part that matters: a wide character takes two.
+    /// The number of terminal columns before the relevant part. A wide character takes two.
     pub from: usize,
-    /// How many columns that part takes.
+    /// The width of the relevant part in columns.
     pub width: usize,
 }
 
 impl Diagnostic {
-    /// The excerpt with its line number before it and its part underlined, two lines.
-    pub fn underlined(&self) -> Option<String> {
-        let Excerpt { text, from, width } = self.excerpt.as_ref()?;
+    /// Returns the excerpt as two lines, with its line number and the relevant part underlined.
+    pub fn render_excerpt(&self) -> Option<String> {
+        let SourceExcerpt { text, from, width } = self.excerpt.as_ref()?;
         let line = self.origin.line.to_string();
         let (margin, marks) = (" ".repeat(line.len()), "^".repeat((*width).max(1)));
         Some(format!("  {line} | {text}\n  {margin} | {}{marks}", " ".repeat(*from)))
@@ -58,12 +58,12 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
+            DiagnosticSeverity::Note => "note",
+            DiagnosticSeverity::Warning => "warning",
+            DiagnosticSeverity::Error => "error",
         };
         write!(f, "{}: {severity}: {}", self.origin, self.message)?;
-        if let Some(underlined) = self.underlined() {
+        if let Some(underlined) = self.render_excerpt() {
             write!(f, "\n{underlined}")?;
         }
         match &self.hint {

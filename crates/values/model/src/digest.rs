@@ -4,13 +4,13 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-/// The digest of some bytes.
+/// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Digests several parts, each with its length before it: no two lists of parts that differ can
-    /// run together into the same bytes.
+    /// Digests several parts, each preceded by its length, so that two different lists of parts
+    /// never yield the same input.
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -20,18 +20,18 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The digest of these bytes alone.
+    /// Digests `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The bytes of it.
+    /// Returns the raw bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The first `characters` of the digest in hexadecimal, for names that must stay short.
-    pub fn short(&self, characters: usize) -> String {
+    /// Returns the first `characters` hexadecimal digits, for names that must stay short.
+    pub fn hex_prefix(&self, characters: usize) -> String {
         self.0.iter().flat_map(|byte| hex(*byte)).take(characters).collect()
     }
 }
@@ -44,7 +44,7 @@ fn hex(byte: u8) -> [char; 2] {
 impl std::str::FromStr for Digest {
     type Err = ();
 
-    /// Reads a digest as it is shown.
+    /// Parses the displayed form.
     fn from_str(text: &str) -> Result<Self, ()> {
         let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64).ok_or(())?;
         let mut bytes = [0; 32];
@@ -59,7 +59,7 @@ impl std::str::FromStr for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.short(64))
+        write!(f, "sha256:{}", self.hex_prefix(64))
     }
 }
 

@@ -1,38 +1,38 @@
-//! The files a process is started with: what they held when the configuration was read.
+//! The files that a process is started with, as they were when the configuration was read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::{Digest, Secret};
 
-/// The files one process is started with.
+/// The files that one process is started with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ServerFiles {
-    /// The file of variables.
+    /// The environment file.
     pub env_file: Option<EnvFile>,
-    /// Files of the project that the command line or a loader variable names. Only a project's
-    /// server has them.
+    /// Project files that the command line or a loader variable names. Only servers of a project
+    /// have them.
     pub project: Vec<ProjectFile>,
 }
 
-/// What a file of variables held.
+/// The content of an environment file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EnvFile {
-    /// Where it lies, without variables.
+    /// Its path, with variables expanded.
     pub path: PathBuf,
-    /// The digest of its content; none: it could not be read.
+    /// The digest of its content; `None` if it could not be read.
     pub digest: Option<Digest>,
-    /// The variables it sets; none: it could not be understood.
+    /// The variables it sets; `None` if it could not be parsed.
     pub variables: Option<BTreeMap<String, Secret<String>>>,
 }
 
-/// A file or folder of the project that a command line names.
+/// A project file or folder that a command line names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// How the entry names it.
+    /// The path as the entry writes it.
     pub written: String,
-    /// Where it lies.
+    /// The resolved path.
     pub path: PathBuf,
-    /// The digest of its content; none: it is not pinned.
+    /// The digest of its content; `None` if it is not pinned.
     pub digest: Option<Digest>,
 }

@@ -1,30 +1,30 @@
-//! Who decides about calls, as files say it: the mode, the rules, who approves, what servers may ask.
+//! The declared governance: the mode, the rules, who approves, and what servers may ask.
 //!
-//! This is what is written; what follows from it for one call is decided by `rules/policy`.
+//! This is what files declare; `rules/policy` decides what follows for one call.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Data, Origin};
+use crate::{ConfigValue, Origin};
 
-/// What becomes of a call. Later is stricter.
+/// The effect of a decision on a call. Later values are stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// It passes.
+    /// The call passes.
     Allow,
-    /// Somebody is asked.
+    /// The call requires approval.
     Ask,
-    /// It is refused.
+    /// The call is denied.
     Deny,
 }
 
 impl Effect {
-    /// All of them, the strictest last.
+    /// All effects, the strictest last.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
-    /// The word for it.
+    /// Returns the effect as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -40,22 +40,23 @@ impl fmt::Display for Effect {
     }
 }
 
-/// How calls are decided that no rule speaks of.
+/// How calls are decided that no rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Somebody is asked.
+pub enum PolicyMode {
+    /// Calls require approval.
     #[default]
     Ask,
-    /// What is allowed passes, the rest is asked about, and refused where nobody can be asked.
+    /// Allowed calls pass. Others require approval, and are denied where no one can approve.
     Limited,
-    /// Nobody is asked.
+    /// Calls pass without approval.
     #[serde(rename = "yolo")]
     Full,
 }
 
-impl Mode {
-    /// The words for it in our configuration; the first is the one we write.
+impl PolicyMode {
+    /// The words for the modes in our configuration. For two words of one mode, the first is the
+    /// one we write.
     pub const WORDS: [(&'static str, Self); 4] = [
         ("ask", Self::Ask),
         ("limited", Self::Limited),
@@ -63,7 +64,7 @@ impl Mode {
         ("full", Self::Full),
     ];
 
-    /// The word we write for it.
+    /// Returns the mode as we write it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -73,31 +74,31 @@ impl Mode {
     }
 }
 
-/// A rule as it is written.
+/// A rule as written in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WrittenRule {
-    /// What it is about: `mcp:server/tool`, `mcp:server_tool`, `mcp__server__tool`, `tag:mcp.git`.
-    pub about: String,
-    /// A pattern of the clients it holds for; none: all.
+pub struct RuleSpec {
+    /// The subject: `mcp:server/tool`, `mcp:server_tool`, `mcp__server__tool`, `tag:mcp.git`.
+    pub subject: String,
+    /// A pattern of the clients it applies to; `None`: all.
     pub client: Option<String>,
-    /// A pattern of the profiles it holds for; none: all.
+    /// A pattern of the profiles it applies to; `None`: all.
     pub profile: Option<String>,
-    /// What must all hold of the arguments.
-    pub when: Vec<Condition>,
-    /// Line and column of it in its file, from 1; 0 where that is not known.
-    pub at: (u32, u32),
+    /// Conditions on the arguments; all of them must hold.
+    pub when: Vec<ArgumentCondition>,
+    /// Its line and column in the file, from 1; 0 if unknown.
+    pub position: (u32, u32),
 }
 
-impl From<String> for WrittenRule {
-    fn from(about: String) -> Self {
-        Self { about, ..Self::default() }
+impl From<String> for RuleSpec {
+    fn from(subject: String) -> Self {
+        Self { subject, ..Self::default() }
     }
 }
 
-impl fmt::Display for WrittenRule {
+impl fmt::Display for RuleSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { about, client, profile, when, at: _ } = self;
-        f.write_str(about)?;
+        let Self { subject, client, profile, when, position: _ } = self;
+        f.write_str(subject)?;
         for (what, pattern) in [("client", client), ("profile", profile)] {
             if let Some(pattern) = pattern {
                 write!(f, ", {what} {pattern:?}")?;
@@ -107,60 +108,61 @@ impl fmt::Display for WrittenRule {
     }
 }
 
-/// What must hold of one argument.
+/// A condition on one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
+pub struct ArgumentCondition {
     /// A JSON pointer into the arguments.
-    pub at: String,
-    /// What must stand there.
-    pub is: Expected,
+    pub pointer: String,
+    /// The expected value.
+    pub expected: ExpectedValue,
 }
 
-/// What must stand at a place in the arguments.
+/// The expected value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expected {
-    /// A text that fits this pattern: `*` is any text, `?` any one character.
+pub enum ExpectedValue {
+    /// A text that matches this pattern: `*` is any text, `?` any one character.
     Glob(String),
     /// Exactly this value.
-    Value(Data),
+    Value(ConfigValue),
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for ArgumentCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.is {
-            Expected::Glob(glob) => write!(f, "{} like {glob:?}", self.at),
-            Expected::Value(value) => write!(f, "{} = {value}", self.at),
+        match &self.expected {
+            ExpectedValue::Glob(glob) => write!(f, "{} like {glob:?}", self.pointer),
+            ExpectedValue::Value(value) => write!(f, "{} = {value}", self.pointer),
         }
     }
 }
 
-/// The rules of one file, with whose word they are.
+/// The rules of one file, with their origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSet {
-    /// The file; a rule's own line is beside it.
+    /// The file. Each rule has its own line.
     pub origin: Origin,
-    /// How calls are decided that no rule speaks of, if the file says.
-    pub mode: Option<Mode>,
-    /// What each rule does.
-    pub rules: Vec<(Effect, WrittenRule)>,
+    /// The mode, if the file sets one.
+    pub mode: Option<PolicyMode>,
+    /// The rules with their effects.
+    pub rules: Vec<(Effect, RuleSpec)>,
 }
 
-/// How much is asked of servers before they may be used.
+/// How strictly the gateway treats servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Posture {
-    /// For one person on his own machine.
+    /// For one person on their own machine.
     #[default]
     Personal,
-    /// Nothing that was not approved, and every call on record before it is made.
+    /// Only approved servers and definitions are used, and every call is recorded before it is
+    /// made.
     Governed,
 }
 
 impl Posture {
-    /// All of them, in the order they are documented.
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 2] = [Self::Personal, Self::Governed];
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Personal => "personal",
@@ -169,23 +171,23 @@ impl Posture {
     }
 }
 
-/// Who approves a call that is asked about.
+/// The channel through which a call is approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
-    /// The client asks by itself: what it sends counts as approved.
+pub enum ApprovalChannel {
+    /// The client asks by itself: a call that it sends counts as approved.
     Client,
-    /// We ask, through the client.
+    /// The gateway asks the user through the client.
     Elicitation,
-    /// We ask whoever runs this gateway.
+    /// The gateway asks its operator.
     Operator,
 }
 
-impl Via {
-    /// All of them, in the order they are documented.
+impl ApprovalChannel {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::Client, Self::Elicitation, Self::Operator];
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -195,27 +197,27 @@ impl Via {
     }
 }
 
-/// How approvals are asked for.
+/// The settings for approvals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Approvals {
-    /// Who approves, where nothing is said of the client.
-    pub via: Option<Via>,
-    /// Who approves the calls of single clients, by the name the client gives itself.
-    pub clients: BTreeMap<String, Via>,
+pub struct ApprovalSettings {
+    /// The channel for clients without a setting of their own.
+    pub via: Option<ApprovalChannel>,
+    /// The channels of single clients, by the name that the client reports.
+    pub clients: BTreeMap<String, ApprovalChannel>,
     /// How long a call waits for an approval.
     pub wait: Duration,
-    /// How long after it was asked for a call may still be approved, and a one-time approval used.
+    /// How long after the request a call may still be approved, and a one-time approval used.
     pub expiry: Duration,
     /// Whether a process that a client started may approve, where no passphrase is set.
     pub from_client_terminal: bool,
 }
 
-impl Default for Approvals {
+impl Default for ApprovalSettings {
     fn default() -> Self {
         Self {
             via: None,
             clients: BTreeMap::new(),
-            // Below the 60 s after which most clients give a call up.
+            // Below the 60 s after which most clients give up a call.
             wait: Duration::from_secs(45),
             expiry: Duration::from_secs(600),
             from_client_terminal: false,
@@ -223,16 +225,16 @@ impl Default for Approvals {
     }
 }
 
-/// What a server may ask of its callers' models.
+/// Limits on what a server may ask of its callers' models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamplingLimits {
-    /// Completions in a day (UTC).
+    /// Completions per day (UTC).
     pub requests_per_day: u32,
-    /// Tokens that it may ask for in a day (UTC), as `maxTokens` says.
+    /// Tokens per day (UTC), counted by `maxTokens`.
     pub tokens_per_day: u64,
-    /// Tokens that it may ask for at once.
+    /// Tokens per request.
     pub max_tokens: u64,
-    /// Completions under way at once.
+    /// Concurrent completions.
     pub concurrency: u32,
 }
 
@@ -242,26 +244,27 @@ impl Default for SamplingLimits {
     }
 }
 
-/// Everything files say about decisions, put together.
+/// The declared governance of all files, merged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Governance {
+pub struct GovernanceSettings {
     /// The rules, nearest file first.
     pub rules: Vec<RuleSet>,
-    /// The posture: the stricter of all that is said.
+    /// The posture, the strictest that any file sets.
     pub posture: Posture,
-    /// Who approves.
-    pub approvals: Approvals,
-    /// Whether content of untrusted servers makes `egress` and `destructive` tools be asked about;
-    /// none: in the governed posture.
+    /// The settings for approvals.
+    pub approvals: ApprovalSettings,
+    /// Whether content of untrusted servers makes calls of `egress` and `destructive` tools require
+    /// approval; `None`: in the governed posture.
     pub taint: Option<bool>,
-    /// Whether calls that are tainted and destructive are asked about even where nobody is asked.
+    /// Whether tainted destructive calls require approval even in the mode that asks no one.
     pub yolo_floor: bool,
-    /// How old a list of definitions may be when one of them is called; none: as the posture has it.
+    /// The maximum age of a definition list when one of its definitions is called; `None`: the
+    /// default of the posture.
     pub recheck: Option<Duration>,
 }
 
-/// Whether an operator's tags say something of a tool in one word: a part between dots is that word.
-pub fn says(tags: &[String], word: &str) -> bool {
+/// Returns true if one of an operator's tags has `word` as a part between dots.
+pub fn has_tag_word(tags: &[String], word: &str) -> bool {
     tags.iter().any(|tag| tag.split('.').any(|part| part == word))
 }
 
@@ -272,18 +275,24 @@ mod tests {
     #[test]
     fn a_rule_is_shown_with_all_it_says() {
         let when = vec![
-            Condition { at: "/path".into(), is: Expected::Glob("/srv/*".into()) },
-            Condition { at: "/n".into(), is: Expected::Value(Data::Integer(3)) },
+            ArgumentCondition {
+                pointer: "/path".into(),
+                expected: ExpectedValue::Glob("/srv/*".into()),
+            },
+            ArgumentCondition {
+                pointer: "/n".into(),
+                expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+            },
         ];
-        let rule = WrittenRule { client: Some("claude*".into()), when, ..WrittenRule::default() };
-        let rule = WrittenRule { about: "mcp:fs/*".into(), ..rule };
+        let rule = RuleSpec { client: Some("claude*".into()), when, ..RuleSpec::default() };
+        let rule = RuleSpec { subject: "mcp:fs/*".into(), ..rule };
         assert_eq!(rule.to_string(), r#"mcp:fs/*, client "claude*", /path like "/srv/*", /n = 3"#);
     }
 
     #[test]
     fn a_tag_says_a_word_by_one_of_its_parts() {
         let tags = ["mcp.git.read-only".to_owned(), "egress".to_owned()];
-        assert!(says(&tags, "read-only") && says(&tags, "egress"));
-        assert!(!says(&tags, "read") && !says(&tags, "gress"));
+        assert!(has_tag_word(&tags, "read-only") && has_tag_word(&tags, "egress"));
+        assert!(!has_tag_word(&tags, "read") && !has_tag_word(&tags, "gress"));
     }
 }

@@ -1,13 +1,13 @@
-//! Characters that cannot be seen, or that change how their neighbours are seen.
+//! Characters that are invisible or change how their neighbours look.
 //!
-//! One table for names that are refused and for text that is shown to people. It judges characters
-//! one by one: letters of different scripts that look alike are not its business.
+//! The same table serves to reject names and to escape text for display. It checks characters one
+//! by one and does not detect look-alike letters of different scripts.
 
 use std::fmt::Write as _;
 
-/// Whether a character is a control, bidirectional, zero-width, variation or tag character.
+/// Returns true for a control, bidirectional, zero-width, variation or tag character.
 ///
-/// Line ends and tabs are control characters too: whoever shows several lines lets them through.
+/// Line ends and tabs are control characters, too; code that shows several lines must exempt them.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -29,18 +29,18 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{E0000}'..='\u{E0FFF}') // tags and further variation selectors
 }
 
-/// Several lines for a person: control and invisible characters become `⟦U+XXXX⟧`, line ends and
-/// tabs stay.
-pub fn visible_lines(text: &str) -> String {
-    shown(text, |c| matches!(c, '\n' | '\t'))
+/// Escapes control and invisible characters in several lines as `⟦U+XXXX⟧`. Line ends and tabs
+/// stay.
+pub fn escape_invisible_lines(text: &str) -> String {
+    escape_except(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// The same for one line.
-pub fn visible(text: &str) -> String {
-    shown(text, |_| false)
+/// Escapes control and invisible characters in one line as `⟦U+XXXX⟧`.
+pub fn escape_invisible(text: &str) -> String {
+    escape_except(text, |_| false)
 }
 
-fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+fn escape_except(text: &str, kept: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_invisible(c) && !kept(c) {

@@ -1,14 +1,13 @@
-//! The words of the domain as plain data: servers, where they were declared, what they offer, how
-//! they stand.
+//! The domain as plain data: servers, where they were declared, what they offer, and their state.
 //!
-//! No IO, no async and no protocol here: a type in this crate can be made, compared and printed,
-//! and nothing else. How a server is reached lives in `edges`, what is done with it in `engine`.
+//! The types here can be made, compared and printed, and nothing else: no IO, no async, no
+//! protocol. The crates in `edges` reach servers, the crates in `engine` use them.
 
 mod auth;
 mod capability;
 mod catalog;
+mod config_value;
 mod context;
-mod data;
 mod diagnostic;
 mod digest;
 mod files;
@@ -20,46 +19,49 @@ mod name;
 mod origin;
 mod prefix;
 mod profile;
-mod rate;
+mod redaction;
 mod safety;
 mod secret;
 mod selection;
-mod shown;
 mod spec;
 mod status;
 mod tags;
+mod token_bucket;
 
-pub use auth::{Auth, AuthProvider, OAuth};
+pub use auth::{AuthProvider, AuthSpec, OAuthSpec};
 pub use capability::{CapabilityId, CapabilityKind};
 pub use catalog::{Catalog, Definition};
-pub use context::{ContextNames, ContextSettings, Offer};
-pub use data::Data;
-pub use diagnostic::{Diagnostic, Excerpt, Severity};
+pub use config_value::ConfigValue;
+pub use context::{ContextNamingStyle, ContextOfferMode, ContextSettings};
+pub use diagnostic::{Diagnostic, DiagnosticSeverity, SourceExcerpt};
 pub use digest::Digest;
 pub use files::{EnvFile, ProjectFile, ServerFiles};
 pub use governance::{
-    Approvals, Condition, Effect, Expected, Governance, Mode, Posture, RuleSet, SamplingLimits,
-    Via, WrittenRule, says,
+    ApprovalChannel, ApprovalSettings, ArgumentCondition, Effect, ExpectedValue,
+    GovernanceSettings, PolicyMode, Posture, RuleSet, RuleSpec, SamplingLimits, has_tag_word,
 };
-pub use invisible::{is_invisible, visible, visible_lines};
+pub use invisible::{escape_invisible, escape_invisible_lines, is_invisible};
 pub use loader::is_loader_variable;
 pub use mask::Mask;
-pub use name::{NameError, ServerName};
-pub use origin::{Origin, Scope};
-pub use prefix::Prefix;
+pub use name::{ServerName, ServerNameError};
+pub use origin::{ConfigScope, Origin};
+pub use prefix::PrefixMode;
 pub use profile::{
-    DEFAULT_PROFILE, DEFAULT_TAG, DeclaredProfile, Expose, Naming, Profile, Profiles, RESULT_LIMIT,
-    imports,
+    DEFAULT_PROFILE, DEFAULT_TAG, DeclaredProfile, ExposureMode, NamingStyle, Profile, Profiles,
+    RESULT_LIMIT, imports_tag,
 };
-pub use rate::TokenBucket;
-pub use safety::{Safety, Sandbox};
+pub use redaction::{
+    is_secret_like, looks_like_token, redact_args, redact_args_for_consent, redact_url,
+    redact_value_for_consent, secrets_in_args, secrets_in_url,
+};
+pub use safety::{SafetySpec, SandboxSpec};
 pub use secret::Secret;
-pub use selection::{Approval, Selection, ToolSpec, fits, matches, without_remark};
-pub use shown::{
-    consented_args, consented_value, hidden_in_args, hidden_in_url, is_secret_like,
-    looks_like_token, shown_args, shown_url,
+pub use selection::{
+    ApprovalMode, ToolSelection, ToolSpec, matches_glob, matches_tool_pattern, strip_remark,
 };
 pub use spec::{
-    HttpKind, HttpSpec, PoolScope, Resolved, ServerSpec, StdioSpec, Timeouts, TransportSpec,
+    HttpSpec, HttpTransportKind, PoolScope, ResolvedServer, ServerSpec, ServerTimeouts, StdioSpec,
+    TransportSpec,
 };
-pub use status::{Discovery, Failure, Phase, ServerState};
+pub use status::{DiscoveryStatus, FailurePhase, ServerFailure, ServerState, StartBlock};
+pub use token_bucket::TokenBucket;

@@ -1,6 +1,6 @@
-//! Variables that decide which code a process loads.
+//! Environment variables that determine which code a process loads.
 
-/// Whole names.
+/// Complete names.
 const NAMES: [&str; 44] = [
     "PATH",
     "HOME",
@@ -47,7 +47,7 @@ const NAMES: [&str; 44] = [
     "OPENSSL_CONF",
     "OPENSSL_MODULES",
 ];
-/// How the names of whole families begin.
+/// Prefixes of the names of whole families.
 const FAMILIES: [&str; 19] = [
     "LD_",
     "DYLD_",
@@ -70,8 +70,8 @@ const FAMILIES: [&str; 19] = [
     "XDG_",
 ];
 
-/// Whether a variable of this name can make a process load or run other code: it counts as part of
-/// the command.
+/// Returns true if a variable of this name can make a process load or run other code. Such a
+/// variable counts as part of the command.
 pub fn is_loader_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     NAMES.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family))

@@ -1,8 +1,7 @@
-//! Known secret values, taken out of any text: of errors, logs and what a server writes to its
-//! standard error.
+//! Removes known secret values from text: errors, logs and the standard error output of servers.
 //!
-//! This is for after variables were expanded, when the values are known. What is shown of a server
-//! before that goes by rule, in [`crate::shown_args`] and [`crate::shown_url`].
+//! The mask applies once variables are expanded and the values are known. Before that,
+//! [`crate::redact_args`] and [`crate::redact_url`] hide secrets by rule.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,66 +9,67 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::shown::HIDDEN;
+use crate::redaction::HIDDEN;
 
-/// Shorter values are hidden where they stand alone only: inside of words they would hide ordinary
-/// ones.
+/// The length below which a value is hidden only where it stands alone. Inside words it would hide
+/// ordinary text.
 const SHORTEST: usize = 4;
-/// Shorter pieces of base64, and shorter lines of a value, are not told from ordinary text.
+/// The length below which pieces of base64 and lines of a value are indistinguishable from ordinary
+/// text.
 const SHORTEST_PIECE: usize = 8;
 
-/// Known secret values, to be taken out of texts.
+/// A set of known secret values to remove from texts.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// How many values there are.
+    /// The number of values.
     count: usize,
-    /// The values in every form they are looked for.
+    /// The values in every encoded form, sorted.
     forms: Vec<String>,
-    /// Values too short to be looked for inside of words.
+    /// Values too short to look for inside words.
     short: Vec<String>,
-    /// A bit for the first letters of each form, so that a text in which none begins is told with
-    /// one look at each of its letters.
-    first: Vec<u64>,
+    /// A filter with a bit for the first bytes of each form, so that a text without a match needs
+    /// only one check per byte.
+    prefix_filter: Vec<u64>,
 }
 
-/// How many bits [`Mask::first`] has.
+/// The number of address bits of [`Mask::prefix_filter`].
 const BITS: u32 = 12;
 
 impl Mask {
-    /// A mask for these values, as they are and as others may write them: escaped, encoded for a
-    /// URL, in hexadecimal, in base64.
+    /// Creates a mask for these values and their common encodings: escaped, percent-encoded,
+    /// hexadecimal, base64.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
-        // What consists of nothing but the mark cannot be hidden by it.
+        // A value of nothing but asterisks cannot be hidden by asterisks.
         let mut values: Vec<_> =
             values.into_iter().filter(|it| it.contains(|c: char| c != '*')).collect();
         values.sort();
         values.dedup();
         let (long, short): (Vec<_>, Vec<_>) =
             values.into_iter().partition(|value| value.len() >= SHORTEST);
-        let mut forms: Vec<_> = long.iter().flat_map(|value| forms(value)).collect();
+        let mut forms: Vec<_> = long.iter().flat_map(|value| encoded_forms(value)).collect();
         forms.retain(|form| form.len() >= SHORTEST && form.contains(|c: char| c != '*'));
         forms.sort();
         forms.dedup();
-        // A blank stands alone everywhere.
+        // A blank would match everywhere.
         let short: Vec<_> = short.into_iter().filter(|it| !it.trim().is_empty()).collect();
         let mut first = vec![0; 1 << (BITS - 6)];
         for form in forms.iter().filter_map(|form| form.as_bytes().first_chunk()) {
-            let (word, bit) = place(*form);
+            let (word, bit) = filter_bit(*form);
             first[word] |= bit;
         }
-        Self { count: long.len() + short.len(), forms, short, first }
+        Self { count: long.len() + short.len(), forms, short, prefix_filter: first }
     }
 
-    /// Adds every place where a form of some value stands. One walk over the text, however many
-    /// forms there are.
+    /// Calls `found` with the range of every match. Walks the text once, however many forms there
+    /// are.
     fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize)) {
         if self.forms.is_empty() {
             return;
         }
         for (at, four) in text.windows(SHORTEST).enumerate() {
             let Some(four) = four.first_chunk() else { continue };
-            let (word, bit) = place(*four);
-            if self.first[word] & bit == 0 {
+            let (word, bit) = filter_bit(*four);
+            if self.prefix_filter[word] & bit == 0 {
                 continue;
             }
             let from = self.forms.partition_point(|form| form.as_bytes() < four.as_slice());
@@ -79,9 +79,9 @@ impl Mask {
         }
     }
 
-    /// A mask for what both hide.
+    /// Returns a mask that hides the values of both.
     #[must_use]
-    pub fn joined(&self, other: &Self) -> Self {
+    pub fn merge(&self, other: &Self) -> Self {
         let both = |one: &[String], other: &[String]| {
             let mut both: Vec<_> = one.iter().chain(other).cloned().collect();
             both.sort();
@@ -89,44 +89,55 @@ impl Mask {
             both
         };
         let (forms, short) = (both(&self.forms, &other.forms), both(&self.short, &other.short));
-        let first = match (self.first.is_empty(), other.first.is_empty()) {
-            (true, _) => other.first.clone(),
-            (_, true) => self.first.clone(),
-            _ => self.first.iter().zip(&other.first).map(|(one, other)| one | other).collect(),
+        let first = match (self.prefix_filter.is_empty(), other.prefix_filter.is_empty()) {
+            (true, _) => other.prefix_filter.clone(),
+            (_, true) => self.prefix_filter.clone(),
+            _ => self
+                .prefix_filter
+                .iter()
+                .zip(&other.prefix_filter)
+                .map(|(one, other)| one | other)
+                .collect(),
         };
-        Self { count: self.count.max(other.count), forms, short, first }
+        Self { count: self.count.max(other.count), forms, short, prefix_filter: first }
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns true if there is nothing to hide.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The text with every known value hidden.
+    /// Returns the text with every known value hidden.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut masked = Cow::Borrowed(text);
-        // What was hidden may leave a value behind that was none before, so it is looked at again.
-        // Each round takes characters away and adds marks only, so there is a last one.
-        while let Some(next) = self.once(&masked) {
+        // Hiding may create a new match, so the result is checked again. Each round removes
+        // characters and adds only asterisks, so the loop ends.
+        while let Some(next) = self.mask_once(&masked) {
             masked = Cow::Owned(next);
         }
         masked
     }
 
-    /// The same for a text that is ours to change.
-    pub fn hide_in(&self, text: &mut String) {
+    /// Hides every known value in `text` itself.
+    pub fn apply_in_place(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.apply(text) {
             *text = masked;
         }
     }
 
-    /// Hides what is found now; `None` if nothing is.
-    fn once(&self, text: &str) -> Option<String> {
+    /// Hides the current matches. Returns `None` if there are none.
+    fn mask_once(&self, text: &str) -> Option<String> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         self.find(text.as_bytes(), |start, end| found.push((start, end)));
-        // As whoever reads it decodes it, since any of its characters may be escaped.
-        for decoded in [Decoded::percent(text), Decoded::unicode(text)].into_iter().flatten() {
-            self.find(&decoded.bytes, |start, end| found.push(decoded.source(text, start, end)));
+        // Also search the decoded text, because any character may be escaped.
+        for decoded in
+            [UnescapedText::from_percent_encoded(text), UnescapedText::from_unicode_escapes(text)]
+                .into_iter()
+                .flatten()
+        {
+            self.find(&decoded.bytes, |start, end| {
+                found.push(decoded.source_range(text, start, end))
+            });
         }
         let short = self.short.iter().flat_map(|value| text.match_indices(value.as_str()));
         let short = short.map(|(start, hit)| (start, start + hit.len()));
@@ -138,7 +149,8 @@ impl Mask {
         let mut masked = String::with_capacity(text.len());
         let (mut shown, mut open) = (0, false);
         for (start, end) in found {
-            // Values that overlap are hidden as one: else the rest of the second would be seen.
+            // Overlapping values are hidden as one, otherwise the rest of the second would be
+            // visible.
             if start >= shown && !(open && start == shown) {
                 masked.push_str(&text[shown..start]);
                 masked.push_str(HIDDEN);
@@ -151,26 +163,27 @@ impl Mask {
     }
 }
 
-/// A text without one kind of escapes.
-struct Decoded {
+/// A text with one kind of escapes decoded.
+struct UnescapedText {
     bytes: Vec<u8>,
-    /// Where each byte came from, and where the text ends.
-    places: Vec<usize>,
+    /// The source offset of each byte, and the length of the source.
+    source_offsets: Vec<usize>,
 }
 
-impl Decoded {
-    /// With `%41` decoded; `None` if there is nothing to decode.
-    fn percent(text: &str) -> Option<Self> {
-        Self::of(text, b'%', |rest| Some((vec![number(rest, 1, 2)? as u8], 3)))
+impl UnescapedText {
+    /// Decodes `%41`. Returns `None` if there is nothing to decode.
+    fn from_percent_encoded(text: &str) -> Option<Self> {
+        Self::decode_escapes(text, b'%', |rest| Some((vec![parse_hex(rest, 1, 2)? as u8], 3)))
     }
 
-    /// With `\u0041` decoded; `None` if there is nothing to decode. Half a pair stands for nothing.
-    fn unicode(text: &str) -> Option<Self> {
+    /// Decodes `\u0041`. Returns `None` if there is nothing to decode. Half a surrogate pair is
+    /// left as it is.
+    fn from_unicode_escapes(text: &str) -> Option<Self> {
         let unit = |rest: &[u8], at: usize| {
             let marked = rest.get(at) == Some(&b'\\') && rest.get(at + 1) == Some(&b'u');
-            marked.then(|| number(rest, at + 2, 4)).flatten()
+            marked.then(|| parse_hex(rest, at + 2, 4)).flatten()
         };
-        Self::of(text, b'\\', |rest| {
+        Self::decode_escapes(text, b'\\', |rest| {
             let (first, second) = (unit(rest, 0)?, unit(rest, 6));
             let (c, length) = match (char::from_u32(first), second) {
                 (Some(c), _) => (c, 6),
@@ -184,8 +197,9 @@ impl Decoded {
         })
     }
 
-    /// Replaces whatever begins with `mark` and can be decoded: what it means, and how long it is.
-    fn of(
+    /// Replaces each escape that starts with `mark` and can be decoded. `decode` returns the
+    /// decoded bytes and the length of the escape.
+    fn decode_escapes(
         text: &str,
         mark: u8,
         decode: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>,
@@ -194,23 +208,23 @@ impl Decoded {
         if !source.contains(&mark) {
             return None;
         }
-        let mut decoded = Self { bytes: Vec::new(), places: Vec::new() };
+        let mut decoded = Self { bytes: Vec::new(), source_offsets: Vec::new() };
         let mut at = 0;
         while let Some(byte) = source.get(at) {
             let escape = (*byte == mark).then(|| decode(&source[at..])).flatten();
             let (bytes, length) = escape.unwrap_or_else(|| (vec![*byte], 1));
-            decoded.places.resize(decoded.places.len() + bytes.len(), at);
+            decoded.source_offsets.resize(decoded.source_offsets.len() + bytes.len(), at);
             decoded.bytes.extend(bytes);
             at += length;
         }
-        decoded.places.push(source.len());
+        decoded.source_offsets.push(source.len());
         (decoded.bytes.len() < source.len()).then_some(decoded)
     }
 
-    /// Where in the text these bytes stand.
-    fn source(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
-        let (mut from, mut to) = (self.places[start], self.places[end]);
-        // Bytes that are no text by themselves may end amid a character.
+    /// Returns the range of the source text that these bytes come from.
+    fn source_range(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
+        let (mut from, mut to) = (self.source_offsets[start], self.source_offsets[end]);
+        // A range of decoded bytes may end inside a character.
         while !text.is_char_boundary(from) {
             from -= 1;
         }
@@ -221,19 +235,19 @@ impl Decoded {
     }
 }
 
-/// The number that so many hexadecimal digits say.
-fn number(text: &[u8], at: usize, digits: usize) -> Option<u32> {
+/// Parses a number of `digits` hexadecimal digits.
+fn parse_hex(text: &[u8], at: usize, digits: usize) -> Option<u32> {
     let digits = text.get(at..at + digits)?;
     digits.iter().try_fold(0, |number, byte| Some(number * 16 + (*byte as char).to_digit(16)?))
 }
 
-/// Where the bit of these letters is.
-fn place(four: [u8; SHORTEST]) -> (usize, u64) {
+/// Returns the position of the filter bit for these bytes.
+fn filter_bit(four: [u8; SHORTEST]) -> (usize, u64) {
     let hash = u32::from_le_bytes(four).wrapping_mul(0x9e37_79b1) >> (32 - BITS);
     ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
-/// Whether what stands there is no part of a word.
+/// Returns true if the range is not part of a word.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     let before = text[..start].chars().next_back().is_some_and(is_word);
@@ -241,28 +255,28 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     !before && !after
 }
 
-/// The forms in which a value may be met.
-fn forms(value: &str) -> Vec<String> {
+/// Returns the forms in which a value may occur.
+fn encoded_forms(value: &str) -> Vec<String> {
     let mut forms = vec![value.to_owned(), value.trim().to_owned()];
     let escaped = format!("{value:?}");
     forms.push(escaped.trim_matches('"').to_owned());
     if let Ok(json) = serde_json::to_string(value) {
         let json = json[1..json.len() - 1].to_owned();
-        forms.extend([json.replace('/', "\\/"), ascii(&json), json]);
+        forms.extend([json.replace('/', "\\/"), escape_non_ascii(&json), json]);
     }
     let encoded = percent_encoded(value);
     forms.extend([encoded.to_lowercase(), encoded.replace("%20", "+"), encoded]);
     forms.extend(percent_decoded(value));
     let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PIECE);
     forms.extend(lines.map(str::to_owned));
-    forms.extend((0..3).flat_map(|offset| in_base64(value, offset)));
+    forms.extend((0..3).flat_map(|offset| base64_forms(value, offset)));
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     forms.extend([hex.to_uppercase(), hex]);
     forms
 }
 
-/// JSON whose characters beyond ASCII are escaped, as some write it.
-fn ascii(json: &str) -> String {
+/// Escapes characters beyond ASCII in JSON, as some encoders do.
+fn escape_non_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for c in json.chars() {
         match c.is_ascii() {
@@ -292,7 +306,7 @@ fn percent_encoded(value: &str) -> String {
     encoded
 }
 
-/// What a value taken from a URL means.
+/// Decodes a value taken from a URL.
 fn percent_decoded(value: &str) -> Option<String> {
     if !value.contains('%') {
         return None;
@@ -315,9 +329,9 @@ fn percent_decoded(value: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// What base64 makes of a value that begins so many bytes into a group: the characters that do not
-/// depend on what stands before and after it. `Basic` credentials are met like that.
-fn in_base64(value: &str, offset: usize) -> Vec<String> {
+/// Returns the base64 form of a value that starts `offset` bytes into a group: only the characters
+/// that do not depend on the bytes before and after it. This matches `Basic` credentials.
+fn base64_forms(value: &str, offset: usize) -> Vec<String> {
     let bytes = [&[0; 2][..offset.min(2)], value.as_bytes()].concat();
     let skip = (offset * 8).div_ceil(6);
     let whole = bytes.len() * 8 / 6;
@@ -397,7 +411,7 @@ mod tests {
         for text in texts {
             assert_eq!(mask.apply(&format!("a {text} b")), "a *** b", "{text}");
         }
-        // What cannot be decoded is as it is.
+        // Invalid escapes are left as they are.
         for text in ["100% \\u12 \\ud83d %zz %", "\\ud83d\\u0041 %C3\u{e9}"] {
             assert_eq!(mask.apply(text), text);
         }
@@ -418,7 +432,7 @@ mod tests {
         assert_eq!(mask(&[key]).apply("at line-two-of-it"), "at ***");
     }
 
-    /// Values and the texts they stand in, from few letters, so that they meet and overlap.
+    /// Values from few letters, so that they overlap.
     fn values() -> impl Strategy<Value = Vec<String>> {
         proptest::collection::vec("[ab*%\\\\\" \u{e9}]{0,8}", 0..6)
     }
@@ -443,7 +457,7 @@ mod tests {
             let percent: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
             let units: String = value.encode_utf16().map(|it| format!("\\u{it:04X}")).collect();
             let hex: String = value.bytes().map(|byte| format!("{byte:02X}")).collect();
-            // An escape that begins before the value takes its first characters for its own.
+            // An escape that starts before the value would consume its first characters.
             let before = before.trim_end_matches(|c: char| c.is_ascii()).to_owned();
             for form in [percent, units, hex] {
                 let masked = mask.apply(&format!("{before}{form}{after}")).into_owned();
@@ -472,13 +486,13 @@ mod tests {
         ) {
             prop_assume!(!args.concat().contains("canary") && !after.contains("canary"));
             args.extend([flag.to_owned(), "X: canary".to_owned(), after]);
-            let shown = crate::shown_args(&args);
+            let shown = crate::redact_args(&args);
             prop_assert_eq!(shown.len(), args.len());
             prop_assert!(!shown.concat().contains("canary"), "{:?}", shown);
             let glued = [format!("{flag}=canary"), format!("https://u:canary@h/?{flag}=canary")];
-            prop_assert!(!crate::shown_args(&glued).concat().contains("canary"));
+            prop_assert!(!crate::redact_args(&glued).concat().contains("canary"));
             for arg in &args {
-                crate::shown_url(arg);
+                crate::redact_url(arg);
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The name a server is declared under: the key people type and read.
+//! The name a server is declared under, as people type and read it.
 //!
-//! It is not what agents see: exposed names are made from it by `rules/naming`.
+//! Agents see other names: `rules/naming` derives exposed names from it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use crate::is_invisible;
 /// The longest server name, in bytes.
 const MAX_BYTES: usize = 128;
 
-/// A server's declared name. Cheap to clone.
+/// The declared name of a server. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerName(Arc<str>);
 
-/// Why a text cannot be a server's name.
+/// The reason why a text cannot be a server name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
-    /// Nothing but white space.
-    #[error("use an empty server name")]
+pub enum ServerNameError {
+    /// The name is empty or only white space.
+    #[error("cannot use an empty server name")]
     Empty,
-    /// Over the limit.
-    #[error("use a server name of {0} bytes (the limit is {MAX_BYTES})")]
+    /// The name is too long.
+    #[error("cannot use a server name of {0} bytes (the limit is {MAX_BYTES})")]
     TooLong(usize),
-    /// A character that cannot be seen, or that changes how its neighbours are seen.
-    #[error("use a server name with the invisible character U+{0:04X}")]
+    /// The name contains a character that is invisible or changes how its neighbours look.
+    #[error("cannot use a server name with the invisible character U+{0:04X}")]
     Invisible(u32),
 }
 
 impl ServerName {
     /// Checks `text` and makes it a name.
-    pub fn new(text: &str) -> Result<Self, NameError> {
+    pub fn new(text: &str) -> Result<Self, ServerNameError> {
         if text.trim().is_empty() {
-            return Err(NameError::Empty);
+            return Err(ServerNameError::Empty);
         }
         if text.len() > MAX_BYTES {
-            return Err(NameError::TooLong(text.len()));
+            return Err(ServerNameError::TooLong(text.len()));
         }
         match text.chars().find(|c| is_invisible(*c)) {
-            Some(c) => Err(NameError::Invisible(c as u32)),
+            Some(c) => Err(ServerNameError::Invisible(c as u32)),
             None => Ok(Self(text.into())),
         }
     }
 
-    /// The name as it was written.
+    /// Returns the name as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn unusable_names_say_why() {
-        assert_eq!(ServerName::new(" "), Err(NameError::Empty));
-        assert_eq!(ServerName::new("a\u{202e}b"), Err(NameError::Invisible(0x202e)));
-        assert_eq!(ServerName::new("a\nb"), Err(NameError::Invisible(0x0a)));
-        assert_eq!(ServerName::new(&"x".repeat(129)), Err(NameError::TooLong(129)));
+        assert_eq!(ServerName::new(" "), Err(ServerNameError::Empty));
+        assert_eq!(ServerName::new("a\u{202e}b"), Err(ServerNameError::Invisible(0x202e)));
+        assert_eq!(ServerName::new("a\nb"), Err(ServerNameError::Invisible(0x0a)));
+        assert_eq!(ServerName::new(&"x".repeat(129)), Err(ServerNameError::TooLong(129)));
     }
 }

@@ -1,24 +1,24 @@
-//! Where a declaration came from: its scope, file and line.
+//! The origin of a declaration: its scope, file and line.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How near a declaration is to the user's own word.
+/// The level of configuration that a file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum ConfigScope {
     /// Inside the binary, or added by the program that embeds the library.
     BuiltIn,
     /// The machine's administrator.
     System,
-    /// The user, in his own configuration or by naming a file on the command line.
+    /// The user's own configuration, or a file named on the command line.
     User,
-    /// A file in the project folder: it only proposes, until the user consents.
+    /// A file in the project folder. It only proposes until the user consents.
     Project,
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for ConfigScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BuiltIn => "builtin",
@@ -29,23 +29,23 @@ impl fmt::Display for Scope {
     }
 }
 
-/// One place in one file, or none for what is built in.
+/// A position in a file, or no file for what is built in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// How near it is to the user's own word.
-    pub scope: Scope,
+    /// The level of configuration.
+    pub scope: ConfigScope,
     /// The file.
     pub file: Option<Arc<PathBuf>>,
-    /// Line, from 1; 0 where the whole file is meant.
+    /// The line, from 1; 0 for the whole file.
     pub line: u32,
-    /// Column in characters, from 1; 0 where the whole line is meant.
+    /// The column in characters, from 1; 0 for the whole line.
     pub column: u32,
 }
 
 impl Origin {
-    /// The origin of what no file declares.
+    /// Returns the origin of built-in items.
     pub fn built_in() -> Self {
-        Self { scope: Scope::BuiltIn, file: None, line: 0, column: 0 }
+        Self { scope: ConfigScope::BuiltIn, file: None, line: 0, column: 0 }
     }
 }
 

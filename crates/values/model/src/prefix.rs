@@ -1,24 +1,25 @@
-//! When a capability's exposed name begins with the name of its server.
+//! The setting that decides when an exposed name starts with the name of its server.
 //!
-//! The names themselves are made by `rules/naming`; this is only the word the user writes.
+//! `rules/naming` makes the names; this is only the configured value.
 
-/// When an exposed name carries the name of its server.
+/// When an exposed name starts with the name of its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Prefix {
-    /// Always: a name never changes because another server came or went.
+pub enum PrefixMode {
+    /// Always, so that a name never changes because another server was added or removed.
     #[default]
     Always,
     /// Only where two servers would otherwise share a name.
     OnCollision,
-    /// Never, as long as names differ: for a single upstream that must look like itself.
+    /// Never, unless two names collide: for a single upstream server whose names must stay as they
+    /// are.
     Never,
 }
 
-impl Prefix {
-    /// All of them, in the order they are documented.
+impl PrefixMode {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::Always, Self::OnCollision, Self::Never];
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Always => "always",

@@ -1,27 +1,27 @@
-//! Profiles: what one kind of caller sees, under which names, at what cost.
+//! Profiles: what one kind of caller sees, under which names, and at what cost.
 //!
-//! This is what files say, and what is built in. What follows from it for single capabilities is
-//! decided by `rules/exposure`.
+//! This module holds what configuration files declare and what is built in. `rules/exposure`
+//! decides what follows for single capabilities.
 
 use std::collections::BTreeMap;
 
-use crate::{Origin, Prefix};
+use crate::{Origin, PrefixMode};
 
-/// How exposed names are made.
+/// How exposed names are formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Naming {
-    /// Ours: `server__tool`.
+pub enum NamingStyle {
+    /// Toolgate's own style: `server__tool`.
     #[default]
     Toolgate,
-    /// `mcp__server__tool`, as Claude Code and Nyzhi have it.
+    /// `mcp__server__tool`, as in Claude Code and Nyzhi.
     Claude,
     /// `server_tool`, in letters, digits and underscores.
     CoreAgent,
-    /// The bare name for the first server that has it, `server__tool` for the rest.
+    /// The bare name for the first server that has it, `server__tool` for the others.
     Llxprt,
     /// `mcp_server_tool`.
     Gemini,
-    /// `mcp__server__tool`, with digests where names meet.
+    /// `mcp__server__tool`, with digests where names collide.
     Codex,
     /// `server_tool`.
     Opencode,
@@ -29,8 +29,8 @@ pub enum Naming {
     Sidekick,
 }
 
-impl Naming {
-    /// All of them, in the order they are documented.
+impl NamingStyle {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 8] = [
         Self::Toolgate,
         Self::Claude,
@@ -42,7 +42,7 @@ impl Naming {
         Self::Sidekick,
     ];
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Toolgate => "toolgate",
@@ -57,25 +57,25 @@ impl Naming {
     }
 }
 
-/// Whether a caller is sent definitions, or finds them.
+/// How a caller learns of definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Expose {
-    /// Every definition is listed.
+pub enum ExposureMode {
+    /// The gateway lists every definition.
     #[default]
     All,
-    /// None is: the caller searches and is given what he finds.
+    /// The gateway lists none; the caller searches and receives what it finds.
     Search,
-    /// All while they are few, else as `Search`, with a line about each.
+    /// Like `All` while there are few; otherwise like `Search`, with one line about each.
     Auto,
 }
 
-impl Expose {
-    /// All of them, in the order they are documented.
+impl ExposureMode {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::All, Self::Search, Self::Auto];
-    /// With more tools than these, `Auto` defers them.
-    pub const FEW: usize = 15;
+    /// The number of tools above which `Auto` behaves like `Search`.
+    pub const AUTO_LIMIT: usize = 15;
 
-    /// The word for it in configuration.
+    /// Returns the value as written in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -85,53 +85,54 @@ impl Expose {
     }
 }
 
-/// What one kind of caller sees.
+/// A named selection of capabilities, with its naming and exposure.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profile {
-    /// Tags it imports: it sees what bears one of them, or one below. `None`: tags do not matter.
+    /// The imported tags: the profile sees what bears one of them, or a tag below one. `None`: tags
+    /// do not matter.
     pub tags: Option<Vec<String>>,
-    /// Patterns of `server/name` that it sees whatever their tags; where it says nothing of tags,
-    /// it sees nothing else.
+    /// Patterns of `server/name` that the profile sees whatever their tags. If `tags` is `None`, it
+    /// sees nothing else.
     pub include: Vec<String>,
-    /// Patterns of `server/name` that it does not see, whatever else is said.
+    /// Patterns of `server/name` that the profile never sees.
     pub exclude: Vec<String>,
-    /// How names are made.
-    pub naming: Option<Naming>,
-    /// When names carry their server's name, where the naming leaves a choice.
-    pub prefix: Option<Prefix>,
-    /// Whether it is sent definitions, or finds them.
-    pub expose: Option<Expose>,
-    /// How many tokens its list of tools may cost; what is beyond that is found by searching.
+    /// How names are formed.
+    pub naming: Option<NamingStyle>,
+    /// When names start with the name of their server, if the style leaves a choice.
+    pub prefix: Option<PrefixMode>,
+    /// How the caller learns of definitions.
+    pub expose: Option<ExposureMode>,
+    /// The token budget of the tool list. Tools beyond it are found by searching.
     pub budget: Option<u32>,
-    /// From how many tokens on a result is kept aside and shown in part; `None`: never.
+    /// The size in tokens above which a result is stored and shown in part; `None`: never.
     pub result_limit: Option<u32>,
 }
 
-/// The profile of whoever chose none.
+/// The profile of a caller that chose none.
 pub const DEFAULT_PROFILE: &str = "default";
-/// From how many tokens on a result is kept aside, for a profile that wants that and says no number.
+/// The default for `result_limit`, for a profile that enables it without a number.
 pub const RESULT_LIMIT: u32 = 25_000;
 
-/// A profile, and who says so.
+/// A profile with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredProfile {
-    /// What it says.
+    /// The profile.
     pub profile: Profile,
-    /// Where.
+    /// Where it was declared.
     pub origin: Origin,
 }
 
-/// Every profile, and who gets which.
+/// All profiles, and which client gets which.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profiles {
-    /// Those of the files, by name.
+    /// The declared profiles, by name.
     pub declared: BTreeMap<String, DeclaredProfile>,
-    /// Which profile a client gets that chose none, by the name it calls itself.
+    /// The profile of a client that chose none, by the name that the client reports.
     pub clients: BTreeMap<String, String>,
 }
 
 impl Profiles {
-    /// The names of all there are: those of the files and those built in.
+    /// Returns the names of all profiles, declared and built in.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.declared.keys().map(String::as_str).collect();
         names.extend(BUILT_IN.iter().map(|(name, _)| *name));
@@ -140,7 +141,7 @@ impl Profiles {
         names
     }
 
-    /// A profile by its name; what is built in counts where no file says otherwise.
+    /// Returns a profile by name. A declared profile replaces a built-in one.
     pub fn get(&self, name: &str) -> Option<DeclaredProfile> {
         if let Some(declared) = self.declared.get(name) {
             return Some(declared.clone());
@@ -152,8 +153,8 @@ impl Profiles {
     }
 }
 
-/// What no file needs to say: whoever chose nothing sees everything, a root agent what bears the
-/// default tag, and its helpers nothing.
+/// The built-in profiles: a caller that chose nothing sees everything, a root agent sees what bears
+/// the default tag, and its helpers see nothing.
 const BUILT_IN: [(&str, Option<&[&str]>); 5] = [
     (DEFAULT_PROFILE, None),
     ("root", Some(&[DEFAULT_TAG])),
@@ -162,11 +163,12 @@ const BUILT_IN: [(&str, Option<&[&str]>); 5] = [
     ("suggest", Some(&[])),
 ];
 
-/// The tag of a server that names none.
+/// The tag of a server that declares none.
 pub const DEFAULT_TAG: &str = "mcp";
 
-/// Whether whoever imports one tag sees another: the same, or one below it by dotted parts.
-pub fn imports(imported: &str, tag: &str) -> bool {
+/// Returns true if a profile that imports one tag sees another: the same tag, or one below it by
+/// dotted parts.
+pub fn imports_tag(imported: &str, tag: &str) -> bool {
     let rest = tag.strip_prefix(imported);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -185,7 +187,7 @@ mod tests {
             ("mcp.file", "mcp.file.read", true),
             ("", "mcp", false),
         ] {
-            assert_eq!(imports(imported, tag), seen, "{imported} {tag}");
+            assert_eq!(imports_tag(imported, tag), seen, "{imported} {tag}");
         }
     }
 

@@ -1,37 +1,37 @@
-//! What a file says about how safely a server's process is to be started.
+//! The declared safety settings of a server's process.
 //!
-//! Carried for the rules that judge it and for writing it back; nothing is judged here.
+//! They are kept for the rules that check them and for writing them back; nothing is checked here.
 
-/// What was reviewed, and how the process is confined.
+/// What was reviewed, and how the process is sandboxed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Safety {
-    /// Commands that were reviewed; empty: nothing is said.
+pub struct SafetySpec {
+    /// The reviewed commands; empty if nothing is declared.
     pub allowed_commands: Vec<String>,
     /// The digest of the reviewed manifest, `sha256:<64 hex>`.
     pub manifest_digest: Option<String>,
-    /// The signature over it.
+    /// The signature of the manifest.
     pub manifest_signature: Option<String>,
-    /// How the process is confined.
-    pub sandbox: Sandbox,
-    /// The word a client gave, as it is written: `approved`.
+    /// The sandbox of the process.
+    pub sandbox: SandboxSpec,
+    /// The consent that a client recorded, as written: `approved`.
     pub client_consent: Option<String>,
 }
 
-/// How a process is confined.
+/// The sandbox of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sandbox {
-    /// Whether it is confined at all, where the file says so.
+pub struct SandboxSpec {
+    /// Whether the sandbox is enabled, if declared.
     pub enabled: Option<bool>,
-    /// The name of a profile.
+    /// The name of a sandbox profile.
     pub profile: Option<String>,
-    /// Paths it may write.
+    /// Paths that the process may write.
     pub allow_write: Vec<String>,
-    /// Paths it may not read.
+    /// Paths that the process must not read.
     pub deny_read: Vec<String>,
-    /// Paths it may not write.
+    /// Paths that the process must not write.
     pub deny_write: Vec<String>,
-    /// Hosts it may reach.
+    /// Hosts that the process may reach.
     pub allowed_domains: Vec<String>,
-    /// Hosts it may not reach.
+    /// Hosts that the process must not reach.
     pub denied_domains: Vec<String>,
 }

@@ -1,11 +1,11 @@
 //! A value that must never be printed.
 //!
 //! It shows as `***` in Debug and has no Display, so that a log line or an error message cannot
-//! carry it by accident. Reading it takes a word that stands out in review: `expose`.
+//! contain it by accident. Reading it takes an explicit call that stands out in review: `expose`.
 
 use std::fmt;
 
-/// A value that shows nothing of itself.
+/// A wrapper that hides its value in output.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Secret<T>(T);
 
@@ -15,7 +15,7 @@ impl<T> Secret<T> {
         Self(value)
     }
 
-    /// The value itself, for the one place that must send it.
+    /// Returns the value, for the code that must send it.
     pub fn expose(&self) -> &T {
         &self.0
     }

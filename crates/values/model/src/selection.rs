@@ -1,35 +1,35 @@
-//! Which of a server's tools are to be seen, and under what terms each may be used.
+//! The declared visibility and terms of a server's tools.
 //!
-//! This is what files say; tags, aliases and approvals are decided on elsewhere.
+//! This is what files declare; other modules evaluate tags, aliases and approvals.
 
 use std::collections::BTreeMap;
 
-/// What a file says about the tools of one server.
+/// The declared settings for the tools of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selection {
-    /// Patterns of tools that are visible; none: all are.
+pub struct ToolSelection {
+    /// Patterns of visible tools; if empty, all tools are visible.
     pub include: Vec<String>,
-    /// Patterns of tools that are hidden, whatever else is said.
+    /// Patterns of hidden tools; they take precedence.
     pub exclude: Vec<String>,
     /// Whether a tool that `tools` does not list is hidden.
     pub listed_only: bool,
-    /// Single tools, by the name their server gives them.
+    /// Settings of single tools, by the server's name for them.
     pub tools: BTreeMap<String, ToolSpec>,
-    /// When somebody is asked before a tool is called, where its own entry does not say.
-    pub approval: Option<Approval>,
+    /// When a call requires approval, for tools without a setting of their own.
+    pub approval: Option<ApprovalMode>,
 }
 
-/// What a file says about one tool.
+/// The declared settings for one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolSpec {
     /// The name to expose it under.
     pub alias: Option<String>,
-    /// Its tags, instead of its server's.
+    /// Its tags, instead of the server's.
     pub tags: Option<Vec<String>>,
     /// Whether it is visible.
     pub enabled: bool,
-    /// When somebody is asked before it is called.
-    pub approval: Option<Approval>,
+    /// When a call requires approval.
+    pub approval: Option<ApprovalMode>,
 }
 
 impl Default for ToolSpec {
@@ -38,12 +38,12 @@ impl Default for ToolSpec {
     }
 }
 
-/// When somebody is asked before a tool is called.
+/// When a call of a tool requires approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Approval {
-    /// Unless the tool says that it only reads.
+pub enum ApprovalMode {
+    /// Unless the tool is read-only.
     Auto,
-    /// Whenever it may write.
+    /// Whenever the tool may write.
     Writes,
     /// Every time.
     Always,
@@ -51,11 +51,11 @@ pub enum Approval {
     Never,
 }
 
-impl Approval {
-    /// All of them, in the order they are documented.
+impl ApprovalMode {
+    /// All values, in the order of the documentation.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Writes, Self::Always, Self::Never];
 
-    /// The word for it in our configuration.
+    /// Returns the value as written in our configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -66,34 +66,36 @@ impl Approval {
     }
 }
 
-impl Selection {
-    /// Whether a tool of this name is visible: listed where that is asked for, included, and
-    /// neither excluded nor switched off.
-    pub fn shows(&self, tool: &str) -> bool {
-        let matched = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+impl ToolSelection {
+    /// Returns true if a tool of this name is visible: listed where that is required, included, and
+    /// neither excluded nor disabled.
+    pub fn is_visible(&self, tool: &str) -> bool {
+        let matched = |patterns: &[String]| {
+            patterns.iter().any(|pattern| matches_tool_pattern(pattern, tool))
+        };
         let listed = self.tools.get(tool);
         let included = self.include.is_empty() || matched(&self.include);
         listed.map_or(!self.listed_only, |tool| tool.enabled) && included && !matched(&self.exclude)
     }
 }
 
-/// Whether a tool's name fits a pattern that may end in a remark.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    fits(without_remark(pattern), name)
+/// Returns true if a tool's name matches a pattern that may end in a remark.
+pub fn matches_tool_pattern(pattern: &str, name: &str) -> bool {
+    matches_glob(strip_remark(pattern), name)
 }
 
-/// What a pattern says of a tool's name: what follows a parenthesis is a remark about arguments that
-/// some hosts write.
-pub fn without_remark(pattern: &str) -> &str {
+/// Returns the part of a pattern that matches the name. Some hosts append a remark about arguments
+/// in parentheses.
+pub fn strip_remark(pattern: &str) -> &str {
     pattern.split_once('(').map_or(pattern, |(name, _)| name)
 }
 
-/// Whether a text fits a pattern: `*` is any text, `?` any one character.
-pub fn fits(pattern: &str, name: &str) -> bool {
+/// Returns true if a text matches a pattern: `*` is any text, `?` any one character.
+pub fn matches_glob(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut from) = (0, 0);
-    // Where the last `*` stood, and how much of the name it has taken so far.
+    // The position of the last `*`, and how much of the name it has consumed so far.
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {
         match pattern.get(at) {
@@ -131,19 +133,19 @@ mod tests {
             ("read", "read_file", false),
             ("run(git *)", "run", true),
         ] {
-            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+            assert_eq!(matches_tool_pattern(pattern, name), fits, "{pattern} {name}");
         }
     }
 
     #[test]
     fn excluded_hidden_and_unlisted_tools_are_not_seen() {
-        let mut selection = Selection {
+        let mut selection = ToolSelection {
             include: vec!["read_*".into(), "write".into()],
             exclude: vec!["read_secret".into()],
-            ..Selection::default()
+            ..ToolSelection::default()
         };
-        let seen = |selection: &Selection| {
-            ["read_a", "read_secret", "write", "other"].map(|tool| selection.shows(tool))
+        let seen = |selection: &ToolSelection| {
+            ["read_a", "read_secret", "write", "other"].map(|tool| selection.is_visible(tool))
         };
         assert_eq!(seen(&selection), [true, false, true, false]);
         selection.tools.insert("write".into(), ToolSpec { enabled: false, ..ToolSpec::default() });

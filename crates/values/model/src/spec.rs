@@ -1,62 +1,62 @@
-//! One declared server: how to reach it, and with what limits.
+//! One declared server: how to reach it, and within which limits.
 //!
-//! Values of `env` and `headers` may hold credentials, so they are [`Secret`]s from the moment a
-//! file was read. Variables stand in our own grammar, whatever the file's (`rules/dialects` has
-//! translated them), and are not expanded yet: that is done once, when a connection is made.
+//! Values of `env` and `headers` may be credentials, so they are [`Secret`]s as soon as a file is
+//! read. `rules/dialects` translates variables into Toolgate's own syntax; they are expanded once,
+//! when the gateway connects.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{
-    Auth, Data, Digest, Mask, Safety, SamplingLimits, Secret, Selection, ServerFiles, ServerName,
-    hidden_in_args, hidden_in_url, is_loader_variable,
+    AuthSpec, ConfigValue, Digest, Mask, SafetySpec, SamplingLimits, Secret, ServerFiles,
+    ServerName, ToolSelection, is_loader_variable, secrets_in_args, secrets_in_url,
 };
 
-/// A server as it was declared.
+/// A server as declared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSpec {
     /// The name it was declared under.
     pub name: ServerName,
-    /// How it is reached.
+    /// The transport.
     pub transport: TransportSpec,
-    /// Whether it is to be started at all.
+    /// Whether the server may start at all.
     pub enabled: bool,
-    /// How long things may take.
-    pub timeouts: Timeouts,
-    /// Who shares one connection.
+    /// The timeouts.
+    pub timeouts: ServerTimeouts,
+    /// Which callers share one connection.
     pub pool: PoolScope,
-    /// What it is for, in the words of whoever declared it.
+    /// The purpose, as the declaration describes it.
     pub description: Option<String>,
-    /// The tags of its tools; `None`: the usual one.
+    /// The tags of its tools; `None` for the default tags.
     pub tags: Option<Vec<String>>,
-    /// Whether its tools are called without asking. Only the user's or the system's word counts.
+    /// Whether its tools run without asking. Only user and system files can set this.
     pub trust: bool,
-    /// What it may ask of its callers' models; none: nothing. Only the user's or the system's word
-    /// counts.
+    /// What it may ask of its callers' models; `None`: nothing. Only user and system files can set
+    /// this.
     pub sampling: Option<SamplingLimits>,
-    /// Whether its resources may become part of the local context. Only the user's or the system's
-    /// word counts.
+    /// Whether its resources may become part of the local context. Only user and system files can
+    /// set this.
     pub compile: bool,
-    /// Whether clients are to wait for it.
+    /// Whether clients wait until it is ready.
     pub required: bool,
     /// Which of its tools are visible.
-    pub selection: Selection,
-    /// What was reviewed, and how it is confined.
-    pub safety: Safety,
-    /// What its file says that means something to other hosts only, by dialect: kept, so that it
-    /// can be written back.
-    pub extras: BTreeMap<String, Secret<Data>>,
+    pub selection: ToolSelection,
+    /// What was reviewed, and how the process is sandboxed.
+    pub safety: SafetySpec,
+    /// Settings that only other hosts understand, by dialect, kept so that they can be written
+    /// back.
+    pub extras: BTreeMap<String, Secret<ConfigValue>>,
 }
 
 impl ServerSpec {
-    /// A server of which nothing but this is said.
+    /// Creates a server with defaults for everything else.
     pub fn new(name: ServerName, transport: TransportSpec) -> Self {
         Self {
             name,
             transport,
             enabled: true,
-            timeouts: Timeouts::default(),
+            timeouts: ServerTimeouts::default(),
             pool: PoolScope::default(),
             description: None,
             tags: None,
@@ -64,14 +64,14 @@ impl ServerSpec {
             sampling: None,
             compile: false,
             required: false,
-            selection: Selection::default(),
-            safety: Safety::default(),
+            selection: ToolSelection::default(),
+            safety: SafetySpec::default(),
             extras: BTreeMap::new(),
         }
     }
 
-    /// The identity of what is started or reached: what was learnt of one command or address is not
-    /// believed of another under the same name. A consent is bound to more, see
+    /// Returns the identity of the process or endpoint, so that what the gateway learnt about one
+    /// command or address does not apply to another of the same name. A consent covers more, see
     /// [`Self::consent_digest`].
     pub fn digest(&self) -> Digest {
         match &self.transport {
@@ -81,10 +81,10 @@ impl ServerSpec {
         }
     }
 
-    /// What a consent is bound to: the identity, every value of `env` as it is written, and the
-    /// contents of the files that are read or run. Values of variables like `${env:NAME}` are bound
-    /// by their names. The version changes with whatever counts, so that no consent given to less
-    /// stays valid.
+    /// Returns the digest that a consent is bound to: the identity, every `env` value as written,
+    /// and the contents of the files that are read or run. Variables such as `${env:NAME}` count by
+    /// name. The version changes with the set of inputs, so that a consent given to less becomes
+    /// invalid.
     pub fn consent_digest(&self) -> Digest {
         let identity = self.digest();
         let mut parts = vec![b"toolgate consent, version 2".as_slice(), identity.as_bytes()];
@@ -106,27 +106,27 @@ impl ServerSpec {
     }
 }
 
-/// A server with its variables expanded, for the moment it is reached.
+/// A server with its variables expanded, ready to connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
-    /// The server, every text meaning itself.
+pub struct ResolvedServer {
+    /// The server, with all variables expanded.
     pub spec: ServerSpec,
-    /// The values that are not to be shown: whatever variables held, and every value of `env`,
+    /// The values that must not be shown: the values of variables, and every value of `env`,
     /// headers and logins.
     pub mask: Mask,
 }
 
-impl From<ServerSpec> for Resolved {
-    /// A server whose texts mean themselves: what is secret in it is what looks like it.
+impl From<ServerSpec> for ResolvedServer {
+    /// Takes a server without variables; the mask covers the values that look secret.
     fn from(spec: ServerSpec) -> Self {
         let secret: Vec<_> = match &spec.transport {
             TransportSpec::Stdio(stdio) => {
                 let env = stdio.env.values().map(|value| value.expose().clone());
-                env.chain(hidden_in_args(&stdio.args)).collect()
+                env.chain(secrets_in_args(&stdio.args)).collect()
             }
             TransportSpec::Http(http) => {
                 let headers = http.headers.values().map(|value| value.expose().clone());
-                headers.chain(hidden_in_url(&http.url)).collect()
+                headers.chain(secrets_in_url(&http.url)).collect()
             }
             TransportSpec::BuiltIn => Vec::new(),
         };
@@ -134,53 +134,53 @@ impl From<ServerSpec> for Resolved {
     }
 }
 
-/// How a server is reached.
+/// How the gateway reaches a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransportSpec {
-    /// A child process that speaks on its standard streams.
+    /// A child process that communicates over its standard streams.
     Stdio(StdioSpec),
     /// An HTTP endpoint.
     Http(HttpSpec),
-    /// A server inside this process, found by its name.
+    /// A server inside this process, identified by its name.
     BuiltIn,
 }
 
 impl TransportSpec {
-    /// The word for it in listings.
+    /// Returns the transport as a word for listings.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Stdio(_) => "stdio",
-            Self::Http(http) if http.kind == HttpKind::Sse => "sse",
+            Self::Http(http) if http.kind == HttpTransportKind::Sse => "sse",
             Self::Http(_) => "http",
             Self::BuiltIn => "builtin",
         }
     }
 }
 
-/// A process to start.
+/// The process of a stdio server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StdioSpec {
-    /// One executable: a name looked up on the child's `PATH`, or a path.
+    /// The executable: a name to look up on the child's `PATH`, or a path.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its working folder.
+    /// Its working directory.
     pub cwd: Option<PathBuf>,
-    /// Variables named by the entry.
+    /// Environment variables declared in the entry.
     pub env: BTreeMap<String, Secret<String>>,
-    /// A file of more variables, `NAME=value` per line; `env` wins over it.
+    /// A file with more variables, one `NAME=value` per line; `env` takes precedence.
     pub env_file: Option<PathBuf>,
-    /// Patterns of variables taken over from our own environment.
+    /// Patterns of variables to inherit from the gateway's environment.
     pub env_inherit: Vec<String>,
     /// The files it is started with, as they were when the configuration was read; empty before.
     pub files: ServerFiles,
 }
 
 impl StdioSpec {
-    /// Exact command, arguments, working folder and the names of its variables. Values do not count,
-    /// so that a token can be replaced, with two exceptions: a value that names something of the
-    /// user's counts as it is written, and a loader variable decides which code runs, so it is part
-    /// of the command.
+    /// Digests the exact command, arguments, working directory and variable names. Values do not
+    /// count, so that a token can be replaced, with two exceptions: a value with a variable counts
+    /// as written because it takes something from the user, and a loader variable counts because it
+    /// decides which code runs.
     fn digest(&self) -> Digest {
         let cwd = self.cwd.as_ref().map(|path| path.to_string_lossy().into_owned());
         let counts = [self.args.len(), self.env.len(), self.env_inherit.len()];
@@ -207,7 +207,7 @@ impl StdioSpec {
     }
 }
 
-/// An endpoint to connect to.
+/// The endpoint of an HTTP server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HttpSpec {
     /// Its URL.
@@ -216,68 +216,69 @@ pub struct HttpSpec {
     pub headers: BTreeMap<String, Secret<String>>,
     /// A command that prints more headers.
     pub headers_helper: Option<Secret<String>>,
-    /// Which of the HTTP transports it speaks.
-    pub kind: HttpKind,
-    /// How it is told who we are.
-    pub auth: Box<Auth>,
+    /// The HTTP transport it uses.
+    pub kind: HttpTransportKind,
+    /// How the gateway authenticates.
+    pub auth: Box<AuthSpec>,
 }
 
-/// Which HTTP transport an endpoint speaks.
+/// Which HTTP transport an endpoint uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HttpKind {
-    /// Whatever it turns out to speak.
+pub enum HttpTransportKind {
+    /// Detected when connecting.
     #[default]
     Auto,
-    /// Streamable HTTP, and nothing else is tried.
+    /// Streamable HTTP only.
     Streamable,
     /// HTTP+SSE, the transport of 2024-11-05.
     Sse,
 }
 
 impl HttpSpec {
-    /// The address with its headers and the login as they are written: a variable in one of them is
-    /// something of the user's that would be sent there, and so is an identity. The transport is left out: it changes how things are
-    /// said there, not what is sent or to whom.
+    /// Digests the address with headers and login as written, because a variable in one of them, or
+    /// an identity, is sent to that address. The transport does not count: it changes how requests
+    /// are sent, not what is sent or to whom.
     fn digest(&self) -> Digest {
         let headers = self.headers.iter().flat_map(|(name, value)| [name, value.expose()]);
         let helper = self.headers_helper.as_ref().map(Secret::expose);
         let parts = ["http", &self.url].into_iter().chain(headers.map(String::as_str));
         let helper = helper.into_iter().flat_map(|helper| ["headers helper", helper]);
-        let login = self.auth.parts();
+        let login = self.auth.digest_parts();
         let login = (!login.is_empty()).then_some("login").into_iter().chain(login);
         Digest::of_parts(parts.chain(helper).chain(login).map(str::as_bytes))
     }
 }
 
-/// How long things may take with one server, as the configuration says it.
+/// The configured timeouts of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Timeouts {
-    /// From the start to the end of the handshake.
+pub struct ServerTimeouts {
+    /// The limit from start to the end of the handshake.
     pub start: Option<Duration>,
-    /// A call without any sign of life; progress begins it anew. Without it a call may be silent
-    /// for as long as it may take: clients have limits of their own, and many tools report nothing.
+    /// The limit for a call without any sign of life; progress restarts it. Without it a call may
+    /// be silent until `max`: clients have limits of their own, and many tools report no progress.
     pub call: Option<Duration>,
-    /// A call, whatever happens meanwhile.
+    /// The limit for a call in total.
     pub max: Option<Duration>,
 }
 
-impl Timeouts {
+impl ServerTimeouts {
     const START: Duration = Duration::from_secs(30);
     const MAX: Duration = Duration::from_secs(60 * 60);
-    /// The gateway's own requests are short, and several callers may wait for one of them.
+    /// The default for the gateway's own requests. They are short, and several callers may wait for
+    /// one of them.
     const OWN_REQUEST: Duration = Duration::from_secs(60);
 
-    /// One limit for everything.
+    /// Sets one limit for everything.
     pub fn all(limit: Duration) -> Self {
         Self { start: Some(limit), ..Self::calls(limit) }
     }
 
-    /// One limit for every call, whatever happens meanwhile.
+    /// Sets one limit for every call, whatever happens meanwhile.
     pub fn calls(limit: Duration) -> Self {
         Self { start: None, call: Some(limit), max: Some(limit) }
     }
 
-    /// The limits that are set here, and for the others those of `general`.
+    /// Returns these limits, with the missing ones taken from `general`.
     pub fn or(self, general: Self) -> Self {
         Self {
             start: self.start.or(general.start),
@@ -286,29 +287,29 @@ impl Timeouts {
         }
     }
 
-    /// The limit of the handshake.
+    /// Returns the limit of the handshake.
     pub fn start(self) -> Duration {
         self.start.unwrap_or(Self::START)
     }
 
-    /// The limit of a call in all.
+    /// Returns the total limit of a call.
     pub fn max(self) -> Duration {
         self.max.unwrap_or(Self::MAX)
     }
 
-    /// How long one of the gateway's own requests may be silent, such as that for a list.
+    /// Returns how long one of the gateway's own requests, such as a list request, may be silent.
     pub fn own_request(self) -> Duration {
         self.call.unwrap_or(Self::OWN_REQUEST).min(self.max())
     }
 }
 
-/// Who shares one connection to a server.
+/// Which callers share one connection to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PoolScope {
-    /// All callers.
+    /// All callers share one.
     #[default]
     Shared,
-    /// Each caller has one of his own: for servers whose state, roots or credentials are his.
+    /// Each caller has its own: for servers that keep state, roots or credentials per caller.
     PerCaller,
 }
 
@@ -418,7 +419,7 @@ mod tests {
             }
             assert_ne!(spec("${TOKEN}").digest(), other.digest(), "{said}");
         }
-        let older = HttpSpec { kind: HttpKind::Sse, ..spec("${TOKEN}") };
+        let older = HttpSpec { kind: HttpTransportKind::Sse, ..spec("${TOKEN}") };
         assert_eq!(spec("${TOKEN}").digest(), older.digest(), "the same place, told differently");
     }
 
@@ -426,7 +427,8 @@ mod tests {
     fn a_listing_tells_the_old_transport_apart_where_it_was_asked_for() {
         let listed = |kind| TransportSpec::Http(HttpSpec { kind, ..HttpSpec::default() }).as_str();
         assert_eq!(
-            [HttpKind::Auto, HttpKind::Streamable, HttpKind::Sse].map(listed),
+            [HttpTransportKind::Auto, HttpTransportKind::Streamable, HttpTransportKind::Sse]
+                .map(listed),
             ["http", "http", "sse"]
         );
     }

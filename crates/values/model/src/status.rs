@@ -1,30 +1,30 @@
-//! How servers stand, and what failed when they do not.
+//! The states of servers, and their failures.
 
 use std::fmt;
 
 /// The state of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
-    /// Nobody asked for it yet.
+    /// Not needed yet.
     NotStarted,
-    /// Being started or reached.
+    /// Starting or connecting.
     Connecting,
     /// Ready for calls.
     Connected,
-    /// It wants a login first.
+    /// Requires a login first.
     NeedsAuth(String),
-    /// Not allowed to start, and why.
-    Blocked(String),
-    /// Switched off.
+    /// Not allowed to start.
+    Blocked(StartBlock),
+    /// Disabled.
     Disabled,
-    /// It could not be brought up.
-    Failed(Failure),
-    /// It was up and is gone; the next use brings it back.
-    Disconnected(Failure),
+    /// Could not be started or reached.
+    Failed(ServerFailure),
+    /// Was connected and is lost; the next use reconnects.
+    Disconnected(ServerFailure),
 }
 
 impl ServerState {
-    /// The stable word for it.
+    /// Returns the state as a stable word.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::NotStarted => "not-started",
@@ -38,38 +38,61 @@ impl ServerState {
         }
     }
 
-    /// Why it is not connected, where there is something to say.
+    /// Returns the reason why the server is not connected, if there is one.
     pub fn reason(&self) -> Option<String> {
         match self {
-            Self::NeedsAuth(reason) | Self::Blocked(reason) => Some(reason.clone()),
+            Self::NeedsAuth(reason) => Some(reason.clone()),
+            Self::Blocked(block) => Some(block.to_string()),
             Self::Failed(failure) | Self::Disconnected(failure) => Some(failure.to_string()),
             Self::NotStarted | Self::Connecting | Self::Connected | Self::Disabled => None,
         }
     }
 
-    /// Whether nothing more will happen to it by itself.
+    /// Returns true if the state will not change by itself.
     pub fn is_settled(&self) -> bool {
         !matches!(self, Self::NotStarted | Self::Connecting)
     }
 }
 
-/// How far the first look at all servers has come.
+/// Why a server may not start, and how the operator can change that. Clients see the reason only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartBlock {
+    /// Why it may not start.
+    pub reason: String,
+    /// What the operator can do about it.
+    pub hint: Option<String>,
+}
+
+impl From<String> for StartBlock {
+    fn from(reason: String) -> Self {
+        Self { reason, hint: None }
+    }
+}
+
+impl fmt::Display for StartBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+/// The progress of the first discovery of all servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Discovery {
-    /// Not begun.
+pub enum DiscoveryStatus {
+    /// Not started.
     NotStarted,
-    /// At least one server is still on its way.
+    /// At least one server is still connecting.
     InProgress,
-    /// Every server is settled, well or badly.
+    /// Every server is settled, successfully or not.
     Completed,
 }
 
-/// The step of bringing a server up, or using it, that failed.
+/// The step of connecting to a server, or using it, that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Reading its variables and headers.
+pub enum FailurePhase {
+    /// Expanding its variables and headers.
     Resolve,
     /// Starting the process.
     Launch,
@@ -79,11 +102,11 @@ pub enum Phase {
     Initialize,
     /// Listing what it offers.
     List,
-    /// Using it.
+    /// Calling it.
     Call,
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for FailurePhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Resolve => "resolve",
@@ -96,20 +119,20 @@ impl fmt::Display for Phase {
     }
 }
 
-/// What went wrong with a server: where, why, what it said, and what to do.
+/// A failure of a server: the step, the cause, its error output, and a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ServerFailure {
     /// The step that failed.
-    pub phase: Phase,
-    /// Why.
+    pub phase: FailurePhase,
+    /// The cause, as a complete message.
     pub cause: String,
-    /// The end of what the process wrote to its standard error.
+    /// The end of the process's standard error output.
     pub stderr: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ServerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.phase, self.cause)
     }

@@ -1,46 +1,46 @@
-//! The tags of what servers offer: those that files name, else those that follow from the server.
+//! The tags of capabilities: declared in files, or derived from the server.
 //!
-//! Where neither the tool nor its server names tags, a tool bears `mcp` and `mcp.<server>`, and what
-//! the annotations of a trusted server say of it: `mcp.<server>.read`, `.write`, `.destructive` and
-//! `.idempotent`. Annotations of a server that is not trusted give no tag, so that no rule that
-//! allows can be met by them.
+//! If neither the tool nor its server declares tags, a tool gets `mcp` and `mcp.<server>`. If the
+//! server is trusted, its annotations add `mcp.<server>.read`, `.write`, `.destructive` and
+//! `.idempotent`. Annotations of an untrusted server add no tag, so that they cannot satisfy a rule
+//! that allows.
 
 use toolgate_wire::view::ToolView;
 
 use crate::{DEFAULT_TAG, ServerSpec};
 
 impl ServerSpec {
-    /// The tags that files name for a tool: its own, else those of its server.
-    pub fn written_tags(&self, tool: &str) -> Option<&[String]> {
+    /// Returns the declared tags of a tool: its own, otherwise those of its server.
+    pub fn declared_tags(&self, tool: &str) -> Option<&[String]> {
         let own = self.selection.tools.get(tool).and_then(|tool| tool.tags.as_deref());
         own.or(self.tags.as_deref())
     }
 
-    /// The tags of whatever it offers that is no tool.
+    /// Returns the tags of capabilities other than tools.
     pub fn server_tags(&self) -> Vec<String> {
         self.tags.clone().unwrap_or_else(|| vec![DEFAULT_TAG.to_owned(), self.own_tag()])
     }
 
-    /// The tags of a tool with this definition.
+    /// Returns the tags of a tool with this definition.
     pub fn tool_tags(&self, tool: &str, definition: &[u8]) -> Vec<String> {
-        if let Some(written) = self.written_tags(tool) {
+        if let Some(written) = self.declared_tags(tool) {
             return written.to_vec();
         }
         let mut tags = self.server_tags();
         let hints = ToolView::of(definition).filter(|_| self.trust).map(|tool| tool.hints);
         let hints = hints.unwrap_or_default();
-        let said = [
+        let implied = [
             ("read", hints.read_only == Some(true)),
             ("write", hints.read_only == Some(false)),
             ("destructive", hints.destructive == Some(true)),
             ("idempotent", hints.idempotent == Some(true)),
         ];
-        let said = said.into_iter().filter(|(_, is_said)| *is_said);
-        tags.extend(said.map(|(word, _)| format!("{}.{word}", self.own_tag())));
+        let implied = implied.into_iter().filter(|(_, is_set)| *is_set);
+        tags.extend(implied.map(|(word, _)| format!("{}.{word}", self.own_tag())));
         tags
     }
 
-    /// Every tag that something of it may bear, whatever its annotations say.
+    /// Returns every tag that a capability of the server can have, whatever its annotations.
     pub fn possible_tags(&self) -> Vec<String> {
         let own = self.selection.tools.values().filter_map(|tool| tool.tags.clone());
         let mut tags: Vec<_> = own.flatten().chain(self.server_tags()).collect();
@@ -51,7 +51,8 @@ impl ServerSpec {
         tags
     }
 
-    /// A dot in the name does not make a part of its own: else `git.x` would bear the tag of `git`.
+    /// Returns the server's own tag. Dots in the name become underscores, otherwise `git.x` would
+    /// have the tag of `git`.
     fn own_tag(&self) -> String {
         format!("{DEFAULT_TAG}.{}", self.name.as_str().replace('.', "_"))
     }

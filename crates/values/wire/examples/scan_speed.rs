@@ -1,6 +1,7 @@
-//! How long one message takes to read: `cargo run --release -p toolgate-wire --example scan_speed`.
+//! Measures how long one message takes to parse: `cargo run --release -p toolgate-wire --example
+//! scan_speed`.
 //!
-//! Prints the best of several rounds, which is what the code costs without the machine's noise.
+//! Prints the best of several rounds, to exclude the noise of the machine.
 
 use std::{
     hint::black_box,
@@ -8,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use toolgate_wire::{Frame, Limits, build};
+use toolgate_wire::{Frame, MessageLimits, build};
 
 fn main() {
     let call = br#"{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":{"name":"files__read_file","arguments":{"path":"src/main.rs","limit":200},"_meta":{"progressToken":7}}}"#;
@@ -23,15 +24,15 @@ fn main() {
 
     let call = Bytes::from_static(call);
     report("request", &call, |call| {
-        drop(black_box(Frame::parse(call.clone(), &Limits::default())))
+        drop(black_box(Frame::parse(call.clone(), &MessageLimits::default())))
     });
     report("64 KiB string", &long, |long| {
-        drop(black_box(Frame::parse(long.clone(), &Limits::default())))
+        drop(black_box(Frame::parse(long.clone(), &MessageLimits::default())))
     });
     report("1000 tools", &list, |list| {
-        drop(black_box(Frame::parse(list.clone(), &Limits::default())))
+        drop(black_box(Frame::parse(list.clone(), &MessageLimits::default())))
     });
-    if let Ok(frame) = Frame::parse(call.clone(), &Limits::default()) {
+    if let Ok(frame) = Frame::parse(call.clone(), &MessageLimits::default()) {
         report("splice of id and name", &call, |_| {
             drop(black_box(frame.edit().replace_id("1").replace_name("\"read_file\"").finish()));
         });

@@ -1,49 +1,53 @@
-//! The JSON-RPC envelope: which members there are, and what kind of message they make.
+//! The JSON-RPC envelope: which members a message has, and which kind of message they make.
 //!
-//! Reading and judging are two steps: reading goes on after a fault it can survive, so that the
-//! refusal can still name the id it answers.
+//! Reading and checking are two steps. Reading continues after an error where possible, so that the
+//! rejection can still name the id it answers.
 
 use crate::{
-    Fault, Id, Kind, OwnedId, Span,
-    keys::Key,
-    params::{Params, is_lookalike},
-    scanner::{Doubtful, Scanner},
+    MessageKind, OwnedRequestId, RequestId, Span, WireErrorKind,
+    keys::JsonKey,
+    params::{ParamsSpans, is_lookalike},
+    scanner::{AmbiguityHandling, JsonScanner},
     string,
 };
 
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// The members of one message, wherever they stand.
+/// The spans of the members of one message.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Envelope {
+pub(crate) struct EnvelopeSpans {
     version: Option<Span>,
     pub(crate) id: Option<Span>,
-    ids: usize,
+    id_count: usize,
     pub(crate) method: Option<Span>,
     pub(crate) params: Option<Span>,
     pub(crate) result: Option<Span>,
     pub(crate) result_type: Option<Span>,
     pub(crate) error: Option<Span>,
-    pub(crate) inside: Params,
+    pub(crate) params_spans: ParamsSpans,
 }
 
-impl Envelope {
-    /// Reads one object. On a fault, what was read so far stays.
-    pub(crate) fn read(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, Fault> {
-        scanner.object(Doubtful::Refused, |scanner, key| self.member(scanner, key))
+impl EnvelopeSpans {
+    /// Scans one object. On an error, the spans found so far remain.
+    pub(crate) fn read(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
+        scanner.object(AmbiguityHandling::Refused, |scanner, key| self.member(scanner, key))
     }
 
-    fn member<'a>(&mut self, scanner: &mut Scanner<'a>, key: Key<'a>) -> Result<(), Fault> {
-        let decoded = key.decoded();
+    fn member<'a>(
+        &mut self,
+        scanner: &mut JsonScanner<'a>,
+        key: JsonKey<'a>,
+    ) -> Result<(), WireErrorKind> {
+        let decoded = key.decode();
         let place = match &*decoded {
             b"jsonrpc" => &mut self.version,
             b"id" => {
-                self.ids += 1;
+                self.id_count += 1;
                 &mut self.id
             }
             b"method" => &mut self.method,
             b"params" => {
-                self.params = Some(self.inside.read(scanner)?);
+                self.params = Some(self.params_spans.read(scanner)?);
                 return Ok(());
             }
             b"result" => {
@@ -53,23 +57,23 @@ impl Envelope {
             b"error" => &mut self.error,
             other => {
                 if is_lookalike(other, &MEMBERS) {
-                    scanner.doubt(scanner.lookalike());
+                    scanner.defer_error(scanner.lookalike_error());
                 }
-                return scanner.value(Doubtful::Tolerated).map(drop);
+                return scanner.value(AmbiguityHandling::Tolerated).map(drop);
             }
         };
-        *place = Some(scanner.value(Doubtful::Tolerated)?);
+        *place = Some(scanner.value(AmbiguityHandling::Tolerated)?);
         Ok(())
     }
 
-    /// A result is passed on as it is; only its discriminator is decided on.
-    fn read_result(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, Fault> {
+    /// Scans a result. Results are forwarded unchanged; decisions depend only on `resultType`.
+    fn read_result(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(Doubtful::Tolerated);
+            return scanner.value(AmbiguityHandling::Tolerated);
         }
-        scanner.object(Doubtful::Tolerated, |scanner, key| {
-            let is_type = *key.decoded() == *b"resultType";
-            let value = scanner.value(Doubtful::Tolerated)?;
+        scanner.object(AmbiguityHandling::Tolerated, |scanner, key| {
+            let is_type = *key.decode() == *b"resultType";
+            let value = scanner.value(AmbiguityHandling::Tolerated)?;
             if is_type {
                 self.result_type = Some(value);
             }
@@ -77,49 +81,53 @@ impl Envelope {
         })
     }
 
-    /// What kind of message it is, if it is one.
-    pub(crate) fn kind(&self, bytes: &[u8]) -> Result<Kind, Fault> {
-        let version = self.version.and_then(|span| string::decode(span.of(bytes)));
+    /// Returns the kind of the message, or an error if it is not a valid one.
+    pub(crate) fn kind(&self, bytes: &[u8]) -> Result<MessageKind, WireErrorKind> {
+        let version = self.version.and_then(|span| string::decode(span.slice(bytes)));
         if version.as_deref() != Some("2.0") {
-            return Err(Fault::Version);
+            return Err(WireErrorKind::Version);
         }
-        let first_of = |span: Span| span.of(bytes).first().copied().unwrap_or(0);
+        let first_of = |span: Span| span.slice(bytes).first().copied().unwrap_or(0);
         match (self.method, self.result, self.error) {
             (Some(method), None, None) => {
                 if first_of(method) != b'"' {
-                    return Err(Fault::Method);
+                    return Err(WireErrorKind::Method);
                 }
                 if self.params.is_some_and(|params| !matches!(first_of(params), b'{' | b'[')) {
-                    return Err(Fault::Params);
+                    return Err(WireErrorKind::Params);
                 }
-                let kind = if self.id.is_some() { Kind::Request } else { Kind::Notification };
+                let kind = if self.id.is_some() {
+                    MessageKind::Request
+                } else {
+                    MessageKind::Notification
+                };
                 self.check_id(bytes, kind)
             }
-            (None, Some(_), None) => self.check_id(bytes, Kind::Response),
+            (None, Some(_), None) => self.check_id(bytes, MessageKind::Response),
             (None, None, Some(error)) if first_of(error) == b'{' => {
-                self.check_id(bytes, Kind::Failure)
+                self.check_id(bytes, MessageKind::Failure)
             }
-            (None, None, Some(_)) => Err(Fault::Error),
-            (None, None, None) => Err(Fault::Nothing),
-            _ => Err(Fault::Ambiguous),
+            (None, None, Some(_)) => Err(WireErrorKind::Error),
+            (None, None, None) => Err(WireErrorKind::Nothing),
+            _ => Err(WireErrorKind::Ambiguous),
         }
     }
 
-    fn check_id(&self, bytes: &[u8], kind: Kind) -> Result<Kind, Fault> {
+    fn check_id(&self, bytes: &[u8], kind: MessageKind) -> Result<MessageKind, WireErrorKind> {
         let legal = match (kind, self.id) {
-            (Kind::Notification, None) | (Kind::Failure, None) => true,
-            // Who could not read our id answers with null.
-            (Kind::Failure, Some(id)) if id.of(bytes) == b"null" => true,
-            (_, Some(id)) => Id::from_raw(id.of(bytes)).is_some(),
+            (MessageKind::Notification, None) | (MessageKind::Failure, None) => true,
+            // A peer that could not read our id answers with null.
+            (MessageKind::Failure, Some(id)) if id.slice(bytes) == b"null" => true,
+            (_, Some(id)) => RequestId::from_raw(id.slice(bytes)).is_some(),
             (_, None) => false,
         };
-        if legal { Ok(kind) } else { Err(Fault::Id) }
+        if legal { Ok(kind) } else { Err(WireErrorKind::Id) }
     }
 
-    /// The id, if there is exactly one and it is whole.
-    pub(crate) fn legible_id(&self, bytes: &[u8]) -> Option<OwnedId> {
-        // The digits of a number at the very end may have been cut off.
-        let span = self.id.filter(|span| self.ids == 1 && span.end() < bytes.len())?;
-        Id::from_raw(span.of(bytes)).map(Id::to_owned)
+    /// Returns the id if there is exactly one and it is complete.
+    pub(crate) fn legible_id(&self, bytes: &[u8]) -> Option<OwnedRequestId> {
+        // A number at the very end may be truncated.
+        let span = self.id.filter(|span| self.id_count == 1 && span.end() < bytes.len())?;
+        RequestId::from_raw(span.slice(bytes)).map(RequestId::to_owned)
     }
 }

@@ -1,118 +1,119 @@
-//! Why a message was refused, and to whom that can be said.
+//! Errors for messages that the scan rejects, with the id to answer to.
 
-use crate::{code, id::OwnedId};
+use crate::{code, id::OwnedRequestId};
 
-/// What is wrong with a message. Offsets are bytes from its beginning.
+/// The reason why a message is rejected. Offsets count bytes from the start of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
-    /// It is not JSON, or something follows the JSON.
-    #[error("not valid JSON at byte {0}")]
+pub enum WireErrorKind {
+    /// The message is not JSON, or something follows the JSON value.
+    #[error("invalid JSON at byte {0}")]
     Syntax(u32),
-    /// It is not UTF-8.
-    #[error("not valid UTF-8 at byte {0}")]
+    /// The message is not UTF-8.
+    #[error("invalid UTF-8 at byte {0}")]
     Encoding(u32),
-    /// It is larger than [`Limits::bytes`](crate::Limits::bytes).
-    #[error("larger than the limit")]
+    /// The message is larger than [`MessageLimits::bytes`](crate::MessageLimits::bytes).
+    #[error("the message is too large")]
     TooLarge,
-    /// It nests deeper than [`Limits::depth`](crate::Limits::depth).
-    #[error("nested too deeply at byte {0}")]
+    /// The message nests deeper than [`MessageLimits::depth`](crate::MessageLimits::depth).
+    #[error("JSON nested too deeply at byte {0}")]
     TooDeep(u32),
-    /// It holds more values than [`Limits::nodes`](crate::Limits::nodes).
-    #[error("too many values at byte {0}")]
+    /// The message holds more values than [`MessageLimits::nodes`](crate::MessageLimits::nodes).
+    #[error("too many JSON values at byte {0}")]
     TooManyNodes(u32),
-    /// A batch holds more messages than [`Limits::batch`](crate::Limits::batch).
+    /// A batch holds more messages than [`MessageLimits::batch`](crate::MessageLimits::batch).
     #[error("too many messages in one batch")]
     TooManyMessages,
-    /// A batch holds no message.
-    #[error("an empty batch")]
+    /// A batch is empty.
+    #[error("the batch is empty")]
     EmptyBatch,
-    /// The same key twice in the envelope, or in one object of `params`.
+    /// A key occurs twice in the envelope or in one object of `params`.
     #[error("duplicate key at byte {0}")]
     DuplicateKey(u32),
-    /// A key that a case-insensitive peer would take for one we route on (`"Method"`, `"paramſ"`).
-    #[error("a key at byte {0} differs only in case from a known one")]
+    /// A case-insensitive peer would read this key as one that the gateway routes on (`"Method"`,
+    /// `"paramſ"`).
+    #[error("the key at byte {0} differs from a known key only in case")]
     LookalikeKey(u32),
-    /// The document is JSON, but not an object.
-    #[error("a message is not an object")]
+    /// The message is JSON but not an object.
+    #[error("a message must be a JSON object")]
     NotAnObject,
     /// `jsonrpc` is absent or not `"2.0"`.
-    #[error("`jsonrpc` is not \"2.0\"")]
+    #[error("`jsonrpc` must be \"2.0\"")]
     Version,
-    /// `id` is neither a string nor an integer, or is missing where it must be.
-    #[error("`id` is not a string or an integer")]
+    /// `id` is neither a string nor an integer, or a required `id` is missing.
+    #[error("`id` must be a string or an integer")]
     Id,
     /// `method` is not a string.
-    #[error("`method` is not a string")]
+    #[error("`method` must be a string")]
     Method,
     /// `params` is neither an object nor an array.
-    #[error("`params` is not an object or an array")]
+    #[error("`params` must be an object or an array")]
     Params,
     /// `error` is not an object.
-    #[error("`error` is not an object")]
+    #[error("`error` must be an object")]
     Error,
-    /// More than one of `method`, `result` and `error`.
-    #[error("more than one of `method`, `result` and `error`")]
+    /// The message has more than one of `method`, `result` and `error`.
+    #[error("the message has more than one of `method`, `result` and `error`")]
     Ambiguous,
-    /// None of `method`, `result` and `error`.
-    #[error("none of `method`, `result` and `error`")]
+    /// The message has none of `method`, `result` and `error`.
+    #[error("the message has none of `method`, `result` and `error`")]
     Nothing,
-    /// Two edits of a splice overlap, or an edit names a place that is not there.
-    #[error("edits that do not fit the message")]
+    /// Two edits overlap, or an edit names a span that the message does not have.
+    #[error("the edits overlap or lie outside the message")]
     Splice,
 }
 
-impl Fault {
-    /// The JSON-RPC error code that says it.
+impl WireErrorKind {
+    /// Returns the JSON-RPC error code for this reason.
     pub fn code(self) -> i32 {
         match self {
-            Fault::Syntax(_) | Fault::Encoding(_) => code::PARSE_ERROR,
-            Fault::Splice => code::INTERNAL_ERROR,
+            WireErrorKind::Syntax(_) | WireErrorKind::Encoding(_) => code::PARSE_ERROR,
+            WireErrorKind::Splice => code::INTERNAL_ERROR,
             _ => code::INVALID_REQUEST,
         }
     }
 }
 
-/// A refused message.
+/// The error for a rejected message, with its id where the id was readable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("read the message: {fault}")]
+#[error("{fault}")]
 pub struct WireError {
     #[source]
-    fault: Fault,
-    id: Option<OwnedId>,
+    fault: WireErrorKind,
+    id: Option<OwnedRequestId>,
 }
 
 impl WireError {
-    pub(crate) fn new(fault: Fault, id: Option<OwnedId>) -> Self {
+    pub(crate) fn new(fault: WireErrorKind, id: Option<OwnedRequestId>) -> Self {
         Self { fault, id }
     }
 
-    /// What is wrong.
-    pub fn fault(&self) -> Fault {
+    /// Returns the reason.
+    pub fn kind(&self) -> WireErrorKind {
         self.fault
     }
 
-    /// The JSON-RPC error code to answer with.
+    /// Returns the JSON-RPC error code to answer with.
     pub fn code(&self) -> i32 {
         self.fault.code()
     }
 
-    /// The message for the JSON-RPC error object.
+    /// Returns the message for the JSON-RPC error object.
     pub fn message(&self) -> String {
         self.fault.to_string()
     }
 
-    /// The id of the refused message, where it was legible and unambiguous.
+    /// Returns the id of the rejected message if it was readable and unambiguous.
     ///
-    /// JSON-RPC wants a null id in the answer to a parse error; the id is still given then, so
-    /// that a waiting call can be failed instead of left hanging.
-    pub fn id(&self) -> Option<&OwnedId> {
+    /// JSON-RPC demands a null id in the answer to a parse error. The id is available even then, so
+    /// that a waiting call can fail instead of hanging.
+    pub fn id(&self) -> Option<&OwnedRequestId> {
         self.id.as_ref()
     }
 }
 
-impl From<Fault> for WireError {
-    fn from(fault: Fault) -> Self {
+impl From<WireErrorKind> for WireError {
+    fn from(fault: WireErrorKind) -> Self {
         Self { fault, id: None }
     }
 }

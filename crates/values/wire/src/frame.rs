@@ -1,4 +1,4 @@
-//! A message: its bytes, and the places of what is decided on.
+//! A message: its bytes, and the spans of the parts that decisions depend on.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,22 +6,23 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    Edit, Fault, Id, Limits, OwnedId, Remembered, Span, WireError,
-    envelope::Envelope,
-    large::Aside,
-    meta::Claim,
+    CachedMeta, FrameEdit, MessageLimits, OwnedRequestId, RequestId, Span, WireError,
+    WireErrorKind,
+    envelope::EnvelopeSpans,
+    large::DetachedValues,
+    meta::ClientMetaSpans,
     method,
-    scanner::{Doubtful, Scanner, admit},
+    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
     string,
 };
 
-/// How much of an oversized message is read for its id.
+/// The number of bytes of an oversized message that are searched for its id.
 const ID_PREFIX: usize = 4096;
 
-/// The kinds of JSON-RPC messages.
+/// The kind of a JSON-RPC message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Has a method and an id: wants an answer.
+pub enum MessageKind {
+    /// Has a method and an id, and expects a response.
     Request,
     /// Has a method and no id.
     Notification,
@@ -31,15 +32,15 @@ pub enum Kind {
     Failure,
 }
 
-/// One message that was accepted whole.
+/// One accepted message.
 #[derive(Debug, Clone)]
 pub struct Frame {
     bytes: Bytes,
-    kind: Kind,
+    kind: MessageKind,
     id: Option<Span>,
     method: Option<Span>,
-    /// The method, where it is one we know: it is asked for often.
-    known: Option<&'static str>,
+    /// The static name of a known method, because it is read often.
+    known_method: Option<&'static str>,
     params: Option<Span>,
     meta: Option<Span>,
     name: Option<Span>,
@@ -48,251 +49,258 @@ pub struct Frame {
     result: Option<Span>,
     result_type: Option<Span>,
     error: Option<Span>,
-    claim: Claim,
-    is_plain: bool,
+    client_meta: ClientMetaSpans,
+    has_only_client_meta: bool,
     is_retry: bool,
-    /// What belongs into its placeholders, if it is a large answer's skeleton.
-    aside: Option<Arc<Aside>>,
+    /// The removed values, if this frame is the skeleton of a large response.
+    detached: Option<Arc<DetachedValues>>,
 }
 
 impl Frame {
-    /// Reads a single message. An array is refused; where batches are legal, use
-    /// [`Message::parse`](crate::Message::parse).
-    pub fn parse(bytes: Bytes, limits: &Limits) -> Result<Frame, WireError> {
-        admit(&bytes, limits).map_err(|fault| WireError::new(fault, Frame::peek_id(&bytes)))?;
+    /// Parses a single message and rejects an array. Use
+    /// [`MessageOrBatch::parse`](crate::MessageOrBatch::parse) where batches are allowed.
+    pub fn parse(bytes: Bytes, limits: &MessageLimits) -> Result<Frame, WireError> {
+        check_size_and_encoding(&bytes, limits)
+            .map_err(|fault| WireError::new(fault, Frame::peek_id(&bytes)))?;
         Frame::scan(bytes, limits, &[])
     }
 
-    /// The id of a message that is cut off, too large or otherwise not acceptable, if it stands
-    /// in its first 4 KiB.
-    pub fn peek_id(prefix: &[u8]) -> Option<OwnedId> {
+    /// Returns the id of a truncated, oversized or otherwise invalid message, if it is in its first
+    /// 4 KiB.
+    pub fn peek_id(prefix: &[u8]) -> Option<OwnedRequestId> {
         let prefix = prefix.get(..ID_PREFIX).unwrap_or(prefix);
         let legible = match std::str::from_utf8(prefix) {
             Ok(_) => prefix,
             Err(error) => prefix.get(..error.valid_up_to())?,
         };
-        let mut scanner = Scanner::new(legible, &Limits::WIDEST);
-        scanner.space();
-        let mut envelope = Envelope::default();
-        // Where the scan ends does not matter here.
+        let mut scanner = JsonScanner::new(legible, &MessageLimits::MAX);
+        scanner.skip_whitespace();
+        let mut envelope = EnvelopeSpans::default();
+        // Errors do not matter here; the spans found so far suffice.
         let _ = (scanner.peek() == b'{').then(|| envelope.read(&mut scanner));
         envelope.legible_id(legible)
     }
 
-    /// Reads a message whose size and encoding are known to be right.
+    /// Scans a message whose size and encoding were checked before.
     pub(crate) fn scan(
         bytes: Bytes,
-        limits: &Limits,
-        known: &[Remembered],
+        limits: &MessageLimits,
+        known: &[CachedMeta],
     ) -> Result<Frame, WireError> {
-        let mut scanner = Scanner::new(&bytes, limits).knowing(known);
-        let mut envelope = Envelope::default();
-        scanner.space();
+        let mut scanner = JsonScanner::new(&bytes, limits).with_cached_meta(known);
+        let mut envelope = EnvelopeSpans::default();
+        scanner.skip_whitespace();
         let read = if scanner.peek() == b'{' {
-            envelope.read(&mut scanner).and_then(|_| scanner.end())
+            envelope.read(&mut scanner).and_then(|_| scanner.expect_end())
         } else {
-            let value = scanner.value(Doubtful::Tolerated);
-            value.and_then(|_| scanner.end()).and(Err(Fault::NotAnObject))
+            let value = scanner.value(AmbiguityHandling::Tolerated);
+            value.and_then(|_| scanner.expect_end()).and(Err(WireErrorKind::NotAnObject))
         };
-        match (read, scanner.take_doubt()) {
-            (Ok(()), None) => Frame::judge(bytes, &envelope),
+        match (read, scanner.take_deferred_error()) {
+            (Ok(()), None) => Frame::from_envelope(bytes, &envelope),
             (Err(fault), _) | (Ok(()), Some(fault)) => {
                 Err(WireError::new(fault, envelope.legible_id(&bytes)))
             }
         }
     }
 
-    /// Makes a frame of an envelope that was read without fault.
-    pub(crate) fn judge(bytes: Bytes, envelope: &Envelope) -> Result<Frame, WireError> {
+    /// Makes a frame from an envelope that was scanned without errors.
+    pub(crate) fn from_envelope(
+        bytes: Bytes,
+        envelope: &EnvelopeSpans,
+    ) -> Result<Frame, WireError> {
         let refused = |fault| WireError::new(fault, envelope.legible_id(&bytes));
         let kind = envelope.kind(&bytes).map_err(refused)?;
-        let method = envelope.method.and_then(|span| string::decode(span.of(&bytes)));
+        let method = envelope.method.and_then(|span| string::decode(span.slice(&bytes)));
         let method = method.as_deref().unwrap_or_default();
-        let inside = &envelope.inside;
+        let inside = &envelope.params_spans;
         let name = match envelope.params {
-            Some(at) => inside.target(method, &bytes, at).map_err(refused)?,
+            Some(at) => inside.target_span(method, &bytes, at).map_err(refused)?,
             None => None,
         };
         Ok(Frame {
             kind,
-            id: envelope.id.filter(|id| Id::from_raw(id.of(&bytes)).is_some()),
+            id: envelope.id.filter(|id| RequestId::from_raw(id.slice(&bytes)).is_some()),
             method: envelope.method,
-            known: method::known(method),
+            known_method: method::static_name(method),
             params: envelope.params,
-            meta: inside.meta(),
+            meta: inside.meta_span(),
             name,
-            progress_token: inside.token(method),
-            request_ref: inside.cancelled(method),
+            progress_token: inside.progress_token_span(method),
+            request_ref: inside.cancelled_request_span(method),
             result: envelope.result,
             result_type: envelope.result_type,
             error: envelope.error,
-            claim: inside.claim(),
-            is_plain: inside.is_plain(),
+            client_meta: inside.client_meta_spans(),
+            has_only_client_meta: inside.has_only_client_meta(),
             is_retry: inside.is_retry(),
-            aside: None,
+            detached: None,
             bytes,
         })
     }
 
-    /// The kind of message.
-    pub fn kind(&self) -> Kind {
+    /// Returns the kind of the message.
+    pub fn kind(&self) -> MessageKind {
         self.kind
     }
 
-    /// The message as it came.
+    /// Returns the message as received.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The message as it came.
+    /// Returns the message as received.
     pub fn into_bytes(self) -> Bytes {
         self.bytes
     }
 
-    /// The id; none in a notification, and in a failure whose sender could not tell it.
-    pub fn id(&self) -> Option<Id<'_>> {
+    /// Returns the id. A notification has none, and neither has a failure whose sender could not
+    /// read the id.
+    pub fn id(&self) -> Option<RequestId<'_>> {
         self.id_at(self.id)
     }
 
-    /// The method, decoded.
+    /// Returns the method, decoded.
     pub fn method(&self) -> Option<Cow<'_, str>> {
-        match self.known {
+        match self.known_method {
             Some(known) => Some(Cow::Borrowed(known)),
             None => self.text_at(self.method),
         }
     }
 
-    /// Whether this is a request or notification of that method.
+    /// Returns true if this is a request or notification with that method.
     pub fn is(&self, method: &str) -> bool {
         self.method().is_some_and(|own| own == method)
     }
 
-    /// What the method is about, decoded: the tool or prompt name, the resource URI, the task id,
-    /// or the name or URI a completion refers to ([`method::Target`](crate::method::Target)).
-    /// None if the method has no such thing or it is not a string.
+    /// Returns the target of the method, decoded: the tool or prompt name, the resource URI, the
+    /// task id, or the name or URI that a completion refers to
+    /// ([`MethodTarget`](crate::method::MethodTarget)). Returns `None` if the method has no target
+    /// or the target is not a string.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         self.text_at(self.name)
     }
 
-    /// The progress token: `params._meta.progressToken`, or `params.progressToken` in
-    /// `notifications/progress`. None if it is neither a string nor an integer.
-    pub fn progress_token(&self) -> Option<Id<'_>> {
+    /// Returns the progress token: `params._meta.progressToken`, or `params.progressToken` in
+    /// `notifications/progress`. Returns `None` if it is neither a string nor an integer.
+    pub fn progress_token(&self) -> Option<RequestId<'_>> {
         self.id_at(self.progress_token)
     }
 
-    /// The request that `notifications/cancelled` is about.
-    pub fn request_ref(&self) -> Option<Id<'_>> {
+    /// Returns the id of the request that `notifications/cancelled` refers to.
+    pub fn request_ref(&self) -> Option<RequestId<'_>> {
         self.id_at(self.request_ref)
     }
 
-    /// The raw `params`.
+    /// Returns the raw `params`.
     pub fn params(&self) -> Option<&[u8]> {
-        self.params.map(|span| span.of(&self.bytes))
+        self.params.map(|span| span.slice(&self.bytes))
     }
 
-    /// The raw `result`.
+    /// Returns the raw `result`.
     pub fn result(&self) -> Option<&[u8]> {
-        self.result.map(|span| span.of(&self.bytes))
+        self.result.map(|span| span.slice(&self.bytes))
     }
 
-    /// What kind of result it is, decoded (from 2026-07-28); none where it does not say.
+    /// Returns the `resultType`, decoded (from 2026-07-28), if the result has one.
     pub fn result_type(&self) -> Option<Cow<'_, str>> {
-        match self.result_type?.of(&self.bytes) {
+        match self.result_type?.slice(&self.bytes) {
             b"\"complete\"" => Some(Cow::Borrowed("complete")),
             _ => self.text_at(self.result_type),
         }
     }
 
-    /// What `params._meta` says of the sender, by its places in the message.
-    pub fn claim(&self) -> Claim {
-        self.claim
+    /// Returns the spans of what `params._meta` says about the sender.
+    pub fn client_meta_spans(&self) -> ClientMetaSpans {
+        self.client_meta
     }
 
-    /// Its envelope, for reading the next message of the same client; none if its `_meta` says
-    /// something that will hardly be said again.
-    pub fn remember(&self) -> Option<Remembered> {
-        let place = self.meta.filter(|_| self.is_plain)?;
-        Remembered::of(&self.bytes, place, self.claim)
+    /// Returns the `_meta` for parsing the next message of the same client. Returns `None` if the
+    /// `_meta` has other members, which are unlikely to repeat.
+    pub fn cacheable_meta(&self) -> Option<CachedMeta> {
+        let place = self.meta.filter(|_| self.has_only_client_meta)?;
+        CachedMeta::from_message(&self.bytes, place, self.client_meta)
     }
 
-    /// Whether it brings answers or a state, as only the retry of a modern request does.
+    /// Returns true if the message carries input responses or a request state, as only the retry of
+    /// a modern request does.
     pub fn is_retry(&self) -> bool {
         self.is_retry
     }
 
-    /// The same message, with what belongs into its placeholders.
-    pub fn beside(self, aside: Option<Arc<Aside>>) -> Self {
-        Self { aside, ..self }
+    /// Attaches the removed values of a large response.
+    pub fn with_detached(self, detached: Option<Arc<DetachedValues>>) -> Self {
+        Self { detached, ..self }
     }
 
-    /// What belongs into its placeholders, if it is the skeleton of a large answer
+    /// Returns the removed values, if this frame is the skeleton of a large response
     /// ([`large`](crate::large)).
-    pub fn aside(&self) -> Option<&Arc<Aside>> {
-        self.aside.as_ref()
+    pub fn detached_values(&self) -> Option<&Arc<DetachedValues>> {
+        self.detached.as_ref()
     }
 
-    /// The raw `error`.
+    /// Returns the raw `error`.
     pub fn error(&self) -> Option<&[u8]> {
-        self.error.map(|span| span.of(&self.bytes))
+        self.error.map(|span| span.slice(&self.bytes))
     }
 
-    /// Place of the id, quotes included.
+    /// Returns the span of the id, quotes included.
     pub fn id_span(&self) -> Option<Span> {
         self.id
     }
 
-    /// Place of what [`Frame::name`] says, quotes included.
+    /// Returns the span of [`Frame::name`], quotes included.
     pub fn name_span(&self) -> Option<Span> {
         self.name
     }
 
-    /// Place of `params`.
+    /// Returns the span of `params`.
     pub fn params_span(&self) -> Option<Span> {
         self.params
     }
 
-    /// Place of `params._meta`.
+    /// Returns the span of `params._meta`.
     pub fn meta_span(&self) -> Option<Span> {
         self.meta
     }
 
-    /// Place of `result`.
+    /// Returns the span of `result`.
     pub fn result_span(&self) -> Option<Span> {
         self.result
     }
 
-    /// Place of `error`.
+    /// Returns the span of `error`.
     pub fn error_span(&self) -> Option<Span> {
         self.error
     }
 
-    /// Place of the progress token, of whatever type it is.
+    /// Returns the span of the progress token, whatever its type.
     pub fn progress_token_span(&self) -> Option<Span> {
         self.progress_token
     }
 
-    /// Place of the request id in `notifications/cancelled`.
+    /// Returns the span of the request id in `notifications/cancelled`.
     pub fn request_ref_span(&self) -> Option<Span> {
         self.request_ref
     }
 
-    /// The whole message, as a place to edit.
+    /// Returns the span of the whole message, for edits.
     pub fn span(&self) -> Span {
         let start = self.bytes.iter().position(|&byte| byte == b'{').unwrap_or(0);
         let end = self.bytes.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
         Span::new(start, end)
     }
 
-    /// Begins to change the message.
-    pub fn edit(&self) -> Edit<'_> {
-        Edit::new(self)
+    /// Starts to edit the message.
+    pub fn edit(&self) -> FrameEdit<'_> {
+        FrameEdit::new(self)
     }
 
-    fn id_at(&self, span: Option<Span>) -> Option<Id<'_>> {
-        Id::from_raw(span?.of(&self.bytes))
+    fn id_at(&self, span: Option<Span>) -> Option<RequestId<'_>> {
+        RequestId::from_raw(span?.slice(&self.bytes))
     }
 
     fn text_at(&self, span: Option<Span>) -> Option<Cow<'_, str>> {
-        string::decode(span?.of(&self.bytes))
+        string::decode(span?.slice(&self.bytes))
     }
 }

@@ -1,7 +1,7 @@
-//! Ids and progress tokens: a string or an integer, spelled as it came.
+//! Request ids and progress tokens: a string or an integer, spelled as received.
 //!
-//! Equality is type-exact: `1` is not `"1"`. Strings are equal when they decode to the same text,
-//! integers when they are spelled the same.
+//! Equality is type-exact: `1` is not `"1"`. Strings are equal if they decode to the same text,
+//! integers if they are spelled the same.
 
 use std::{
     borrow::Cow,
@@ -12,15 +12,15 @@ use std::{
 
 use crate::string;
 
-/// An id inside a message.
+/// A request id borrowed from a message.
 #[derive(Clone, Copy)]
-pub struct Id<'a> {
+pub struct RequestId<'a> {
     raw: &'a str,
 }
 
-impl<'a> Id<'a> {
-    /// Reads the raw JSON of an id, already known to be valid JSON. Anything but a string or an
-    /// integer (`null`, `1.0`, `1e3`, `true`) is no id.
+impl<'a> RequestId<'a> {
+    /// Reads the raw JSON of an id; `raw` must be valid JSON. Returns `None` for anything but a
+    /// string or an integer (`null`, `1.0`, `1e3`, `true`).
     pub fn from_raw(raw: &'a [u8]) -> Option<Self> {
         let digits = raw.strip_prefix(b"-").unwrap_or(raw);
         let integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
@@ -31,28 +31,28 @@ impl<'a> Id<'a> {
         Some(Self { raw: std::str::from_utf8(raw).ok()? })
     }
 
-    /// The JSON spelling, quotes and all.
+    /// Returns the id as raw JSON, including the quotes of a string.
     pub fn raw(self) -> &'a str {
         self.raw
     }
 
-    /// The number, if it is one that fits.
+    /// Returns the id as a number if it is one and fits `u64`.
     pub fn as_u64(self) -> Option<u64> {
         self.raw.parse().ok()
     }
 
-    /// The text, if it is a string.
+    /// Returns the decoded text if the id is a string.
     pub fn as_text(self) -> Option<Cow<'a, str>> {
         string::decode(self.raw.as_bytes())
     }
 
-    /// A copy that outlives the message.
-    pub fn to_owned(self) -> OwnedId {
-        OwnedId { raw: self.raw.into() }
+    /// Returns a copy that outlives the message.
+    pub fn to_owned(self) -> OwnedRequestId {
+        OwnedRequestId { raw: self.raw.into() }
     }
 
-    /// What equality and hash look at; a string and an integer never share one.
-    fn class(self) -> (bool, Cow<'a, str>) {
+    /// Returns the key for equality and hashing. A string and an integer never share a key.
+    fn comparison_key(self) -> (bool, Cow<'a, str>) {
         match self.as_text() {
             Some(text) => (true, text),
             None => (false, Cow::Borrowed(self.raw)),
@@ -60,99 +60,99 @@ impl<'a> Id<'a> {
     }
 }
 
-impl PartialEq for Id<'_> {
+impl PartialEq for RequestId<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw || self.class() == other.class()
+        self.raw == other.raw || self.comparison_key() == other.comparison_key()
     }
 }
 
-impl Eq for Id<'_> {}
+impl Eq for RequestId<'_> {}
 
-impl Hash for Id<'_> {
+impl Hash for RequestId<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.class().hash(state);
+        self.comparison_key().hash(state);
     }
 }
 
-impl fmt::Display for Id<'_> {
+impl fmt::Display for RequestId<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.raw)
     }
 }
 
-impl fmt::Debug for Id<'_> {
+impl fmt::Debug for RequestId<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.raw)
     }
 }
 
-/// An id of its own; cheap to clone.
+/// An owned request id; cheap to clone.
 #[derive(Clone)]
-pub struct OwnedId {
+pub struct OwnedRequestId {
     raw: Arc<str>,
 }
 
-impl OwnedId {
-    /// The id of a string.
-    pub fn text(text: &str) -> Self {
+impl OwnedRequestId {
+    /// Makes a string id from `text`.
+    pub fn from_text(text: &str) -> Self {
         Self { raw: string::encode(text).into() }
     }
 
-    /// The same id, borrowed.
-    pub fn borrowed(&self) -> Id<'_> {
-        Id { raw: &self.raw }
+    /// Borrows the id.
+    pub fn as_borrowed(&self) -> RequestId<'_> {
+        RequestId { raw: &self.raw }
     }
 
-    /// The JSON spelling, quotes and all.
+    /// Returns the id as raw JSON, including the quotes of a string.
     pub fn raw(&self) -> &str {
         &self.raw
     }
 
-    /// The number, if it is one that fits.
+    /// Returns the id as a number if it is one and fits `u64`.
     pub fn as_u64(&self) -> Option<u64> {
-        self.borrowed().as_u64()
+        self.as_borrowed().as_u64()
     }
 }
 
-impl From<u64> for OwnedId {
+impl From<u64> for OwnedRequestId {
     fn from(number: u64) -> Self {
         Self { raw: number.to_string().into() }
     }
 }
 
-impl From<Id<'_>> for OwnedId {
-    fn from(id: Id<'_>) -> Self {
+impl From<RequestId<'_>> for OwnedRequestId {
+    fn from(id: RequestId<'_>) -> Self {
         id.to_owned()
     }
 }
 
-impl PartialEq for OwnedId {
+impl PartialEq for OwnedRequestId {
     fn eq(&self, other: &Self) -> bool {
-        self.borrowed() == other.borrowed()
+        self.as_borrowed() == other.as_borrowed()
     }
 }
 
-impl Eq for OwnedId {}
+impl Eq for OwnedRequestId {}
 
-impl PartialEq<Id<'_>> for OwnedId {
-    fn eq(&self, other: &Id<'_>) -> bool {
-        self.borrowed() == *other
+impl PartialEq<RequestId<'_>> for OwnedRequestId {
+    fn eq(&self, other: &RequestId<'_>) -> bool {
+        self.as_borrowed() == *other
     }
 }
 
-impl Hash for OwnedId {
+impl Hash for OwnedRequestId {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.borrowed().hash(state);
+        self.as_borrowed().hash(state);
     }
 }
 
-impl fmt::Display for OwnedId {
+impl fmt::Display for OwnedRequestId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.raw)
     }
 }
 
-impl fmt::Debug for OwnedId {
+impl fmt::Debug for OwnedRequestId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.raw)
     }

@@ -1,48 +1,48 @@
-//! The wire: JSON-RPC messages of MCP as the bytes they came in.
+//! JSON-RPC messages of MCP, kept as the bytes they arrived in.
 //!
-//! A [`Frame`] is a message's bytes plus the places of what routing and policy decide on (id,
-//! method, params, name, progress token). It is read by one strict scan that accepts or refuses
-//! the whole document, and changed only by splicing, so unknown members, key order and the
-//! spelling of numbers reach the other side untouched.
+//! A [`Frame`] holds a message's bytes and the spans that routing and policy need: id, method,
+//! params, name and progress token. One strict scan accepts or rejects the whole message. Messages
+//! are changed only by splicing, so unknown members, key order and number spelling reach the other
+//! side untouched.
 //!
-//! Absent on purpose: IO, async, typed models of MCP messages (only the small [`view`]s that
-//! naming, policy and lifecycle need), and any re-encoding of what a peer wrote.
+//! The crate does no IO and no async work, and it never re-encodes what a peer wrote. It has no
+//! typed models of MCP messages beyond the small [`view`]s that naming, policy and lifecycle need.
 
 pub mod build;
+mod cached_meta;
 pub mod canonical;
 pub mod code;
-mod edit;
 mod envelope;
 mod error;
 mod frame;
+mod frame_edit;
 mod id;
+mod json_edit;
 mod keys;
 pub mod large;
 mod limits;
-mod line;
+pub mod mcp_headers;
 mod message;
 pub mod meta;
 pub mod method;
-pub mod mirror;
 mod params;
-mod remembered;
 mod revision;
 pub mod scan;
 mod scanner;
+mod single_line;
 mod span;
-mod splice;
 pub mod string;
 mod swar;
 pub mod view;
 
-pub use edit::Edit;
-pub use error::{Fault, WireError};
-pub use frame::{Frame, Kind};
-pub use id::{Id, OwnedId};
-pub use limits::Limits;
-pub use line::line;
-pub use message::Message;
-pub use remembered::Remembered;
+pub use cached_meta::CachedMeta;
+pub use error::{WireError, WireErrorKind};
+pub use frame::{Frame, MessageKind};
+pub use frame_edit::FrameEdit;
+pub use id::{OwnedRequestId, RequestId};
+pub use json_edit::JsonEdit;
+pub use limits::MessageLimits;
+pub use message::MessageOrBatch;
 pub use revision::{Era, Revision, UnknownRevision};
+pub use single_line::to_single_line;
 pub use span::Span;
-pub use splice::Splice;

@@ -1,26 +1,27 @@
-//! How much of a message is read before it is refused.
+//! Limits on the size and shape of a message.
 
-/// Bounds of one message. What exceeds them is refused whole, never cut.
+/// The limits for one message. A message that exceeds one is rejected as a whole, never truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of the message; more than [`Limits::MAX_BYTES`] is never accepted.
+pub struct MessageLimits {
+    /// The maximum size in bytes, at most [`MessageLimits::MAX_BYTES`].
     pub bytes: usize,
-    /// Nested objects and arrays; more than [`Limits::MAX_DEPTH`] is never accepted.
+    /// The maximum nesting of objects and arrays, at most [`MessageLimits::MAX_DEPTH`].
     pub depth: usize,
-    /// JSON values in all. Bytes alone do not bound memory: `[{},{},…]` grows fifteenfold in a
-    /// parsed tree.
+    /// The maximum number of JSON values. Bytes alone do not bound memory: `[{},{},…]` grows
+    /// fifteenfold in a parsed tree.
     pub nodes: usize,
-    /// Messages in one batch.
+    /// The maximum number of messages in a batch.
     pub batch: usize,
 }
 
-impl Limits {
-    /// No message is larger, whatever the configuration says.
+impl MessageLimits {
+    /// The largest message that any configuration allows.
     pub const MAX_BYTES: usize = 64 << 20;
-    /// The scanner recurses once per level, so this also bounds its stack.
+    /// The deepest nesting that any configuration allows. The scanner recurses once per level, so
+    /// this also bounds its stack.
     pub const MAX_DEPTH: usize = 128;
-    /// The widest limits there are, for bytes that were accepted before.
-    pub const WIDEST: Limits = Limits {
+    /// The widest limits, for bytes that were accepted before.
+    pub const MAX: MessageLimits = MessageLimits {
         bytes: Self::MAX_BYTES,
         depth: Self::MAX_DEPTH,
         nodes: usize::MAX,
@@ -28,7 +29,7 @@ impl Limits {
     };
 }
 
-impl Default for Limits {
+impl Default for MessageLimits {
     fn default() -> Self {
         Self { bytes: 8 << 20, depth: 64, nodes: 200_000, batch: 1_000 }
     }

@@ -1,93 +1,97 @@
-//! What arrives in one piece: a message, or a batch of them (2025-03-26 only).
+//! Parses one received piece: a single message, or a batch (2025-03-26 only).
 //!
-//! Whether batches are legal in a session is not decided here.
+//! This module does not decide whether a session allows batches.
 
 use bytes::Bytes;
 
 use crate::{
-    Fault, Frame, Limits, Remembered, WireError,
-    envelope::Envelope,
-    scanner::{Doubtful, Scanner, admit},
+    CachedMeta, Frame, MessageLimits, WireError, WireErrorKind,
+    envelope::EnvelopeSpans,
+    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
 };
 
-/// One message or a batch.
+/// A single message or a batch.
 #[derive(Debug, Clone)]
-pub enum Message {
+pub enum MessageOrBatch {
     /// A single message.
     One(Frame),
-    /// A batch, never empty. A message in it may be refused without the others; the bytes of each
-    /// are a part of the batch's, not a copy.
+    /// A batch, never empty. Each message is accepted or rejected on its own. The bytes of each
+    /// message are a slice of the batch, not a copy.
     Batch(Vec<Result<Frame, WireError>>),
 }
 
-impl Message {
-    /// Reads a message or a batch. What is not JSON, or exceeds a limit, is refused as a whole.
-    pub fn parse(bytes: Bytes, limits: &Limits) -> Result<Message, WireError> {
-        Self::parse_knowing(bytes, limits, &[])
+impl MessageOrBatch {
+    /// Parses a message or a batch. Rejects the whole input if it is not JSON or exceeds a limit.
+    pub fn parse(bytes: Bytes, limits: &MessageLimits) -> Result<MessageOrBatch, WireError> {
+        Self::parse_with_cache(bytes, limits, &[])
     }
 
-    /// The same, faster where the message carries an envelope that is remembered.
-    pub fn parse_knowing(
+    /// Parses like [`parse`](Self::parse), but skips the scan of a `_meta` that `known` contains.
+    pub fn parse_with_cache(
         bytes: Bytes,
-        limits: &Limits,
-        known: &[Remembered],
-    ) -> Result<Message, WireError> {
-        admit(&bytes, limits).map_err(|fault| WireError::new(fault, Frame::peek_id(&bytes)))?;
+        limits: &MessageLimits,
+        known: &[CachedMeta],
+    ) -> Result<MessageOrBatch, WireError> {
+        check_size_and_encoding(&bytes, limits)
+            .map_err(|fault| WireError::new(fault, Frame::peek_id(&bytes)))?;
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         if first == Some(&b'[') {
-            Ok(Message::Batch(batch(&bytes, limits)?))
+            Ok(MessageOrBatch::Batch(parse_batch(&bytes, limits)?))
         } else {
-            Frame::scan(bytes, limits, known).map(Message::One)
+            Frame::scan(bytes, limits, known).map(MessageOrBatch::One)
         }
     }
 }
 
-/// A message of a batch: where it stands and what was found there.
-struct Element {
+/// One message of a batch: its byte range and what the scan found in it.
+struct BatchElement {
     start: usize,
     end: usize,
-    envelope: Envelope,
-    fault: Option<Fault>,
+    envelope: EnvelopeSpans,
+    error: Option<WireErrorKind>,
 }
 
-fn batch(bytes: &Bytes, limits: &Limits) -> Result<Vec<Result<Frame, WireError>>, Fault> {
-    let mut scanner = Scanner::new(bytes, limits);
+fn parse_batch(
+    bytes: &Bytes,
+    limits: &MessageLimits,
+) -> Result<Vec<Result<Frame, WireError>>, WireErrorKind> {
+    let mut scanner = JsonScanner::new(bytes, limits);
     let mut elements = Vec::new();
-    scanner.space();
+    scanner.skip_whitespace();
     scanner.array(|scanner| {
         if elements.len() >= limits.batch {
-            return Err(Fault::TooManyMessages);
+            return Err(WireErrorKind::TooManyMessages);
         }
-        elements.push(element(scanner)?);
+        elements.push(scan_element(scanner)?);
         Ok(())
     })?;
-    scanner.end()?;
+    scanner.expect_end()?;
     if elements.is_empty() {
-        return Err(Fault::EmptyBatch);
+        return Err(WireErrorKind::EmptyBatch);
     }
-    Ok(elements.into_iter().map(|element| element.judge(bytes)).collect())
+    Ok(elements.into_iter().map(|element| element.into_frame(bytes)).collect())
 }
 
-fn element(scanner: &mut Scanner<'_>) -> Result<Element, Fault> {
+fn scan_element(scanner: &mut JsonScanner<'_>) -> Result<BatchElement, WireErrorKind> {
     scanner.rebase();
     let start = scanner.position();
-    let mut envelope = Envelope::default();
+    let mut envelope = EnvelopeSpans::default();
     let mut fault = None;
     if scanner.peek() == b'{' {
         envelope.read(scanner)?;
     } else {
-        scanner.value(Doubtful::Tolerated)?;
-        fault = Some(Fault::NotAnObject);
+        scanner.value(AmbiguityHandling::Tolerated)?;
+        fault = Some(WireErrorKind::NotAnObject);
     }
-    let fault = scanner.take_doubt().or(fault);
-    Ok(Element { start, end: scanner.position(), envelope, fault })
+    let fault = scanner.take_deferred_error().or(fault);
+    Ok(BatchElement { start, end: scanner.position(), envelope, error: fault })
 }
 
-impl Element {
-    fn judge(self, batch: &Bytes) -> Result<Frame, WireError> {
+impl BatchElement {
+    fn into_frame(self, batch: &Bytes) -> Result<Frame, WireError> {
         let bytes = batch.slice(self.start..self.end);
-        match self.fault {
-            None => Frame::judge(bytes, &self.envelope),
+        match self.error {
+            None => Frame::from_envelope(bytes, &self.envelope),
             Some(fault) => Err(WireError::new(fault, self.envelope.legible_id(&bytes))),
         }
     }

@@ -1,53 +1,52 @@
-//! The keys of `_meta` that the specification itself gives a meaning, and which of them belong to
-//! one hop only.
+//! The keys of `_meta` that the specification defines, and which of them concern one hop only.
 
 use crate::{Frame, Span};
 
-/// What the keys of the specification begin with.
-pub(crate) const SPECIFIED: &str = "io.modelcontextprotocol/";
+/// The prefix of the specification's keys.
+pub(crate) const SPEC_PREFIX: &str = "io.modelcontextprotocol/";
 
-/// The revision a modern request speaks.
+/// The revision of a modern request.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// What the client behind a modern request can do.
+/// The capabilities of the client of a modern request.
 pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// What the client behind a modern request calls itself.
+/// The name and version of the client of a modern request.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// The least level of log lines a modern request wants.
+/// The minimum level of log messages for a modern request.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-/// What a modern server calls itself, on its results.
+/// The name and version of a modern server, in its results.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// The listen request a modern notification belongs to.
+/// The listen request that a modern notification belongs to.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-/// The task an answer or a question belongs to (2025-11-25).
+/// The task that a response or question belongs to (2025-11-25).
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-/// The tasks extension of 2026-07-28, as it is named among `extensions`.
+/// The key of the 2026-07-28 tasks extension in `extensions`.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// What a server with sessions calls its question, for callers who are asked by keys and not by
-/// requests. Our own: without it the gateway makes a key up.
+/// The key that a legacy server gives its question, for modern callers, which identify questions by
+/// key. This is the gateway's own extension; without it the gateway generates a key.
 pub const INPUT_KEY: &str = "dev.toolgate/inputKey";
 
-/// What a modern request says of itself; a server of an older revision must not see it.
-pub const ENVELOPE: [&str; 4] = [PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL];
+/// The keys in which a modern request describes its client. A server of an older revision must not
+/// see them.
+pub const CLIENT_KEYS: [&str; 4] = [PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL];
 
-/// What a request's `_meta` says of its sender: where the members of the envelope stand, whole or
-/// not.
+/// The spans of the `_meta` members that describe the sender of a request. Any of them may be
+/// missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Claim {
-    /// The revision.
+pub struct ClientMetaSpans {
+    /// The revision of the request.
     pub version: Option<Span>,
-    /// What the client can do.
+    /// The capabilities of the client.
     pub capabilities: Option<Span>,
-    /// What the client calls itself.
+    /// The name and version of the client.
     pub client: Option<Span>,
-    /// The least level of log lines it wants.
+    /// The minimum level of log messages.
     pub level: Option<Span>,
 }
 
-impl Claim {
-    /// Notes a member by the rest of its key.
-    ///
-    /// `false` if it is none of the envelope's.
-    pub(crate) fn note(&mut self, name: &[u8], value: Span) -> bool {
+impl ClientMetaSpans {
+    /// Stores the span of a member, given its key without the prefix. Returns false if the key does
+    /// not describe the sender.
+    pub(crate) fn set_member(&mut self, name: &[u8], value: Span) -> bool {
         let place = match name {
             b"protocolVersion" => &mut self.version,
             b"clientCapabilities" => &mut self.capabilities,
@@ -59,18 +58,18 @@ impl Claim {
         true
     }
 
-    /// The same, counted from where `outer` begins.
-    pub(crate) fn from(self, outer: Span) -> Self {
+    /// Makes the spans relative to the start of `outer`.
+    pub(crate) fn relative_to(self, outer: Span) -> Self {
         let inner = |at: Span| Span::new(at.start() - outer.start(), at.end() - outer.start());
-        self.moved(inner)
+        self.map_spans(inner)
     }
 
-    /// The same, seen from outside `outer`.
+    /// Makes spans relative to `outer` relative to the bytes around it.
     pub(crate) fn within(self, outer: Span) -> Self {
-        self.moved(|at| at.within(outer))
+        self.map_spans(|at| at.within(outer))
     }
 
-    fn moved(self, place: impl Fn(Span) -> Span) -> Self {
+    fn map_spans(self, place: impl Fn(Span) -> Span) -> Self {
         Self {
             version: self.version.map(&place),
             capabilities: self.capabilities.map(&place),
@@ -79,13 +78,13 @@ impl Claim {
         }
     }
 
-    /// Whether there is any member of the envelope: then the sender means to be modern.
-    pub fn is_made(&self) -> bool {
+    /// Returns true if any of these members is present, which marks the sender as modern.
+    pub fn has_any(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// Whether a message names its revision, and so claims to be modern, rightly or not.
-pub fn is_enveloped(frame: &Frame) -> bool {
-    frame.claim().version.is_some()
+/// Returns true if a message names its revision and thereby claims to be modern, rightly or not.
+pub fn has_protocol_version(frame: &Frame) -> bool {
+    frame.client_meta_spans().version.is_some()
 }

@@ -1,8 +1,8 @@
-//! Methods of every MCP revision, and what each is about.
+//! The methods of all MCP revisions, and what each one targets.
 
 /// Opens a legacy session.
 pub const INITIALIZE: &str = "initialize";
-/// Asks whether the peer lives.
+/// Checks that the peer is alive.
 pub const PING: &str = "ping";
 /// Lists tools.
 pub const TOOLS_LIST: &str = "tools/list";
@@ -14,7 +14,7 @@ pub const RESOURCES_LIST: &str = "resources/list";
 pub const RESOURCES_TEMPLATES_LIST: &str = "resources/templates/list";
 /// Reads a resource.
 pub const RESOURCES_READ: &str = "resources/read";
-/// Asks to be told of a resource's changes.
+/// Subscribes to the changes of a resource.
 pub const RESOURCES_SUBSCRIBE: &str = "resources/subscribe";
 /// Ends a subscription.
 pub const RESOURCES_UNSUBSCRIBE: &str = "resources/unsubscribe";
@@ -24,7 +24,7 @@ pub const PROMPTS_LIST: &str = "prompts/list";
 pub const PROMPTS_GET: &str = "prompts/get";
 /// Completes an argument.
 pub const COMPLETION_COMPLETE: &str = "completion/complete";
-/// Sets the least level of log messages.
+/// Sets the minimum level of log messages.
 pub const LOGGING_SET_LEVEL: &str = "logging/setLevel";
 /// Asks the client for its roots.
 pub const ROOTS_LIST: &str = "roots/list";
@@ -34,24 +34,24 @@ pub const SAMPLING_CREATE_MESSAGE: &str = "sampling/createMessage";
 pub const ELICITATION_CREATE: &str = "elicitation/create";
 /// Lists tasks (2025-11-25).
 pub const TASKS_LIST: &str = "tasks/list";
-/// The state of a task.
+/// Gets the state of a task.
 pub const TASKS_GET: &str = "tasks/get";
-/// The result of a task (2025-11-25).
+/// Gets the result of a task (2025-11-25).
 pub const TASKS_RESULT: &str = "tasks/result";
 /// Cancels a task.
 pub const TASKS_CANCEL: &str = "tasks/cancel";
-/// Answers what a task asked (extension of 2026-07-28).
+/// Answers the questions of a task (extension of 2026-07-28).
 pub const TASKS_UPDATE: &str = "tasks/update";
-/// What a modern server is and can do.
+/// Gets the identity and capabilities of a modern server.
 pub const SERVER_DISCOVER: &str = "server/discover";
 /// Opens a stream of change notifications (2026-07-28).
 pub const SUBSCRIPTIONS_LISTEN: &str = "subscriptions/listen";
 
-/// The client has taken the answer to `initialize`.
+/// The client has received the response to `initialize`.
 pub const INITIALIZED: &str = "notifications/initialized";
-/// A request is no longer wanted.
+/// A request is cancelled.
 pub const CANCELLED: &str = "notifications/cancelled";
-/// How far a request has come.
+/// The progress of a request.
 pub const PROGRESS: &str = "notifications/progress";
 /// A log message.
 pub const MESSAGE: &str = "notifications/message";
@@ -65,16 +65,16 @@ pub const TOOLS_LIST_CHANGED: &str = "notifications/tools/list_changed";
 pub const PROMPTS_LIST_CHANGED: &str = "notifications/prompts/list_changed";
 /// The client's roots changed.
 pub const ROOTS_LIST_CHANGED: &str = "notifications/roots/list_changed";
-/// The user is done with a URL (2025-11-25).
+/// The user has completed a URL elicitation (2025-11-25).
 pub const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
-/// A task changed its state.
+/// The state of a task changed.
 pub const TASKS_STATUS: &str = "notifications/tasks/status";
-/// A task changed its state (extension of 2026-07-28).
+/// The state of a task changed (extension of 2026-07-28).
 pub const TASKS_CHANGED: &str = "notifications/tasks";
 /// The server has opened a listen stream (2026-07-28).
 pub const SUBSCRIPTIONS_ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// Every method, the most frequent first.
+/// All methods, the most frequent first.
 const KNOWN: [&str; 36] = [
     TOOLS_CALL,
     PROGRESS,
@@ -114,35 +114,35 @@ const KNOWN: [&str; 36] = [
     SUBSCRIPTIONS_ACKNOWLEDGED,
 ];
 
-/// The same text for good, if it is a method of any revision.
-pub(crate) fn known(method: &str) -> Option<&'static str> {
+/// Returns the static name of `method` if any revision has it.
+pub(crate) fn static_name(method: &str) -> Option<&'static str> {
     KNOWN.into_iter().find(|known| *known == method)
 }
 
-/// The member of `params` that says what a method is about.
+/// The member of `params` that names the target of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum MethodTarget {
     /// `name`: a tool or a prompt.
     Name,
     /// `uri`: a resource.
     Uri,
     /// `taskId`: a task.
     Task,
-    /// `ref.name` or `ref.uri`: the prompt or resource template to complete for.
+    /// `ref.name` or `ref.uri`: the prompt or resource template of a completion.
     Reference,
 }
 
-impl Target {
-    /// What the method is about, if it is about one thing.
-    pub fn of(method: &str) -> Option<Target> {
+impl MethodTarget {
+    /// Returns the target member of a method, or `None` if the method has no single target.
+    pub fn from_method(method: &str) -> Option<MethodTarget> {
         match method {
-            TOOLS_CALL | PROMPTS_GET => Some(Target::Name),
+            TOOLS_CALL | PROMPTS_GET => Some(MethodTarget::Name),
             RESOURCES_READ | RESOURCES_SUBSCRIBE | RESOURCES_UNSUBSCRIBE | RESOURCES_UPDATED => {
-                Some(Target::Uri)
+                Some(MethodTarget::Uri)
             }
             TASKS_GET | TASKS_RESULT | TASKS_CANCEL | TASKS_UPDATE | TASKS_STATUS
-            | TASKS_CHANGED => Some(Target::Task),
-            COMPLETION_COMPLETE => Some(Target::Reference),
+            | TASKS_CHANGED => Some(MethodTarget::Task),
+            COMPLETION_COMPLETE => Some(MethodTarget::Reference),
             _ => None,
         }
     }

@@ -1,24 +1,24 @@
-//! The members of `params` that something is decided on, found while `params` is scanned.
+//! The members of `params` that decisions depend on, found while `params` is scanned.
 //!
-//! The method may stand behind `params`, so every candidate is noted and the choice is made once
+//! The method may follow `params`, so the scan records every candidate, and the choice is made once
 //! both are known.
 
 use crate::{
-    Fault, Span,
-    keys::Key,
-    meta::{self, Claim},
-    method::{self, Target},
+    Span, WireErrorKind,
+    keys::JsonKey,
+    meta::{self, ClientMetaSpans},
+    method::{self, MethodTarget},
     scan,
-    scanner::{Doubtful, Scanner},
+    scanner::{AmbiguityHandling, JsonScanner},
     string,
 };
 
-/// Members a case-insensitive peer must not be able to read differently.
+/// Members that a case-insensitive peer must not be able to read differently.
 const DECIDED_ON: [&str; 5] = ["name", "uri", "taskId", "arguments", "_meta"];
 
-/// Where the candidates stand.
+/// The spans of the candidates in `params`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Params {
+pub(crate) struct ParamsSpans {
     name: Option<Span>,
     uri: Option<Span>,
     task_id: Option<Span>,
@@ -26,24 +26,28 @@ pub(crate) struct Params {
     request_id: Option<Span>,
     meta: Option<Span>,
     meta_token: Option<Span>,
-    claim: Claim,
-    /// `_meta` holds something besides the envelope.
-    says_more: bool,
+    client_meta: ClientMetaSpans,
+    /// True if `_meta` has members that do not describe the sender.
+    has_other_meta: bool,
     is_retry: bool,
-    lookalike: Option<Fault>,
+    lookalike: Option<WireErrorKind>,
 }
 
-impl Params {
-    /// Scans the value of `params`. Keys are unique at every depth.
-    pub(crate) fn read(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, Fault> {
+impl ParamsSpans {
+    /// Scans the value of `params`. Keys must be unique at every depth.
+    pub(crate) fn read(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(Doubtful::Refused);
+            return scanner.value(AmbiguityHandling::Refused);
         }
-        scanner.object(Doubtful::Refused, |scanner, key| self.member(scanner, key))
+        scanner.object(AmbiguityHandling::Refused, |scanner, key| self.member(scanner, key))
     }
 
-    fn member<'a>(&mut self, scanner: &mut Scanner<'a>, key: Key<'a>) -> Result<(), Fault> {
-        let decoded = key.decoded();
+    fn member<'a>(
+        &mut self,
+        scanner: &mut JsonScanner<'a>,
+        key: JsonKey<'a>,
+    ) -> Result<(), WireErrorKind> {
+        let decoded = key.decode();
         let place = match &*decoded {
             b"name" => &mut self.name,
             b"uri" => &mut self.uri,
@@ -52,7 +56,7 @@ impl Params {
             b"requestId" => &mut self.request_id,
             b"inputResponses" | b"requestState" => {
                 self.is_retry = true;
-                return scanner.value(Doubtful::Refused).map(drop);
+                return scanner.value(AmbiguityHandling::Refused).map(drop);
             }
             b"_meta" => {
                 self.meta = Some(self.read_meta(scanner)?);
@@ -60,29 +64,29 @@ impl Params {
             }
             other => {
                 if self.lookalike.is_none() && is_lookalike(other, &DECIDED_ON) {
-                    self.lookalike = Some(scanner.lookalike());
+                    self.lookalike = Some(scanner.lookalike_error());
                 }
-                return scanner.value(Doubtful::Refused).map(drop);
+                return scanner.value(AmbiguityHandling::Refused).map(drop);
             }
         };
-        *place = Some(scanner.value(Doubtful::Refused)?);
+        *place = Some(scanner.value(AmbiguityHandling::Refused)?);
         Ok(())
     }
 
-    fn read_meta(&mut self, scanner: &mut Scanner<'_>) -> Result<Span, Fault> {
+    fn read_meta(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(Doubtful::Refused);
+            return scanner.value(AmbiguityHandling::Refused);
         }
-        if let Some((place, claim)) = scanner.recall() {
-            self.claim = claim;
+        if let Some((place, claim)) = scanner.skip_cached_meta() {
+            self.client_meta = claim;
             return Ok(place);
         }
-        scanner.object(Doubtful::Refused, |scanner, key| {
-            let decoded = key.decoded();
-            let value = scanner.value(Doubtful::Refused)?;
-            let name = decoded.strip_prefix(meta::SPECIFIED.as_bytes());
-            if !name.is_some_and(|name| self.claim.note(name, value)) {
-                self.says_more = true;
+        scanner.object(AmbiguityHandling::Refused, |scanner, key| {
+            let decoded = key.decode();
+            let value = scanner.value(AmbiguityHandling::Refused)?;
+            let name = decoded.strip_prefix(meta::SPEC_PREFIX.as_bytes());
+            if !name.is_some_and(|name| self.client_meta.set_member(name, value)) {
+                self.has_other_meta = true;
                 if *decoded == *b"progressToken" {
                     self.meta_token = Some(value);
                 }
@@ -91,80 +95,86 @@ impl Params {
         })
     }
 
-    /// Where it is written what the method is about; `at` is the place of `params` in `bytes`.
-    pub(crate) fn target(
+    /// Returns the span of the method's target; `at` is the span of `params` in `bytes`.
+    pub(crate) fn target_span(
         &self,
         method: &str,
         bytes: &[u8],
         at: Span,
-    ) -> Result<Option<Span>, Fault> {
-        let Some(target) = Target::of(method) else {
+    ) -> Result<Option<Span>, WireErrorKind> {
+        let Some(target) = MethodTarget::from_method(method) else {
             return Ok(None);
         };
         if let Some(fault) = self.lookalike {
             return Err(fault);
         }
         let place = match target {
-            Target::Name => self.name,
-            Target::Uri => self.uri,
-            Target::Task => self.task_id,
-            Target::Reference => reference(at.of(bytes)).map(|span| span.within(at)),
+            MethodTarget::Name => self.name,
+            MethodTarget::Uri => self.uri,
+            MethodTarget::Task => self.task_id,
+            MethodTarget::Reference => reference_span(at.slice(bytes)).map(|span| span.within(at)),
         };
-        Ok(place.filter(|place| place.of(bytes).first() == Some(&b'"')))
+        Ok(place.filter(|place| place.slice(bytes).first() == Some(&b'"')))
     }
 
-    /// The progress token: announced by a request, or reported on by a notification.
-    pub(crate) fn token(&self, method: &str) -> Option<Span> {
+    /// Returns the span of the progress token that a request announces or a notification reports
+    /// on.
+    pub(crate) fn progress_token_span(&self, method: &str) -> Option<Span> {
         if method == method::PROGRESS { self.progress_token } else { self.meta_token }
     }
 
-    /// The request a cancellation is about.
-    pub(crate) fn cancelled(&self, method: &str) -> Option<Span> {
+    /// Returns the span of the request id in a cancellation.
+    pub(crate) fn cancelled_request_span(&self, method: &str) -> Option<Span> {
         self.request_id.filter(|_| method == method::CANCELLED)
     }
 
-    /// What `params._meta` says of the sender.
-    pub(crate) fn claim(&self) -> Claim {
-        self.claim
+    /// Returns the spans of what `params._meta` says about the sender.
+    pub(crate) fn client_meta_spans(&self) -> ClientMetaSpans {
+        self.client_meta
     }
 
-    /// Whether `params._meta` is an envelope and nothing else.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.claim.is_made() && !self.says_more
+    /// Returns true if `params._meta` describes the sender and has no other members.
+    pub(crate) fn has_only_client_meta(&self) -> bool {
+        self.client_meta.has_any() && !self.has_other_meta
     }
 
-    /// Whether it brings what only the retry of a modern request has.
+    /// Returns true if `params` has members that only the retry of a modern request has.
     pub(crate) fn is_retry(&self) -> bool {
         self.is_retry
     }
 
-    /// `params._meta`.
-    pub(crate) fn meta(&self) -> Option<Span> {
+    /// Returns the span of `params._meta`.
+    pub(crate) fn meta_span(&self) -> Option<Span> {
         self.meta
     }
 }
 
-/// The name or URI that `completion/complete` refers to, by the type of its reference.
-fn reference(params: &[u8]) -> Option<Span> {
+/// Returns the span of the name or URI that `completion/complete` refers to, by the type of its
+/// reference.
+fn reference_span(params: &[u8]) -> Option<Span> {
     let at = scan::member(params, "ref")?;
-    let reference = at.of(params);
-    let kind = string::decode(scan::member(reference, "type")?.of(reference))?;
+    let reference = at.slice(params);
+    let kind = string::decode(scan::member(reference, "type")?.slice(reference))?;
     let key = if kind == "ref/resource" { "uri" } else { "name" };
     Some(scan::member(reference, key)?.within(at))
 }
 
-/// Whether a key is none of `known`, but equals one but for case. The folding is Unicode's, as in
-/// the parsers this is about: `ſ` counts as `s`.
+/// Returns true if a key is not in `known` but equals one of them except for case. Uses Unicode
+/// case folding, like the parsers this protects: `ſ` counts as `s`.
 pub(crate) fn is_lookalike(key: &[u8], known: &[&str]) -> bool {
     let Ok(key) = std::str::from_utf8(key) else {
         return false;
     };
     let alike = |known: &&str| {
-        if key.is_ascii() { key.eq_ignore_ascii_case(known) } else { folded(key).eq(folded(known)) }
+        if key.is_ascii() {
+            key.eq_ignore_ascii_case(known)
+        } else {
+            fold_case(key).eq(fold_case(known))
+        }
     };
     !known.contains(&key) && known.iter().any(alike)
 }
 
-fn folded(text: &str) -> impl Iterator<Item = char> {
+fn fold_case(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }

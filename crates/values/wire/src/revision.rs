@@ -1,8 +1,8 @@
-//! The revisions of MCP, in order, and what each of them brought or took.
+//! The revisions of MCP, in order, and the features of each.
 
 use std::{fmt, str::FromStr};
 
-/// A revision of MCP.
+/// A dated revision of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// 2024-11-05: the base.
@@ -17,12 +17,12 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// How peers of a revision converse.
+/// A family of revisions that share a session model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Era {
-    /// A session opened by `initialize`; both sides send requests.
+    /// `initialize` opens a session, and both sides send requests.
     Legacy,
-    /// Every request stands for itself; the server asks through its results.
+    /// Every request is self-contained, and the server asks questions through its results.
     Modern,
 }
 
@@ -35,12 +35,12 @@ impl Revision {
         Revision::V2025_11_25,
         Revision::V2026_07_28,
     ];
-    /// The newest revision that opens with `initialize`.
+    /// The newest revision that starts with `initialize`.
     pub const LATEST_LEGACY: Revision = Revision::V2025_11_25;
-    /// The revision an HTTP request without a version header is taken for.
+    /// The revision assumed for an HTTP request without a version header.
     pub const ASSUMED_OVER_HTTP: Revision = Revision::V2025_03_26;
 
-    /// The spelling on the wire.
+    /// Returns the revision as written on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Revision::V2024_11_05 => "2024-11-05",
@@ -51,83 +51,84 @@ impl Revision {
         }
     }
 
-    /// The era it belongs to.
+    /// Returns the era of the revision.
     pub fn era(self) -> Era {
         if self <= Revision::LATEST_LEGACY { Era::Legacy } else { Era::Modern }
     }
 
-    /// Whether receivers must accept batches.
-    pub fn batches(self) -> bool {
+    /// Returns true if receivers must accept batches.
+    pub fn has_batches(self) -> bool {
         self == Revision::V2025_03_26
     }
 
-    /// Whether HTTP is Streamable HTTP, rather than HTTP+SSE with two endpoints.
-    pub fn streamable_http(self) -> bool {
+    /// Returns true if HTTP means Streamable HTTP rather than HTTP+SSE with two endpoints.
+    pub fn has_streamable_http(self) -> bool {
         self >= Revision::V2025_03_26
     }
 
-    /// Whether tools carry annotations.
-    pub fn tool_annotations(self) -> bool {
+    /// Returns true if tools have annotations.
+    pub fn has_tool_annotations(self) -> bool {
         self >= Revision::V2025_03_26
     }
 
-    /// Whether content may be audio.
-    pub fn audio(self) -> bool {
+    /// Returns true if content may be audio.
+    pub fn has_audio(self) -> bool {
         self >= Revision::V2025_03_26
     }
 
-    /// Whether the server declares completions as a capability.
-    pub fn completions_capability(self) -> bool {
+    /// Returns true if servers declare completions as a capability.
+    pub fn has_completions_capability(self) -> bool {
         self >= Revision::V2025_03_26
     }
 
-    /// Whether later HTTP requests carry `MCP-Protocol-Version`.
-    pub fn version_header(self) -> bool {
+    /// Returns true if HTTP requests after the first carry `MCP-Protocol-Version`.
+    pub fn has_version_header(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether tools have `outputSchema` and results `structuredContent`.
-    pub fn structured_output(self) -> bool {
+    /// Returns true if tools have `outputSchema` and results have `structuredContent`.
+    pub fn has_structured_output(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether content may be a link to a resource.
-    pub fn resource_links(self) -> bool {
+    /// Returns true if content may be a resource link.
+    pub fn has_resource_links(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether capabilities have a `title`.
-    pub fn titles(self) -> bool {
+    /// Returns true if definitions have a `title`.
+    pub fn has_titles(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether a server may ask the user by form.
-    pub fn elicitation(self) -> bool {
+    /// Returns true if a server may ask the user to fill in a form.
+    pub fn has_elicitation(self) -> bool {
         self >= Revision::V2025_06_18
     }
 
-    /// Whether a server may send the user to a URL.
-    pub fn url_elicitation(self) -> bool {
+    /// Returns true if a server may send the user to a URL.
+    pub fn has_url_elicitation(self) -> bool {
         self >= Revision::V2025_11_25
     }
 
-    /// Whether capabilities have icons.
-    pub fn icons(self) -> bool {
+    /// Returns true if definitions have icons.
+    pub fn has_icons(self) -> bool {
         self >= Revision::V2025_11_25
     }
 
-    /// Whether sampling may offer tools to the model.
-    pub fn sampling_tools(self) -> bool {
+    /// Returns true if sampling requests may offer tools to the model.
+    pub fn has_sampling_tools(self) -> bool {
         self >= Revision::V2025_11_25
     }
 
-    /// Whether a server may close an SSE stream early and be polled (`retry`, primer event).
-    pub fn sse_polling(self) -> bool {
+    /// Returns true if a server may close an SSE stream early and have the client poll (`retry`,
+    /// primer event).
+    pub fn has_sse_polling(self) -> bool {
         self == Revision::V2025_11_25
     }
 
-    /// Whether tasks are part of the core protocol.
-    pub fn core_tasks(self) -> bool {
+    /// Returns true if tasks are part of the core protocol.
+    pub fn has_core_tasks(self) -> bool {
         self == Revision::V2025_11_25
     }
 }
@@ -138,9 +139,9 @@ impl fmt::Display for Revision {
     }
 }
 
-/// The version is none of [`Revision::ALL`].
+/// The error for a version that is not one of [`Revision::ALL`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("recognise the protocol version")]
+#[error("unknown protocol version")]
 pub struct UnknownRevision;
 
 impl FromStr for Revision {
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn only_one_revision_has_batches_and_only_the_newest_is_modern() {
-        let with_batches: Vec<_> = Revision::ALL.into_iter().filter(|r| r.batches()).collect();
+        let with_batches: Vec<_> = Revision::ALL.into_iter().filter(|r| r.has_batches()).collect();
         assert_eq!(with_batches, [Revision::V2025_03_26]);
         let modern: Vec<_> = Revision::ALL.into_iter().filter(|r| r.era() == Era::Modern).collect();
         assert_eq!(modern, [Revision::V2026_07_28]);

@@ -1,22 +1,22 @@
-//! Lazy lookup in JSON that was accepted before: members, elements, paths.
+//! Lazy lookup of members, elements and paths in JSON that was accepted before.
 //!
 //! Nothing is validated again and nothing is built; each call walks the bytes once. On bytes that
-//! are not JSON the answers are meaningless, but there is no panic and no endless loop. Where a
-//! key repeats, the last one counts, as it does for the common parsers of peers.
+//! are not JSON the results are meaningless, but no call panics or loops forever. If a key repeats,
+//! the last one counts, as in common JSON parsers.
 
 use std::borrow::Cow;
 
 use crate::{
-    Limits, Span,
-    scanner::{Doubtful, Scanner, admit},
+    MessageLimits, Span,
+    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
     string, swar,
 };
 
-/// The value of a member of the object that `object` holds.
+/// Returns the span of a member's value in the object `object`.
 pub fn member(object: &[u8], key: &str) -> Option<Span> {
-    places(object)
+    member_spans(object)
         .filter(|member| {
-            let raw = member.key.of(object);
+            let raw = member.key.slice(object);
             let body = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
             body == key.as_bytes() || string::decode(raw).is_some_and(|decoded| decoded == key)
         })
@@ -24,84 +24,86 @@ pub fn member(object: &[u8], key: &str) -> Option<Span> {
         .map(|member| member.value)
 }
 
-/// The members of an object: decoded key and place of the value. Nothing, if it is no object.
+/// Iterates over the members of an object: decoded key and span of the value. Empty if `object` is
+/// not an object.
 pub fn members(object: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
-    places(object).filter_map(|member| Some((string::decode(member.key.of(object))?, member.value)))
+    member_spans(object)
+        .filter_map(|member| Some((string::decode(member.key.slice(object))?, member.value)))
 }
 
-/// The places of the elements of an array. Nothing, if it is no array.
+/// Iterates over the spans of the elements of an array. Empty if `array` is not an array.
 pub fn elements(array: &[u8]) -> impl Iterator<Item = Span> {
-    let mut walk = Walk::into(array, b'[');
+    let mut walk = JsonWalker::enter(array, b'[');
     std::iter::from_fn(move || {
-        let span = walk.value()?;
-        walk.step();
+        let span = walk.next_value()?;
+        walk.skip_separator();
         Some(span)
     })
 }
 
-/// The value at the end of a path of keys.
+/// Returns the span of the value at a path of keys.
 pub fn pointer(value: &[u8], path: &[&str]) -> Option<Span> {
     let whole = Span::new(0, value.len());
-    path.iter().try_fold(whole, |at, key| Some(member(at.of(value), key)?.within(at)))
+    path.iter().try_fold(whole, |at, key| Some(member(at.slice(value), key)?.within(at)))
 }
 
-/// The text of a string member, decoded.
-pub fn text<'a>(object: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
-    string::decode(member(object, key)?.of(object))
+/// Returns the text of a string member, decoded.
+pub fn member_text<'a>(object: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
+    string::decode(member(object, key)?.slice(object))
 }
 
-/// Whether a value is valid JSON, within the widest limits.
+/// Returns true if a value is valid JSON, within the widest limits.
 pub fn is_valid(value: &[u8]) -> bool {
-    accepts(value, Doubtful::Tolerated)
+    is_accepted(value, AmbiguityHandling::Tolerated)
 }
 
-/// Whether a value is valid JSON without a repeated key in any of its objects, so that every
-/// reader of it sees the same.
+/// Returns true if a value is valid JSON and no object repeats a key, so that every reader sees the
+/// same value.
 pub fn is_unambiguous(value: &[u8]) -> bool {
-    accepts(value, Doubtful::Refused)
+    is_accepted(value, AmbiguityHandling::Refused)
 }
 
-fn accepts(value: &[u8], doubtful: Doubtful) -> bool {
-    let mut scanner = Scanner::new(value, &Limits::WIDEST);
-    scanner.space();
-    admit(value, &Limits::WIDEST).is_ok()
-        && scanner.value(doubtful).is_ok()
-        && scanner.end().is_ok()
-        && scanner.take_doubt().is_none()
+fn is_accepted(value: &[u8], ambiguity: AmbiguityHandling) -> bool {
+    let mut scanner = JsonScanner::new(value, &MessageLimits::MAX);
+    scanner.skip_whitespace();
+    check_size_and_encoding(value, &MessageLimits::MAX).is_ok()
+        && scanner.value(ambiguity).is_ok()
+        && scanner.expect_end().is_ok()
+        && scanner.take_deferred_error().is_none()
 }
 
-/// Key and value of one member; the key with its quotes.
+/// The spans of one member; the key includes its quotes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct MemberSpans {
     pub(crate) key: Span,
     pub(crate) value: Span,
 }
 
-/// The members of an object, undecoded.
-pub(crate) fn places(object: &[u8]) -> impl Iterator<Item = Place> {
-    let mut walk = Walk::into(object, b'{');
+/// Iterates over the spans of an object's members.
+pub(crate) fn member_spans(object: &[u8]) -> impl Iterator<Item = MemberSpans> {
+    let mut walk = JsonWalker::enter(object, b'{');
     std::iter::from_fn(move || {
-        let key = walk.value()?;
-        walk.step();
-        let value = walk.value()?;
-        walk.step();
-        Some(Place { key, value })
+        let key = walk.next_value()?;
+        walk.skip_separator();
+        let value = walk.next_value()?;
+        walk.skip_separator();
+        Some(MemberSpans { key, value })
     })
 }
 
 /// A position between the tokens of a container.
-struct Walk<'a> {
+struct JsonWalker<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Walk<'a> {
-    /// Behind the opening bracket, or at the end if there is none.
-    fn into(bytes: &'a [u8], open: u8) -> Self {
+impl<'a> JsonWalker<'a> {
+    /// Starts after the opening bracket, or at the end if there is none.
+    fn enter(bytes: &'a [u8], open: u8) -> Self {
         let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
         let inside = first.filter(|&first| bytes.get(first) == Some(&open));
         let mut walk = Self { bytes, at: inside.map_or(bytes.len(), |open| open + 1) };
-        walk.space();
+        walk.skip_whitespace();
         walk
     }
 
@@ -109,33 +111,33 @@ impl<'a> Walk<'a> {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    fn space(&mut self) {
+    fn skip_whitespace(&mut self) {
         while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
         }
     }
 
-    /// Over the colon or comma behind a token.
-    fn step(&mut self) {
-        self.space();
+    /// Skips the colon or comma after a token.
+    fn skip_separator(&mut self) {
+        self.skip_whitespace();
         if matches!(self.peek(), b':' | b',') {
             self.at += 1;
         }
-        self.space();
+        self.skip_whitespace();
     }
 
-    /// One value; none at the closing bracket or the end.
-    fn value(&mut self) -> Option<Span> {
+    /// Returns the span of the next value, or `None` at the closing bracket or the end.
+    fn next_value(&mut self) -> Option<Span> {
         let start = self.at;
         match self.peek() {
-            b'"' => self.string(),
-            b'{' | b'[' => self.container(),
-            _ => self.scalar(),
+            b'"' => self.skip_string(),
+            b'{' | b'[' => self.skip_container(),
+            _ => self.skip_scalar(),
         }
         (self.at > start).then(|| Span::new(start, self.at))
     }
 
-    fn string(&mut self) {
+    fn skip_string(&mut self) {
         self.at += 1;
         loop {
             self.at = swar::plain_end(self.bytes, self.at);
@@ -151,12 +153,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn container(&mut self) {
+    fn skip_container(&mut self) {
         let mut depth = 0_usize;
         while self.at < self.bytes.len() {
             match self.peek() {
                 b'"' => {
-                    self.string();
+                    self.skip_string();
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
@@ -170,7 +172,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn scalar(&mut self) {
+    fn skip_scalar(&mut self) {
         while matches!(self.peek(), b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') {
             self.at += 1;
         }

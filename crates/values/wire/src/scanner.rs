@@ -1,39 +1,42 @@
-//! The one pass over a message: strict JSON by RFC 8259, within limits.
+//! The single scan over a message: strict JSON (RFC 8259) within limits.
 //!
-//! The scanner accepts or refuses and reports where values stand. It builds nothing, decodes
-//! nothing but keys, and knows nothing of JSON-RPC. Invalid UTF-8 is refused before it runs
-//! ([`admit`]).
+//! The scanner accepts or rejects, and reports the spans of values. It builds nothing, decodes
+//! nothing but keys, and does not know JSON-RPC. [`check_size_and_encoding`] rejects invalid UTF-8
+//! before the scan.
 
 use crate::{
-    Fault, Limits, Remembered, Span,
-    keys::{Key, OpenKeys, Seen},
-    meta::Claim,
+    CachedMeta, MessageLimits, Span, WireErrorKind,
+    keys::{JsonKey, KeyStack, ObjectKeys},
+    meta::ClientMetaSpans,
     swar,
 };
 
-/// What JSON means that two readers may take differently: a key that is repeated in its object, and
-/// the escape of half a surrogate pair, which no UTF-8 string can hold (JavaScript writes it where
-/// a text was cut inside an emoji).
+/// How the scanner treats JSON that two readers may understand differently: a key repeated in its
+/// object, and the escape of half a surrogate pair, which no UTF-8 string can hold (JavaScript
+/// writes it where a text was cut inside an emoji).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubtful {
-    /// It is decided on, so it must have one meaning.
+pub(crate) enum AmbiguityHandling {
+    /// The gateway decides on the value, so ambiguous JSON is an error.
     Refused,
-    /// It is only passed on: its meaning is the peer's affair.
+    /// The gateway only forwards the value, so the peer has to interpret it.
     Tolerated,
 }
 
-/// Checks what concerns the bytes as a whole: size and encoding.
-pub(crate) fn admit(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
-    if bytes.len() > limits.bytes.min(Limits::MAX_BYTES) {
-        return Err(Fault::TooLarge);
+/// Checks the size and the encoding of the whole input.
+pub(crate) fn check_size_and_encoding(
+    bytes: &[u8],
+    limits: &MessageLimits,
+) -> Result<(), WireErrorKind> {
+    if bytes.len() > limits.bytes.min(MessageLimits::MAX_BYTES) {
+        return Err(WireErrorKind::TooLarge);
     }
-    // Nearly everything is ASCII, and that is seen faster.
+    // Nearly every message is ASCII, and this check is faster.
     if bytes.is_ascii() {
         return Ok(());
     }
     match std::str::from_utf8(bytes) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault::Encoding(offset(error.valid_up_to()))),
+        Err(error) => Err(WireErrorKind::Encoding(offset(error.valid_up_to()))),
     }
 }
 
@@ -41,43 +44,43 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// A position in a message, and what may still be spent on it.
-pub(crate) struct Scanner<'a> {
+/// A scanner at a position in a message, with the limits that remain.
+pub(crate) struct JsonScanner<'a> {
     bytes: &'a [u8],
     at: usize,
     origin: usize,
     depth_left: usize,
     nodes_left: usize,
-    open_keys: OpenKeys<'a>,
-    doubt: Option<Fault>,
-    known: &'a [Remembered],
+    open_keys: KeyStack<'a>,
+    deferred_error: Option<WireErrorKind>,
+    cached_meta: &'a [CachedMeta],
 }
 
-impl<'a> Scanner<'a> {
-    /// Begins at the first byte. The bytes must have passed [`admit`].
-    pub(crate) fn new(bytes: &'a [u8], limits: &Limits) -> Self {
+impl<'a> JsonScanner<'a> {
+    /// Starts at the first byte. The bytes must have passed [`check_size_and_encoding`].
+    pub(crate) fn new(bytes: &'a [u8], limits: &MessageLimits) -> Self {
         Self {
             bytes,
             at: 0,
             origin: 0,
-            depth_left: limits.depth.min(Limits::MAX_DEPTH),
+            depth_left: limits.depth.min(MessageLimits::MAX_DEPTH),
             nodes_left: limits.nodes,
-            open_keys: OpenKeys::default(),
-            doubt: None,
-            known: &[],
+            open_keys: KeyStack::default(),
+            deferred_error: None,
+            cached_meta: &[],
         }
     }
 
-    /// Lets it recognise envelopes that were read before.
-    pub(crate) fn knowing(self, known: &'a [Remembered]) -> Self {
-        Self { known, ..self }
+    /// Lets the scanner skip `_meta` objects that it has scanned before.
+    pub(crate) fn with_cached_meta(self, known: &'a [CachedMeta]) -> Self {
+        Self { cached_meta: known, ..self }
     }
 
-    /// Steps over an envelope that is remembered, if one begins here and the limits allow it: its
-    /// place, and those of its members.
-    pub(crate) fn recall(&mut self) -> Option<(Span, Claim)> {
+    /// Skips a cached `_meta` if one starts here and the limits allow it. Returns its span and the
+    /// spans of its members.
+    pub(crate) fn skip_cached_meta(&mut self) -> Option<(Span, ClientMetaSpans)> {
         let rest = self.bytes.get(self.at..)?;
-        let known = self.known.iter().find(|known| rest.starts_with(known.bytes()))?;
+        let known = self.cached_meta.iter().find(|known| rest.starts_with(known.bytes()))?;
         if known.depth() > self.depth_left {
             return None;
         }
@@ -85,31 +88,32 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.at += known.bytes().len();
         let place = self.span_from(start);
-        Some((place, known.claim().within(place)))
+        Some((place, known.client_meta_spans().within(place)))
     }
 
-    /// What may still be spent on values.
+    /// Returns the number of values that the limit still allows.
     pub(crate) fn nodes_left(&self) -> usize {
         self.nodes_left
     }
 
-    /// Lets spans count from here, for a message inside a batch.
+    /// Makes spans relative to the current position, for a message inside a batch.
     pub(crate) fn rebase(&mut self) {
         self.origin = self.at;
     }
 
-    /// Where the scanner stands, counted from the first byte of the input.
+    /// Returns the current position, counted from the first byte of the input.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// The next byte; 0, which is legal nowhere outside a string, at the end.
+    /// Returns the next byte, or 0 at the end. A 0 byte is not valid JSON anywhere outside a
+    /// string.
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Takes the next byte if it is `byte`.
+    /// Consumes the next byte if it is `byte`.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let there = self.peek() == byte;
@@ -119,7 +123,7 @@ impl<'a> Scanner<'a> {
 
     /// Skips white space.
     #[inline]
-    pub(crate) fn space(&mut self) {
+    pub(crate) fn skip_whitespace(&mut self) {
         if self.peek() <= b' ' {
             while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
                 self.at += 1;
@@ -127,70 +131,70 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Nothing but white space may follow.
-    pub(crate) fn end(&mut self) -> Result<(), Fault> {
-        self.space();
-        if self.at == self.bytes.len() { Ok(()) } else { Err(self.syntax()) }
+    /// Returns an error if anything but white space follows.
+    pub(crate) fn expect_end(&mut self) -> Result<(), WireErrorKind> {
+        self.skip_whitespace();
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    /// The fault of not finding JSON here.
-    pub(crate) fn syntax(&self) -> Fault {
-        Fault::Syntax(offset(self.at))
+    /// Returns the error for invalid JSON at the current position.
+    pub(crate) fn syntax_error(&self) -> WireErrorKind {
+        WireErrorKind::Syntax(offset(self.at))
     }
 
-    /// The fault of the key that was just read.
-    pub(crate) fn lookalike(&self) -> Fault {
-        Fault::LookalikeKey(offset(self.at))
+    /// Returns the error for the key that was just read.
+    pub(crate) fn lookalike_error(&self) -> WireErrorKind {
+        WireErrorKind::LookalikeKey(offset(self.at))
     }
 
-    /// Notes a fault that does not keep the rest from being read: the scan goes on, so that the
-    /// id of the message can still be found. The first one counts.
-    pub(crate) fn doubt(&mut self, fault: Fault) {
-        self.doubt.get_or_insert(fault);
+    /// Records an error that does not prevent reading the rest. The scan continues, so that it can
+    /// still find the id of the message. Only the first error is kept.
+    pub(crate) fn defer_error(&mut self, fault: WireErrorKind) {
+        self.deferred_error.get_or_insert(fault);
     }
 
-    /// The fault that was noted, if any.
-    pub(crate) fn take_doubt(&mut self) -> Option<Fault> {
-        self.doubt.take()
+    /// Takes the recorded error, if any.
+    pub(crate) fn take_deferred_error(&mut self) -> Option<WireErrorKind> {
+        self.deferred_error.take()
     }
 
-    /// One value of any kind.
-    pub(crate) fn value(&mut self, doubtful: Doubtful) -> Result<Span, Fault> {
+    /// Scans one value of any type.
+    pub(crate) fn value(&mut self, ambiguity: AmbiguityHandling) -> Result<Span, WireErrorKind> {
         let start = self.at;
         match self.peek() {
             b'{' => {
-                return self.object(doubtful, |scanner, _| scanner.value(doubtful).map(drop));
+                return self.object(ambiguity, |scanner, _| scanner.value(ambiguity).map(drop));
             }
             b'[' => {
-                self.array(|scanner| scanner.value(doubtful).map(drop))?;
+                self.array(|scanner| scanner.value(ambiguity).map(drop))?;
                 return Ok(self.span_from(start));
             }
             b'"' => {
-                self.string(doubtful)?;
+                self.string(ambiguity)?;
             }
             b'-' | b'0'..=b'9' => self.number()?,
             b't' => self.literal(b"true")?,
             b'f' => self.literal(b"false")?,
             b'n' => self.literal(b"null")?,
-            _ => return Err(self.syntax()),
+            _ => return Err(self.syntax_error()),
         }
-        self.count()?;
+        self.count_node()?;
         Ok(self.span_from(start))
     }
 
-    /// An object; `member` is given each key and must take the value behind it.
+    /// Scans an object. Calls `member` with each key; `member` must consume the value after it.
     pub(crate) fn object(
         &mut self,
-        doubtful: Doubtful,
-        mut member: impl FnMut(&mut Self, Key<'a>) -> Result<(), Fault>,
-    ) -> Result<Span, Fault> {
+        ambiguity: AmbiguityHandling,
+        mut member: impl FnMut(&mut Self, JsonKey<'a>) -> Result<(), WireErrorKind>,
+    ) -> Result<Span, WireErrorKind> {
         let start = self.enter()?;
         if !self.eat(b'}') {
             let mut seen = self.open_keys.open();
             loop {
-                let key = self.key(doubtful, &mut seen)?;
+                let key = self.key(ambiguity, &mut seen)?;
                 member(self, key)?;
-                if self.closes(b'}')? {
+                if self.ends_container(b'}')? {
                     break;
                 }
             }
@@ -200,16 +204,16 @@ impl<'a> Scanner<'a> {
         Ok(self.span_from(start))
     }
 
-    /// An array; `element` must take each value.
+    /// Scans an array; `element` must consume each value.
     pub(crate) fn array(
         &mut self,
-        mut element: impl FnMut(&mut Self) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut element: impl FnMut(&mut Self) -> Result<(), WireErrorKind>,
+    ) -> Result<(), WireErrorKind> {
         self.enter()?;
         if !self.eat(b']') {
             loop {
                 element(self)?;
-                if self.closes(b']')? {
+                if self.ends_container(b']')? {
                     break;
                 }
             }
@@ -218,58 +222,63 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Steps into an object or array, up to its first key or element.
-    fn enter(&mut self) -> Result<usize, Fault> {
-        self.count()?;
+    /// Enters an object or array, up to its first key or element.
+    fn enter(&mut self) -> Result<usize, WireErrorKind> {
+        self.count_node()?;
         let start = self.at;
-        self.depth_left = self.depth_left.checked_sub(1).ok_or(Fault::TooDeep(offset(self.at)))?;
+        self.depth_left =
+            self.depth_left.checked_sub(1).ok_or(WireErrorKind::TooDeep(offset(self.at)))?;
         self.at += 1;
-        self.space();
+        self.skip_whitespace();
         Ok(start)
     }
 
-    /// Behind a member or element: whether the container ends here or goes on.
+    /// Returns true if the container ends after a member or element, false if a comma follows.
     #[inline]
-    fn closes(&mut self, close: u8) -> Result<bool, Fault> {
-        self.space();
+    fn ends_container(&mut self, close: u8) -> Result<bool, WireErrorKind> {
+        self.skip_whitespace();
         if self.eat(b',') {
-            self.space();
+            self.skip_whitespace();
             return Ok(false);
         }
-        if self.eat(close) { Ok(true) } else { Err(self.syntax()) }
+        if self.eat(close) { Ok(true) } else { Err(self.syntax_error()) }
     }
 
     #[inline]
-    fn key(&mut self, doubtful: Doubtful, seen: &mut Seen<'a>) -> Result<Key<'a>, Fault> {
+    fn key(
+        &mut self,
+        ambiguity: AmbiguityHandling,
+        seen: &mut ObjectKeys<'a>,
+    ) -> Result<JsonKey<'a>, WireErrorKind> {
         let start = self.at;
-        if self.string(doubtful)? {
+        if self.string(ambiguity)? {
             self.open_keys.note_escape();
         }
-        let key = Key(self.bytes.get(start + 1..self.at - 1).unwrap_or_default());
-        if doubtful == Doubtful::Refused && !self.open_keys.insert(seen, key) {
-            self.doubt(Fault::DuplicateKey(offset(start)));
+        let key = JsonKey(self.bytes.get(start + 1..self.at - 1).unwrap_or_default());
+        if ambiguity == AmbiguityHandling::Refused && !self.open_keys.insert(seen, key) {
+            self.defer_error(WireErrorKind::DuplicateKey(offset(start)));
         }
-        self.space();
+        self.skip_whitespace();
         if !self.eat(b':') {
-            return Err(self.syntax());
+            return Err(self.syntax_error());
         }
-        self.space();
+        self.skip_whitespace();
         Ok(key)
     }
 
-    /// A string; says whether it holds an escape.
+    /// Scans a string. Returns true if it contains an escape.
     #[inline]
-    fn string(&mut self, doubtful: Doubtful) -> Result<bool, Fault> {
+    fn string(&mut self, ambiguity: AmbiguityHandling) -> Result<bool, WireErrorKind> {
         if !self.eat(b'"') {
-            return Err(self.syntax());
+            return Err(self.syntax_error());
         }
         let mut escaped = false;
         loop {
             self.at = swar::plain_end(self.bytes, self.at);
             match self.peek() {
                 b'"' => break,
-                b'\\' => self.escape(doubtful)?,
-                _ => return Err(self.syntax()),
+                b'\\' => self.escape(ambiguity)?,
+                _ => return Err(self.syntax_error()),
             }
             escaped = true;
         }
@@ -277,7 +286,7 @@ impl<'a> Scanner<'a> {
         Ok(escaped)
     }
 
-    fn escape(&mut self, doubtful: Doubtful) -> Result<(), Fault> {
+    fn escape(&mut self, ambiguity: AmbiguityHandling) -> Result<(), WireErrorKind> {
         self.at += 1;
         match self.peek() {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
@@ -285,26 +294,26 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             b'u' => match self.code_unit()? {
-                0xD800..=0xDFFF if doubtful == Doubtful::Tolerated => Ok(()),
+                0xD800..=0xDFFF if ambiguity == AmbiguityHandling::Tolerated => Ok(()),
                 0xD800..=0xDBFF => self.low_surrogate(),
-                0xDC00..=0xDFFF => Err(self.syntax()),
+                0xDC00..=0xDFFF => Err(self.syntax_error()),
                 _ => Ok(()),
             },
-            _ => Err(self.syntax()),
+            _ => Err(self.syntax_error()),
         }
     }
 
-    fn low_surrogate(&mut self) -> Result<(), Fault> {
+    fn low_surrogate(&mut self) -> Result<(), WireErrorKind> {
         let escaped = self.eat(b'\\') && self.peek() == b'u';
         if escaped && matches!(self.code_unit()?, 0xDC00..=0xDFFF) {
             Ok(())
         } else {
-            Err(self.syntax())
+            Err(self.syntax_error())
         }
     }
 
-    /// The `uXXXX` of an escape.
-    fn code_unit(&mut self) -> Result<u32, Fault> {
+    /// Scans the `uXXXX` of an escape.
+    fn code_unit(&mut self) -> Result<u32, WireErrorKind> {
         self.at += 1;
         let digits = self.bytes.get(self.at..self.at + 4).unwrap_or_default();
         let digit = |&byte: &u8| char::from(byte).to_digit(16);
@@ -314,11 +323,11 @@ impl<'a> Scanner<'a> {
                 self.at += 4;
                 Ok(unit)
             }
-            _ => Err(self.syntax()),
+            _ => Err(self.syntax_error()),
         }
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), WireErrorKind> {
         self.eat(b'-');
         if !self.eat(b'0') {
             self.digits()?;
@@ -336,9 +345,9 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn digits(&mut self) -> Result<(), WireErrorKind> {
         if !self.peek().is_ascii_digit() {
-            return Err(self.syntax());
+            return Err(self.syntax_error());
         }
         while self.peek().is_ascii_digit() {
             self.at += 1;
@@ -346,18 +355,18 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn literal(&mut self, word: &[u8]) -> Result<(), Fault> {
+    fn literal(&mut self, word: &[u8]) -> Result<(), WireErrorKind> {
         if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
-            return Err(self.syntax());
+            return Err(self.syntax_error());
         }
         self.at += word.len();
         Ok(())
     }
 
     #[inline]
-    fn count(&mut self) -> Result<(), Fault> {
+    fn count_node(&mut self) -> Result<(), WireErrorKind> {
         self.nodes_left =
-            self.nodes_left.checked_sub(1).ok_or(Fault::TooManyNodes(offset(self.at)))?;
+            self.nodes_left.checked_sub(1).ok_or(WireErrorKind::TooManyNodes(offset(self.at)))?;
         Ok(())
     }
 

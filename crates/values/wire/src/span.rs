@@ -1,7 +1,7 @@
-//! A place in a message: the half-open byte range of one JSON value.
+//! The half-open byte range of one JSON value in a message.
 //!
-//! A span knows nothing of the bytes it was taken from; asked of other bytes it yields an empty
-//! slice rather than a panic.
+//! A span does not know the bytes it was taken from. Applied to other bytes it yields an empty
+//! slice instead of a panic.
 
 use std::num::NonZeroU32;
 
@@ -9,47 +9,47 @@ use std::num::NonZeroU32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     start: u32,
-    /// One more than the end, so that no span at all needs no room of its own.
+    /// One more than the end. It is never zero, so `Option<Span>` is no larger than `Span`.
     beyond: NonZeroU32,
 }
 
 impl Span {
-    /// The span from `start` up to, not including, `end`; empty if that lies before `start`.
+    /// Makes the span `start..end`; it is empty if `end` is before `start`.
     ///
     /// Offsets beyond `u32` cannot occur in an accepted message
-    /// ([`Limits::MAX_BYTES`](crate::Limits::MAX_BYTES)); they saturate here.
+    /// ([`MessageLimits::MAX_BYTES`](crate::MessageLimits::MAX_BYTES)); they saturate.
     pub fn new(start: usize, end: usize) -> Self {
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX - 1);
         let beyond = narrow(end.max(start)).saturating_add(1);
         Self { start: narrow(start), beyond: NonZeroU32::MIN.saturating_add(beyond - 1) }
     }
 
-    /// Offset of the first byte.
+    /// Returns the offset of the first byte.
     pub fn start(self) -> usize {
         self.start as usize
     }
 
-    /// Offset behind the last byte.
+    /// Returns the offset after the last byte.
     pub fn end(self) -> usize {
         self.beyond.get() as usize - 1
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(self) -> usize {
         self.end() - self.start()
     }
 
-    /// Whether the span covers nothing.
+    /// Returns true if the span is empty.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes at this place, or nothing if `bytes` does not reach that far.
-    pub fn of(self, bytes: &[u8]) -> &[u8] {
+    /// Returns the bytes of the span, or an empty slice if `bytes` is too short.
+    pub fn slice(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start()..self.end()).unwrap_or_default()
     }
 
-    /// The same place seen from outside: `self` was found inside the slice at `outer`.
+    /// Converts a span relative to the slice at `outer` into one relative to the outer bytes.
     pub fn within(self, outer: Span) -> Span {
         Span::new(outer.start() + self.start(), outer.start() + self.end())
     }

@@ -1,14 +1,14 @@
-//! The end of a plain stretch of string, eight bytes at a time and more.
+//! Finds the end of a plain run of string bytes, eight or more bytes at a time.
 //!
-//! Nearly all bytes of nearly all messages are string bodies, so this loop is the speed of the
-//! scanner. It finds the first byte that means something inside a JSON string: the closing quote,
-//! a backslash, or a control character that may not be there.
+//! Nearly all bytes of nearly all messages are string contents, so this loop determines the speed
+//! of the scanner. It finds the first byte that has a meaning inside a JSON string: the closing
+//! quote, a backslash, or a forbidden control character.
 
 const LANES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const BLOCK: usize = 64;
 
-/// Offset of the first special byte at or after `at`, or the length if there is none.
+/// Returns the offset of the first special byte at or after `at`, or the length if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     match by_words(bytes, at, 4) {
@@ -17,7 +17,7 @@ pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The same for a long string, or the end of the input.
+/// Does the same for a long string, or near the end of the input.
 #[inline(never)]
 fn long_plain_end(bytes: &[u8], at: usize) -> usize {
     let at = at + by_blocks(bytes.get(at..).unwrap_or_default());
@@ -28,7 +28,7 @@ fn long_plain_end(bytes: &[u8], at: usize) -> usize {
     at
 }
 
-/// Up to `count` words; the offset reached, and whether a special byte stands there.
+/// Checks up to `count` words. Returns the offset reached, and true if that byte is special.
 #[inline]
 fn by_words(bytes: &[u8], mut at: usize, count: usize) -> (usize, bool) {
     for _ in 0..count {
@@ -44,13 +44,14 @@ fn by_words(bytes: &[u8], mut at: usize, count: usize) -> (usize, bool) {
     (at, false)
 }
 
-/// Number of bytes in the leading blocks that hold nothing special.
+/// Returns the number of bytes in the leading blocks without a special byte.
 fn by_blocks(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     BLOCK * blocks.iter().take_while(|block| is_plain(block)).count()
 }
 
-/// No branch per byte, and nothing wider than a byte: the compiler makes vector code of it.
+/// Returns true if the block has no special byte. It has no branch per byte and nothing wider than
+/// a byte, so the compiler vectorises it.
 fn is_plain(block: &[u8; BLOCK]) -> bool {
     let (mut marks, mut least) = (0, u8::MAX);
     for &byte in block {
@@ -65,8 +66,8 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// The high bit of every special lane. A borrow may mark lanes above the first special one, never
-/// below it, so the lowest mark is exact.
+/// Sets the high bit of every special lane. A borrow may mark lanes above the first special one,
+/// never below it, so the lowest mark is exact.
 #[inline]
 fn specials(word: u64) -> u64 {
     let zero = |lanes: u64| lanes.wrapping_sub(LANES) & !lanes;

@@ -1,8 +1,8 @@
-//! Small typed views of what naming, policy and lifecycle need to know.
+//! Small typed views of the message parts that naming, policy and lifecycle read.
 //!
-//! A view borrows from raw JSON and forgives: unknown members are ignored and a member of the
-//! wrong type counts as absent, so one odd field never hides the rest. Views are for reading;
-//! what is forwarded is always the bytes they were taken from.
+//! A view borrows from raw JSON and is lenient: it ignores unknown members and treats a member of
+//! the wrong type as absent, so one odd field never hides the rest. Views are read-only; the
+//! gateway always forwards the original bytes.
 
 mod capability;
 mod level;
@@ -11,25 +11,27 @@ mod report;
 
 use std::borrow::Cow;
 
-pub use capability::{Hints, PromptView, ResourceView, TaskSupport, TemplateView, ToolView};
-pub use level::{LogLevel, UnknownLevel};
-pub use lifecycle::{Implementation, Initialize, InitializeResult};
-pub use report::{LogMessage, Progress, RpcError};
+pub use capability::{
+    PromptView, ResourceTemplateView, ResourceView, TaskSupport, ToolHints, ToolView,
+};
+pub use level::{LogLevel, UnknownLogLevel};
+pub use lifecycle::{Implementation, InitializeParams, InitializeResult};
+pub use report::{LogMessageParams, ProgressParams, RpcError};
 
 use crate::{scan, string};
 
-/// The members of one object, with forgiving access.
+/// A JSON object with lenient access to its members.
 #[derive(Clone, Copy)]
-struct Fields<'a>(&'a [u8]);
+struct ObjectView<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
-    /// `None` if `raw` is no object.
+impl<'a> ObjectView<'a> {
+    /// Returns a view of `raw`, or `None` if `raw` is not an object.
     fn of(raw: &'a [u8]) -> Option<Self> {
         raw.trim_ascii_start().starts_with(b"{").then_some(Self(raw))
     }
 
     fn raw(self, key: &str) -> Option<&'a [u8]> {
-        Some(scan::member(self.0, key)?.of(self.0))
+        Some(scan::member(self.0, key)?.slice(self.0))
     }
 
     fn text(self, key: &str) -> Option<Cow<'a, str>> {
@@ -44,7 +46,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn object(self, key: &str) -> Option<Fields<'a>> {
-        Fields::of(self.raw(key)?)
+    fn object(self, key: &str) -> Option<ObjectView<'a>> {
+        ObjectView::of(self.raw(key)?)
     }
 }

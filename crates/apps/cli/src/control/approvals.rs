@@ -1,244 +1,265 @@
-//! Questions about approvals, and their answers: put to the gateway that lives, or to what a home
-//! remembers where none does.
+//! Control requests about approvals. The running gateway answers them, or, if none runs, the state
+//! of the home.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolgate_host::ServerName;
-use toolgate_host::approvals::{ApprovalError, Broker, Choice, Grant, PendingCall, Which};
-use toolgate_host::audit::rfc3339_of;
+use toolgate_host::approvals::{
+    ApprovalBroker, ApprovalChoice, ApprovalError, Grant, GrantSelector, PendingCall,
+};
+use toolgate_host::audit::rfc3339_from_time;
 
-use super::desk::raw;
-use crate::exit::{Failure, chain};
+use super::handler::to_raw_json;
+use crate::exit::{CliError, error_chain};
 
-/// The longest a question may wait for news.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest time a request may wait for a change.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// What can be asked about approvals.
+/// A control request about approvals.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
-pub enum Approving {
-    /// What waits?
+pub enum ApprovalControlRequest {
+    /// Return the pending calls.
     List,
-    /// What waits, as soon as that is something else than it was at this version?
+    /// Return the pending calls once they differ from those at a known version.
     News {
-        /// The version that is known; none: none.
+        /// The known version, or `None` to return at once.
         since: Option<u64>,
-        /// How long to wait for another.
+        /// How long to wait for a change.
         wait_ms: u64,
     },
-    /// Decide about one.
+    /// Decide about a pending call.
     Settle {
-        /// Which.
+        /// The id of the call.
         id: String,
-        /// How.
-        choice: Choice,
+        /// The decision.
+        choice: ApprovalChoice,
     },
-    /// What is granted?
+    /// Return the grants.
     Grants,
-    /// Take a grant back.
+    /// Revoke a grant.
     Revoke {
-        /// Which.
+        /// The id of the grant.
         id: String,
     },
-    /// Take all grants of a server back.
+    /// Revoke all grants of a server.
     RevokeServer {
-        /// Which.
+        /// The server.
         server: String,
     },
 }
 
-/// A call that waits: the stable shape of `approvals list --json`.
+/// A pending call: the stable shape of `approvals list --json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Pending {
-    /// The name it is approved by.
+pub struct PendingCallJson {
+    /// The id by which it is approved.
     pub id: String,
-    /// Who calls.
+    /// The caller.
     pub caller: String,
-    /// With which client.
+    /// The caller's client.
     pub client: String,
-    /// The server it would reach.
+    /// The server of the tool.
     pub server: String,
-    /// The server's own name for what is called.
+    /// The server's own name of the tool.
     pub tool: String,
-    /// The arguments, whole and raw.
+    /// The complete raw arguments.
     pub arguments: Box<RawValue>,
-    /// What is said beside them and would reach the server; left out if that is nothing.
+    /// The other parameters that would reach the server, if there are any.
     #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
     pub other_params: Option<Box<RawValue>>,
-    /// The digest of both.
+    /// The digest of the arguments and the other parameters.
     pub digest: String,
-    /// Until when it can be approved.
+    /// When the pending call expires.
     pub expires: String,
 }
 
-/// The same with everything that is known about it.
+/// A pending call with all its details.
 ///
-/// Written out: raw JSON does not survive a flattened member.
+/// It repeats the fields of [`PendingCallJson`] because raw JSON does not survive `serde(flatten)`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Shown {
-    /// The name it is approved by.
+pub struct PendingCallDetails {
+    /// The id by which it is approved.
     pub id: String,
-    /// Who calls.
+    /// The caller.
     pub caller: String,
-    /// With which client.
+    /// The caller's client.
     pub client: String,
-    /// The server it would reach.
+    /// The server of the capability.
     pub server: String,
-    /// The server's own name for what is called.
+    /// The server's own name of the capability.
     pub tool: String,
-    /// What that is: `tool`, `resource`, `prompt`, `method`.
+    /// The kind of the capability: `tool`, `resource`, `prompt`, `method`.
     pub kind: String,
-    /// The arguments, whole and raw.
+    /// The complete raw arguments.
     pub arguments: Box<RawValue>,
-    /// What is said beside them and would reach the server; left out if that is nothing.
+    /// The other parameters that would reach the server, if there are any.
     #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
     pub other_params: Option<Box<RawValue>>,
-    /// The digest of both.
+    /// The digest of the arguments and the other parameters.
     pub digest: String,
-    /// Why it is asked about.
+    /// The reason why the call needs approval.
     pub because: String,
-    /// When it was asked for.
+    /// When the call was made.
     pub asked: String,
-    /// Until when it can be approved.
+    /// When the pending call expires.
     pub expires: String,
-    /// What is started or reached under the server's name.
+    /// The digest of the process or endpoint behind the server's name.
     pub identity: String,
-    /// The digest of the definition.
+    /// The digest of the capability's definition.
     pub definition: String,
 }
 
-impl From<Shown> for Pending {
-    fn from(shown: Shown) -> Self {
-        let Shown { id, caller, client, server, tool, arguments, other_params, .. } = shown;
-        let Shown { digest, expires, .. } = shown;
+impl From<PendingCallDetails> for PendingCallJson {
+    fn from(details: PendingCallDetails) -> Self {
+        let PendingCallDetails {
+            id, caller, client, server, tool, arguments, other_params, ..
+        } = details;
+        let PendingCallDetails { digest, expires, .. } = details;
         Self { id, caller, client, server, tool, arguments, other_params, digest, expires }
     }
 }
 
-/// What waits at one moment.
+/// The pending calls at one moment.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct News {
-    /// A number for that moment.
+pub struct PendingCallsSnapshot {
+    /// The version of the list, which changes with every change of the list.
     pub version: u64,
-    /// What waits.
-    pub calls: Vec<Shown>,
+    /// The pending calls.
+    pub calls: Vec<PendingCallDetails>,
 }
 
 /// A grant: the stable shape of `approvals grants --json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Given {
-    /// The name it is revoked by.
+pub struct GrantJson {
+    /// The id by which it is revoked.
     pub id: String,
-    /// How far it goes: `once`, `tool` or `server`.
-    pub choice: Choice,
-    /// Whose calls it permits.
+    /// Its extent: `once`, `tool` or `server`.
+    pub choice: ApprovalChoice,
+    /// The caller whose calls it permits.
     pub caller: String,
-    /// With which client.
+    /// The caller's client.
     pub client: String,
-    /// Of which server.
+    /// The server.
     pub server: String,
-    /// Of which tool; of a grant for the whole server, the one it was given at.
+    /// The tool. For a grant of the whole server, the tool whose call was approved.
     pub tool: String,
-    /// Of a one-time grant, the digest of the arguments.
+    /// The digest of the arguments of a one-time grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Who gave it.
+    /// The operator who gave it.
     pub by: String,
-    /// When.
+    /// When it was given.
     pub given: String,
-    /// Until when, if not for good.
+    /// When it expires, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
-/// What came of a decision.
+/// A call about which the operator decided.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct SettledCallJson {
     /// The call.
-    pub call: Shown,
-    /// What was chosen.
-    pub choice: Choice,
-    /// The grant that was given, if it was not denied.
+    pub call: PendingCallDetails,
+    /// The decision.
+    pub choice: ApprovalChoice,
+    /// The grant, unless the call was denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grant: Option<Given>,
+    pub grant: Option<GrantJson>,
 }
 
-impl Approving {
-    /// The answer, as JSON; `by` whom something is changed.
-    pub async fn answer(&self, broker: &Broker, by: &str) -> Result<Box<RawValue>, Failure> {
+impl ApprovalControlRequest {
+    /// Returns the answer as JSON. `by` names the operator for the journal.
+    pub async fn answer(
+        &self,
+        broker: &ApprovalBroker,
+        by: &str,
+    ) -> Result<Box<RawValue>, CliError> {
         match self {
-            Self::List => raw(&waiting(broker).await?),
-            Self::News { since, wait_ms } => {
-                raw(&news(broker, *since, Duration::from_millis(*wait_ms)).await?)
-            }
-            Self::Settle { id, choice } => raw(&settle(broker, id, *choice, by).await?),
+            Self::List => to_raw_json(&list_pending(broker).await?),
+            Self::News { since, wait_ms } => to_raw_json(
+                &wait_for_change(broker, *since, Duration::from_millis(*wait_ms)).await?,
+            ),
+            Self::Settle { id, choice } => to_raw_json(&settle(broker, id, *choice, by).await?),
             Self::Grants => {
-                let grants = broker.grants().await.map_err(failed)?;
-                raw(&grants.iter().map(Given::from).collect::<Vec<_>>())
+                let grants = broker.grants().await.map_err(approval_error)?;
+                to_raw_json(&grants.iter().map(GrantJson::from).collect::<Vec<_>>())
             }
-            Self::Revoke { id } => raw(&revoke(broker, &Which::Id(id.clone()), by).await?),
+            Self::Revoke { id } => {
+                to_raw_json(&revoke(broker, &GrantSelector::Id(id.clone()), by).await?)
+            }
             Self::RevokeServer { server } => {
                 let server =
-                    ServerName::new(server).map_err(|error| Failure::usage(error.to_string()))?;
-                raw(&revoke(broker, &Which::Server(server), by).await?)
+                    ServerName::new(server).map_err(|error| CliError::usage(error.to_string()))?;
+                to_raw_json(&revoke(broker, &GrantSelector::Server(server), by).await?)
             }
         }
     }
 }
 
-async fn waiting(broker: &Broker) -> Result<Vec<Shown>, Failure> {
-    let calls = broker.list().await.map_err(failed)?;
-    calls.iter().map(Shown::of).collect()
+async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallDetails>, CliError> {
+    let calls = broker.list().await.map_err(approval_error)?;
+    calls.iter().map(PendingCallDetails::of).collect()
 }
 
-/// A version is taken before the list: what changes in between is told the next time.
-async fn news(broker: &Broker, since: Option<u64>, wait: Duration) -> Result<News, Failure> {
+/// Waits for another version and returns the pending calls. The version is read before the list, so
+/// that a change in between is reported by the next request.
+async fn wait_for_change(
+    broker: &ApprovalBroker,
+    since: Option<u64>,
+    wait: Duration,
+) -> Result<PendingCallsSnapshot, CliError> {
     let mut watch = broker.watch();
     if let Some(since) = since {
         let other = watch.wait_for(|version| *version != since);
-        let _ = tokio::time::timeout(wait.min(LONGEST), other).await;
+        let _ = tokio::time::timeout(wait.min(MAX_WAIT), other).await;
     }
     let version = *watch.borrow_and_update();
-    Ok(News { version, calls: waiting(broker).await? })
+    Ok(PendingCallsSnapshot { version, calls: list_pending(broker).await? })
 }
 
-async fn settle(broker: &Broker, id: &str, choice: Choice, by: &str) -> Result<Outcome, Failure> {
-    if let Some(settled) = broker.settle(id, choice, by).await.map_err(failed)? {
-        let grant = settled.grant.as_ref().map(Given::from);
-        return Ok(Outcome { call: Shown::of(&settled.call)?, choice, grant });
+async fn settle(
+    broker: &ApprovalBroker,
+    id: &str,
+    choice: ApprovalChoice,
+    by: &str,
+) -> Result<SettledCallJson, CliError> {
+    if let Some(settled) = broker.settle(id, choice, by).await.map_err(approval_error)? {
+        let grant = settled.grant.as_ref().map(GrantJson::from);
+        return Ok(SettledCallJson { call: PendingCallDetails::of(&settled.call)?, choice, grant });
     }
-    let why = match broker.verdict(id).await.map_err(failed)? {
+    let why = match broker.verdict(id).await.map_err(approval_error)? {
         Some(earlier) => {
             format!("it was decided before (`{}`, by {})", earlier.choice.as_str(), earlier.by)
         }
-        None => "none waits: it may be expired or taken back".to_owned(),
+        None => "it is not pending; it may have expired or been cancelled".to_owned(),
     };
-    Err(no_call("decide about", id, &why))
+    Err(no_call_error("decide about", id, &why))
 }
 
-async fn revoke(broker: &Broker, which: &Which, by: &str) -> Result<u64, Failure> {
-    broker.revoke(which, by).await.map_err(failed)
+async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Result<u64, CliError> {
+    broker.revoke(which, by).await.map_err(approval_error)
 }
 
-/// There is no such call, and why.
-pub fn no_call(doing: &str, id: &str, why: &str) -> Failure {
-    Failure::failed(format!("{doing} a call `{id}`: {why}"))
-        .hint("`toolgate approvals list` shows what waits")
+/// Returns the error of a request about a call that is not pending. `doing` is the attempted
+/// action, as in `cannot {doing} call`.
+pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
+    CliError::failed(format!("cannot {doing} call `{id}`: {why}"))
+        .hint("run `toolgate approvals list` to see the pending calls")
 }
 
-fn failed(error: ApprovalError) -> Failure {
-    Failure::failed(chain(&error))
+fn approval_error(error: ApprovalError) -> CliError {
+    CliError::failed(error_chain(&error))
 }
 
-impl Shown {
-    fn of(call: &PendingCall) -> Result<Self, Failure> {
-        let bound = &call.bound;
-        let unread = |error| Failure::failed(format!("read the arguments: {error}"));
-        let arguments = serde_json::from_slice(&call.arguments).map_err(unread)?;
-        let others = Some(&call.other_params).filter(|others| !others.is_empty());
-        let others = others.map(|others| serde_json::from_slice(others));
+impl PendingCallDetails {
+    fn of(call: &PendingCall) -> Result<Self, CliError> {
+        let bound = &call.binding;
+        let invalid = |error| CliError::failed(format!("cannot parse the arguments: {error}"));
+        let arguments = serde_json::from_slice(&call.arguments).map_err(invalid)?;
+        let other_params = Some(&call.other_params).filter(|params| !params.is_empty());
+        let other_params = other_params.map(|params| serde_json::from_slice(params));
         Ok(Self {
             id: call.id.clone(),
             caller: bound.caller.clone(),
@@ -247,20 +268,20 @@ impl Shown {
             tool: bound.tool.name.to_string(),
             kind: bound.tool.kind.to_string(),
             arguments,
-            other_params: others.transpose().map_err(unread)?,
+            other_params: other_params.transpose().map_err(invalid)?,
             digest: call.arguments_digest.to_string(),
             because: call.because.clone(),
-            asked: rfc3339_of(call.asked_at),
-            expires: rfc3339_of(call.expires_at),
+            asked: rfc3339_from_time(call.asked_at),
+            expires: rfc3339_from_time(call.expires_at),
             identity: bound.identity.to_string(),
             definition: bound.definition.to_string(),
         })
     }
 }
 
-impl From<&Grant> for Given {
+impl From<&Grant> for GrantJson {
     fn from(grant: &Grant) -> Self {
-        let bound = &grant.bound;
+        let bound = &grant.binding;
         Self {
             id: grant.id.clone(),
             choice: grant.choice,
@@ -270,8 +291,8 @@ impl From<&Grant> for Given {
             tool: bound.tool.name.to_string(),
             digest: grant.arguments_digest.map(|digest| digest.to_string()),
             by: grant.by.clone(),
-            given: rfc3339_of(grant.given_at),
-            expires: grant.expires_at.map(rfc3339_of),
+            given: rfc3339_from_time(grant.given_at),
+            expires: grant.expires_at.map(rfc3339_from_time),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! How it goes when servers are brought up: the stable shape of `doctor --json`.
+//! Checkup of servers, step by step: the stable shape of `doctor --json`.
 //!
-//! A server that may not start is not started to find out why: its standing is the finding.
+//! A blocked or disabled server is not started; its state is the result.
 
 use std::time::Duration;
 
@@ -8,108 +8,118 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
 
-use super::Finding;
-use super::decided::Decided;
-use super::overview::notes;
+use super::ConfigFinding;
+use super::gate_checks::GateChecks;
+use super::overview::exposure_notes;
 
 const LAUNCH: &str = "launch";
 
-/// Every server that was looked at, and what concerns all of them.
+/// The checkups of servers, and what concerns all of them.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Checkups {
-    /// The servers.
-    pub servers: Vec<Checkup>,
-    /// What there is to know about what they offered when they were last looked at.
+pub struct DoctorReport {
+    /// The checkup of each server.
+    pub servers: Vec<ServerCheckup>,
+    /// Notes about what the servers offer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What is wrong with the files.
-    pub findings: Vec<Finding>,
-    /// How surely processes of servers end with us.
+    /// Findings about the config files.
+    pub findings: Vec<ConfigFinding>,
+    /// How reliably server processes end together with Toolgate.
     pub guarantee: String,
 }
 
-/// One server.
+/// The checkup of one server.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Checkup {
+pub struct ServerCheckup {
     /// Its declared name.
     pub server: String,
-    /// Every step, as far as it got.
-    pub phases: Vec<Step>,
-    /// What a failing one wrote to its standard error.
+    /// The steps, up to the first that failed.
+    pub phases: Vec<CheckupStep>,
+    /// What the server wrote to its standard error, if a step failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
-    /// Names of variables that its process was not given, where that may be why it failed.
+    /// Names of environment variables withheld from its process, if that may be the cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
 }
 
-/// One step.
+/// One step of a checkup.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Step {
-    /// Which.
+pub struct CheckupStep {
+    /// The name of the step.
     pub name: String,
-    /// Whether it went well.
+    /// Whether it succeeded.
     pub ok: bool,
-    /// How long it took.
+    /// How long it took, in milliseconds.
     pub ms: u64,
-    /// What there is to say.
+    /// The result, or why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What to do.
+    /// What the user can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-impl Checkups {
-    /// Whether everything that is declared can be used.
-    pub fn is_well(&self) -> bool {
-        self.servers.iter().all(Checkup::is_well) && !self.findings.iter().any(Finding::is_error)
+impl DoctorReport {
+    /// Returns true if every server is healthy and the config files have no errors.
+    pub fn is_healthy(&self) -> bool {
+        self.servers.iter().all(ServerCheckup::is_healthy)
+            && !self.findings.iter().any(ConfigFinding::is_error)
     }
 }
 
-impl Checkup {
-    /// Whether every step went well.
-    pub fn is_well(&self) -> bool {
+impl ServerCheckup {
+    /// Returns true if every step succeeded.
+    pub fn is_healthy(&self) -> bool {
         self.phases.iter().all(|step| step.ok)
     }
 }
 
-pub(super) async fn of(host: &Host, servers: &[ServerStatus], findings: &[Finding]) -> Checkups {
-    let mut servers = join_all(servers.iter().map(|status| one(host, status))).await;
-    // As they are known once everybody was looked at.
-    let decided = Decided::of(host);
+pub(super) async fn check_servers(
+    host: &Host,
+    servers: &[ServerStatus],
+    findings: &[ConfigFinding],
+) -> DoctorReport {
+    let mut servers = join_all(servers.iter().map(|status| check_server(host, status))).await;
+    // After all checkups, because they update what the gate knows.
+    let gate_checks = GateChecks::of(host);
     for checkup in &mut servers {
-        checkup.phases.extend(decided.steps(&checkup.server));
+        checkup.phases.extend(gate_checks.steps(&checkup.server));
     }
-    Checkups {
+    DoctorReport {
         servers,
-        notes: notes(host),
+        notes: exposure_notes(host),
         findings: findings.to_vec(),
         guarantee: host.guarantee().to_string(),
     }
 }
 
-async fn one(host: &Host, status: &ServerStatus) -> Checkup {
+async fn check_server(host: &Host, status: &ServerStatus) -> ServerCheckup {
     let server = status.spec.name.to_string();
-    if let Some(step) = standing(&status.state) {
-        return Checkup { server, phases: vec![step], stderr: String::new(), withheld: Vec::new() };
+    if let Some(step) = standing_step(&status.state) {
+        return ServerCheckup {
+            server,
+            phases: vec![step],
+            stderr: String::new(),
+            withheld: Vec::new(),
+        };
     }
-    let report = host.doctor(&server).await.unwrap_or_default();
-    let phases: Vec<_> = report.phases.iter().map(Step::of).collect();
-    let mut checkup = Checkup { server, phases, stderr: String::new(), withheld: Vec::new() };
-    if !checkup.is_well() {
+    let report = host.diagnose(&server).await.unwrap_or_default();
+    let phases: Vec<_> = report.phases.iter().map(CheckupStep::of).collect();
+    let mut checkup = ServerCheckup { server, phases, stderr: String::new(), withheld: Vec::new() };
+    if !checkup.is_healthy() {
         checkup.stderr = report.stderr;
-        // A process that never ran misses no variable.
+        // Withheld variables matter only if the process was launched.
         let ran = checkup.phases.iter().any(|step| step.ok && step.name == LAUNCH);
-        checkup.withheld = if ran { host.withheld(&checkup.server) } else { Vec::new() };
+        checkup.withheld = if ran { host.withheld_variables(&checkup.server) } else { Vec::new() };
         checkup.withheld.sort();
     }
     checkup
 }
 
-/// What there is to say of a server that is not to be started.
-fn standing(state: &ServerState) -> Option<Step> {
-    let step = |ok, detail: &str, hint: Option<&str>| Step {
+/// Returns the step that stands for a server that must not be started.
+fn standing_step(state: &ServerState) -> Option<CheckupStep> {
+    let step = |ok, detail: &str, hint: Option<&str>| CheckupStep {
         name: "standing".to_owned(),
         ok,
         ms: 0,
@@ -117,15 +127,15 @@ fn standing(state: &ServerState) -> Option<Step> {
         hint: hint.map(str::to_owned),
     };
     match state {
-        ServerState::Blocked(reason) => Some(step(false, reason, None)),
+        ServerState::Blocked(block) => Some(step(false, &block.reason, block.hint.as_deref())),
         ServerState::Disabled => {
-            Some(step(true, "disabled", Some("set `enabled = true` in its entry to use it")))
+            Some(step(true, "disabled", Some("set `enabled = true` in its entry to enable it")))
         }
         _ => None,
     }
 }
 
-impl Step {
+impl CheckupStep {
     fn of(phase: &PhaseReport) -> Self {
         let failure = phase.failure.as_ref();
         let detail = failure.map(|failure| failure.cause.clone()).or_else(|| phase.detail.clone());

@@ -1,145 +1,149 @@
-//! What one server offers: its own definitions, byte for byte, beside the names they are exposed
-//! under.
+//! What one server offers: its unchanged definitions with their exposed names.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::{CapabilityId, CapabilityKind, Exposure, Row, Seen, ServerState, ServerStatus};
+use toolgate_host::{
+    CapabilityId, CapabilityKind, Exposure, ExposureEntry, ServerState, ServerStatus, Visibility,
+};
 
-use super::exposed;
-use crate::exit::Failure;
+use super::exposure;
+use crate::exit::CliError;
 
-/// What one server offers.
+/// What one server offers to callers with a profile.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Inventory {
+pub struct ServerInventory {
     /// Its declared name.
     pub server: String,
-    /// How it stands.
+    /// Its state.
     pub state: String,
-    /// Why, where there is something to say.
+    /// The reason of its state, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The revision both sides agreed on.
+    /// The negotiated revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// What it wants models to know: untrusted text.
+    /// Its instructions for models: untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Its tools.
-    pub tools: Vec<Offer>,
+    pub tools: Vec<InventoryEntry>,
     /// Its resources.
-    pub resources: Vec<Offer>,
+    pub resources: Vec<InventoryEntry>,
     /// Its resource templates.
-    pub templates: Vec<Offer>,
+    pub templates: Vec<InventoryEntry>,
     /// Its prompts.
-    pub prompts: Vec<Offer>,
+    pub prompts: Vec<InventoryEntry>,
 }
 
-/// One capability.
+/// One capability of a server.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Offer {
-    /// The server's own name for it, or its URI.
+pub struct InventoryEntry {
+    /// The server's own name of it, or its URI.
     pub name: String,
-    /// What its server's declaration calls it instead.
+    /// The alias from the server's declaration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// What callers with the profile call it; none if they are not shown it.
+    /// The exposed name; `None` if the profile does not expose it.
     pub exposed: Option<String>,
-    /// Why they are not.
+    /// Why the profile hides it, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
-    /// As the server defines it.
+    /// The server's definition.
     pub definition: Box<RawValue>,
 }
 
-impl Inventory {
+impl ServerInventory {
     pub(super) fn of(exposure: &Exposure, status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
         let server = status.spec.name.as_str();
         let rows: HashMap<_, _> =
-            exposed::rows(exposure, server).map(|row| (&row.id, row)).collect();
-        let offers = |kind: CapabilityKind| {
-            let definitions = catalog.into_iter().flat_map(|catalog| catalog.of(kind));
-            let offer = definitions.filter_map(|definition| {
+            exposure::rows_of_server(exposure, server).map(|row| (&row.id, row)).collect();
+        let entries = |kind: CapabilityKind| {
+            let definitions = catalog.into_iter().flat_map(|catalog| catalog.definitions(kind));
+            let entries = definitions.filter_map(|definition| {
                 let (server, name) = (status.spec.name.clone(), definition.name.clone());
                 let row = rows.get(&CapabilityId { server, kind, name });
                 let definition = serde_json::from_slice(&definition.raw).ok()?;
-                Some(Offer::of(definition, row.copied()?))
+                Some(InventoryEntry::of(definition, row.copied()?))
             });
-            offer.collect()
+            entries.collect()
         };
         Self {
             server: server.to_owned(),
             state: status.state.as_str().to_owned(),
-            reason: reason(&status.state),
+            reason: reason_with_hint(&status.state),
             protocol: catalog.map(|catalog| catalog.protocol.to_string()),
             instructions: catalog.and_then(|catalog| catalog.instructions.clone()),
-            tools: offers(CapabilityKind::Tool),
-            resources: offers(CapabilityKind::Resource),
-            templates: offers(CapabilityKind::Template),
-            prompts: offers(CapabilityKind::Prompt),
+            tools: entries(CapabilityKind::Tool),
+            resources: entries(CapabilityKind::Resource),
+            templates: entries(CapabilityKind::Template),
+            prompts: entries(CapabilityKind::Prompt),
         }
     }
 
-    /// Fails if the server cannot be used at all, however often it is tried.
-    pub fn usable(&self) -> Result<(), Failure> {
+    /// Fails if the server is unusable and another attempt cannot help.
+    pub fn check_usable(&self) -> Result<(), CliError> {
         let why = self.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        let what = format!("use server `{}`: it is {}{why}", self.server, self.state);
+        let what = format!("cannot use server `{}`: it is {}{why}", self.server, self.state);
         match self.state.as_str() {
-            "blocked" => Err(Failure::refused(what)),
-            "disabled" => Err(Failure::failed(what).hint("set `enabled = true` in its entry")),
-            "needs-auth" => Err(Failure::failed(what)),
+            "blocked" => Err(CliError::refused(what)),
+            "disabled" => Err(CliError::failed(what).hint("set `enabled = true` in its entry")),
+            "needs-auth" => Err(CliError::failed(what)),
             "failed" if self.protocol.is_none() => {
-                let hint = format!("`toolgate doctor {}` shows every step", self.server);
-                Err(Failure::failed(what).hint(hint))
+                let hint = format!("run `toolgate doctor {}` to see every step", self.server);
+                Err(CliError::failed(what).hint(hint))
             }
             _ => Ok(()),
         }
     }
 
-    /// A capability by the server's own name, by the one it is exposed under, or by its alias.
-    pub fn find<'a>(
+    /// Finds a capability by the server's own name, by its exposed name or by its alias. `what`
+    /// names its kind in the error.
+    pub fn find_capability<'a>(
         &self,
-        offers: &'a [Offer],
+        entries: &'a [InventoryEntry],
         what: &str,
         name: &str,
-    ) -> Result<&'a Offer, Failure> {
-        let own = offers.iter().find(|offer| offer.name == name);
-        let exposed = || offers.iter().find(|offer| offer.exposed.as_deref() == Some(name));
-        let alias = || offers.iter().find(|offer| offer.alias.as_deref() == Some(name));
+    ) -> Result<&'a InventoryEntry, CliError> {
+        let own = entries.iter().find(|entry| entry.name == name);
+        let exposed = || entries.iter().find(|entry| entry.exposed.as_deref() == Some(name));
+        let alias = || entries.iter().find(|entry| entry.alias.as_deref() == Some(name));
         own.or_else(exposed).or_else(alias).ok_or_else(|| {
-            let hint = format!("`toolgate discover {}` lists what it offers", self.server);
-            Failure::failed(format!("find a {what} named `{name}` on `{}`", self.server)).hint(hint)
+            let hint = format!("run `toolgate discover {}` to list what it offers", self.server);
+            CliError::failed(format!("no {what} named `{name}` on server `{}`", self.server))
+                .hint(hint)
         })
     }
 }
 
-impl Offer {
-    fn of(definition: Box<RawValue>, row: &Row) -> Self {
-        let hidden = row.seen == Seen::Hidden;
+impl InventoryEntry {
+    fn of(definition: Box<RawValue>, row: &ExposureEntry) -> Self {
+        let hidden = row.visibility == Visibility::Hidden;
         Self {
             name: row.id.name.to_string(),
             alias: row.alias.as_deref().map(str::to_owned),
-            // What rules always refuse keeps its name, so that the gate refuses it on record.
+            // A capability that rules always deny keeps its name, so that the gate records the
+            // denial.
             exposed: row.exposed.as_deref().map(str::to_owned),
             hidden: hidden.then(|| row.because.to_string()),
             definition,
         }
     }
 
-    /// What callers call it.
-    pub fn exposed(&self) -> Result<&str, Failure> {
+    /// Returns the exposed name, or an error if the profile hides the capability.
+    pub fn exposed_name(&self) -> Result<&str, CliError> {
         let hidden = || {
-            let why = self.hidden.as_deref().unwrap_or("it has no name that may be shown");
-            Failure::refused(format!("use `{}`: it is hidden: {why}", self.name))
+            let why = self.hidden.as_deref().unwrap_or("it has no exposed name");
+            CliError::refused(format!("cannot use `{}`: it is hidden: {why}", self.name))
         };
         self.exposed.as_deref().ok_or_else(hidden)
     }
 }
 
-/// A failure with its hint, in one text.
-fn reason(state: &ServerState) -> Option<String> {
+/// Returns the reason of a state, followed by the hint of its failure in parentheses.
+fn reason_with_hint(state: &ServerState) -> Option<String> {
     let hint = match state {
         ServerState::Failed(failure) | ServerState::Disconnected(failure) => failure.hint.as_ref(),
         _ => None,

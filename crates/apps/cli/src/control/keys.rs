@@ -1,65 +1,65 @@
-//! Questions about the keys of callers over HTTP, and their answers.
+//! Control requests about the access keys of HTTP clients.
 
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::audit::rfc3339_of;
+use toolgate_host::audit::rfc3339_from_time;
 use toolgate_host::json;
 use toolgate_host::keys::{AccessKey, Keyring};
 
-use super::desk::raw;
-use crate::exit::{Failure, chain};
+use super::handler::to_raw_json;
+use crate::exit::{CliError, error_chain};
 
-/// The longest name of a caller.
+/// The most characters in the name of a caller.
 const LONGEST_NAME: usize = 64;
 
-/// What can be asked about keys.
+/// A control request about access keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum KeyRequest {
-    /// Which are there?
+    /// Return the keys.
     List,
-    /// Make one.
+    /// Add a key.
     Add {
-        /// The caller it stands for.
+        /// The caller it identifies.
         name: String,
-        /// After how many seconds it ends; none: never.
+        /// The seconds until it expires; `None` means never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lifetime: Option<u64>,
     },
-    /// Take one back.
+    /// Revoke a key.
     Revoke {
-        /// The caller it stands for.
+        /// The caller it identifies.
         name: String,
     },
 }
 
-/// A key: the stable shape of `keys list --json`.
+/// An access key: the stable shape of `keys list --json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct KeyLine {
-    /// The caller it stands for.
+pub struct AccessKeyJson {
+    /// The caller it identifies.
     pub name: String,
     /// The beginning of its digest, to tell keys apart.
     pub digest: String,
     /// When it was added.
     pub added: String,
-    /// Until when it holds, if not for good.
+    /// When it expires, if it does.
     pub expires: Option<String>,
-    /// Whether its time is over.
+    /// Whether it has expired.
     pub expired: bool,
-    /// The key itself, when it was just added.
+    /// The secret key, only in the answer to adding it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
 
-impl From<&AccessKey> for KeyLine {
+impl From<&AccessKey> for AccessKeyJson {
     fn from(key: &AccessKey) -> Self {
         Self {
             name: key.name.clone(),
-            digest: key.digest.short(12),
-            added: rfc3339_of(key.added_at),
-            expires: key.expires_at.map(rfc3339_of),
+            digest: key.digest.hex_prefix(12),
+            added: rfc3339_from_time(key.added_at),
+            expires: key.expires_at.map(rfc3339_from_time),
             expired: key.is_expired(),
             key: None,
         }
@@ -67,53 +67,54 @@ impl From<&AccessKey> for KeyLine {
 }
 
 impl KeyRequest {
-    /// The answer, as JSON. `note` puts on record what was changed.
+    /// Returns the answer as JSON. `note` records changes in the journal.
     pub async fn answer(
         &self,
         keys: &Keyring,
         note: impl Fn(&str, &str),
-    ) -> Result<Box<RawValue>, Failure> {
-        let failed = |error| Failure::failed(chain(&error));
+    ) -> Result<Box<RawValue>, CliError> {
+        let failed = |error| CliError::failed(error_chain(&error));
         match self {
             Self::List => {
                 let keys = keys.list().await.map_err(failed)?;
-                raw(&keys.iter().map(KeyLine::from).collect::<Vec<_>>())
+                to_raw_json(&keys.iter().map(AccessKeyJson::from).collect::<Vec<_>>())
             }
             Self::Add { name, lifetime } => {
                 check_name(name)?;
-                let expires_at = lifetime.map(ends_after).transpose()?;
+                let expires_at = lifetime.map(expiry_time).transpose()?;
                 let added = keys.add(name, expires_at).await.map_err(failed)?;
                 let (key, secret) = added.ok_or_else(|| {
-                    Failure::failed(format!("add a key for `{name}`: there is one already"))
-                        .hint(format!("`toolgate keys revoke {name}` takes it back"))
+                    CliError::failed(format!("`{name}` already has a key"))
+                        .hint(format!("run `toolgate keys revoke {name}` to revoke it"))
                 })?;
-                let line = KeyLine::from(&key);
+                let line = AccessKeyJson::from(&key);
                 note("key-added", &json!({ "name": name, "expires": line.expires }).to_string());
-                raw(&KeyLine { key: Some(secret), ..line })
+                to_raw_json(&AccessKeyJson { key: Some(secret), ..line })
             }
             Self::Revoke { name } => {
                 let revoked = keys.revoke(name).await.map_err(failed)?;
                 if revoked {
                     note("key-revoked", &json!({ "name": name }).to_string());
                 }
-                raw(&revoked)
+                to_raw_json(&revoked)
             }
         }
     }
 }
 
-fn ends_after(seconds: u64) -> Result<SystemTime, Failure> {
+fn expiry_time(seconds: u64) -> Result<SystemTime, CliError> {
     let end = SystemTime::now().checked_add(Duration::from_secs(seconds));
-    end.ok_or_else(|| Failure::usage("add a key: it would end too late to be written down"))
+    end.ok_or_else(|| CliError::usage("the lifetime of the key is too long"))
 }
 
-/// Names appear in config files, in lists and in the journal.
-fn check_name(name: &str) -> Result<(), Failure> {
+/// Checks the name of a caller. Names appear in config files, in lists and in the journal, so only
+/// plain characters are allowed.
+fn check_name(name: &str) -> Result<(), CliError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(()),
-        false => Err(Failure::usage(format!(
-            "add a key for `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
+        false => Err(CliError::usage(format!(
+            "invalid name `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
         ))),
     }
 }

@@ -1,75 +1,74 @@
-//! How all servers stand: the stable shape of `servers --json`.
+//! The state of all servers: the stable shape of `servers --json`.
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{CapabilityKind, DEFAULT_PROFILE, Discovery, Host, ServerStatus};
+use toolgate_host::{CapabilityKind, DEFAULT_PROFILE, DiscoveryStatus, Host, ServerStatus};
 
-use super::Finding;
+use super::ConfigFinding;
 
-/// All servers.
+/// The state of all servers.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Overview {
-    /// How far the first look at all of them has come.
+pub struct ServersReport {
+    /// The progress of the first discovery of all servers.
     pub discovery: String,
-    /// Each of them, by name.
-    pub servers: Vec<Server>,
-    /// What there is to know about what they offer: names that met, tools that are left out or
-    /// listed and not there.
+    /// Each server, by name.
+    pub servers: Vec<ServerSummaryJson>,
+    /// Notes about what the servers offer: name collisions, and tools that are left out or missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What is wrong with the files; told beside the data, not in it.
+    /// Findings about the config files, which are printed to stderr and not with the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ConfigFinding>,
 }
 
-/// One server.
+/// The state of one server.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Server {
+pub struct ServerSummaryJson {
     /// Its declared name.
     pub name: String,
-    /// How it stands.
+    /// Its state.
     pub state: String,
-    /// Why, where there is something to say.
+    /// The reason of its state, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How it is reached.
+    /// Its transport.
     pub transport: String,
-    /// The revision both sides agreed on.
+    /// The negotiated revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// Where it is declared.
+    /// The file and line that declares it.
     pub origin: String,
-    /// How many tools of it are visible.
+    /// The number of its visible tools.
     pub tools: usize,
-    /// How many resources.
+    /// The number of its visible resources.
     pub resources: usize,
-    /// How many prompts.
+    /// The number of its visible prompts.
     pub prompts: usize,
 }
 
-impl Overview {
-    pub(super) fn of(host: &Host, findings: &[Finding]) -> Self {
+impl ServersReport {
+    pub(super) fn of(host: &Host, findings: &[ConfigFinding]) -> Self {
         let overview = host.servers();
         let discovery = match overview.discovery {
-            Discovery::NotStarted => "not-started",
-            Discovery::InProgress => "in-progress",
-            Discovery::Completed => "completed",
+            DiscoveryStatus::NotStarted => "not-started",
+            DiscoveryStatus::InProgress => "in-progress",
+            DiscoveryStatus::Completed => "completed",
         };
-        let servers = overview.servers.iter().map(Server::of).collect();
-        let (discovery, notes) = (discovery.to_owned(), notes(host));
+        let servers = overview.servers.iter().map(ServerSummaryJson::of).collect();
+        let (discovery, notes) = (discovery.to_owned(), exposure_notes(host));
         Self { discovery, servers, notes, findings: findings.to_vec() }
     }
 }
 
-/// What there is to know about what servers offer to whoever chose no profile.
-pub(super) fn notes(host: &Host) -> Vec<String> {
+/// Returns the notes about what servers offer in the default profile.
+pub(super) fn exposure_notes(host: &Host) -> Vec<String> {
     let exposure = host.exposure(DEFAULT_PROFILE);
     exposure.map(|exposure| exposure.findings.clone()).unwrap_or_default()
 }
 
-impl Server {
+impl ServerSummaryJson {
     fn of(status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
-        let count = |kind| status.offers(kind).count();
+        let count = |kind| status.visible_definitions(kind).count();
         Self {
             name: status.spec.name.to_string(),
             state: status.state.as_str().to_owned(),

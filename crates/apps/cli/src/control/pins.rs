@@ -1,53 +1,53 @@
-//! What is approved of servers' definitions, as `pins` prints it, and what `lock` writes.
+//! Control requests about pins, for `toolgate pins` and `toolgate lock`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::audit::rfc3339_of;
-use toolgate_host::pins::{Change, Chosen, PinRow, shown};
+use toolgate_host::audit::rfc3339_from_time;
+use toolgate_host::pins::{DefinitionDifference, PinEntry, PinFilter, entries_digest};
 use toolgate_host::review::TextFinding;
 use toolgate_host::{Host, Setup};
 
-use super::desk::raw;
-use crate::exit::Failure;
+use super::handler::to_raw_json;
+use crate::exit::CliError;
 
-/// What can be asked about definitions.
+/// A control request about pins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
-pub enum Pinning {
-    /// Which are approved, and which are not?
+pub enum PinRequest {
+    /// Return definitions and their pins.
     Show {
-        /// Of which server; none: of all.
+        /// The server, or all servers if `None`.
         server: Option<String>,
-        /// Of which name there.
+        /// The name of the definition, or all if `None`.
         name: Option<String>,
     },
-    /// Approve what was shown.
+    /// Approve definitions as they were shown.
     Approve {
         server: String,
         name: Option<String>,
-        /// What stands for what was shown.
+        /// The digest of the shown definitions, from [`PinReport::seen`].
         seen: String,
     },
-    /// Forget what was approved.
+    /// Delete pins.
     Forget { server: String, name: Option<String> },
-    /// What would a lock file say?
+    /// Return the content of a lock file.
     Lock,
 }
 
-/// The definitions that were asked about.
+/// Definitions and their pins.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Pins {
-    /// Each of them.
-    pub lines: Vec<PinLine>,
-    /// What stands for all of them as they are shown: an approval is of exactly that.
+pub struct PinReport {
+    /// One entry per definition.
+    pub lines: Vec<PinJson>,
+    /// The digest of all entries. An approval names it, so that it applies to exactly these.
     pub seen: String,
-    /// Servers whose lists could not be read again.
+    /// The servers whose lists could not be refreshed.
     pub problems: Vec<String>,
 }
 
-/// One definition beside what was approved of it.
+/// One definition and its pin.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PinLine {
+pub struct PinJson {
     pub server: String,
     /// `tool`, `template`, `prompt` or `instructions`.
     pub kind: String,
@@ -64,15 +64,15 @@ pub struct PinLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_at: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangeLine>,
-    /// What is suspicious in its words, as `doctor` finds it.
+    pub changes: Vec<PinChangeJson>,
+    /// Suspicious texts in the definition, as `doctor` reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
 }
 
-/// One difference.
+/// One difference between a definition and its pin.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ChangeLine {
+pub struct PinChangeJson {
     pub code: String,
     pub pointer: String,
     pub severity: String,
@@ -83,64 +83,64 @@ pub struct ChangeLine {
     pub after: Option<String>,
 }
 
-/// Everything as a lock file has it now.
+/// The content of a lock file for the current state.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Locked {
-    /// The text of the file.
+pub struct LockReport {
+    /// The text of the lock file.
     pub text: String,
-    /// What stands in the way of locking it.
+    /// What prevents writing it.
     pub problems: Vec<String>,
 }
 
-/// Answers a question about definitions; `by` whom something is changed.
+/// Answers a request about pins. `by` names the operator for the journal.
 pub async fn answer(
     host: &Host,
     setup: &Setup,
-    asked: &Pinning,
+    asked: &PinRequest,
     by: &str,
-) -> Result<Box<RawValue>, Failure> {
+) -> Result<Box<RawValue>, CliError> {
     let decisions = setup.decisions();
     match asked {
-        Pinning::Show { server, name } => {
+        PinRequest::Show { server, name } => {
             let problems = host.relist(server.as_deref()).await;
-            let chosen = Chosen { server: server.as_deref(), name: name.as_deref() };
+            let chosen = PinFilter { server: server.as_deref(), name: name.as_deref() };
             let rows = host.pins(&*decisions, &chosen).await?;
-            let seen = shown(&rows).to_string();
+            let seen = entries_digest(&rows).to_string();
             let suspicious = host.text_findings();
             let line =
-                |row: PinRow| PinLine { findings: findings(&row, &suspicious), ..row.into() };
-            raw(&Pins { lines: rows.into_iter().map(line).collect(), seen, problems })
+                |row: PinEntry| PinJson { findings: findings(&row, &suspicious), ..row.into() };
+            to_raw_json(&PinReport { lines: rows.into_iter().map(line).collect(), seen, problems })
         }
-        Pinning::Approve { server, name, seen } => {
-            let chosen = Chosen { server: Some(server), name: name.as_deref() };
-            let unread = |()| Failure::usage("approve these definitions: nothing was shown");
-            let seen = seen.parse().map_err(unread)?;
-            raw(&host.approve_pins(&*decisions, &chosen, seen, by).await?)
+        PinRequest::Approve { server, name, seen } => {
+            let chosen = PinFilter { server: Some(server), name: name.as_deref() };
+            let invalid = |()| CliError::usage("`seen` is not the digest of shown definitions");
+            let seen = seen.parse().map_err(invalid)?;
+            to_raw_json(&host.approve_pins(&*decisions, &chosen, seen, by).await?)
         }
-        Pinning::Forget { server, name } => {
-            raw(&host.forget_pins(&*decisions, server, name.as_deref(), by).await?)
+        PinRequest::Forget { server, name } => {
+            to_raw_json(&host.forget_pins(&*decisions, server, name.as_deref(), by).await?)
         }
-        Pinning::Lock => {
-            host.settled().await;
+        PinRequest::Lock => {
+            host.wait_settled().await;
             let mut problems = host.relist(None).await;
-            let (lock, more) = host.lock();
+            let (lock, more) = host.build_lock_file();
             problems.extend(more);
-            raw(&Locked { text: lock.format(), problems })
+            to_raw_json(&LockReport { text: lock.format(), problems })
         }
     }
 }
 
-/// What is suspicious in the words of one definition, or in the instructions.
-fn findings(row: &PinRow, all: &[TextFinding]) -> Vec<String> {
-    let meant = |finding: &&TextFinding| {
+/// Returns the findings about one definition, or about the server's instructions.
+fn findings(row: &PinEntry, all: &[TextFinding]) -> Vec<String> {
+    let is_about_row = |finding: &&TextFinding| {
         let about = finding.capability.as_ref().map(|id| (id.kind, id.name.to_string()));
         row.digest.is_some() && finding.server == row.server && about == row.capability
     };
-    all.iter().filter(meant).map(ToString::to_string).collect()
+    all.iter().filter(is_about_row).map(ToString::to_string).collect()
 }
 
-impl From<PinRow> for PinLine {
-    fn from(row: PinRow) -> Self {
+impl From<PinEntry> for PinJson {
+    fn from(row: PinEntry) -> Self {
         let (kind, name) = match row.capability {
             Some((kind, name)) => (kind.to_string(), name),
             None => ("instructions".to_owned(), String::new()),
@@ -149,24 +149,24 @@ impl From<PinRow> for PinLine {
             server: row.server.to_string(),
             kind,
             name,
-            state: row.word.as_str().to_owned(),
+            state: row.status.as_str().to_owned(),
             digest: row.digest.map(|digest| digest.to_string()),
             pinned: row.pinned.map(|digest| digest.to_string()),
             by: row.by,
-            pinned_at: row.pinned_at.map(rfc3339_of),
-            changes: row.changes.into_iter().map(ChangeLine::from).collect(),
+            pinned_at: row.pinned_at.map(rfc3339_from_time),
+            changes: row.changes.into_iter().map(PinChangeJson::from).collect(),
             findings: Vec::new(),
         }
     }
 }
 
-impl From<Change> for ChangeLine {
-    fn from(change: Change) -> Self {
-        let Change { code, pointer, severity, text, before, after } = change;
+impl From<DefinitionDifference> for PinChangeJson {
+    fn from(change: DefinitionDifference) -> Self {
+        let DefinitionDifference { code, pointer, severity, text, before, after } = change;
         let severity = match severity {
-            toolgate_host::Severity::Note => "note",
-            toolgate_host::Severity::Warning => "warning",
-            toolgate_host::Severity::Error => "error",
+            toolgate_host::DiagnosticSeverity::Note => "note",
+            toolgate_host::DiagnosticSeverity::Warning => "warning",
+            toolgate_host::DiagnosticSeverity::Error => "error",
         };
         let (code, severity) = (code.to_owned(), severity.to_owned());
         Self { code, pointer, severity, text, before, after }

@@ -1,4 +1,4 @@
-//! A sign of life on stderr for whoever watches, once something takes longer than a second.
+//! A spinner on stderr for work that takes longer than a second.
 
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,94 +6,97 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
-use super::{is_watched, visible};
+use super::{escape_invisible, stderr_is_terminal};
 
-/// What is over sooner needs no sign.
-const PATIENCE: Duration = Duration::from_secs(1);
-const TURN: Duration = Duration::from_millis(100);
-const WHEEL: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/// How long work runs before the spinner appears.
+const SHOW_AFTER: Duration = Duration::from_secs(1);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
+const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const ERASE: &str = "\r\x1b[K";
 
-/// Turns until it is dropped. Cheap to clone; all clones are one wheel.
+/// A spinner that runs until it is dropped. Cheap to clone; all clones share one spinner.
 #[derive(Clone)]
-pub struct Spinner(Option<Arc<Wheel>>);
+pub struct Spinner(Option<Arc<SpinnerTask>>);
 
-struct Wheel {
-    face: Arc<Mutex<Face>>,
-    turning: AbortHandle,
+/// The background task that draws a spinner; dropping it stops the task and erases the spinner.
+struct SpinnerTask {
+    state: Arc<Mutex<SpinnerState>>,
+    task: AbortHandle,
 }
 
-struct Face {
+/// What a spinner currently shows.
+struct SpinnerState {
     text: String,
     hidden: bool,
 }
 
-/// Keeps the wheel away while somebody else writes.
-pub struct Hidden(Option<Arc<Mutex<Face>>>);
+/// Hides a spinner until it is dropped, while other output is written.
+pub struct SpinnerPauseGuard(Option<Arc<Mutex<SpinnerState>>>);
 
 impl Spinner {
-    /// Begins to turn, where somebody watches. Must be called inside a runtime.
+    /// Starts a spinner if stderr is a terminal. Must be called inside a runtime.
     pub fn new(text: &str) -> Self {
-        if !is_watched() {
+        if !stderr_is_terminal() {
             return Self(None);
         }
-        let face = Arc::new(Mutex::new(Face { text: visible(text), hidden: false }));
-        let turning = tokio::spawn(turn(face.clone())).abort_handle();
-        Self(Some(Arc::new(Wheel { face, turning })))
+        let state =
+            Arc::new(Mutex::new(SpinnerState { text: escape_invisible(text), hidden: false }));
+        let task = tokio::spawn(animate(state.clone())).abort_handle();
+        Self(Some(Arc::new(SpinnerTask { state, task })))
     }
 
-    /// Says something else beside the wheel.
-    pub fn say(&self, text: &str) {
-        if let Some(wheel) = &self.0 {
-            lock(&wheel.face).text = visible(text);
+    /// Replaces the text beside the spinner.
+    pub fn set_text(&self, text: &str) {
+        if let Some(spinner) = &self.0 {
+            lock(&spinner.state).text = escape_invisible(text);
         }
     }
 
-    /// Goes away until the guard is dropped.
-    pub fn hide(&self) -> Hidden {
-        let face = self.0.as_ref().map(|wheel| wheel.face.clone());
-        if let Some(face) = &face {
-            lock(face).hidden = true;
+    /// Hides the spinner until the guard is dropped.
+    pub fn hide(&self) -> SpinnerPauseGuard {
+        let state = self.0.as_ref().map(|spinner| spinner.state.clone());
+        if let Some(state) = &state {
+            lock(state).hidden = true;
             draw(ERASE);
         }
-        Hidden(face)
+        SpinnerPauseGuard(state)
     }
 }
 
-impl Drop for Hidden {
+impl Drop for SpinnerPauseGuard {
     fn drop(&mut self) {
-        if let Some(face) = &self.0 {
-            lock(face).hidden = false;
+        if let Some(state) = &self.0 {
+            lock(state).hidden = false;
         }
     }
 }
 
-impl Drop for Wheel {
+impl Drop for SpinnerTask {
     fn drop(&mut self) {
-        self.turning.abort();
+        self.task.abort();
         draw(ERASE);
     }
 }
 
-async fn turn(face: Arc<Mutex<Face>>) {
-    tokio::time::sleep(PATIENCE).await;
-    for spoke in WHEEL.iter().cycle() {
+async fn animate(state: Arc<Mutex<SpinnerState>>) {
+    tokio::time::sleep(SHOW_AFTER).await;
+    for frame in FRAMES.iter().cycle() {
         {
-            let face = lock(&face);
-            if !face.hidden {
-                draw(&format!("{ERASE}{spoke} {}", face.text));
+            let state = lock(&state);
+            if !state.hidden {
+                draw(&format!("{ERASE}{frame} {}", state.text));
             }
         }
-        tokio::time::sleep(TURN).await;
+        tokio::time::sleep(FRAME_INTERVAL).await;
     }
 }
 
 fn draw(text: &str) {
     let mut stderr = io::stderr();
-    // Whoever no longer watches misses nothing.
+    // The terminal may be gone; the spinner is not essential.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-fn lock(face: &Mutex<Face>) -> std::sync::MutexGuard<'_, Face> {
-    face.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(state: &Mutex<SpinnerState>) -> std::sync::MutexGuard<'_, SpinnerState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

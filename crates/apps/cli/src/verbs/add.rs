@@ -1,29 +1,30 @@
-//! `add`: declares a server, in every form people know from other programs.
+//! `add`: declares a server, with the same argument forms as the `mcp add` commands of MCP clients.
 //!
-//! What was typed becomes a server here and in [`words`]; which file it goes into, and what the
-//! user consents to by it, is in [`change`](super::change).
+//! This module and [`transport`] turn the arguments into a server spec. [`declaration`] chooses the
+//! file, writes the entry and records the consent.
 
-mod split;
-mod words;
+mod option_order;
+mod transport;
 
 use clap::{Args, ValueEnum};
-use toolgate_host::{ServerSpec, Timeouts, parse_duration};
+use toolgate_host::{ServerSpec, ServerTimeouts, parse_duration};
 
-use super::change::{self, Placing, Proposal};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::declaration::{self, PlacementArgs, ServerProposal};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out;
 
+/// The arguments of `toolgate add`.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "toolgate add [OPTIONS] <NAME> <COMMAND_OR_URL> [ARGS]...\n       \
     toolgate add [OPTIONS] <NAME> -- <COMMAND> [ARGS]...\n       \
     toolgate add [OPTIONS] <NAME> --url <URL>",
-    after_help = "Options may stand before or after the name and the command. After the command, \
-    an option that toolgate does not have belongs to the command; toolgate's own are toolgate's, \
-    unless `--` stands before them.\n\n\
-    A project's servers are written to .mcp.json, or to toolgate.toml where there is one or the \
-    entry needs it. Adding a server is consent to start exactly that.\n\n\
+    after_help = "Options can appear before or after the name and the command. After the command, \
+    options that toolgate does not know are passed to the command. Put `--` before options of the \
+    command that toolgate has too.\n\n\
+    Project servers are written to .mcp.json, or to toolgate.toml if that file exists or the entry \
+    needs it. Adding a server also gives consent to start it.\n\n\
     Examples:\n  \
     toolgate add fs npx -y @modelcontextprotocol/server-filesystem .\n  \
     toolgate add fs -- npx -y @modelcontextprotocol/server-filesystem .\n  \
@@ -31,93 +32,93 @@ use crate::out;
     toolgate add docs --url https://api.example.com/mcp/ -s user\n  \
     toolgate add -t sse old https://api.example.com/sse -H 'X-Api-Key: ${secret:example}'"
 )]
-pub struct Add {
-    /// What to call the server
+pub struct AddArgs {
+    /// Name of the server
     name: String,
-    /// The program to start and its arguments, or the URL to connect to
+    /// Command to start and its arguments, or URL to connect to
     #[arg(value_name = "COMMAND_OR_URL")]
     words: Vec<String>,
-    /// The URL to connect to
+    /// URL to connect to
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     #[command(flatten)]
-    placing: Placing,
-    /// How the server is reached; found out from what is given if it is not said
+    placing: PlacementArgs,
+    /// Transport of the server [default: detected from the command or URL]
     #[arg(short, long, visible_alias = "type", value_enum)]
-    transport: Option<Transport>,
-    /// A variable of its process; one each time
+    transport: Option<TransportArg>,
+    /// Set an environment variable of the server process; repeatable
     #[arg(short, long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// A header sent to its endpoint; one each time
+    /// Send an HTTP header to the endpoint; repeatable
     #[arg(short = 'H', long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Send the value of this variable as the bearer token
+    /// Send the value of this environment variable as the bearer token
     #[arg(long, value_name = "VARIABLE")]
     bearer_token_env_var: Option<String>,
-    /// The folder its process runs in
+    /// Working directory of the server process
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
-    /// How long its start, and each call, may take: milliseconds, or with a unit: 90s, 10m
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    /// Time limit for the start and for each call, in milliseconds or with a unit: 90s, 10m
+    #[arg(long, value_name = "TIME", value_parser = parse_timeout)]
     timeout: Option<std::time::Duration>,
-    /// What it is for
+    /// Description of the server
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Show only these of its tools; patterns, with commas
+    /// Show only tools that match these comma-separated patterns
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     include_tools: Vec<String>,
-    /// Hide these of its tools; patterns, with commas
+    /// Hide tools that match these comma-separated patterns
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     exclude_tools: Vec<String>,
-    /// A tag of its tools; several with commas, or one each time
+    /// Tag the server's tools; comma-separated or repeated
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
     tag: Vec<String>,
 }
 
-/// How a server is reached, in the words of the command line.
+/// A value of `--transport`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Transport {
-    /// A process that speaks on its standard streams
+pub enum TransportArg {
+    /// Process that communicates over stdin and stdout
     Stdio,
-    /// An endpoint, whichever HTTP transport it speaks
+    /// Endpoint whose HTTP transport is detected
     Http,
-    /// An endpoint of the HTTP+SSE transport of 2024-11-05
+    /// Endpoint with the HTTP+SSE transport of MCP 2024-11-05
     Sse,
-    /// An endpoint of the Streamable HTTP transport
+    /// Endpoint with the Streamable HTTP transport
     #[value(alias = "streamableHttp", alias = "streamable_http")]
     StreamableHttp,
 }
 
-pub use split::arranged;
+pub use option_order::reorder_add_options;
 
-pub async fn run(context: &Context, options: &Add) -> Result<Exit, Failure> {
-    let name = change::name(&options.name)?;
-    let transport = words::transport(options)?;
+pub async fn run(context: &CliContext, options: &AddArgs) -> Result<Exit, CliError> {
+    let name = declaration::parse_server_name(&options.name)?;
+    let transport = transport::parse_transport(options)?;
     let mut spec = ServerSpec::new(name, transport);
     spec.description = options.description.clone();
-    spec.tags = (!options.tag.is_empty()).then(|| trimmed(&options.tag));
-    spec.selection.include = trimmed(&options.include_tools);
-    spec.selection.exclude = trimmed(&options.exclude_tools);
+    spec.tags = (!options.tag.is_empty()).then(|| trim_words(&options.tag));
+    spec.selection.include = trim_words(&options.include_tools);
+    spec.selection.exclude = trim_words(&options.exclude_tools);
     if let Some(limit) = options.timeout {
-        // Other programs have one limit for reaching a server and for each call.
-        spec.timeouts = Timeouts::all(limit);
+        // As in other clients, one limit applies both to connecting and to each call.
+        spec.timeouts = ServerTimeouts::all(limit);
     }
     let argv: Vec<_> = std::env::args().collect();
-    for option in words::taken_from_the_command(&argv, &options.words) {
+    for option in transport::ambiguous_options(&argv, &options.words) {
         out::note(&format!(
-            "{} `{option}` was taken as toolgate's own; write `--` before what is the command's",
+            "{} `{option}` was taken as toolgate's own option; put `--` before the command's options",
             out::cyan("note:")
         ));
     }
-    change::declare(context, Proposal { spec, placing: &options.placing }).await
+    declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
 }
 
-fn trimmed(words: &[String]) -> Vec<String> {
+fn trim_words(words: &[String]) -> Vec<String> {
     words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
 }
 
-/// A bare number counts milliseconds, as other programs have it.
-fn timeout(text: &str) -> Result<std::time::Duration, String> {
+/// Parses a duration. A bare number counts milliseconds, as in other clients.
+fn parse_timeout(text: &str) -> Result<std::time::Duration, String> {
     let digits = text.trim().bytes().all(|byte| byte.is_ascii_digit());
     let with_unit = if digits { format!("{}ms", text.trim()) } else { text.to_owned() };
     parse_duration(&with_unit).map_err(str::to_owned)
@@ -127,14 +128,14 @@ fn timeout(text: &str) -> Result<std::time::Duration, String> {
 mod tests {
     use std::time::Duration;
 
-    use super::timeout;
+    use super::parse_timeout;
 
     #[test]
     fn a_bare_number_is_milliseconds() {
-        assert_eq!(timeout("5000"), Ok(Duration::from_secs(5)));
-        assert_eq!(timeout("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_timeout("5000"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_timeout("90s"), Ok(Duration::from_secs(90)));
         for wrong in ["", "0", "-1", "5 days", "x"] {
-            assert!(timeout(wrong).is_err(), "{wrong}");
+            assert!(parse_timeout(wrong).is_err(), "{wrong}");
         }
     }
 }

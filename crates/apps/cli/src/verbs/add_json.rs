@@ -1,43 +1,44 @@
-//! `add-json`: declares a server from an entry that was copied out of some file or page.
+//! `add-json`: declares a server from a JSON entry copied from a client's file or from a web page.
 //!
-//! Which dialect an entry is written in is seen from its fields. Whole documents are taken too, if
-//! they declare one server.
+//! The dialect of an entry is detected from its fields. A whole document is accepted if it declares
+//! exactly one server.
 
 use std::io::Read as _;
 
 use clap::Args;
 use jsonc_parser::ParseOptions;
 use serde_json::{Map, Value, json};
-use toolgate_host::Scope;
+use toolgate_host::ConfigScope;
 use toolgate_host::ServerSpec;
-use toolgate_host::config::{Dialect, Document, FileRef};
-use toolgate_model::Severity;
+use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
+use toolgate_model::DiagnosticSeverity;
 
-use super::change::{self, Placing, Proposal};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible_lines};
+use super::declaration::{self, PlacementArgs, ServerProposal};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible_lines};
 
+/// The arguments of `toolgate add-json`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The entry may be written as in .mcp.json, Gemini's or VS Code's settings, \
-    opencode.json, or their like.\n\n\
+    after_help = "The entry can have the format of .mcp.json, Gemini's or VS Code's settings, \
+    opencode.json, or similar files.\n\n\
     Examples:\n  \
     toolgate add-json fs '{\"command\":\"npx\",\"args\":[\"-y\",\"server\",\".\"]}'\n  \
     toolgate add-json docs '{\"type\":\"http\",\"url\":\"https://api.example.com/mcp/\"}' -s user\n  \
     toolgate add-json fs - < entry.json"
 )]
-pub struct AddJson {
-    /// What to call the server
+pub struct AddJsonArgs {
+    /// Name of the server
     name: String,
-    /// Its entry, or - to read it from stdin
+    /// Entry of the server, or - to read it from stdin
     #[arg(value_name = "JSON", allow_hyphen_values = true)]
     entry: String,
     #[command(flatten)]
-    placing: Placing,
+    placing: PlacementArgs,
 }
 
-/// JSON as people have it in their files: with comments and trailing commas, and nothing looser.
+/// Accepts JSON with comments and trailing commas, and nothing looser.
 const JSONC: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -51,54 +52,56 @@ const JSONC: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub async fn run(context: &Context, options: &AddJson) -> Result<Exit, Failure> {
-    let name = change::name(&options.name)?;
+pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit, CliError> {
+    let name = declaration::parse_server_name(&options.name)?;
     let text = match options.entry.as_str() {
-        "-" => typed()?,
+        "-" => read_stdin()?,
         text => text.to_owned(),
     };
-    let entry = entry(&text)?;
-    let spec = read(context, options, name.as_str(), &entry)?;
+    let entry = parse_entry(&text)?;
+    let spec = parse_spec(context, options, name.as_str(), &entry)?;
     let trusted = spec.trust && !options.placing.trust;
     let spec = ServerSpec { trust: false, ..spec };
     if trusted {
         let note = out::cyan("note:");
-        out::note(&format!("{note} `trust` of the entry does not count; say --trust yourself"));
+        out::note(&format!("{note} `trust` in the entry is ignored; use --trust instead"));
     }
-    change::declare(context, Proposal { spec, placing: &options.placing }).await
+    declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
 }
 
-fn typed() -> Result<String, Failure> {
+fn read_stdin() -> Result<String, CliError> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| Failure::failed(format!("read standard input: {error}")))?;
+    read.map_err(|error| CliError::failed(format!("cannot read standard input: {error}")))?;
     Ok(text)
 }
 
-/// The entry itself, taken out of the document around it.
-fn entry(text: &str) -> Result<Map<String, Value>, Failure> {
-    let hint = r#"an entry is wanted, for example {"command":"npx","args":["server"]}"#;
-    let wrong = |why: String| Failure::usage(format!("read the entry: {why}")).hint(hint);
-    // The parser's own words may repeat the text, which may hold a credential; the place does not.
+/// Returns the entry in a text, without the document around it.
+fn parse_entry(text: &str) -> Result<Map<String, Value>, CliError> {
+    let hint = r#"pass one entry, for example {"command":"npx","args":["server"]}"#;
+    let wrong = |message: String| CliError::usage(message).hint(hint);
+    // The parser's message may quote the text and so a credential. The position is safe.
     let text = text.trim_start_matches('\u{feff}');
     let value: Value = jsonc_parser::parse_to_serde_value(text, &JSONC).map_err(|error| {
         let (line, column) = (error.line_display(), error.column_display());
-        wrong(format!("it is no JSON at line {line}, column {column}"))
+        wrong(format!("the entry is not valid JSON at line {line}, column {column}"))
     })?;
-    let Value::Object(members) = value else { return Err(wrong("it is no object".into())) };
+    let Value::Object(members) = value else {
+        return Err(wrong("the entry is not a JSON object".into()));
+    };
     let around = ["mcpServers", "servers", "context_servers", "mcp"].iter();
     let Some(servers) = around.filter_map(|key| members.get(*key)?.as_object()).next() else {
         return Ok(members);
     };
     match servers.iter().next() {
         Some((_, Value::Object(only))) if servers.len() == 1 => Ok(only.clone()),
-        _ => Err(wrong("it declares several servers, or none".into())
-            .hint("`toolgate import` takes whole files; here give one entry")),
+        _ => Err(wrong("the document does not declare exactly one server".into())
+            .hint("pass one entry, or run `toolgate import` for a whole file")),
     }
 }
 
-/// The dialect an entry is written in, by the fields only that one has.
-fn dialect(entry: &Map<String, Value>) -> Dialect {
+/// Detects the dialect of an entry from the fields that only that dialect has.
+fn detect_dialect(entry: &Map<String, Value>) -> Dialect {
     let has = |keys: &[&str]| keys.iter().any(|key| entry.contains_key(*key));
     let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
     let text = Value::Object(entry.clone()).to_string();
@@ -122,7 +125,7 @@ fn dialect(entry: &Map<String, Value>) -> Dialect {
     }
 }
 
-/// The document of a dialect that holds nothing but this entry.
+/// Returns a document in the dialect that contains only this entry.
 fn document(dialect: Dialect, name: &str, entry: &Map<String, Value>) -> String {
     let key = match dialect {
         Dialect::OpenCode => "mcp",
@@ -132,41 +135,42 @@ fn document(dialect: Dialect, name: &str, entry: &Map<String, Value>) -> String 
     json!({ key: { name: entry } }).to_string()
 }
 
-fn read(
-    context: &Context,
-    options: &AddJson,
+fn parse_spec(
+    context: &CliContext,
+    options: &AddJsonArgs,
     name: &str,
     entry: &Map<String, Value>,
-) -> Result<ServerSpec, Failure> {
-    let dialect = dialect(entry);
-    let at = place(context, options)?;
+) -> Result<ServerSpec, CliError> {
+    let dialect = detect_dialect(entry);
+    let at = target_file(context, options)?;
     let reading = dialect.read(&document(dialect, name, entry), &at);
-    for found in reading.diagnostics.iter().filter(|it| it.severity == Severity::Warning) {
+    for found in reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Warning)
+    {
         let hint = found.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        out::note(&visible_lines(&format!("warning: {}{hint}", found.message)));
+        out::note(&escape_invisible_lines(&format!("warning: {}{hint}", found.message)));
     }
-    let fault = reading.diagnostics.iter().find(|it| it.severity == Severity::Error);
+    let fault = reading.diagnostics.iter().find(|it| it.severity == DiagnosticSeverity::Error);
     match (reading.servers.into_iter().next(), fault) {
         (Some(declared), _) => Ok(declared.spec),
-        (None, Some(fault)) => Err(Failure {
+        (None, Some(fault)) => Err(CliError {
             hint: fault.hint.clone(),
-            ..Failure::usage(format!("read the entry: {}", fault.message))
+            ..CliError::usage(format!("the entry is invalid: {}", fault.message))
         }),
-        (None, None) => Err(Failure::usage("read the entry: it declares nothing to start")
-            .hint("give it `command` or `url`")),
+        (None, None) => Err(CliError::usage("the entry has neither a command nor a URL")
+            .hint("add `command` or `url` to the entry")),
     }
 }
 
-/// Where the entry will lie: its paths are meant from there.
-fn place(context: &Context, options: &AddJson) -> Result<FileRef, Failure> {
-    let is_project = options.placing.scope.unwrap_or_default().means_project();
+/// Returns the file that will contain the entry. Relative paths in the entry start at its folder.
+fn target_file(context: &CliContext, options: &AddJsonArgs) -> Result<FileRef, CliError> {
+    let is_project = options.placing.scope.unwrap_or_default().is_project();
     match (&context.config, is_project) {
         (None, true) => {
-            let [_, shared] = Document::of_project(&change::root(context)?);
+            let [_, shared] = ConfigDocument::for_project(&declaration::project_folder(context)?);
             Ok(shared.at)
         }
-        (None, false) => Ok(Document::of_user(&context.home).at),
-        (Some(named), _) => Ok(FileRef::new(named, Scope::User)),
+        (None, false) => Ok(ConfigDocument::for_user(&context.home).at),
+        (Some(named), _) => Ok(FileRef::new(named, ConfigScope::User)),
     }
 }
 
@@ -175,7 +179,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Dialect {
-        dialect(&entry(text).unwrap())
+        detect_dialect(&parse_entry(text).unwrap())
     }
 
     #[test]
@@ -203,7 +207,7 @@ mod tests {
     #[test]
     fn what_is_no_entry_is_bad_usage() {
         for text in ["", "[]", "1", "{\"command\":", r#"{"mcpServers":{"a":{},"b":{}}}"#] {
-            assert_eq!(entry(text).unwrap_err().exit, Exit::Usage, "{text}");
+            assert_eq!(parse_entry(text).unwrap_err().exit, Exit::Usage, "{text}");
         }
     }
 }

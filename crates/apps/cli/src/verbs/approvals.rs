@@ -1,278 +1,308 @@
-//! `approvals`: the calls that wait for somebody's word, and what was granted for good.
+//! `approvals`: lists, approves and denies pending calls, and manages grants.
 //!
-//! The gateway that owns the home is asked if it lives, so that a call which waits goes on at once;
-//! where none does, what waits in the home is decided all the same. Nothing is called from here.
+//! If a gateway serves the home, requests go to it, so that an approved call continues at once.
+//! Otherwise the pending calls stored in the home are decided directly. This verb never calls a
+//! tool.
 
-pub(super) mod reach;
-mod shown;
+mod display;
+pub(super) mod operator_access;
 
 use clap::{Args, Subcommand, ValueEnum};
-use toolgate_host::approvals::Choice;
+use toolgate_host::approvals::ApprovalChoice;
 
-use crate::context::Context;
-use crate::control::{Approving, Given, News, Outcome, Pending, Shown, no_call};
-use crate::exit::{Exit, Failure};
-use crate::operator::typed_passphrase;
-use crate::out::{self, Table, visible};
-use reach::Desk;
+use crate::cli_context::CliContext;
+use crate::control::{
+    ApprovalControlRequest, GrantJson, PendingCallDetails, PendingCallJson, PendingCallsSnapshot,
+    SettledCallJson, no_call_error,
+};
+use crate::exit::{CliError, Exit};
+use crate::operator::prompt_passphrase;
+use crate::out::{self, TextTable, escape_invisible};
+use operator_access::OperatorAccess;
 
-/// How long one question for news waits.
-const NEWS_MS: u64 = 30_000;
+/// How long one request for new pending calls waits.
+const WATCH_WAIT_MS: u64 = 30_000;
 
+/// The arguments of `toolgate approvals`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate approvals\n  toolgate approvals show 4k7m2q9xwd\n  \
     toolgate approvals approve 4k7m2q9xwd\n  \
     toolgate approvals approve 4k7m2q9xwd --always tool\n  toolgate approvals watch")]
-pub struct Approvals {
+pub struct ApprovalsArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ApprovalsCommand>,
 }
 
+/// A subcommand of `toolgate approvals`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Show the calls that wait for approval
+enum ApprovalsCommand {
+    /// List the calls that wait for approval
     #[command(visible_alias = "ls", after_help = "Example: toolgate approvals list --json")]
     List,
-    /// Show everything about one of them, every character of its arguments
+    /// Show one call with its complete arguments
     #[command(after_help = "Example: toolgate approvals show 4k7m2q9xwd")]
     Show {
-        /// Which
+        /// ID of the call
         id: String,
     },
-    /// Let a call be made
+    /// Approve a call
     #[command(after_help = "Examples:\n  toolgate approvals approve 4k7m2q9xwd\n  \
         toolgate approvals approve 4k7m2q9xwd --always server")]
     Approve {
-        /// Which
+        /// ID of the call
         id: String,
-        /// Do not ask again about this tool as it is now, or about all tools its server has now
+        /// Also grant future calls of this tool, or of all current tools of its server
         #[arg(long, value_enum, value_name = "WHAT")]
-        always: Option<Always>,
+        always: Option<AlwaysArg>,
     },
-    /// Do not let a call be made
+    /// Deny a call
     #[command(after_help = "Example: toolgate approvals deny 4k7m2q9xwd")]
     Deny {
-        /// Which
+        /// ID of the call
         id: String,
     },
-    /// Take a grant back, or all of a server
+    /// Revoke one grant, or all grants of a server
     #[command(after_help = "Examples:\n  toolgate approvals revoke 8s3nfe0ypa\n  \
         toolgate approvals revoke --server filesystem")]
     Revoke {
-        /// Which grant
+        /// ID of the grant
         #[arg(required_unless_present = "server")]
         id: Option<String>,
-        /// All grants for tools of this server
+        /// Revoke all grants for tools of this server
         #[arg(long, value_name = "SERVER", conflicts_with = "id")]
         server: Option<String>,
     },
-    /// Show what was granted and holds
+    /// List the grants that are in effect
     #[command(after_help = "Example: toolgate approvals grants --json")]
     Grants,
-    /// Forget that a caller has read untrusted content, before the hour is over
+    /// Clear the mark of callers that read untrusted content, before it expires after an hour
     #[command(after_help = "Examples:\n  toolgate approvals untaint\n  \
         toolgate approvals untaint key:ci")]
     Untaint {
-        /// Whose, as CALLER in `approvals list` says it; everybody's if left out
+        /// Caller as shown in `approvals list` [default: all callers]
         caller: Option<String>,
     },
-    /// Set the operator's passphrase, which every approval then needs
+    /// Set the operator passphrase, which every approval then requires
     #[command(after_help = "Examples:\n  toolgate approvals passphrase\n  \
         toolgate approvals passphrase --remove")]
     Passphrase {
-        /// Have none any more
+        /// Remove the passphrase
         #[arg(long)]
         remove: bool,
     },
-    /// Show calls as they begin to wait, until interrupted; with --json a line each
+    /// Show calls as they start to wait, until interrupted; one line per call with --json
     #[command(after_help = "Example: toolgate approvals watch")]
     Watch,
 }
 
+/// A value of `--always`: what to grant besides the call.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Always {
-    /// This tool, as it is defined now
+enum AlwaysArg {
+    /// This tool, with its current definition
     Tool,
-    /// Every tool its server has now
+    /// All current tools of its server
     Server,
 }
 
-pub async fn run(context: &Context, options: &Approvals) -> Result<Exit, Failure> {
-    let desk = Desk::find(context).await?;
-    let done = done(context, &desk, options).await;
-    desk.close().await?;
+pub async fn run(context: &CliContext, options: &ApprovalsArgs) -> Result<Exit, CliError> {
+    let access = OperatorAccess::find(context).await?;
+    let done = run_command(context, &access, options).await;
+    access.close().await?;
     done
 }
 
-async fn done(context: &Context, desk: &Desk, options: &Approvals) -> Result<Exit, Failure> {
-    match options.what.as_ref().unwrap_or(&What::List) {
-        What::List => list(context, desk).await,
-        What::Show { id } => show(context, desk, id).await,
-        What::Approve { id, always } => {
+async fn run_command(
+    context: &CliContext,
+    access: &OperatorAccess,
+    options: &ApprovalsArgs,
+) -> Result<Exit, CliError> {
+    match options.what.as_ref().unwrap_or(&ApprovalsCommand::List) {
+        ApprovalsCommand::List => list(context, access).await,
+        ApprovalsCommand::Show { id } => show(context, access, id).await,
+        ApprovalsCommand::Approve { id, always } => {
             let choice = match always {
-                None => Choice::Once,
-                Some(Always::Tool) => Choice::Tool,
-                Some(Always::Server) => Choice::Server,
+                None => ApprovalChoice::Once,
+                Some(AlwaysArg::Tool) => ApprovalChoice::Tool,
+                Some(AlwaysArg::Server) => ApprovalChoice::Server,
             };
-            settle(context, desk, id, choice).await
+            settle(context, access, id, choice).await
         }
-        What::Deny { id } => settle(context, desk, id, Choice::Deny).await,
-        What::Revoke { id: Some(id), .. } => {
-            let missing = format!("take back `{id}`: there is no such grant");
-            revoke(context, desk, &Approving::Revoke { id: id.clone() }, missing).await
+        ApprovalsCommand::Deny { id } => settle(context, access, id, ApprovalChoice::Deny).await,
+        ApprovalsCommand::Revoke { id: Some(id), .. } => {
+            let missing = format!("no grant with ID `{id}`");
+            revoke(context, access, &ApprovalControlRequest::Revoke { id: id.clone() }, missing)
+                .await
         }
-        What::Revoke { server, .. } => {
+        ApprovalsCommand::Revoke { server, .. } => {
             let server = server.clone().unwrap_or_default();
-            let asked = Approving::RevokeServer { server: server.clone() };
-            let missing = format!("take back what is granted for `{server}`: nothing is");
-            revoke(context, desk, &asked, missing).await
+            let asked = ApprovalControlRequest::RevokeServer { server: server.clone() };
+            let missing = format!("no grants for server `{server}`");
+            revoke(context, access, &asked, missing).await
         }
-        What::Grants => grants(context, desk).await,
-        What::Untaint { caller } => untaint(context, desk, caller.as_deref()).await,
-        What::Passphrase { remove } => passphrase(context, desk, *remove).await,
-        What::Watch => watch(context, desk).await,
+        ApprovalsCommand::Grants => grants(context, access).await,
+        ApprovalsCommand::Untaint { caller } => untaint(context, access, caller.as_deref()).await,
+        ApprovalsCommand::Passphrase { remove } => passphrase(context, access, *remove).await,
+        ApprovalsCommand::Watch => watch(context, access).await,
     }
 }
 
-async fn list(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
-    let calls: Vec<Shown> = desk.ask(&Approving::List).await?;
+async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
+    let calls: Vec<PendingCallDetails> = access.ask(&ApprovalControlRequest::List).await?;
     if context.json {
-        let calls: Vec<Pending> = calls.into_iter().map(Pending::from).collect();
+        let calls: Vec<PendingCallJson> = calls.into_iter().map(PendingCallJson::from).collect();
         out::json(&calls)?;
     } else if calls.is_empty() {
-        out::note("no call waits for approval");
+        out::note("no calls wait for approval");
     } else {
         out::data(table(&calls).as_bytes())?;
-        out::note("`toolgate approvals show ID` shows all of a call");
+        out::note("run `toolgate approvals show ID` to see a complete call");
     }
     Ok(Exit::Done)
 }
 
-fn table(calls: &[Shown]) -> String {
-    let mut table = Table::new(&["ID", "SERVER", "TOOL", "CLIENT", "CALLER", "EXPIRES"]);
+fn table(calls: &[PendingCallDetails]) -> String {
+    let mut table = TextTable::new(&["ID", "SERVER", "TOOL", "CLIENT", "CALLER", "EXPIRES"]);
     for call in calls {
         let columns = [&call.id, &call.server, &call.tool, &call.client, &call.caller];
-        let [id, server, tool, client, caller] = columns.map(|text| visible(text));
+        let [id, server, tool, client, caller] = columns.map(|text| escape_invisible(text));
         table.row([id, server, tool, client, caller, call.expires.clone()]);
     }
     table.text()
 }
 
-async fn show(context: &Context, desk: &Desk, id: &str) -> Result<Exit, Failure> {
-    let calls: Vec<Shown> = desk.ask(&Approving::List).await?;
+async fn show(context: &CliContext, access: &OperatorAccess, id: &str) -> Result<Exit, CliError> {
+    let calls: Vec<PendingCallDetails> = access.ask(&ApprovalControlRequest::List).await?;
     let Some(found) = calls.into_iter().find(|shown| shown.id == id) else {
-        return Err(no_call("show", id, "none waits: it may be decided, expired or taken back"));
+        return Err(no_call_error(
+            "show",
+            id,
+            "it is not pending; it may have been decided or cancelled, or have expired",
+        ));
     };
     match context.json {
         true => out::json(&found)?,
-        false => out::data(shown::text(&found).as_bytes())?,
+        false => out::data(display::call_text(&found).as_bytes())?,
     }
     Ok(Exit::Done)
 }
 
-async fn settle(context: &Context, desk: &Desk, id: &str, choice: Choice) -> Result<Exit, Failure> {
-    let question = Approving::Settle { id: id.to_owned(), choice };
-    let outcome: Outcome = desk.ask(&question).await?;
+async fn settle(
+    context: &CliContext,
+    access: &OperatorAccess,
+    id: &str,
+    choice: ApprovalChoice,
+) -> Result<Exit, CliError> {
+    let question = ApprovalControlRequest::Settle { id: id.to_owned(), choice };
+    let outcome: SettledCallJson = access.ask(&question).await?;
     if context.json {
         out::json(&outcome)?;
         return Ok(Exit::Done);
     }
-    // Whoever approves sees what he approved, whole.
-    out::data(shown::text(&outcome.call).as_bytes())?;
-    out::note(&shown::followed(&outcome));
+    // The operator sees the complete call that was decided.
+    out::data(display::call_text(&outcome.call).as_bytes())?;
+    out::note(&display::outcome_text(&outcome));
     Ok(Exit::Done)
 }
 
 async fn revoke(
-    context: &Context,
-    desk: &Desk,
-    question: &Approving,
+    context: &CliContext,
+    access: &OperatorAccess,
+    question: &ApprovalControlRequest,
     missing: String,
-) -> Result<Exit, Failure> {
-    let revoked: u64 = desk.ask(question).await?;
+) -> Result<Exit, CliError> {
+    let revoked: u64 = access.ask(question).await?;
     if context.json {
         out::json(&serde_json::json!({ "revoked": revoked }))?;
     }
     if revoked == 0 {
         return Err(
-            Failure::failed(missing).hint("`toolgate approvals grants` shows what is granted")
+            CliError::failed(missing).hint("run `toolgate approvals grants` to list the grants")
         );
     }
     if !context.json {
-        let what = if revoked == 1 { "grant is" } else { "grants are" };
-        out::note(&format!("{revoked} {what} taken back; such calls are asked about again"));
+        let noun = if revoked == 1 { "grant" } else { "grants" };
+        out::note(&format!("revoked {revoked} {noun}; such calls need approval again"));
     }
     Ok(Exit::Done)
 }
 
-async fn grants(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
-    let grants: Vec<Given> = desk.ask(&Approving::Grants).await?;
+async fn grants(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
+    let grants: Vec<GrantJson> = access.ask(&ApprovalControlRequest::Grants).await?;
     if context.json {
         out::json(&grants)?;
     } else if grants.is_empty() {
-        out::note("nothing is granted");
+        out::note("there are no grants");
     } else {
-        out::data(shown::grants(&grants).as_bytes())?;
+        out::data(display::grants_table(&grants).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-async fn untaint(context: &Context, desk: &Desk, caller: Option<&str>) -> Result<Exit, Failure> {
-    let cleared = desk.untaint(caller).await?;
+async fn untaint(
+    context: &CliContext,
+    access: &OperatorAccess,
+    caller: Option<&str>,
+) -> Result<Exit, CliError> {
+    let cleared = access.untaint(caller).await?;
     if context.json {
         out::json(&serde_json::json!({ "cleared": cleared }))?;
     } else if cleared.is_empty() {
-        out::note("no such caller has read untrusted content within the last hour");
+        out::note("no such caller read untrusted content within the last hour");
     } else {
-        let cleared: Vec<_> = cleared.iter().map(|caller| visible(caller)).collect();
-        out::note(&format!("what {} has read counts no more", cleared.join(", ")));
+        let cleared: Vec<_> = cleared.iter().map(|caller| escape_invisible(caller)).collect();
+        out::note(&format!("cleared the untrusted-content mark of {}", cleared.join(", ")));
     }
     Ok(Exit::Done)
 }
 
-/// The present passphrase is asked for first, where there is one; then the new one.
-async fn passphrase(context: &Context, desk: &Desk, remove: bool) -> Result<Exit, Failure> {
-    if desk.has_passphrase() {
-        context.typed.passphrase()?;
+/// Sets or removes the passphrase. Asks for the current passphrase first, if there is one.
+async fn passphrase(
+    context: &CliContext,
+    access: &OperatorAccess,
+    remove: bool,
+) -> Result<Exit, CliError> {
+    if access.has_passphrase() {
+        context.passphrase_input.passphrase()?;
     }
     let new = if remove { None } else { Some(new_passphrase(context)?) };
-    desk.set_passphrase(new).await?;
+    access.set_passphrase(new).await?;
     out::note(match remove {
-        true => "there is no operator passphrase any more",
-        false => "approvals and other changes need this passphrase from now on",
+        true => "removed the operator passphrase",
+        false => "approvals and other changes now require this passphrase",
     });
     Ok(Exit::Done)
 }
 
-/// The new one, from the terminal twice; from standard input it is the second line.
-fn new_passphrase(context: &Context) -> Result<String, Failure> {
+/// Asks for the new passphrase twice at the terminal, or reads it from the second line of standard
+/// input.
+fn new_passphrase(context: &CliContext) -> Result<String, CliError> {
     let missing = || {
-        Failure::usage("set a passphrase: none was given").hint(
-            "run this at a terminal, or pipe in two lines with --passphrase-stdin: the present \
-             passphrase, or an empty line, and the new one",
+        CliError::usage("no new passphrase was given").hint(
+            "run this at a terminal, or pipe in two lines with --passphrase-stdin: the current \
+             passphrase or an empty line, and the new passphrase",
         )
     };
-    if let Some(new) = context.typed.second_line()? {
+    if let Some(new) = context.passphrase_input.second_line()? {
         return Ok(new);
     }
-    let new = typed_passphrase("New operator passphrase: ")?.ok_or_else(missing)?;
-    match typed_passphrase("The same again: ")? {
+    let new = prompt_passphrase("New operator passphrase: ")?.ok_or_else(missing)?;
+    match prompt_passphrase("Repeat the passphrase: ")? {
         Some(again) if again == new => Ok(new),
-        _ => Err(Failure::usage("set a passphrase: the two are not the same")),
+        _ => Err(CliError::usage("the two passphrases do not match")),
     }
 }
 
-/// Tells of every call once.
-async fn watch(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
+/// Prints every pending call once, until interrupted.
+async fn watch(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
     let mut known: Vec<String> = Vec::new();
     let mut since = None;
     loop {
-        let News { version, calls } =
-            desk.ask(&Approving::News { since, wait_ms: NEWS_MS }).await?;
+        let PendingCallsSnapshot { version, calls } =
+            access.ask(&ApprovalControlRequest::News { since, wait_ms: WATCH_WAIT_MS }).await?;
         for shown in calls.iter().filter(|shown| !known.contains(&shown.id)) {
             match context.json {
-                true => out::line(&shown::line(shown)?)?,
-                false => out::data(format!("{}\n", shown::text(shown)).as_bytes())?,
+                true => out::line(&display::call_json_line(shown)?)?,
+                false => out::data(format!("{}\n", display::call_text(shown)).as_bytes())?,
             }
         }
         known = calls.into_iter().map(|shown| shown.id).collect();

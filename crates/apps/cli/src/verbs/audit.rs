@@ -1,60 +1,62 @@
-//! `audit`: what was decided and done, and the proof that nobody changed it.
+//! `audit`: shows, exports and verifies the journal.
 //!
-//! All of it reads the files of the home and nothing else: no gateway is needed, and none is
-//! disturbed.
+//! It only reads the files of the home: it needs no gateway and does not disturb a running one.
 
+mod display;
 mod export;
-mod shown;
 mod tail;
 mod verify;
 
 use clap::{Args, Subcommand};
-use toolgate_host::audit::{AuditError, Places};
+use toolgate_host::audit::{AuditError, JournalPaths};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure, chain};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
 
+/// The arguments of `toolgate audit`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate audit tail -n 50\n  \
     toolgate audit export --since 2026-11-16 --server files --format csv -o calls.csv\n  \
     toolgate audit verify")]
-pub struct Audit {
+pub struct AuditArgs {
     #[command(subcommand)]
-    what: What,
+    what: AuditCommand,
 }
 
+/// A subcommand of `toolgate audit`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Show the last records, and those to come
-    Tail(tail::Tail),
-    /// Write records to a file or to stdout, as JSON lines or CSV
-    Export(export::Export),
-    /// Find what was changed, removed, moved, put in or cut off; ends with 1 if something was
-    Verify(verify::Verify),
+enum AuditCommand {
+    /// Show the last records, and optionally follow new ones
+    Tail(tail::AuditTailArgs),
+    /// Write records to stdout or to a file, as JSON lines or CSV
+    Export(export::AuditExportArgs),
+    /// Check the journal for changed, removed, moved, inserted or truncated records; exit with 1 if
+    /// there are any
+    Verify(verify::AuditVerifyArgs),
 }
 
-pub async fn run(context: &Context, options: &Audit) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &AuditArgs) -> Result<Exit, CliError> {
     match &options.what {
-        What::Tail(options) => tail::run(context, options).await,
-        What::Export(options) => export::run(context, options).await,
-        What::Verify(options) => verify::run(context, options).await,
+        AuditCommand::Tail(options) => tail::run(context, options).await,
+        AuditCommand::Export(options) => export::run(context, options).await,
+        AuditCommand::Verify(options) => verify::run(context, options).await,
     }
 }
 
-/// Where the journal of this home is.
-fn places(context: &Context) -> Places {
-    Places::beside(context.home.state_dir().join("journal"))
+/// Returns the paths of this home's journal.
+fn journal_paths(context: &CliContext) -> JournalPaths {
+    JournalPaths::for_folder(context.home.state_dir().join("journal"))
 }
 
-fn failed(error: &AuditError) -> Failure {
-    let hint = "`toolgate audit verify` says what is wrong with the journal";
-    Failure::failed(chain(error)).hint(hint)
+fn journal_error(error: &AuditError) -> CliError {
+    let hint = "run `toolgate audit verify` to check the journal";
+    CliError::failed(error_chain(error)).hint(hint)
 }
 
-/// Work that blocks, beside the spinner.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
+/// Runs blocking work on another thread, so that the spinner keeps moving.
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
+) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Failure::failed(format!("read the journal: {error}")))?
+    done.map_err(|error| CliError::failed(format!("cannot read the journal: {error}")))?
 }

@@ -1,8 +1,8 @@
-//! `compile-resource`: makes a resource of a server part of the local context.
+//! `compile-resource`: stores a resource of a server in the local context.
 //!
-//! It is read through the gate like any other reading, by the living owner of the home or by a host
-//! of our own, and kept with where it came from. Only a server that the user's own file says may be
-//! compiled is read at all.
+//! The resource is read through the gate like any other, by the gateway that serves the home or by
+//! an embedded one, and stored with its source. Only servers with `compile = true` in the user's
+//! own config file can be compiled.
 
 mod watch;
 
@@ -10,129 +10,133 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_context::compile::{self, Body, Compiled, Part, Resource};
-use toolgate_context::{Library, PdfReader, Trust};
-use toolgate_host::{Signals, parse_duration};
+use toolgate_context::compile::{
+    self, CompileReport, ResourceBody, ResourcePart, ResourceSnapshot,
+};
+use toolgate_context::{DocumentTrust, Library, PdfReader};
+use toolgate_host::{ShutdownSignals, parse_duration};
 use toolgate_wire::{Frame, method, string};
 
-use super::context::{failed, library};
+use super::context::{library_error, open_library};
 use super::read_resource;
-use crate::ask::Person;
-use crate::context::Context;
-use crate::control::{Compiling, Inventory, Question};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Spinner, visible};
-use crate::reach::{Link, Reach};
-use crate::station::Terms;
-use crate::{base64, out::size};
+use crate::cli_context::CliContext;
+use crate::control::{CompilePermission, ControlRequest, ServerInventory};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::interactor::TerminalInteractor;
+use crate::out::{self, Spinner, escape_invisible};
+use crate::server_access::{GatewaySession, ServerAccess};
+use crate::{base64, out::format_size};
 
+/// The arguments of `toolgate compile-resource`.
 #[derive(Debug, Args)]
-#[command(after_help = "The server needs `compile = true` in its entry in your own file: what it \
-    says becomes lasting context.\n\n\
+#[command(after_help = "The server needs `compile = true` in its entry in your own config file, \
+    because its content becomes permanent context.\n\n\
     Examples:\n  toolgate compile-resource sample toolgate://sample/help\n  \
     toolgate compile-resource sample toolgate://sample/help --watch")]
-pub struct CompileResource {
-    /// Which server
+pub struct CompileResourceArgs {
+    /// Name of the server
     server: String,
-    /// The resource's URI
+    /// URI of the resource
     uri: String,
-    /// Go on, and compile it again whenever the server says that it changed
+    /// Keep running, and compile the resource again when the server reports a change
     #[arg(long)]
     watch: bool,
-    /// While watching, also read it again so often: for servers that do not say it
-    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = often)]
+    /// Also compile it again at this interval, for servers that do not report changes
+    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = parse_interval)]
     every: Option<Duration>,
 }
 
-/// More often than this would be no watching but a load.
-const OFTENEST: Duration = Duration::from_secs(1);
+/// The shortest interval of `--every`; shorter ones would only load the server.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
-fn often(text: &str) -> Result<Duration, String> {
+fn parse_interval(text: &str) -> Result<Duration, String> {
     let every = parse_duration(text).map_err(str::to_owned)?;
-    match every < OFTENEST {
-        true => Err("at least 1s".to_owned()),
+    match every < MIN_INTERVAL {
+        true => Err("must be at least 1s".to_owned()),
         false => Ok(every),
     }
 }
 
-pub async fn run(context: &Context, options: &CompileResource) -> Result<Exit, Failure> {
-    let unheard = |error| Failure::failed(format!("listen for signals: {error}"));
-    let mut signals = Signals::new().map_err(unheard)?;
+pub async fn run(context: &CliContext, options: &CompileResourceArgs) -> Result<Exit, CliError> {
+    let signal_error = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let mut signals = ShutdownSignals::new().map_err(signal_error)?;
     let spinner = Spinner::new(&format!("waiting for {}", options.server));
-    let reach = Reach::find(context, Terms::only(&options.server)).await?;
-    let outcome = through(context, options, &reach, (spinner, &mut signals)).await;
+    let access =
+        ServerAccess::find(context, EmbeddedGatewayOptions::single_server(&options.server)).await?;
+    let outcome = run_until_interrupted(context, options, &access, (spinner, &mut signals)).await;
     tokio::select! {
-        () = reach.close() => {}
+        () = access.close() => {}
         () = signals.next() => {}
     }
     outcome
 }
 
-async fn through(
-    context: &Context,
-    options: &CompileResource,
-    reach: &Reach,
-    (spinner, signals): (Spinner, &mut Signals),
-) -> Result<Exit, Failure> {
-    let opening = Work::open(context, options, reach, spinner.clone());
-    let work = super::exchange::unless_interrupted(signals, opening).await?;
+async fn run_until_interrupted(
+    context: &CliContext,
+    options: &CompileResourceArgs,
+    access: &ServerAccess,
+    (spinner, signals): (Spinner, &mut ShutdownSignals),
+) -> Result<Exit, CliError> {
+    let opening = ResourceImporter::open(context, options, access, spinner.clone());
+    let work = super::mcp_request::unless_interrupted(signals, opening).await?;
     let outcome = tokio::select! {
         outcome = work.run(options) => outcome.map(|()| Exit::Done),
-        // To stop is how watching ends.
+        // A signal is the normal end of watching.
         () = signals.next() => match options.watch {
             true => Ok(Exit::Done),
-            false => Err(Failure::failed("finish: it was interrupted")),
+            false => Err(CliError::failed("interrupted")),
         },
     };
     drop(spinner);
-    // An interrupted reading is cancelled at the server; that must be heard before we go.
+    // Closing the session cancels an interrupted read at the server; wait until that is sent.
     work.link.close().await;
     outcome
 }
 
-/// Everything that is needed to read one resource and to keep it.
-struct Work<'a> {
-    context: &'a Context,
-    reach: &'a Reach,
-    link: Link,
+/// Reads one resource and stores it in the library.
+struct ResourceImporter<'a> {
+    context: &'a CliContext,
+    access: &'a ServerAccess,
+    link: GatewaySession,
     library: Library,
     spinner: Spinner,
     server: String,
-    /// As the server spells it.
+    /// The URI as the server writes it.
     uri: String,
-    /// As clients of the gateway reach it.
+    /// The URI under which the gateway exposes it.
     exposed: String,
-    /// What its server calls it.
+    /// The title or name the server gives it.
     name: Option<String>,
-    /// Whether the server lists it; one that fits a template is not listed.
+    /// Whether the server lists it. A resource that matches a template is usually not listed.
     listed: bool,
 }
 
-impl<'a> Work<'a> {
+impl<'a> ResourceImporter<'a> {
     async fn open(
-        context: &'a Context,
-        options: &CompileResource,
-        reach: &'a Reach,
+        context: &'a CliContext,
+        options: &CompileResourceArgs,
+        access: &'a ServerAccess,
         spinner: Spinner,
-    ) -> Result<Self, Failure> {
-        let (server, profile) = (options.server.clone(), context.seeing());
-        permitted(context, reach, &server).await?;
-        let inventory = inventory(reach, &server, profile).await?;
-        inventory.usable()?;
-        let exposed = read_resource::exposed(reach, &inventory, &options.uri).await?;
-        let offer = inventory.find(&inventory.resources, "resource", &options.uri).ok();
+    ) -> Result<Self, CliError> {
+        let (server, profile) = (options.server.clone(), context.profile_or_default());
+        check_permission(context, access, &server).await?;
+        let inventory = fetch_inventory(access, &server, profile).await?;
+        inventory.check_usable()?;
+        let exposed = read_resource::resolve_exposed_uri(access, &inventory, &options.uri).await?;
+        let offer = inventory.find_capability(&inventory.resources, "resource", &options.uri).ok();
         let definition: Option<Value> =
             offer.and_then(|offer| serde_json::from_str(offer.definition.get()).ok());
         let name = definition.and_then(|it| {
             let text = |member: &str| it[member].as_str().map(str::to_owned);
             text("title").or_else(|| text("name"))
         });
-        let person = Person::new(&server, spinner.clone(), context.verbose);
+        let interactor = TerminalInteractor::new(&server, spinner.clone(), context.verbose);
         Ok(Self {
             context,
-            reach,
-            link: reach.link(profile, std::sync::Arc::new(person)).await?,
-            library: library(context).await?,
+            access,
+            link: access.open_session(profile, std::sync::Arc::new(interactor)).await?,
+            library: open_library(context).await?,
             spinner,
             uri: offer.map_or_else(|| options.uri.clone(), |offer| offer.name.clone()),
             exposed,
@@ -142,76 +146,78 @@ impl<'a> Work<'a> {
         })
     }
 
-    async fn run(&self, options: &CompileResource) -> Result<(), Failure> {
+    async fn run(&self, options: &CompileResourceArgs) -> Result<(), CliError> {
         if options.watch {
             return watch::follow(self, options.every).await;
         }
         let (compiled, trust) = self.compile().await?;
         let _apart = self.spinner.hide();
-        remark(&compiled);
+        print_remarks(&compiled);
         match self.context.json {
-            true => out::json(&self.shape(&compiled, trust)),
-            false => out::line(&line(&compiled)),
+            true => out::json(&self.compiled_json(&compiled, trust)),
+            false => out::line(&summary_line(&compiled)),
         }
     }
 
-    /// Reads the resource and keeps what it holds now.
-    async fn compile(&self) -> Result<(Compiled, Trust), Failure> {
-        // Asked every time: whoever watches must not go on once the user took his word back.
-        let Compiling { trusted, .. } = permitted(self.context, self.reach, &self.server).await?;
-        let trust = if trusted { Trust::Trusted } else { Trust::Untrusted };
+    /// Reads the resource and stores its current content.
+    async fn compile(&self) -> Result<(CompileReport, DocumentTrust), CliError> {
+        // Checked every time: a watch must stop once the user withdraws the permission.
+        let CompilePermission { trusted, .. } =
+            check_permission(self.context, self.access, &self.server).await?;
+        let trust = if trusted { DocumentTrust::Trusted } else { DocumentTrust::Untrusted };
         let params =
             format!(r#"{{"uri":{},"_meta":{{"progressToken":1}}}}"#, string::encode(&self.exposed));
         let answer = self.link.request(&self.server, method::RESOURCES_READ, &params).await?;
-        let resource = Resource {
+        let resource = ResourceSnapshot {
             server: self.server.clone(),
             uri: self.uri.clone(),
             name: self.name.clone(),
             trust,
-            parts: self.parts(&answer)?,
+            parts: self.parse_parts(&answer)?,
         };
         let compiled = compile::compile(&self.library, &PdfReader::current(), resource).await;
-        Ok((compiled.map_err(|error| failed(&error))?, trust))
+        Ok((compiled.map_err(|error| library_error(&error))?, trust))
     }
 
-    fn parts(&self, answer: &Frame) -> Result<Vec<Part>, Failure> {
+    fn parse_parts(&self, answer: &Frame) -> Result<Vec<ResourcePart>, CliError> {
         let result: Value =
             serde_json::from_slice(answer.result().unwrap_or_default()).unwrap_or_default();
         let Value::Array(contents) = &result["contents"] else {
-            return Err(Failure::failed(format!(
-                "read `{}`: the answer has no contents",
+            return Err(CliError::failed(format!(
+                "cannot read `{}`: the server's answer has no contents",
                 self.uri
             )));
         };
-        contents.iter().map(|part| self.part(part)).collect()
+        contents.iter().map(|part| self.parse_part(part)).collect()
     }
 
-    fn part(&self, part: &Value) -> Result<Part, Failure> {
+    fn parse_part(&self, part: &Value) -> Result<ResourcePart, CliError> {
         let text = |member: &str| part[member].as_str().map(str::to_owned);
         let uri =
             text("uri").filter(|uri| *uri != self.exposed).unwrap_or_else(|| self.uri.clone());
         let body = match (text("text"), text("blob")) {
-            (Some(text), _) => Body::Text(text),
-            (None, Some(blob)) => Body::Blob(base64::decode(&blob).ok_or_else(|| {
-                Failure::failed(format!("read `{uri}`: its binary contents are no base64"))
+            (Some(text), _) => ResourceBody::Text(text),
+            (None, Some(blob)) => ResourceBody::Blob(base64::decode(&blob).ok_or_else(|| {
+                CliError::failed(format!("cannot read `{uri}`: its blob is not valid base64"))
             })?),
             (None, None) => {
-                return Err(Failure::failed(format!(
-                    "read `{uri}`: it has neither text nor bytes"
+                return Err(CliError::failed(format!(
+                    "cannot read `{uri}`: its content has neither text nor a blob"
                 )));
             }
         };
-        Ok(Part { uri, mime: text("mimeType"), body })
+        Ok(ResourcePart { uri, mime: text("mimeType"), body })
     }
 
-    /// What the document is known by.
+    /// Returns the key of the document in the library.
     fn key(&self) -> String {
-        compile::key(&self.server, &self.uri)
+        compile::resource_key(&self.server, &self.uri)
     }
 
-    fn shape(&self, compiled: &Compiled, trust: Trust) -> Value {
-        let trust = if trust == Trust::Trusted { "trusted" } else { "untrusted" };
-        let Compiled { key, outcome, title, passages, parts, bytes, digest, remarks } = compiled;
+    fn compiled_json(&self, compiled: &CompileReport, trust: DocumentTrust) -> Value {
+        let trust = if trust == DocumentTrust::Trusted { "trusted" } else { "untrusted" };
+        let CompileReport { key, outcome, title, passages, parts, bytes, digest, remarks } =
+            compiled;
         json!({
             "server": self.server, "uri": self.uri, "source": key, "outcome": outcome,
             "title": title, "trust": trust, "passages": passages, "parts": parts, "bytes": bytes,
@@ -221,42 +227,52 @@ impl<'a> Work<'a> {
     }
 }
 
-async fn inventory(reach: &Reach, server: &str, profile: &str) -> Result<Inventory, Failure> {
-    let question = Question::Discover { server: server.to_owned(), profile: profile.to_owned() };
-    reach.ask(&question).await
+async fn fetch_inventory(
+    access: &ServerAccess,
+    server: &str,
+    profile: &str,
+) -> Result<ServerInventory, CliError> {
+    let question =
+        ControlRequest::Discover { server: server.to_owned(), profile: profile.to_owned() };
+    access.ask(&question).await
 }
 
-/// What the user says of the server, if he says that it may be compiled.
-async fn permitted(context: &Context, reach: &Reach, server: &str) -> Result<Compiling, Failure> {
-    let question = Question::Compile { server: server.to_owned() };
-    let compiling: Compiling = reach.ask(&question).await?;
+/// Returns the user's permission to compile from this server, or an error if there is none.
+async fn check_permission(
+    context: &CliContext,
+    access: &ServerAccess,
+    server: &str,
+) -> Result<CompilePermission, CliError> {
+    let question = ControlRequest::Compile { server: server.to_owned() };
+    let compiling: CompilePermission = access.ask(&question).await?;
     if compiling.allowed {
         return Ok(compiling);
     }
     let file = context.config.clone().unwrap_or_else(|| context.home.config_file());
-    let own = format!("`compile = true` in [servers.{server}] in {}", file.display());
-    Err(Failure::refused(format!(
-        "compile what `{server}` says: it is not marked as something to become lasting context"
-    ))
-    .hint(match compiling.proposed {
-        true => {
-            format!("a project's file declares it, and cannot say that: declare it yourself, {own}")
-        }
-        false => format!("if you trust it with that, write {own}"),
-    }))
+    let setting = format!("`compile = true` in [servers.{server}] in {}", file.display());
+    Err(CliError::refused(format!("server `{server}` is not allowed to become permanent context"))
+        .hint(match compiling.proposed {
+            true => {
+                format!(
+                    "a project's file cannot allow this; declare the server yourself with {setting}"
+                )
+            }
+            false => format!("if you trust its content, set {setting}"),
+        }))
 }
 
-fn line(compiled: &Compiled) -> String {
-    let Compiled { key, outcome, passages, bytes, .. } = compiled;
+fn summary_line(compiled: &CompileReport) -> String {
+    let CompileReport { key, outcome, passages, bytes, .. } = compiled;
     let many = if *passages == 1 { "1 passage".to_owned() } else { format!("{passages} passages") };
-    let size = size(usize::try_from(*bytes).unwrap_or(usize::MAX));
-    format!("{} {}: {many} of {size}", outcome.as_str(), visible(key))
+    let size = format_size(usize::try_from(*bytes).unwrap_or(usize::MAX));
+    format!("{} {}: {many} of {size}", outcome.as_str(), escape_invisible(key))
 }
 
-/// What is missing.
-fn remark(compiled: &Compiled) {
+/// Prints a note for each part that was skipped.
+fn print_remarks(compiled: &CompileReport) {
     for it in &compiled.remarks {
-        let (note, path, why) = (out::cyan("note:"), visible(&it.path), visible(&it.why));
+        let (note, path, why) =
+            (out::cyan("note:"), escape_invisible(&it.path), escape_invisible(&it.why));
         out::note(&format!("{note} {path}: {why}"));
     }
 }

@@ -1,4 +1,4 @@
-//! `config`: what the files say, what is wrong with them, and where they lie.
+//! `config`: checks the config files, and shows where they are.
 
 mod check;
 mod files;
@@ -6,53 +6,55 @@ mod files;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out;
 
+/// The arguments of `toolgate config`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate config check\n  toolgate config files\n  \
     toolgate config schema > toolgate.schema.json\n  $EDITOR \"$(toolgate config path)\"")]
-pub struct Config {
+pub struct ConfigArgs {
     #[command(subcommand)]
-    what: What,
+    what: ConfigCommand,
 }
 
+/// A subcommand of `toolgate config`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Say everything that is wrong with the files; ends with 2 if something is left out
+enum ConfigCommand {
+    /// Check the config files; exit with 2 if an entry is ignored because of an error
     #[command(after_help = "Example: toolgate config check --json")]
     Check,
-    /// Show which files are read, in which dialect; a nearer one wins over those below it
+    /// List the files that are read, with their dialects; files take precedence over those below
     #[command(after_help = "Example: toolgate config files --json")]
     Files {
-        /// Show those too that are looked for and not there
+        /// Also list files that are looked for but do not exist
         #[arg(long)]
         all: bool,
     },
     /// Print the JSON Schema of toolgate.toml
     #[command(after_help = "Example: toolgate config schema > toolgate.schema.json")]
     Schema,
-    /// Print where your own config lies
+    /// Print the path of your own config file
     #[command(after_help = "Example: toolgate config path")]
     Path,
 }
 
-pub fn run(context: &Context, options: &Config) -> Result<Exit, Failure> {
+pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit, CliError> {
     match options.what {
-        What::Check => check::run(context),
-        What::Files { all } => files::run(context, all),
-        What::Schema => schema(),
-        What::Path => path(context),
+        ConfigCommand::Check => check::run(context),
+        ConfigCommand::Files { all } => files::run(context, all),
+        ConfigCommand::Schema => schema(),
+        ConfigCommand::Path => path(context),
     }
 }
 
-fn schema() -> Result<Exit, Failure> {
+fn schema() -> Result<Exit, CliError> {
     out::text(&toolgate_host::config::schema())?;
     Ok(Exit::Done)
 }
 
-fn path(context: &Context) -> Result<Exit, Failure> {
+fn path(context: &CliContext) -> Result<Exit, CliError> {
     let home = &context.home;
     let config = context.config.clone().unwrap_or_else(|| home.config_file());
     if context.json {

@@ -1,5 +1,7 @@
-//! `conformance-client`: the client the official suite asks for, on the upstream code of the
-//! gateway. The suite names the scenario in the environment and plays the server.
+//! `conformance-client`: the client for the official MCP conformance suite.
+//!
+//! It uses the gateway's own client code. The suite names the scenario in the environment and runs
+//! the server.
 
 use std::sync::Arc;
 
@@ -8,51 +10,53 @@ use clap::Args;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
-    Answer, AskKind, CallerScope, CapabilityKind, Host, HttpSpec, Interactor, Phase, Prefix,
-    Question, ServerName, ServerSpec, ServerState, TransportSpec,
+    Answer, CallerScope, CapabilityKind, FailurePhase, Host, HttpSpec, Interactor, PrefixMode,
+    Question, QuestionKind, ServerName, ServerSpec, ServerState, TransportSpec,
 };
 use toolgate_wire::Frame;
 
-use crate::ask::filled_in;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CliError, Exit};
+use crate::interactor::default_answers;
 
 const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
 const CONTEXT: &str = "MCP_CONFORMANCE_CONTEXT";
 
+/// The arguments of `toolgate conformance-client`.
 #[derive(Debug, Args)]
-pub struct ConformanceClient {
-    /// The endpoint of the suite's server
+pub struct ConformanceClientArgs {
+    /// Endpoint of the suite's server
     url: String,
 }
 
-pub async fn run(options: &ConformanceClient) -> Result<Exit, Failure> {
-    let scenario = std::env::var(SCENARIO)
-        .map_err(|_| Failure::usage(format!("find the scenario: {SCENARIO} is not set")))?;
+pub async fn run(options: &ConformanceClientArgs) -> Result<Exit, CliError> {
+    let scenario =
+        std::env::var(SCENARIO).map_err(|_| CliError::usage(format!("{SCENARIO} is not set")))?;
     let host = connect(&options.url).await?;
-    let played = play(&scenario, &host).await;
+    let played = run_scenario(&scenario, &host).await;
     host.close().await;
     played.map(|()| Exit::Done)
 }
 
-async fn connect(url: &str) -> Result<Host, Failure> {
-    let name = ServerName::new("suite").map_err(|error| Failure::failed(error.to_string()))?;
+async fn connect(url: &str) -> Result<Host, CliError> {
+    let name = ServerName::new("suite").map_err(|error| CliError::failed(error.to_string()))?;
     let http = HttpSpec { url: url.to_owned(), ..HttpSpec::default() };
     let spec = ServerSpec::new(name, TransportSpec::Http(http));
-    let builder = Host::builder().server(spec).prefix(Prefix::Never);
-    let host = builder.interactor(Arc::new(Agreeable)).start().await?;
-    let status = host.settled_one("suite").await?;
+    let builder = Host::builder().server(spec).prefix(PrefixMode::Never);
+    let host = builder.interactor(Arc::new(DefaultsInteractor)).start().await?;
+    let status = host.wait_server_settled("suite").await?;
     match &status.state {
         ServerState::Connected => Ok(host),
-        // It spoke with us to the end, and has nothing to offer: some scenarios want no more.
-        ServerState::Failed(failure) if failure.phase == Phase::List => Ok(host),
-        state => Err(Failure::failed(format!(
-            "connect: {}",
+        // The handshake succeeded, but the server cannot list anything. Some scenarios need no
+        // more than that.
+        ServerState::Failed(failure) if failure.phase == FailurePhase::List => Ok(host),
+        state => Err(CliError::failed(format!(
+            "cannot connect: {}",
             state.reason().unwrap_or_else(|| state.as_str().to_owned())
         ))),
     }
 }
 
-async fn play(scenario: &str, host: &Host) -> Result<(), Failure> {
+async fn run_scenario(scenario: &str, host: &Host) -> Result<(), CliError> {
     match scenario {
         "initialize" | "request-metadata" | "json-schema-ref-no-deref" => {
             host.tools().await;
@@ -74,30 +78,30 @@ async fn play(scenario: &str, host: &Host) -> Result<(), Failure> {
             call(host, "test_mrtr_no_state", json!({})).await?;
             call(host, "test_mrtr_no_result_type", json!({})).await?;
         }
-        "http-standard-headers" => everything(host).await?,
+        "http-standard-headers" => use_all_capabilities(host).await?,
         "http-custom-headers" => {
-            for (tool, arguments) in wanted_calls()? {
+            for (tool, arguments) in requested_calls()? {
                 call(host, &tool, arguments).await?;
             }
         }
-        // Whatever is still listed is called: what must not be called must not be listed.
+        // Calls every listed tool: tools that must not be called must not be listed.
         "http-invalid-tool-headers" => {
             for tool in host.tools().await {
                 call(host, &tool.name, json!({ "region": "here" })).await?;
             }
         }
-        other => return Err(Failure::usage(format!("play `{other}`: no such scenario"))),
+        other => return Err(CliError::usage(format!("no scenario named `{other}`"))),
     }
     Ok(())
 }
 
-async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), Failure> {
+async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), CliError> {
     host.call(tool, &arguments).await?;
     Ok(())
 }
 
 /// Calls every tool, reads every resource, renders every prompt.
-async fn everything(host: &Host) -> Result<(), Failure> {
+async fn use_all_capabilities(host: &Host) -> Result<(), CliError> {
     for tool in host.tools().await {
         call(host, &tool.name, json!({})).await?;
     }
@@ -110,29 +114,30 @@ async fn everything(host: &Host) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The calls the suite asks for.
-fn wanted_calls() -> Result<Vec<(String, Value)>, Failure> {
+/// Returns the calls that the suite requests in the environment.
+fn requested_calls() -> Result<Vec<(String, Value)>, CliError> {
     let context = std::env::var(CONTEXT).unwrap_or_default();
     let context: Value = serde_json::from_str(&context)
-        .map_err(|error| Failure::usage(format!("read {CONTEXT}: {error}")))?;
+        .map_err(|error| CliError::usage(format!("{CONTEXT} is not valid JSON: {error}")))?;
     let calls = context["toolCalls"].as_array().into_iter().flatten();
     let named = |call: &Value| Some((call["name"].as_str()?.to_owned(), call["arguments"].clone()));
     Ok(calls.filter_map(named).collect())
 }
 
-async fn input_schema(host: &Host, tool: &str) -> Result<Value, Failure> {
+async fn input_schema(host: &Host, tool: &str) -> Result<Value, CliError> {
     let tools = host.tools().await;
     let found = tools.into_iter().find(|exposure| exposure.name == tool);
-    let found = found.ok_or_else(|| Failure::failed(format!("find the tool `{tool}`")))?;
-    let definition: Value = serde_json::from_slice(&found.definition)
-        .map_err(|error| Failure::failed(format!("read a definition: {error}")))?;
+    let found = found.ok_or_else(|| CliError::failed(format!("no tool named `{tool}`")))?;
+    let definition: Value = serde_json::from_slice(&found.definition).map_err(|error| {
+        CliError::failed(format!("the definition of `{tool}` is invalid: {error}"))
+    })?;
     Ok(definition["inputSchema"].clone())
 }
 
-/// A person who leaves every form as it is filled in.
-struct Agreeable;
+/// An interactor that accepts every form with its default values.
+struct DefaultsInteractor;
 
-impl Interactor for Agreeable {
+impl Interactor for DefaultsInteractor {
     fn scope(&self) -> CallerScope {
         CallerScope(1)
     }
@@ -145,10 +150,10 @@ impl Interactor for Agreeable {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let answer = match question.kind {
-            AskKind::Form => {
+            QuestionKind::Form => {
                 let params = question.frame.params().unwrap_or(b"{}");
                 let params: Value = serde_json::from_slice(params).unwrap_or_default();
-                let content = filled_in(&params["requestedSchema"]);
+                let content = default_answers(&params["requestedSchema"]);
                 let accepted = json!({ "action": "accept", "content": content });
                 Answer::Result(accepted.to_string().into())
             }

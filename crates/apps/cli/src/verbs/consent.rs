@@ -1,63 +1,64 @@
-//! `consent`: what a project's files would start, and whether they may.
+//! `consent`: shows the servers that a project's files would start, and gives or revokes consent.
 //!
-//! Nothing is allowed in silence: a person at a terminal says yes, or a script says `--yes`.
+//! Consent is always explicit: the user confirms at the terminal, or passes `--yes`.
 
 use std::io::{self, BufRead as _, Write as _};
 
 use clap::Args;
 use serde::Serialize;
 use toolgate_gateway::ClientProcesses;
-use toolgate_host::{Entry, Scope, Setup, Standing};
+use toolgate_host::{ConfigScope, PlanEntry, Setup, StartStatus};
 
-use crate::context::Context;
-use crate::control::Question;
-use crate::exit::{Exit, Failure};
-use crate::operator::{OperatorRules, Operators, Requester};
-use crate::out::{self, Table, visible};
-use crate::reach::Living;
+use crate::cli_context::CliContext;
+use crate::control::ControlRequest;
+use crate::exit::{CliError, Exit};
+use crate::operator::{OperatorRules, OperatorVerifier, Requester};
+use crate::out::{self, TextTable, escape_invisible};
+use crate::server_access::RunningGateway;
 
+/// The arguments of `toolgate consent`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate consent\n  toolgate consent filesystem\n  \
     toolgate consent filesystem --revoke")]
-pub struct Consent {
-    /// Which server; without one, shows what waits for consent and what has it
+pub struct ConsentArgs {
+    /// Name of the server [default: list servers with and without consent]
     server: Option<String>,
-    /// Take the consent back
+    /// Revoke the consent
     #[arg(long, requires = "server", conflicts_with = "yes")]
     revoke: bool,
-    /// Consent without being asked
+    /// Give consent without a prompt
     #[arg(long, short, requires = "server")]
     yes: bool,
 }
 
-pub async fn run(context: &Context, options: &Consent) -> Result<Exit, Failure> {
-    let mut setup = context.setup().await?;
+pub async fn run(context: &CliContext, options: &ConsentArgs) -> Result<Exit, CliError> {
+    let mut setup = context.load_setup().await?;
     match &options.server {
         None => list(context, &setup).await,
         Some(name) if options.revoke => revoke(context, &mut setup, name).await,
-        Some(name) => give(context, &mut setup, name, options.yes).await,
+        Some(name) => give_consent(context, &mut setup, name, options.yes).await,
     }
 }
 
-/// Whether an entry's start is the user's to allow.
-fn is_proposed(entry: &&Entry) -> bool {
-    entry.origin.scope == Scope::Project && entry.standing != Standing::Disabled
+/// Returns true if a project declares the server and it is not disabled, so it needs consent.
+fn is_proposed(entry: &&PlanEntry) -> bool {
+    entry.origin.scope == ConfigScope::Project && entry.start_status != StartStatus::Disabled
 }
 
-/// One line of the list.
+/// One server in the list of consents, as JSON.
 #[derive(Debug, Serialize)]
-struct Line {
+struct ConsentJson {
     name: String,
-    /// `waiting`, `given`, or `unused`: given, for what no file read here declares.
+    /// `waiting`, `given`, or `unused` if no file that is read here declares the server this way.
     consent: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
     starts: String,
 }
 
-impl Line {
-    fn proposed(entry: &Entry) -> Self {
-        let waits = entry.standing == Standing::NeedsConsent;
+impl ConsentJson {
+    fn from_entry(entry: &PlanEntry) -> Self {
+        let waits = entry.start_status == StartStatus::NeedsConsent;
         Self {
             name: entry.spec.name.to_string(),
             consent: if waits { "waiting" } else { "given" },
@@ -66,118 +67,138 @@ impl Line {
         }
     }
 
-    fn unused(consent: &toolgate_host::Consent) -> Self {
+    fn from_unused(consent: &toolgate_host::Consent) -> Self {
         let (name, starts) = (consent.server.to_string(), consent.shown.clone());
         Self { name, consent: "unused", origin: None, starts }
     }
 }
 
-async fn list(context: &Context, setup: &Setup) -> Result<Exit, Failure> {
+async fn list(context: &CliContext, setup: &Setup) -> Result<Exit, CliError> {
     let proposed: Vec<_> = setup.plan().entries.iter().filter(is_proposed).collect();
     let given = setup.consents().await?;
     let unused = given.iter().filter(|consent| {
-        let meant = |entry: &&&Entry| entry.spec.name == consent.server;
+        let meant = |entry: &&&PlanEntry| entry.spec.name == consent.server;
         let entry = proposed.iter().find(meant);
         entry.is_none_or(|entry| entry.identity().to_string() != consent.digest)
     });
-    let lines = proposed.iter().map(|entry| Line::proposed(entry)).chain(unused.map(Line::unused));
+    let lines = proposed
+        .iter()
+        .map(|entry| ConsentJson::from_entry(entry))
+        .chain(unused.map(ConsentJson::from_unused));
     let lines: Vec<_> = lines.collect();
     if context.json {
         out::json(&lines)?;
     } else if lines.is_empty() {
-        out::note("no file of this project proposes a server, and no consent was given");
+        out::note("no project file declares a server, and there are no consents");
     } else {
         out::data(table(&lines).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-fn table(lines: &[Line]) -> String {
-    let mut table = Table::new(&["NAME", "CONSENT", "ORIGIN"]);
+fn table(lines: &[ConsentJson]) -> String {
+    let mut table = TextTable::new(&["NAME", "CONSENT", "ORIGIN"]);
     for line in lines {
-        let origin = line.origin.as_deref().unwrap_or("not declared here, or otherwise by now");
-        table.row([visible(&line.name), line.consent.to_owned(), visible(origin)]);
+        let origin = line.origin.as_deref().unwrap_or("not declared here, or changed since");
+        table.row([
+            escape_invisible(&line.name),
+            line.consent.to_owned(),
+            escape_invisible(origin),
+        ]);
     }
     table.text()
 }
 
-async fn give(
-    context: &Context,
+async fn give_consent(
+    context: &CliContext,
     setup: &mut Setup,
     name: &str,
     yes: bool,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let entry = setup.entry(name)?;
-    if entry.standing != Standing::NeedsConsent {
-        let why = match (is_proposed(&entry), &entry.standing) {
-            (_, Standing::Disabled) => "it is disabled",
-            (true, _) => "it has your consent already",
-            (false, _) => "you declared it yourself",
+    if entry.start_status != StartStatus::NeedsConsent {
+        let why = match (is_proposed(&entry), &entry.start_status) {
+            (_, StartStatus::Disabled) => "it is disabled",
+            (true, _) => "it already has your consent",
+            (false, _) => "your own config declares it",
         };
         out::note(&format!("{name} needs no consent: {why}"));
         return Ok(Exit::Done);
     }
     if context.json {
-        out::json(&Line::proposed(entry))?;
+        out::json(&ConsentJson::from_entry(entry))?;
     } else {
-        out::line(&format!("{name}, proposed by {}:", visible(&entry.origin.to_string())))?;
+        out::line(&format!(
+            "{name}, declared in {}:",
+            escape_invisible(&entry.origin.to_string())
+        ))?;
         out::line(&entry.consent_text())?;
     }
-    if !yes && !agreed(name)? {
-        return Err(Failure::failed(format!("start `{name}`: you did not consent")));
+    if !yes && !ask_consent(name)? {
+        return Err(CliError::failed(format!("no consent was given to `{name}`")));
     }
     authorize(context, setup, &format!("consent to {name}")).await?;
     setup.consent(name).await?;
-    out::note(&format!("{name} may start now, as shown; a change of it asks again"));
-    tell_owner(context, name).await;
+    out::note(&format!("{name} may now start as shown; any change needs new consent"));
+    notify_gateway(context, name).await;
     Ok(Exit::Done)
 }
 
-async fn revoke(context: &Context, setup: &mut Setup, name: &str) -> Result<Exit, Failure> {
+async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit, CliError> {
     authorize(context, setup, &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
-        return Err(Failure::failed(format!("take back the consent to `{name}`: there is none"))
-            .hint("`toolgate consent` shows what has consent"));
+        return Err(CliError::failed(format!("`{name}` has no consent"))
+            .hint("run `toolgate consent` to list consents"));
     }
     out::note(&format!("{name} may no longer start"));
-    tell_owner(context, name).await;
+    notify_gateway(context, name).await;
     Ok(Exit::Done)
 }
 
-/// Consents are the operator's. A living gateway knows which processes are clients of it; without
-/// one the passphrase decides.
-async fn authorize(context: &Context, setup: &Setup, change: &str) -> Result<(), Failure> {
-    if let Some(living) = Living::at(context).await {
-        return living.ask(&Question::Authorize { change: change.to_owned() }).await.map(|_| ());
+/// Checks that the operator makes this change. A running gateway also rejects processes of its own
+/// clients; without one, the passphrase decides.
+async fn authorize(context: &CliContext, setup: &Setup, change: &str) -> Result<(), CliError> {
+    if let Some(gateway) = RunningGateway::find_any(context).await {
+        return gateway
+            .ask(&ControlRequest::Authorize { change: change.to_owned() })
+            .await
+            .map(|_| ());
     }
-    let operators = Operators::of(&context.home, ClientProcesses::default());
+    let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
     let needed = operators.has_passphrase();
-    let asker = Requester::here(if needed { context.typed.passphrase()? } else { None });
-    operators.identify(OperatorRules::from(setup.plan()), &asker).await.map(|_| ())
+    let requester =
+        Requester::this_process(if needed { context.passphrase_input.passphrase()? } else { None });
+    operators.identify(OperatorRules::from(setup.plan()), &requester).await.map(|_| ())
 }
 
-/// A living gateway takes the server as it stands now.
-pub(super) async fn tell_owner(context: &Context, name: &str) {
-    let Some(living) = Living::of(context).await else { return };
-    let question = Question::Reconsider { server: name.to_owned() };
-    let taken = living.ask(&question).await.map(|answer| answer.get() == "true");
-    let pid = living.owner.pid;
-    out::note(&match taken {
-        Ok(true) => format!("the gateway of process {pid} has taken it up"),
-        Ok(false) => format!("the gateway of process {pid} does not read this project's files"),
-        Err(failure) => format!("the gateway of process {pid} must be started again: {failure}"),
+/// Makes a running gateway reload the server, and prints the result.
+pub(super) async fn notify_gateway(context: &CliContext, name: &str) {
+    let Some(gateway) = RunningGateway::find_compatible(context).await else { return };
+    let question = ControlRequest::Reconsider { server: name.to_owned() };
+    let reloaded = gateway.ask(&question).await.map(|answer| answer.get() == "true");
+    let pid = gateway.info.pid;
+    out::note(&match reloaded {
+        Ok(true) => format!("the running gateway (process {pid}) reloaded it"),
+        Ok(false) => {
+            format!("the running gateway (process {pid}) does not read this project's files")
+        }
+        Err(failure) => {
+            format!("the running gateway (process {pid}) must be restarted: {failure}")
+        }
     });
 }
 
-fn agreed(name: &str) -> Result<bool, Failure> {
-    if !out::can_ask() {
-        return Err(Failure::refused(format!("consent to `{name}`: nobody can be asked here"))
-            .hint(format!("look at it, then say so: toolgate consent {name} --yes")));
+fn ask_consent(name: &str) -> Result<bool, CliError> {
+    if !out::can_prompt() {
+        return Err(CliError::refused(format!(
+            "cannot ask for consent to `{name}` without a terminal"
+        ))
+        .hint(format!("check the server, then run `toolgate consent {name} --yes`")));
     }
     let mut stderr = io::stderr();
-    let _ = write!(stderr, "Let it start, exactly like this? [y/N] ").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "Allow it to start like this? [y/N] ").and_then(|()| stderr.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| Failure::failed(format!("read your answer: {error}")))?;
+    read.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }

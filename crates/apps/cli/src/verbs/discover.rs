@@ -1,4 +1,4 @@
-//! `discover`: what servers offer, under the names callers see.
+//! `discover`: shows what servers offer, with the exposed names.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,76 +6,79 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use crate::context::Context;
-use crate::control::{Inventory, Offer, Question};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Spinner, visible, visible_lines};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, InventoryEntry, ServerInventory};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, Spinner, escape_invisible, escape_invisible_lines};
+use crate::server_access::ServerAccess;
 
-/// How long servers may take that are still starting, where all are looked at.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait for starting servers when all servers are shown.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The arguments of `toolgate discover`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate discover\n  toolgate discover sample --schema\n  \
     toolgate discover sample --as research")]
-pub struct Discover {
-    /// Which server; all of them if none is named
+pub struct DiscoverArgs {
+    /// Name of the server [default: all servers]
     server: Option<String>,
-    /// Show what each tool takes and gives
+    /// Show the input and output schemas of tools
     #[arg(long)]
     schema: bool,
 }
 
-pub async fn run(context: &Context, options: &Discover) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &DiscoverArgs) -> Result<Exit, CliError> {
     match &options.server {
-        Some(server) => one(context, server, options.schema).await,
-        None => all(context, options.schema).await,
+        Some(server) => discover_one(context, server, options.schema).await,
+        None => discover_all(context, options.schema).await,
     }
 }
 
-async fn one(context: &Context, server: &str, schema: bool) -> Result<Exit, Failure> {
+async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Result<Exit, CliError> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
-    let reach = Reach::find(context, Terms::only(server)).await?;
-    let (server, profile) = (server.to_owned(), context.seeing().to_owned());
-    let inventory = reach.ask::<Inventory>(&Question::Discover { server, profile }).await;
-    reach.close().await;
+    let access = ServerAccess::find(context, EmbeddedGatewayOptions::single_server(server)).await?;
+    let (server, profile) = (server.to_owned(), context.profile_or_default().to_owned());
+    let inventory =
+        access.ask::<ServerInventory>(&ControlRequest::Discover { server, profile }).await;
+    access.close().await;
     drop(spinner);
     let inventory = inventory?;
-    inventory.usable()?;
+    inventory.check_usable()?;
     match context.json {
         true => out::json(&inventory)?,
-        false => out::data(shown(&inventory, schema).as_bytes())?,
+        false => out::data(inventory_text(&inventory, schema).as_bytes())?,
     }
     Ok(Exit::Done)
 }
 
-/// Each of them; one that cannot be used is shown with its reason, and hides no other.
-async fn all(context: &Context, schema: bool) -> Result<Exit, Failure> {
+/// Shows all servers. A server that cannot be used is shown with the reason.
+async fn discover_all(context: &CliContext, schema: bool) -> Result<Exit, CliError> {
     let spinner = Spinner::new("waiting for servers");
-    let reach = Reach::find(context, Terms::default()).await?;
-    let wait_ms = PATIENCE.as_millis().try_into().unwrap_or(u64::MAX);
-    let question = Question::DiscoverAll { profile: context.seeing().to_owned(), wait_ms };
-    let inventories = reach.ask::<Vec<Inventory>>(&question).await;
-    reach.close().await;
+    let access = ServerAccess::find(context, EmbeddedGatewayOptions::default()).await?;
+    let wait_ms = START_TIMEOUT.as_millis().try_into().unwrap_or(u64::MAX);
+    let question =
+        ControlRequest::DiscoverAll { profile: context.profile_or_default().to_owned(), wait_ms };
+    let inventories = access.ask::<Vec<ServerInventory>>(&question).await;
+    access.close().await;
     drop(spinner);
     let inventories = inventories?;
     if context.json {
         out::json(&inventories)?;
         return Ok(Exit::Done);
     }
-    let shown: Vec<_> = inventories.iter().map(|it| shown(it, schema)).collect();
+    let shown: Vec<_> = inventories.iter().map(|it| inventory_text(it, schema)).collect();
     out::data(shown.join("\n").as_bytes())?;
     Ok(Exit::Done)
 }
 
-fn shown(inventory: &Inventory, schema: bool) -> String {
-    let mut text = format!("{}: {}\n", visible(&inventory.server), inventory.state);
+fn inventory_text(inventory: &ServerInventory, schema: bool) -> String {
+    let mut text = format!("{}: {}\n", escape_invisible(&inventory.server), inventory.state);
     if let Some(reason) = &inventory.reason {
-        text.push_str(&format!("    {}\n", visible(reason)));
+        text.push_str(&format!("    {}\n", escape_invisible(reason)));
     }
     if let Some(instructions) = &inventory.instructions {
-        text.push_str(&format!("{}\n", visible(first_line(instructions))));
+        text.push_str(&format!("{}\n", escape_invisible(first_line(instructions))));
     }
     for (heading, offers) in [
         ("Tools", &inventory.tools),
@@ -86,26 +89,26 @@ fn shown(inventory: &Inventory, schema: bool) -> String {
         if !offers.is_empty() {
             text.push_str(&format!("\n{heading}\n"));
             let seen = offers.iter().filter(|offer| offer.hidden.is_none());
-            text.extend(seen.map(|offer| described(offer, schema)));
-            text.push_str(&hidden(offers));
+            text.extend(seen.map(|offer| entry_text(offer, schema)));
+            text.push_str(&hidden_text(offers));
         }
     }
     text
 }
 
-fn described(offer: &Offer, schema: bool) -> String {
+fn entry_text(offer: &InventoryEntry, schema: bool) -> String {
     let exposed = match &offer.exposed {
-        Some(exposed) if *exposed != offer.name => format!(" (as {})", visible(exposed)),
+        Some(exposed) if *exposed != offer.name => format!(" (as {})", escape_invisible(exposed)),
         _ => String::new(),
     };
     let definition: Value = serde_json::from_str(offer.definition.get()).unwrap_or_default();
-    let mut text = format!("  {}{exposed}\n", visible(&offer.name));
+    let mut text = format!("  {}{exposed}\n", escape_invisible(&offer.name));
     match first_line(definition["description"].as_str().unwrap_or_default()) {
         "" => {}
-        description => text.push_str(&format!("      {}\n", visible(description))),
+        description => text.push_str(&format!("      {}\n", escape_invisible(description))),
     }
     if schema {
-        for (label, key) in [("takes", "inputSchema"), ("gives", "outputSchema")] {
+        for (label, key) in [("input", "inputSchema"), ("output", "outputSchema")] {
             if let Some(schema) = definition.get(key) {
                 text.push_str(&format!("      {label} {}\n", indented(schema)));
             }
@@ -116,19 +119,19 @@ fn described(offer: &Offer, schema: bool) -> String {
 
 fn indented(schema: &Value) -> String {
     let text = serde_json::to_string_pretty(schema).unwrap_or_default();
-    visible_lines(&text).replace('\n', "\n      ")
+    escape_invisible_lines(&text).replace('\n', "\n      ")
 }
 
-/// What is not seen, in a line for each reason.
-fn hidden(offers: &[Offer]) -> String {
+/// Returns the hidden capabilities, grouped by reason.
+fn hidden_text(offers: &[InventoryEntry]) -> String {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for offer in offers {
         if let Some(why) = &offer.hidden {
-            reasons.entry(why).or_default().push(visible(&offer.name));
+            reasons.entry(why).or_default().push(escape_invisible(&offer.name));
         }
     }
     let line = |(why, names): (&str, Vec<String>)| {
-        format!("  hidden: {}\n      {}\n", names.join(", "), visible(why))
+        format!("  hidden: {}\n      {}\n", names.join(", "), escape_invisible(why))
     };
     reasons.into_iter().map(line).collect()
 }

@@ -1,84 +1,89 @@
-//! `export`: the servers of this home, in another host's dialect.
+//! `export`: writes the servers of this home in the dialect of another client.
 //!
-//! What may be a credential is written only where that was asked for: otherwise a variable stands
-//! there, or nothing, and the report says which.
+//! Values that may be credentials are written only with `--with-secrets`. Otherwise a variable
+//! replaces them or the field is left out, and the report lists them.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 use toolgate_host::config::{
-    Access, Dialect, EditError, Editing, FileRef, FileSettings, Input, Written, edit_file, template,
+    Dialect, EditError, EditOptions, FileAccess, FileRef, FileSettings, InputSpec, WrittenDocument,
+    edit_file, template,
 };
-use toolgate_host::{Entry, Scope, ServerSpec, Setup, TransportSpec};
+use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
-use crate::carry::literals::{Instead, Literal, Place, replaced, variable_name};
-use crate::carry::report::{Lost, tell_lost};
-use crate::context::Context;
-use crate::control::{Finding, no_server};
-use crate::exit::{Exit, Failure, chain};
-use crate::offered::offered;
-use crate::out::{self, visible};
+use crate::cli_context::CliContext;
+use crate::control::{ConfigFinding, unknown_server_error};
+use crate::exit::{CliError, Exit, error_chain};
+use crate::out::{self, escape_invisible};
+use crate::suggesting_parser::with_suggestions;
+use crate::transfer::literals::{
+    CredentialLiteral, LiteralLocation, LiteralReplacement, replace_literals, variable_name,
+};
+use crate::transfer::losses::{LossJson, print_losses};
 
+/// The arguments of `toolgate export`.
 #[derive(Debug, Args)]
-#[command(after_help = "Values that may be credentials are replaced by variables, or left out \
-    where the dialect has none; the report says which.\n\n\
+#[command(after_help = "Values that may be credentials are replaced with variables, or left out \
+    if the dialect has no variables; the report lists them.\n\n\
     Examples:\n  toolgate export --to mcp-json\n  toolgate export --to codex github git -o config.toml\n  \
     toolgate export --to vscode -o .vscode/mcp.json --replace")]
-pub struct Export {
-    /// Which servers; without one, every enabled one
+pub struct ExportArgs {
+    /// Names of the servers [default: all enabled servers]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// In which dialect
-    #[arg(long, value_name = "DIALECT", value_parser = offered(dialect, dialects))]
+    /// Dialect to write
+    #[arg(long, value_name = "DIALECT", value_parser = with_suggestions(parse_dialect, dialect_names))]
     to: Dialect,
-    /// Write them into this file, beside what it declares already
+    /// Add the servers to this file instead of printing them
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write the file anew instead
+    /// Replace the whole file
     #[arg(long, requires = "output")]
     replace: bool,
-    /// Write values that may be credentials as they are
+    /// Include values that may be credentials
     #[arg(long)]
     with_secrets: bool,
 }
 
-fn dialects() -> Vec<&'static str> {
+fn dialect_names() -> Vec<&'static str> {
     Dialect::ALL.map(Dialect::as_str).to_vec()
 }
 
-fn dialect(text: &str) -> Result<Dialect, String> {
-    Dialect::named(text).ok_or_else(|| format!("there are {}", dialects().join(", ")))
+fn parse_dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::from_name(text)
+        .ok_or_else(|| format!("expected one of {}", dialect_names().join(", ")))
 }
 
-/// What became of an export.
+/// The JSON output of `export`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct ExportReport {
     dialect: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<PathBuf>,
     servers: Vec<String>,
-    losses: Vec<Lost>,
-    secrets: Vec<Hidden>,
+    losses: Vec<LossJson>,
+    secrets: Vec<OmittedSecret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
-/// A value that was not written.
+/// A credential that was not written.
 #[derive(Debug, Serialize)]
-struct Hidden {
+struct OmittedSecret {
     server: String,
     field: String,
-    /// The variable that stands there; none: the field is left out.
+    /// The variable that replaces it, or `None` if the field is left out.
     instead: Option<String>,
 }
 
-pub async fn run(context: &Context, options: &Export) -> Result<Exit, Failure> {
-    let setup = context.setup().await?;
-    // A server that is missing may be one of these.
-    let findings: Vec<_> = setup.plan().diagnostics.iter().map(Finding::from).collect();
-    out::faults(&findings, context.verbose);
-    let mut report = Report {
+pub async fn run(context: &CliContext, options: &ExportArgs) -> Result<Exit, CliError> {
+    let setup = context.load_setup().await?;
+    // These findings explain why a server may be missing.
+    let findings: Vec<_> = setup.plan().diagnostics.iter().map(ConfigFinding::from).collect();
+    out::print_findings_summary(&findings, context.verbose);
+    let mut report = ExportReport {
         dialect: options.to.as_str(),
         file: options.output.clone(),
         servers: Vec::new(),
@@ -86,118 +91,127 @@ pub async fn run(context: &Context, options: &Export) -> Result<Exit, Failure> {
         secrets: Vec::new(),
         text: None,
     };
-    let specs = chosen(&setup, options, &mut report)?;
-    let at = place(options)?;
+    let specs = select_servers(&setup, options, &mut report)?;
+    let at = output_location(options)?;
     let written = match &options.output {
-        None => anew(options.to, &specs, &at).map_err(|error| unwritable(options.to, &error))?,
-        Some(file) => into_file(options, &specs, &at, file)?,
+        None => {
+            write_new(options.to, &specs, &at).map_err(|error| write_error(options.to, &error))?
+        }
+        Some(file) => write_into_file(options, &specs, &at, file)?,
     };
-    report.losses.extend(written.losses.iter().map(Lost::from));
-    left_out(&mut report);
+    report.losses.extend(written.losses.iter().map(LossJson::from));
+    mark_omitted(&mut report);
     if options.output.is_none() {
         report.text = Some(written.text);
     }
-    tell(context, &report)?;
+    print_report(context, &report)?;
     Ok(Exit::Done)
 }
 
-/// The servers that are meant, without what must not be written.
-fn chosen(
+/// Returns the selected servers, without what must not be written.
+fn select_servers(
     setup: &Setup,
-    options: &Export,
-    report: &mut Report,
-) -> Result<Vec<ServerSpec>, Failure> {
+    options: &ExportArgs,
+    report: &mut ExportReport,
+) -> Result<Vec<ServerSpec>, CliError> {
     let entries = &setup.plan().entries;
     let named = |name: &String| {
         let entry = entries.iter().find(|entry| entry.spec.name.as_str() == name);
         let names = entries.iter().map(|entry| entry.spec.name.as_str());
-        entry.ok_or_else(|| no_server(name, names))
+        entry.ok_or_else(|| unknown_server_error(name, names))
     };
-    let meant: Vec<&Entry> = match &options.names[..] {
+    let selected: Vec<&PlanEntry> = match &options.names[..] {
         [] => entries.iter().filter(|entry| entry.spec.enabled).collect(),
         names => names.iter().map(named).collect::<Result<_, _>>()?,
     };
     let mut specs = Vec::new();
-    for Entry { spec, .. } in meant {
+    for PlanEntry { spec, .. } in selected {
         if spec.transport == TransportSpec::BuiltIn {
-            let why = "it lives inside this program";
-            report.losses.push(Lost::of(spec.name.as_str(), "server", why));
+            let why = "it is built into toolgate";
+            report.losses.push(LossJson::of(spec.name.as_str(), "server", why));
             continue;
         }
         report.servers.push(spec.name.to_string());
-        specs.push(if options.with_secrets { spec.clone() } else { veiled(spec, options, report) });
+        specs.push(if options.with_secrets {
+            spec.clone()
+        } else {
+            hide_secrets(spec, options, report)
+        });
     }
     Ok(specs)
 }
 
-/// The server with a variable in the place of whatever may be a credential.
-fn veiled(spec: &ServerSpec, options: &Export, report: &mut Report) -> ServerSpec {
+/// Replaces everything in a server that may be a credential with variables.
+fn hide_secrets(spec: &ServerSpec, options: &ExportArgs, report: &mut ExportReport) -> ServerSpec {
     let server = spec.name.as_str();
-    replaced(spec, &mut |literal| {
-        let variable = stand_in(server, literal);
-        // Inside a text there is no field of its own that could be left out by the writer.
-        let sayable = match literal.place {
-            Place::Env | Place::Value => true,
-            Place::Inside => options.to.says(&variable),
-            Place::Foreign => false,
+    replace_literals(spec, &mut |literal| {
+        let variable = placeholder_variable(server, literal);
+        // Part of a text is not a field that the writer could leave out.
+        let sayable = match literal.location {
+            LiteralLocation::Env | LiteralLocation::Value => true,
+            LiteralLocation::Embedded => options.to.can_express(&variable),
+            LiteralLocation::Foreign => false,
         };
         let instead = sayable.then(|| variable.clone());
         let (server, field) = (server.to_owned(), literal.field.clone());
-        report.secrets.push(Hidden { server, field, instead });
-        if sayable { Instead::Text(variable) } else { Instead::Nothing }
+        report.secrets.push(OmittedSecret { server, field, instead });
+        if sayable { LiteralReplacement::Text(variable) } else { LiteralReplacement::Remove }
     })
 }
 
-fn stand_in(server: &str, literal: &Literal) -> String {
-    let name = match literal.place {
-        Place::Env => {
+fn placeholder_variable(server: &str, literal: &CredentialLiteral) -> String {
+    let name = match literal.location {
+        LiteralLocation::Env => {
             let is_name = literal.name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
             if is_name { literal.name.clone() } else { variable_name(&[&literal.name]) }
         }
         _ => variable_name(&[server, &literal.name]),
     };
-    literal.bare.clone().unwrap_or_else(|| format!("${{env:{name}}}"))
+    literal.without_defaults.clone().unwrap_or_else(|| format!("${{env:{name}}}"))
 }
 
-/// Where the text is to lie: it decides what relative paths mean. Without a file nobody knows, and
-/// everything is written out.
-fn place(options: &Export) -> Result<FileRef, Failure> {
-    let failed = |error| Failure::failed(format!("find the current folder: {error}"));
+/// Returns the location of the output, which decides how relative paths are written. Without a file
+/// they are written as absolute paths.
+fn output_location(options: &ExportArgs) -> Result<FileRef, CliError> {
+    let failed = |error| CliError::failed(format!("cannot resolve the current folder: {error}"));
     let here = std::env::current_dir().map_err(failed)?;
     Ok(match &options.output {
-        None => FileRef::new(here.join("export"), Scope::User),
+        None => FileRef::new(here.join("export"), ConfigScope::User),
         Some(file) => {
             let file = std::path::absolute(file).map_err(failed)?;
             match file.starts_with(&here) {
-                true => FileRef::new(file, Scope::Project).of_project(here),
-                false => FileRef::new(file, Scope::User),
+                true => FileRef::new(file, ConfigScope::Project).with_project(here),
+                false => FileRef::new(file, ConfigScope::User),
             }
         }
     })
 }
 
-/// A document of these servers alone. Where the dialect asks people for values it needs to be told
-/// which.
-fn anew(to: Dialect, specs: &[ServerSpec], at: &FileRef) -> Result<Written, EditError> {
+/// Returns a new document with only these servers. VS Code also needs a list of values to ask for.
+fn write_new(
+    to: Dialect,
+    specs: &[ServerSpec],
+    at: &FileRef,
+) -> Result<WrittenDocument, EditError> {
     let mut settings = FileSettings::default();
     if to == Dialect::VsCode {
-        settings.inputs = asked_for(specs);
+        settings.inputs = secret_inputs(specs);
     }
     to.write(specs, &settings, at)
 }
 
-fn asked_for(specs: &[ServerSpec]) -> Vec<Input> {
-    let mut inputs: Vec<Input> = Vec::new();
-    for variable in specs.iter().flat_map(texts).flat_map(|text| template::variables(&text)) {
+fn secret_inputs(specs: &[ServerSpec]) -> Vec<InputSpec> {
+    let mut inputs: Vec<InputSpec> = Vec::new();
+    for variable in specs.iter().flat_map(spec_texts).flat_map(|text| template::variables(&text)) {
         let known = inputs.iter().any(|input| input.id == variable.name);
-        if variable.source == template::Source::Secret && !known {
-            inputs.push(Input { id: variable.name, description: None, password: true });
+        if variable.source == template::VariableSource::Secret && !known {
+            inputs.push(InputSpec { id: variable.name, description: None, password: true });
         }
     }
     inputs
 }
 
-fn texts(spec: &ServerSpec) -> Vec<String> {
+fn spec_texts(spec: &ServerSpec) -> Vec<String> {
     let mut texts = Vec::new();
     match &spec.transport {
         TransportSpec::Stdio(stdio) => {
@@ -214,21 +228,21 @@ fn texts(spec: &ServerSpec) -> Vec<String> {
     texts
 }
 
-fn into_file(
-    options: &Export,
+fn write_into_file(
+    options: &ExportArgs,
     specs: &[ServerSpec],
     at: &FileRef,
     file: &Path,
-) -> Result<Written, Failure> {
-    let access = match options.with_secrets || at.scope == Scope::User {
-        true => Access::Private,
-        false => Access::Shared,
+) -> Result<WrittenDocument, CliError> {
+    let access = match options.with_secrets || at.scope == ConfigScope::User {
+        true => FileAccess::Private,
+        false => FileAccess::Shared,
     };
     let mut losses = Vec::new();
-    let editing = Editing { access, backup: true };
+    let editing = EditOptions { access, backup: true };
     let edited = edit_file(file, editing, |before| {
         if options.replace || before.trim().is_empty() {
-            let written = anew(options.to, specs, at)?;
+            let written = write_new(options.to, specs, at)?;
             losses = written.losses;
             return Ok(Some(written.text));
         }
@@ -241,63 +255,68 @@ fn into_file(
         Ok(Some(text))
     });
     let edited = edited.map_err(|error| {
-        Failure::failed(chain(&error)).hint("--replace writes the file anew, and keeps a backup")
+        CliError::failed(error_chain(&error))
+            .hint("use --replace to replace the whole file; a backup is kept")
     })?;
     out::note(&match (edited.changed, &edited.backup) {
-        (false, _) => format!("{} says all of it already", file.display()),
+        (false, _) => format!("{} is already up to date", file.display()),
         (true, None) => format!("wrote {}", file.display()),
         (true, Some(kept)) => {
-            format!("wrote {}; what it held before is in {}", file.display(), kept.display())
+            format!("wrote {}; backup in {}", file.display(), kept.display())
         }
     });
-    Ok(Written { text: String::new(), losses })
+    Ok(WrittenDocument { text: String::new(), losses })
 }
 
-/// A variable the dialect could not say after all is no stand-in: the field is gone, and told of
-/// once.
-fn left_out(report: &mut Report) {
-    let Report { losses, secrets, .. } = report;
+/// Marks credentials as left out if the dialect could not write their variable either, so that each
+/// is reported once.
+fn mark_omitted(report: &mut ExportReport) {
+    let ExportReport { losses, secrets, .. } = report;
     for hidden in secrets {
         let before = losses.len();
-        losses.retain(|lost| !is_about(lost, hidden));
+        losses.retain(|lost| !is_loss_of(lost, hidden));
         if losses.len() < before {
             hidden.instead = None;
         }
     }
 }
 
-/// Whether a loss is that of a hidden value: its dialect may have another word for the table.
-fn is_about(lost: &Lost, hidden: &Hidden) -> bool {
+/// Returns true if a loss is about this credential. The dialect may name the table differently.
+fn is_loss_of(lost: &LossJson, hidden: &OmittedSecret) -> bool {
     let key = |field: &str| field.split_once('.').map_or(field, |(_, key)| key).to_owned();
     lost.server.as_ref() == Some(&hidden.server) && key(&lost.field) == key(&hidden.field)
 }
 
-fn unwritable(to: Dialect, error: &EditError) -> Failure {
-    Failure::failed(format!("write {to}: failed to {error}"))
+fn write_error(to: Dialect, error: &EditError) -> CliError {
+    CliError::failed(format!("cannot write {to}: {error}"))
 }
 
-fn tell(context: &Context, report: &Report) -> Result<(), Failure> {
+fn print_report(context: &CliContext, report: &ExportReport) -> Result<(), CliError> {
     if context.json {
         out::json(report)?;
     } else if let Some(text) = &report.text {
         out::data(text.as_bytes())?;
     }
-    for Hidden { server, field, instead } in &report.secrets {
+    for OmittedSecret { server, field, instead } in &report.secrets {
         let instead = match instead {
-            Some(variable) => format!("{variable} stands there"),
-            None => "it is left out".to_owned(),
+            Some(variable) => format!("replaced with {variable}"),
+            None => "left out".to_owned(),
         };
-        out::note(&format!("not written: `{}` of {server}: {}", visible(field), visible(&instead)));
+        out::note(&format!(
+            "not written: `{}` of {server}: {}",
+            escape_invisible(field),
+            escape_invisible(&instead)
+        ));
     }
     if !report.secrets.is_empty() {
         out::note(&format!(
-            "{} --with-secrets writes values that may be credentials",
+            "{} use --with-secrets to include values that may be credentials",
             out::cyan("hint:")
         ));
     }
-    tell_lost(&report.losses);
+    print_losses(&report.losses);
     if report.servers.is_empty() {
-        out::note("no server is declared and enabled: there is nothing to export");
+        out::note("nothing to export: no server is declared and enabled");
     }
     Ok(())
 }

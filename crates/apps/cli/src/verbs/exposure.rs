@@ -1,38 +1,42 @@
-//! `exposure`: what callers with a profile see, under which names, at what cost, and why.
+//! `exposure`: shows what callers with a profile see, under which names, at what cost, and why.
 //!
-//! It prints what the gate decided, and starts no server.
+//! It prints the decisions of the gate and starts no server.
 
 use clap::Args;
 use serde_json::{Value, json};
 use toolgate_host::config::nearest;
 
-use super::search::tell_unknown;
-use crate::context::Context;
-use crate::control::{Decision, Exposed, Line, Question, Sum, Totals};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Cut, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use super::search::print_unknown_servers;
+use crate::cli_context::CliContext;
+use crate::control::{
+    ControlRequest, DecisionJson, ExposureReport, ExposureRowJson, TokenSum, TokenTotals,
+};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::server_access::ServerAccess;
 
+/// The arguments of `toolgate exposure`.
 #[derive(Debug, Args)]
-#[command(after_help = "No server is started: what they offered last is shown.\n\n\
+#[command(after_help = "No server is started: the output shows what servers last offered.\n\n\
     Examples:\n  toolgate exposure\n  toolgate exposure --as research --json\n  \
     toolgate exposure --why sample/echo\n  toolgate exposure --totals")]
-pub struct Exposure {
-    /// Explain one capability: by its own name, its alias, the name it is seen under, or SERVER/NAME
+pub struct ExposureArgs {
+    /// Explain one capability, by its name, alias, exposed name or SERVER/NAME
     #[arg(long, value_name = "NAME")]
     why: Option<String>,
-    /// Show what the list of tools costs, as it is sent and as it could be, and nothing else
+    /// Show only the token cost of the tool list, in each exposure mode
     #[arg(long, conflicts_with = "why")]
     totals: bool,
 }
 
-pub async fn run(context: &Context, options: &Exposure) -> Result<Exit, Failure> {
-    let terms = Terms { idle: true, ..Terms::default() };
-    let reach = Reach::find(context, terms).await?;
-    let question = Question::Exposure { profile: context.seeing().to_owned() };
-    let exposed = reach.ask::<Exposed>(&question).await;
-    reach.close().await;
+pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit, CliError> {
+    let gateway_options =
+        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() };
+    let access = ServerAccess::find(context, gateway_options).await?;
+    let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
+    let exposed = access.ask::<ExposureReport>(&question).await;
+    access.close().await;
     let exposed = exposed?;
     match &options.why {
         Some(name) => explain(context, &exposed, name)?,
@@ -42,69 +46,73 @@ pub async fn run(context: &Context, options: &Exposure) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, exposed: &Exposed) -> Result<(), Failure> {
-    tell(exposed);
+fn show(context: &CliContext, exposed: &ExposureReport) -> Result<(), CliError> {
+    print_notes(exposed);
     match context.json {
-        true => out::json(&exposed.lines.iter().map(shape).collect::<Vec<_>>()),
+        true => out::json(&exposed.lines.iter().map(row_json).collect::<Vec<_>>()),
         false => {
-            let (lines, sums) = (table(&exposed.lines), totals(&exposed.totals));
+            let (lines, sums) = (table(&exposed.lines), totals_table(&exposed.totals));
             out::data(format!("{lines}\n{sums}").as_bytes())
         }
     }
 }
 
-/// The stable shape; `--why` tells more.
-fn shape(line: &Line) -> Value {
-    let Line { server, kind, name, exposed, visible, because, tokens, decision, .. } = line;
+/// Returns a row in its stable JSON form; `--why` shows more.
+fn row_json(line: &ExposureRowJson) -> Value {
+    let ExposureRowJson { server, kind, name, exposed, visible, because, tokens, decision, .. } =
+        line;
     json!({
         "server": server, "kind": kind, "name": name, "exposed": exposed,
         "visible": visible, "because": because, "tokens": tokens, "decision": decision,
     })
 }
 
-fn show_totals(context: &Context, exposed: &Exposed) -> Result<(), Failure> {
-    tell(exposed);
+fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<(), CliError> {
+    print_notes(exposed);
     match context.json {
         true => out::json(&exposed.totals),
-        false => out::data(totals(&exposed.totals).as_bytes()),
+        false => out::data(totals_table(&exposed.totals).as_bytes()),
     }
 }
 
-/// What is beside the data.
-fn tell(exposed: &Exposed) {
-    tell_unknown(&exposed.unknown);
+/// Prints which servers are not shown, and other findings.
+fn print_notes(exposed: &ExposureReport) {
+    print_unknown_servers(&exposed.unknown);
     for unknown in exposed.unknown.iter().filter(|it| !it.usable) {
-        let (server, state) = (visible(&unknown.server), visible(&unknown.state));
-        out::note(&format!("{} nothing is shown of {server}: {state}", out::cyan("note:")));
+        let (server, state) = (escape_invisible(&unknown.server), escape_invisible(&unknown.state));
+        out::note(&format!("{} {server} is not shown: {state}", out::cyan("note:")));
     }
-    out::remarks(&exposed.findings);
+    out::print_notes(&exposed.findings);
 }
 
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[ExposureRowJson]) -> String {
     let headings = ["SERVER", "KIND", "NAME", "EXPOSED", "CALLS", "TOKENS", "BECAUSE"];
-    let mut table = Table::new(&headings).soft(2, Cut::End).soft(3, Cut::End).soft(6, Cut::End);
+    let mut table = TextTable::new(&headings)
+        .truncatable(2, TruncatedEnd::End)
+        .truncatable(3, TruncatedEnd::End)
+        .truncatable(6, TruncatedEnd::End);
     for line in lines {
         table.row([
-            visible(&line.server),
+            escape_invisible(&line.server),
             line.kind.clone(),
-            visible(&line.name),
-            seen_as(line),
-            effect(line),
+            escape_invisible(&line.name),
+            exposed_name_text(line),
+            effect_text(line),
             line.tokens.to_string(),
-            visible(&line.because),
+            escape_invisible(&line.because),
         ]);
     }
-    table.fitted()
+    table.text_for_terminal()
 }
 
-/// What the tools cost, of each server and in all, in each way they could be exposed.
-fn totals(totals: &Totals) -> String {
-    let mut table = Table::new(&["TOKENS OF", "TOOLS", "SENT", "ALL", "SEARCH", "AUTO"]);
+/// Returns a table of the tokens of all tools, per server and in total, in each exposure mode.
+fn totals_table(totals: &TokenTotals) -> String {
+    let mut table = TextTable::new(&["TOKENS OF", "TOOLS", "SENT", "ALL", "SEARCH", "AUTO"]);
     for sum in totals.servers.iter().chain([&totals.list]) {
-        let Sum { server, tools, all, search, auto, sent } = sum;
+        let TokenSum { server, tools, all, search, auto, sent } = sum;
         let whose = server.as_deref().map_or_else(
-            || format!("profile {} ({})", visible(&totals.profile), totals.expose),
-            visible,
+            || format!("profile {} ({})", escape_invisible(&totals.profile), totals.expose),
+            escape_invisible,
         );
         let numbers = [*sent, *all, *search, *auto].map(|number| number.to_string());
         table.row([whose, tools.to_string()].into_iter().chain(numbers));
@@ -112,78 +120,80 @@ fn totals(totals: &Totals) -> String {
     table.text()
 }
 
-fn seen_as(line: &Line) -> String {
+fn exposed_name_text(line: &ExposureRowJson) -> String {
     match &line.exposed {
-        Some(exposed) if line.visible => visible(exposed),
+        Some(exposed) if line.visible => escape_invisible(exposed),
         _ => "(hidden)".to_owned(),
     }
 }
 
-/// What a call would be decided as, in a word.
-fn effect(line: &Line) -> String {
+/// Returns the decision about a call as one word.
+fn effect_text(line: &ExposureRowJson) -> String {
     match &line.decision {
         Some(decision) if line.visible => decision.effect.clone(),
         _ => "–".to_owned(),
     }
 }
 
-/// Explains what is meant by a name: more than one where several servers have it.
-fn explain(context: &Context, exposed: &Exposed, name: &str) -> Result<(), Failure> {
-    let found: Vec<_> = exposed.lines.iter().filter(|line| is_meant(line, name)).collect();
+/// Explains every capability that a name matches; several servers may have the same name.
+fn explain(context: &CliContext, exposed: &ExposureReport, name: &str) -> Result<(), CliError> {
+    let found: Vec<_> = exposed.lines.iter().filter(|line| matches_name(line, name)).collect();
     if found.is_empty() {
-        return Err(unknown(exposed, name));
+        return Err(unknown_name_error(exposed, name));
     }
     if context.json {
         return out::json(&found);
     }
-    let explained: Vec<_> = found.iter().map(|line| explained(line)).collect();
+    let explained: Vec<_> = found.iter().map(|line| explanation_text(line)).collect();
     out::data(explained.join("\n").as_bytes())
 }
 
-fn is_meant(line: &Line, name: &str) -> bool {
+fn matches_name(line: &ExposureRowJson, name: &str) -> bool {
     let of_server = name.strip_prefix(&line.server).and_then(|rest| rest.strip_prefix('/'));
     let named = |name: &str| line.name == name || line.alias.as_deref() == Some(name);
     named(name) || line.exposed.as_deref() == Some(name) || of_server.is_some_and(named)
 }
 
-fn explained(line: &Line) -> String {
-    let (server, name) = (visible(&line.server), visible(&line.name));
+fn explanation_text(line: &ExposureRowJson) -> String {
+    let (server, name) = (escape_invisible(&line.server), escape_invisible(&line.name));
     let seen = match (&line.exposed, line.visible, line.listed) {
-        (Some(exposed), true, true) => format!("listed as {}", visible(exposed)),
-        (Some(exposed), true, false) => format!("found by searching, as {}", visible(exposed)),
+        (Some(exposed), true, true) => format!("listed as {}", escape_invisible(exposed)),
+        (Some(exposed), true, false) => {
+            format!("found by search as {}", escape_invisible(exposed))
+        }
         _ => "hidden".to_owned(),
     };
     let alias = match &line.alias {
-        Some(alias) => format!("  alias    {}\n", visible(alias)),
+        Some(alias) => format!("  alias    {}\n", escape_invisible(alias)),
         None => String::new(),
     };
     let tags = match &line.tags[..] {
         [] => String::new(),
-        tags => format!("  tags     {}\n", visible(&tags.join(", "))),
+        tags => format!("  tags     {}\n", escape_invisible(&tags.join(", "))),
     };
-    let decided = line.decision.as_ref().map(decided).unwrap_or_default();
+    let decided = line.decision.as_ref().map(decision_text).unwrap_or_default();
     format!(
         "{server}/{name} ({})\n  seen     {seen}\n  because  {}\n{decided}{alias}{tags}  tokens   {}\n",
         line.kind,
-        visible(&line.because),
+        escape_invisible(&line.because),
         line.tokens,
     )
 }
 
-/// What a call would be decided as, and why.
-fn decided(decision: &Decision) -> String {
-    let Decision { effect, because, via, .. } = decision;
-    let asked = match via.as_deref() {
-        Some("client") => ", approved by the client itself",
-        Some("elicitation") => ", in a client that shows forms",
-        Some(_) => ", of whoever runs the gateway",
+/// Returns the decision about a call, with the approver and the reason.
+fn decision_text(decision: &DecisionJson) -> String {
+    let DecisionJson { effect, because, via, .. } = decision;
+    let approver = match via.as_deref() {
+        Some("client") => ", approved in the client",
+        Some("elicitation") => ", approved with a form in the client",
+        Some(_) => ", approved by the operator",
         None => "",
     };
-    format!("  calls    {effect}{asked}: {}\n", visible(because))
+    format!("  calls    {effect}{approver}: {}\n", escape_invisible(because))
 }
 
-/// Nothing has this name; which are near, and of which servers nothing is known.
-fn unknown(exposed: &Exposed, name: &str) -> Failure {
+/// Returns the error for an unknown name, with similar names or servers without known capabilities.
+fn unknown_name_error(exposed: &ExposureReport, name: &str) -> CliError {
     let known: Vec<_> = exposed
         .lines
         .iter()
@@ -198,11 +208,11 @@ fn unknown(exposed: &Exposed, name: &str) -> Failure {
     let unknown: Vec<_> = unknown.map(|it| it.server.as_str()).collect();
     let hint = match (nearest(name, &known), &unknown[..]) {
         (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, []) => "`toolgate exposure` lists everything".to_owned(),
+        (None, []) => "run `toolgate exposure` to list all capabilities".to_owned(),
         (None, unknown) => format!(
-            "`toolgate exposure` lists everything that is known; of {} nothing is yet",
+            "run `toolgate exposure` to list all known capabilities; those of {} are not known yet",
             unknown.join(", ")
         ),
     };
-    Failure::failed(format!("find anything named `{name}`")).hint(hint)
+    CliError::failed(format!("no capability named `{name}`")).hint(hint)
 }

@@ -1,31 +1,32 @@
-//! `get`: everything about one server, and which files speak of it.
+//! `get`: shows everything about one server and the files that declare it.
 //!
-//! Values of variables, headers and logins are not shown, only that they are there.
+//! Values of variables, headers and credentials are not shown, only their names.
 
 mod details;
 
 use clap::Args;
-use toolgate_host::{Diagnostic, Entry, Plan, Severity};
+use toolgate_host::{Diagnostic, DiagnosticSeverity, Plan, PlanEntry};
 
-use crate::context::Context;
-use crate::control::Finding;
-use crate::exit::{Exit, Failure};
+use crate::cli_context::CliContext;
+use crate::control::ConfigFinding;
+use crate::exit::{CliError, Exit};
 use crate::out;
-use details::Details;
+use details::ServerDetailsJson;
 
+/// The arguments of `toolgate get`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate get filesystem\n  toolgate get filesystem --json")]
-pub struct Get {
-    /// Which server
+pub struct GetArgs {
+    /// Name of the server
     name: String,
 }
 
-pub async fn run(context: &Context, options: &Get) -> Result<Exit, Failure> {
-    let setup = context.setup().await?;
+pub async fn run(context: &CliContext, options: &GetArgs) -> Result<Exit, CliError> {
+    let setup = context.load_setup().await?;
     let plan = setup.plan();
-    let entry = entry(plan, &options.name)?;
-    about(plan, &options.name, true);
-    let details = Details::of(entry);
+    let entry = find_entry(plan, &options.name)?;
+    print_diagnostics(plan, &options.name, true);
+    let details = ServerDetailsJson::of(entry);
     if context.json {
         out::json(&details)?;
     } else {
@@ -34,33 +35,33 @@ pub async fn run(context: &Context, options: &Get) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Says what was found about a server of this name; where there is none, it may be in what could
-/// not be read.
-fn about(plan: &Plan, name: &str, is_there: bool) {
+/// Prints the diagnostics about a server. If the server is missing, prints all errors, because its
+/// declaration may be in a file that could not be read.
+fn print_diagnostics(plan: &Plan, name: &str, is_there: bool) {
     let about = format!("server \"{name}\"");
     let concerns = |found: &&Diagnostic| {
-        found.message.contains(&about) || !is_there && found.severity == Severity::Error
+        found.message.contains(&about) || !is_there && found.severity == DiagnosticSeverity::Error
     };
     let found = plan.diagnostics.iter().filter(concerns);
-    out::findings(&found.map(Finding::from).collect::<Vec<_>>());
+    out::print_findings(&found.map(ConfigFinding::from).collect::<Vec<_>>());
 }
 
-/// The entry of a server; an unknown name is told beside the nearest known ones, after why it may
-/// have been left out.
-pub fn entry<'p>(plan: &'p Plan, name: &str) -> Result<&'p Entry, Failure> {
+/// Returns the entry of a server. For an unknown name, prints why it may be missing and returns an
+/// error with similar names.
+pub fn find_entry<'p>(plan: &'p Plan, name: &str) -> Result<&'p PlanEntry, CliError> {
     let names: Vec<_> = plan.entries.iter().map(|entry| entry.spec.name.as_str()).collect();
     let found = plan.entries.iter().find(|entry| entry.spec.name.as_str() == name);
     found.ok_or_else(|| {
-        about(plan, name, false);
-        unknown(name, &names)
+        print_diagnostics(plan, name, false);
+        unknown_server_error(name, &names)
     })
 }
 
-/// How many names are told where none is near.
-const FEW: usize = 8;
+/// How many names are listed if none is similar.
+const MAX_NAMES: usize = 8;
 
-/// There is no server of this name; which are near, or which there are.
-pub fn unknown(name: &str, names: &[&str]) -> Failure {
+/// Returns the error for an unknown server, with similar or existing names as a hint.
+pub fn unknown_server_error(name: &str, names: &[&str]) -> CliError {
     let mut near: Vec<_> = names.iter().map(|known| (distance(name, known), *known)).collect();
     near.sort();
     let close: Vec<_> = near
@@ -70,15 +71,17 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
         .take(3)
         .collect();
     let hint = match (names, &close[..]) {
-        ([], _) => "none is declared; `toolgate add NAME COMMAND` declares one".to_owned(),
-        (names, []) if names.len() <= FEW => format!("there are {}", names.join(", ")),
-        (_, []) => "`toolgate list` shows all of them".to_owned(),
+        ([], _) => "run `toolgate add NAME COMMAND` to declare a server".to_owned(),
+        (names, []) if names.len() <= MAX_NAMES => {
+            format!("declared servers are {}", names.join(", "))
+        }
+        (_, []) => "run `toolgate list` to list all servers".to_owned(),
         (_, close) => format!("did you mean {}?", close.join(" or ")),
     };
-    Failure::failed(format!("find a server named `{name}`")).hint(hint)
+    CliError::failed(format!("no server named `{name}`")).hint(hint)
 }
 
-/// Edits from one word to the other, letters of either case alike.
+/// Returns the edit distance of two words, ignoring case.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -100,10 +103,10 @@ mod tests {
 
     #[test]
     fn the_nearest_names_are_told() {
-        let hint = |name: &str, names: &[&str]| unknown(name, names).hint.unwrap();
+        let hint = |name: &str, names: &[&str]| unknown_server_error(name, names).hint.unwrap();
         assert_eq!(hint("gihtub", &["git", "github", "files"]), "did you mean `github`?");
         assert_eq!(hint("GIT", &["git"]), "did you mean `git`?");
-        assert_eq!(hint("zzz", &["git", "files"]), "there are git, files");
+        assert_eq!(hint("zzz", &["git", "files"]), "declared servers are git, files");
         assert!(hint("x", &[]).contains("toolgate add"));
     }
 }

@@ -1,72 +1,76 @@
-//! `import`: servers another host's file declares, copied into ours.
+//! `import`: copies servers from the files of other clients into toolgate's config.
 //!
-//! Importing is the user's own word for what is then started. What a project's file says about not
-//! being asked is no word of the user's, and stays behind.
+//! Importing a server gives consent to start it. Permissions that a project's file grants are not
+//! imported, because only the user can grant them.
 
-pub(super) mod found;
-pub(super) mod intake;
+pub(super) mod import_batch;
+pub(super) mod server_search;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use toolgate_host::config::{EditError, Editing, edit_file, read_file};
-use toolgate_host::{Scope, ServerSpec};
+use toolgate_host::config::{EditError, EditOptions, edit_file, read_file};
+use toolgate_host::{ConfigScope, ServerSpec};
 
-use crate::carry::change::Change;
-use crate::carry::report::{Lost, tell_lost};
-use crate::carry::{agreed, literals};
-use crate::context::Context;
-use crate::control::Finding;
-use crate::exit::{Exit, Failure, chain};
-use crate::out::{self, Table, visible};
-use found::{Found, Search};
-use intake::{Intake, Target};
+use crate::cli_context::CliContext;
+use crate::control::ConfigFinding;
+use crate::exit::{CliError, Exit, error_chain};
+use crate::out::{self, TextTable, escape_invisible};
+use crate::transfer::file_change::FileChange;
+use crate::transfer::losses::{LossJson, print_losses};
+use crate::transfer::{confirm, literals};
+use import_batch::{ImportBatch, ImportTarget};
+use server_search::{FoundServer, ServerSearch};
 
+/// The arguments of `toolgate import`.
 #[derive(Debug, Args)]
-#[command(after_help = "Without --from every file of a known client is looked at, and nothing is \
-    taken before you said so.\n\n\
+#[command(
+    after_help = "Without --from, the files of all known clients are searched, and nothing is \
+    imported before you confirm.\n\n\
     Examples:\n  toolgate import\n  toolgate import --from claude-desktop\n  \
-    toolgate import --from ./mcp.json github --to-secrets\n  toolgate import --from cursor --dry-run")]
-pub struct Import {
-    /// Which servers; without one, all of them
+    toolgate import --from ./mcp.json github --to-secrets\n  \
+    toolgate import --from cursor --dry-run"
+)]
+pub struct ImportArgs {
+    /// Names of the servers [default: all servers]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The client whose files are read, or a file in any dialect
+    /// Client whose files are read, or a file in any dialect
     #[arg(long, value_name = "CLIENT|FILE")]
     from: Option<String>,
-    /// Into your own config, or into this project's
+    /// Import into your own config or into this project's
     #[arg(short, long, value_enum, default_value = "user")]
-    scope: Into,
-    /// Replace servers that ours declare under the same name
+    scope: ImportScopeArg,
+    /// Replace existing servers of the same name
     #[arg(long)]
     force: bool,
-    /// Move literal credentials into the secret store, and leave ${secret:…} in their place
+    /// Move literal credentials to the secret store and replace them with ${secret:…}
     #[arg(long)]
     to_secrets: bool,
-    /// Take what was found without being asked
+    /// Import without a prompt
     #[arg(long, short)]
     yes: bool,
-    /// Show what would change and change nothing
+    /// Show what would change without changing it
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Whose file it goes into.
+/// A value of `--scope` of `import`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Into {
+enum ImportScopeArg {
     User,
     Project,
 }
 
-/// What became of an import.
+/// The JSON output of `import`.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ImportReport {
     pub(super) file: PathBuf,
     pub(super) dry_run: bool,
-    pub(super) imported: Vec<Imported>,
-    pub(super) skipped: Vec<Skipped>,
-    pub(super) losses: Vec<Lost>,
+    pub(super) imported: Vec<ImportedServer>,
+    pub(super) skipped: Vec<SkippedServer>,
+    pub(super) losses: Vec<LossJson>,
     pub(super) diagnostics: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<String>,
@@ -74,192 +78,211 @@ pub(super) struct Report {
     pub(super) backup: Option<PathBuf>,
 }
 
-/// A server that was copied.
+/// A server that was imported.
 #[derive(Debug, Serialize)]
-pub(super) struct Imported {
+pub(super) struct ImportedServer {
     pub(super) name: String,
     from: String,
-    /// Fields that hold a credential in plain text.
+    /// Fields that contain a credential in plain text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plain: Vec<String>,
-    /// Fields whose credential is in the secret store now.
+    /// Fields whose credential was moved to the secret store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<String>,
 }
 
-/// A server that was not.
+/// A server that was not imported.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Skipped {
+pub(super) struct SkippedServer {
     pub(super) name: String,
     from: String,
     why: String,
-    /// Whether ours say just the same already.
+    /// Whether the target file already declares the same server.
     #[serde(skip)]
     pub(super) is_ours_already: bool,
 }
 
-pub async fn run(context: &Context, options: &Import) -> Result<Exit, Failure> {
-    let search = Search::run(context, options.from.as_deref())?;
-    let mut report = Report { dry_run: options.dry_run, ..Report::default() };
+pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit, CliError> {
+    let search = ServerSearch::run(context, options.from.as_deref())?;
+    let mut report = ImportReport { dry_run: options.dry_run, ..ImportReport::default() };
     report.diagnostics = search.findings.iter().map(|finding| finding.text.clone()).collect();
     let found = search.pick(&options.names, &mut report.skipped)?;
-    report.losses = search.left_behind(&found);
+    report.losses = search.unimported_settings(&found);
     if options.from.is_none() && !options.dry_run && !found.is_empty() {
-        ask(options, &found)?;
+        confirm_import(options, &found)?;
     }
-    let target = Target::of(context, options.scope == Into::Project, &found)?;
+    let target = ImportTarget::of(context, options.scope == ImportScopeArg::Project, &found)?;
     report.file = target.at.path.to_path_buf();
-    let found = fresh(found, &target, options.force, &mut report)?;
-    let intake = Intake::of(found, options.to_secrets, &mut report);
+    let found = select_new(found, &target, options.force, &mut report)?;
+    let batch = ImportBatch::of(found, options.to_secrets, &mut report);
     match options.dry_run {
-        true => preview(&target, &intake, &mut report)?,
-        false => write(context, &target, &intake, &mut report).await?,
+        true => preview(&target, &batch, &mut report)?,
+        false => write(context, &target, &batch, &mut report).await?,
     }
-    tell(context, &report, &search.findings)?;
+    print_report(context, &report, &search.findings)?;
     Ok(Exit::Done)
 }
 
-/// Shows what was found, and takes nothing unless the person agrees.
-fn ask(options: &Import, found: &[Found]) -> Result<(), Failure> {
-    let mut table = Table::new(&["NAME", "FROM", "STARTS"]);
+/// Shows the servers that were found, and fails unless the user confirms the import.
+fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<(), CliError> {
+    let mut table = TextTable::new(&["NAME", "FROM", "STARTS"]);
     for each in found {
-        let starts = each.starts();
-        table.row([visible(each.name()), visible(&each.from), visible(&starts)]);
+        let starts = each.command_line();
+        table.row([
+            escape_invisible(each.name()),
+            escape_invisible(&each.from),
+            escape_invisible(&starts),
+        ]);
     }
     out::note(table.text().trim_end());
     if options.yes {
         return Ok(());
     }
     let without = || {
-        Failure::usage("import these: nobody can be asked here")
-            .hint("take them all with --yes, or name a client or file with --from")
+        CliError::usage("cannot ask which servers to import without a terminal")
+            .hint("use --yes to import all of them, or --from to name a client or file")
     };
-    match agreed("Import them?", without)? {
+    match confirm("Import them?", without)? {
         true => Ok(()),
-        false => Err(Failure::failed("import these: you did not agree")),
+        false => Err(CliError::failed("not confirmed; nothing was imported")),
     }
 }
 
-/// Those ours do not have yet, or have to give way to.
-pub(super) fn fresh(
-    found: Vec<Found>,
-    target: &Target,
+/// Returns the servers that the target does not declare yet, or all of them with `force`. The
+/// report lists the others as skipped.
+pub(super) fn select_new(
+    found: Vec<FoundServer>,
+    target: &ImportTarget,
     force: bool,
-    report: &mut Report,
-) -> Result<Vec<Found>, Failure> {
-    let text = read_file(&target.at.path).map_err(|error| Failure::usage(chain(&error)))?;
+    report: &mut ImportReport,
+) -> Result<Vec<FoundServer>, CliError> {
+    let text = read_file(&target.at.path).map_err(|error| CliError::usage(error_chain(&error)))?;
     let reading = target.dialect.read(text.as_deref().unwrap_or_default(), &target.at);
-    let taken = |found: &Found| reading.servers.iter().find(|it| it.spec.name == found.spec.name);
+    let taken =
+        |found: &FoundServer| reading.servers.iter().find(|it| it.spec.name == found.spec.name);
     let (kept, skipped): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|found| force || taken(found).is_none());
     report.skipped.extend(skipped.into_iter().map(|found| {
         let same = taken(&found).is_some_and(|it| it.spec.transport == found.spec.transport);
         let why = match same {
-            true => "it is declared already, in the same way",
-            false => "ours declare another server of this name; --force replaces it",
+            true => "it is already declared in the same way",
+            false => "another server of this name is already declared; use --force to replace it",
         };
-        Skipped { is_ours_already: same, ..found.skipped(why) }
+        SkippedServer { is_ours_already: same, ..found.to_skipped(why) }
     }));
     Ok(kept)
 }
 
-/// The text with these servers in it.
-fn changed(
-    target: &Target,
-    intake: &Intake,
+/// Returns the text of the target with these servers added.
+fn updated_text(
+    target: &ImportTarget,
+    batch: &ImportBatch,
     before: &str,
-) -> Result<(String, Vec<Lost>), EditError> {
+) -> Result<(String, Vec<LossJson>), EditError> {
     let (mut text, mut losses) = (before.to_owned(), Vec::new());
-    for spec in &intake.specs {
+    for spec in &batch.specs {
         let written = target.dialect.set(&text, spec, &target.at)?;
-        losses.extend(written.losses.iter().map(Lost::from));
+        losses.extend(written.losses.iter().map(LossJson::from));
         text = written.text;
     }
     Ok((text, losses))
 }
 
 pub(super) fn preview(
-    target: &Target,
-    intake: &Intake,
-    report: &mut Report,
-) -> Result<(), Failure> {
+    target: &ImportTarget,
+    batch: &ImportBatch,
+    report: &mut ImportReport,
+) -> Result<(), CliError> {
     let path = target.at.path.to_path_buf();
-    let before = read_file(&path).map_err(|error| Failure::usage(chain(&error)))?;
+    let before = read_file(&path).map_err(|error| CliError::usage(error_chain(&error)))?;
     let before = before.unwrap_or_default();
-    let (after, losses) = changed(target, intake, &before)
-        .map_err(|error| Failure::failed(format!("edit {}: failed to {error}", path.display())))?;
+    let (after, losses) = updated_text(target, batch, &before)
+        .map_err(|error| CliError::failed(format!("cannot edit {}: {error}", path.display())))?;
     report.losses.extend(losses);
-    let shown: Vec<_> = intake.specs.iter().map(hidden).collect();
-    let change = Change { path, dialect: target.dialect, before, after };
+    let shown: Vec<_> = batch.specs.iter().map(without_secrets).collect();
+    let change = FileChange { path, dialect: target.dialect, before, after };
     report.diff = Some(change.diff(&shown, &target.at));
     Ok(())
 }
 
-/// The server with nothing in it that may be a credential.
-fn hidden(spec: &ServerSpec) -> ServerSpec {
-    literals::replaced(spec, &mut |_| literals::Instead::Nothing)
+/// Returns the server without anything that may be a credential.
+fn without_secrets(spec: &ServerSpec) -> ServerSpec {
+    literals::replace_literals(spec, &mut |_| literals::LiteralReplacement::Remove)
 }
 
 pub(super) async fn write(
-    context: &Context,
-    target: &Target,
-    intake: &Intake,
-    report: &mut Report,
-) -> Result<(), Failure> {
-    if intake.specs.is_empty() {
+    context: &CliContext,
+    target: &ImportTarget,
+    batch: &ImportBatch,
+    report: &mut ImportReport,
+) -> Result<(), CliError> {
+    if batch.specs.is_empty() {
         return Ok(());
     }
-    intake.keep_secrets(context)?;
-    if target.at.scope == Scope::User {
-        context.first_run()?;
+    batch.keep_secrets(context)?;
+    if target.at.scope == ConfigScope::User {
+        context.ensure_config()?;
     }
-    let editing = Editing { access: target.access(), backup: true };
+    let editing = EditOptions { access: target.access(), backup: true };
     let edited = edit_file(&target.at.path, editing, |before| {
-        let (after, losses) = changed(target, intake, before)?;
+        let (after, losses) = updated_text(target, batch, before)?;
         report.losses.extend(losses);
         Ok(Some(after))
     });
-    let edited = edited.map_err(|error| Failure::failed(chain(&error)))?;
+    let edited = edited.map_err(|error| CliError::failed(error_chain(&error)))?;
     report.backup = edited.backup;
-    intake::settle(context, target, &intake.specs).await
+    import_batch::record_consents(context, target, &batch.specs).await
 }
 
-fn tell(context: &Context, report: &Report, findings: &[Finding]) -> Result<(), Failure> {
+fn print_report(
+    context: &CliContext,
+    report: &ImportReport,
+    findings: &[ConfigFinding],
+) -> Result<(), CliError> {
     if context.json {
         out::json(report)?;
     } else if let Some(diff) = &report.diff {
         out::text(diff)?;
     }
-    out::findings(findings);
-    tell_servers(report);
+    out::print_findings(findings);
+    print_servers(report);
     if report.imported.is_empty() && report.skipped.is_empty() {
-        out::note("no server was found that could be imported");
+        out::note("no servers found to import");
     }
     Ok(())
 }
 
-/// Says what became of every server.
-pub(super) fn tell_servers(report: &Report) {
+/// Prints what happened to every server.
+pub(super) fn print_servers(report: &ImportReport) {
     let file = report.file.display();
     let verb = if report.dry_run { "would import" } else { "imported" };
-    for Imported { name, from, plain, moved } in &report.imported {
-        out::note(&format!("{verb} {} from {} into {file}", visible(name), visible(from)));
+    for ImportedServer { name, from, plain, moved } in &report.imported {
+        out::note(&format!(
+            "{verb} {} from {} into {file}",
+            escape_invisible(name),
+            escape_invisible(from)
+        ));
         if !moved.is_empty() {
-            out::note(&format!("  in the secret store: {}", visible(&moved.join(", "))));
+            out::note(&format!("  in the secret store: {}", escape_invisible(&moved.join(", "))));
         }
         if !plain.is_empty() {
             out::note(&format!(
-                "  {} credentials in plain text: {}; --to-secrets moves them into the secret store",
+                "  {} credentials in plain text: {}; --to-secrets moves them to the secret store",
                 out::cyan("warning:"),
-                visible(&plain.join(", "))
+                escape_invisible(&plain.join(", "))
             ));
         }
     }
-    for Skipped { name, from, why, .. } in &report.skipped {
-        out::note(&format!("skipped {} of {}: {}", visible(name), visible(from), visible(why)));
+    for SkippedServer { name, from, why, .. } in &report.skipped {
+        out::note(&format!(
+            "skipped {} from {}: {}",
+            escape_invisible(name),
+            escape_invisible(from),
+            escape_invisible(why)
+        ));
     }
-    tell_lost(&report.losses);
+    print_losses(&report.losses);
     if let Some(backup) = &report.backup {
-        out::note(&format!("what {file} held before is in {}", backup.display()));
+        out::note(&format!("backup of {file} in {}", backup.display()));
     }
 }

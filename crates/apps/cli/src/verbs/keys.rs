@@ -1,73 +1,76 @@
-//! `keys`: by which callers over HTTP are known.
+//! `keys`: manages the access keys that identify HTTP callers.
 //!
-//! The gateway that owns the home is asked if it lives, so that a key that is revoked ends what was
-//! opened with it at once; where none does, the home is changed all the same.
+//! If a gateway serves the home, requests go to it, so that revoking a key closes its sessions at
+//! once. Otherwise the stores of the home are changed directly.
 
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::approvals::reach::Desk;
-use super::since::age;
-use crate::context::Context;
-use crate::control::{KeyLine, KeyRequest};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Table, visible};
+use super::approvals::operator_access::OperatorAccess;
+use super::since::parse_age;
+use crate::cli_context::CliContext;
+use crate::control::{AccessKeyJson, KeyRequest};
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, escape_invisible};
 
+/// The arguments of `toolgate keys`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate keys add ci --expires 90d\n  toolgate keys list\n  \
     toolgate keys revoke ci")]
-pub struct Keys {
+pub struct KeysArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<KeysCommand>,
 }
 
+/// A subcommand of `toolgate keys`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a key for a caller, and show it once
+enum KeysCommand {
+    /// Create a key for a caller and print it once
     #[command(after_help = "Examples:\n  toolgate keys add ci\n  \
         toolgate keys add ci --expires 90d")]
     Add {
-        /// The caller, as rules, approvals and the journal name it
+        /// Name of the caller in rules, approvals and the journal
         name: String,
-        /// After how long it ends: 12h, 90d
-        #[arg(long, value_name = "AGE", value_parser = lifetime)]
+        /// Lifetime of the key: 12h, 90d
+        #[arg(long, value_name = "AGE", value_parser = parse_lifetime)]
         expires: Option<Duration>,
     },
-    /// Show whose keys there are
+    /// List the keys
     #[command(visible_alias = "ls", after_help = "Example: toolgate keys list --json")]
     List,
-    /// Take the key of a caller back, and end what was opened with it
+    /// Revoke the key of a caller and close its sessions
     #[command(after_help = "Example: toolgate keys revoke ci")]
     Revoke {
-        /// The caller
+        /// Name of the caller
         name: String,
     },
 }
 
-fn lifetime(text: &str) -> Result<Duration, String> {
-    age(text).ok_or_else(|| format!("`{text}` is no age, such as 12h or 90d"))
+fn parse_lifetime(text: &str) -> Result<Duration, String> {
+    parse_age(text).ok_or_else(|| format!("`{text}` is not a duration such as 12h or 90d"))
 }
 
-pub async fn run(context: &Context, options: &Keys) -> Result<Exit, Failure> {
-    let desk = Desk::find(context).await?;
-    let done = match options.what.as_ref().unwrap_or(&What::List) {
-        What::Add { name, expires } => add(context, &desk, name, *expires).await,
-        What::List => list(context, &desk).await,
-        What::Revoke { name } => revoke(context, &desk, name).await,
+pub async fn run(context: &CliContext, options: &KeysArgs) -> Result<Exit, CliError> {
+    let access = OperatorAccess::find(context).await?;
+    let done = match options.what.as_ref().unwrap_or(&KeysCommand::List) {
+        KeysCommand::Add { name, expires } => add(context, &access, name, *expires).await,
+        KeysCommand::List => list(context, &access).await,
+        KeysCommand::Revoke { name } => revoke(context, &access, name).await,
     };
-    desk.close().await?;
+    access.close().await?;
     done
 }
 
 async fn add(
-    context: &Context,
-    desk: &Desk,
+    context: &CliContext,
+    access: &OperatorAccess,
     name: &str,
     expires: Option<Duration>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let lifetime = expires.map(|lifetime| lifetime.as_secs());
-    let added: KeyLine = desk.keys(&KeyRequest::Add { name: name.to_owned(), lifetime }).await?;
+    let added: AccessKeyJson =
+        access.keys(&KeyRequest::Add { name: name.to_owned(), lifetime }).await?;
     if context.json {
         out::json(&added)?;
         return Ok(Exit::Done);
@@ -75,21 +78,21 @@ async fn add(
     out::line(added.key.as_deref().unwrap_or_default())?;
     let until = added.expires.map(|until| format!(" until {until}")).unwrap_or_default();
     out::note(&format!(
-        "this key stands for `{name}`{until}; it is not shown again. A client sends it as \
+        "this key identifies `{name}`{until} and is not shown again; clients send it as \
          `Authorization: Bearer KEY`"
     ));
     Ok(Exit::Done)
 }
 
-async fn list(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
-    let keys: Vec<KeyLine> = desk.keys(&KeyRequest::List).await?;
+async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
+    let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
     if context.json {
         out::json(&keys)?;
     } else if keys.is_empty() {
-        out::note("there is no key; `toolgate keys add NAME` makes one");
+        out::note("there are no keys; run `toolgate keys add NAME` to create one");
     } else {
-        let mut table = Table::new(&["NAME", "DIGEST", "ADDED", "EXPIRES"]);
-        for KeyLine { name, digest, added, expires, expired, .. } in keys {
+        let mut table = TextTable::new(&["NAME", "DIGEST", "ADDED", "EXPIRES"]);
+        for AccessKeyJson { name, digest, added, expires, expired, .. } in keys {
             let until = expires.map_or_else(
                 || "never".to_owned(),
                 |until| match expired {
@@ -97,24 +100,28 @@ async fn list(context: &Context, desk: &Desk) -> Result<Exit, Failure> {
                     false => until,
                 },
             );
-            table.row([visible(&name), digest, added, until]);
+            table.row([escape_invisible(&name), digest, added, until]);
         }
         out::data(table.text().as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-async fn revoke(context: &Context, desk: &Desk, name: &str) -> Result<Exit, Failure> {
-    let revoked: bool = desk.keys(&KeyRequest::Revoke { name: name.to_owned() }).await?;
+async fn revoke(
+    context: &CliContext,
+    access: &OperatorAccess,
+    name: &str,
+) -> Result<Exit, CliError> {
+    let revoked: bool = access.keys(&KeyRequest::Revoke { name: name.to_owned() }).await?;
     if context.json {
         out::json(&serde_json::json!({ "name": name, "revoked": revoked }))?;
     }
     if !revoked {
-        return Err(Failure::failed(format!("revoke the key of `{name}`: there is none"))
-            .hint("`toolgate keys list` shows whose there are"));
+        return Err(CliError::failed(format!("`{name}` has no key"))
+            .hint("run `toolgate keys list` to list the keys"));
     }
     if !context.json {
-        out::note(&format!("the key of `{}` is revoked", visible(name)));
+        out::note(&format!("revoked the key of `{}`", escape_invisible(name)));
     }
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
-//! `list`: every declared server, where it is declared, and how it stands.
+//! `list`: lists every declared server, with its state and the file that declares it.
 //!
-//! With `--offline` only files are read: nothing is started, no state is opened, no network is used.
-//! Otherwise servers are brought up in parallel, and whoever takes too long is named.
+//! With `--offline` only config files are read: nothing is started, no state is opened, no network
+//! is used. Otherwise servers are connected in parallel, and those that take too long are named.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,34 +9,38 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_host::{Entry, Standing, TransportSpec};
-use toolgate_model::{Origin, Scope, shown_args, shown_url};
+use toolgate_host::{PlanEntry, StartStatus, TransportSpec};
+use toolgate_model::{ConfigScope, Origin, redact_args, redact_url};
 
-use crate::context::Context;
-use crate::control::{Finding, Overview, Question};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Cut, Spinner, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ConfigFinding, ControlRequest, ServersReport};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, Spinner, TextTable, TruncatedEnd, escape_invisible};
+use crate::server_access::ServerAccess;
 
-/// How long servers may take to answer, and how long their end may take: five seconds in all.
-const ANSWERS: Duration = Duration::from_millis(4600);
-const GOODBYE: Duration = Duration::from_millis(400);
-/// How much sooner the gateway is to answer than we stop listening.
-const MARGIN: Duration = Duration::from_millis(100);
+/// How long to wait for servers; together with `CLOSE_TIMEOUT` five seconds.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(4600);
+/// How long to wait for servers to stop.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
+/// How much earlier than our own timeout the gateway must answer.
+const ANSWER_MARGIN: Duration = Duration::from_millis(100);
 
+/// The arguments of `toolgate list`.
 #[derive(Debug, Args)]
-#[command(after_help = "Waits five seconds for servers at most, and says who did not answer.\n\n\
-    Examples:\n  toolgate list\n  toolgate list --offline --json")]
-pub struct List {
-    /// Read the files and nothing else: start no server, use no network
+#[command(
+    after_help = "Waits at most five seconds, and names the servers that did not answer.\n\n\
+    Examples:\n  toolgate list\n  toolgate list --offline --json"
+)]
+pub struct ListArgs {
+    /// Only read config files, without starting servers or using the network
     #[arg(long)]
     offline: bool,
 }
 
-/// One server: the stable shape of `list --json`.
+/// One server in the stable output of `list --json`.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct ListedServerJson {
     pub name: String,
     pub enabled: bool,
     pub transport: &'static str,
@@ -46,13 +50,13 @@ pub struct Row {
     pub args: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    pub scope: Scope,
+    pub scope: ConfigScope,
     pub origin: String,
     pub shadows: Vec<String>,
-    /// The file and line, as they are told to people.
+    /// The file and line for display.
     #[serde(skip)]
     pub place: String,
-    /// The same of whom it wins over.
+    /// The file and line of each declaration that it takes precedence over.
     #[serde(skip)]
     pub losers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,21 +65,21 @@ pub struct Row {
     pub reason: Option<String>,
 }
 
-impl Row {
-    /// What may be shown of an entry: no value of a variable, a header or a login.
-    pub fn of(entry: &Entry) -> Self {
+impl ListedServerJson {
+    /// Creates the row of an entry, without values of variables, headers and credentials.
+    pub fn of(entry: &PlanEntry) -> Self {
         let spec = &entry.spec;
         let (command, args, url) = match &spec.transport {
             TransportSpec::Stdio(stdio) => {
-                let command = shown_args(std::slice::from_ref(&stdio.command)).concat();
-                (Some(command), Some(shown_args(&stdio.args)), None)
+                let command = redact_args(std::slice::from_ref(&stdio.command)).concat();
+                (Some(command), Some(redact_args(&stdio.args)), None)
             }
-            TransportSpec::Http(http) => (None, None, Some(shown_url(&http.url))),
+            TransportSpec::Http(http) => (None, None, Some(redact_url(&http.url))),
             TransportSpec::BuiltIn => (None, None, None),
         };
         Self {
             name: spec.name.to_string(),
-            enabled: entry.standing != Standing::Disabled,
+            enabled: entry.start_status != StartStatus::Disabled,
             transport: spec.transport.as_str(),
             command,
             args,
@@ -83,26 +87,26 @@ impl Row {
             scope: entry.origin.scope,
             origin: entry.origin.to_string(),
             shadows: entry.shadows.iter().map(ToString::to_string).collect(),
-            place: place(&entry.origin),
-            losers: entry.shadows.iter().map(|shadow| place(&shadow.origin)).collect(),
+            place: display_origin(&entry.origin),
+            losers: entry.shadows.iter().map(|shadow| display_origin(&shadow.origin)).collect(),
             state: None,
             reason: None,
         }
     }
 
-    /// What it starts or where it connects, on one line.
+    /// Returns its command line or URL.
     pub fn target(&self) -> String {
         let words = self.command.iter().chain(self.args.iter().flatten());
-        let words: Vec<_> = words.map(|word| quoted(word)).collect();
+        let words: Vec<_> = words.map(|word| quote_word(word)).collect();
         match &self.url {
-            Some(url) => visible(url),
+            Some(url) => escape_invisible(url),
             None => words.join(" "),
         }
     }
 }
 
-/// A file and its line: from where the person is, or from his home.
-fn place(origin: &Origin) -> String {
+/// Returns a file and line for display, relative to the current folder or to the user's home.
+fn display_origin(origin: &Origin) -> String {
     let Some(file) = &origin.file else { return origin.to_string() };
     let home = std::env::home_dir().unwrap_or_default();
     let here = std::env::current_dir().unwrap_or_default();
@@ -111,64 +115,70 @@ fn place(origin: &Origin) -> String {
         (_, Ok(inside)) => Path::new("~").join(inside),
         _ => file.to_path_buf(),
     };
-    format!("{}:{}", visible(&shown.display().to_string()), origin.line)
+    format!("{}:{}", escape_invisible(&shown.display().to_string()), origin.line)
 }
 
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain =
         !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "'\"".contains(c));
-    if plain { visible(word) } else { format!("{:?}", visible(word)) }
+    if plain { escape_invisible(word) } else { format!("{:?}", escape_invisible(word)) }
 }
 
-pub async fn run(context: &Context, options: &List) -> Result<Exit, Failure> {
-    // Which of two entries for the same server counts depends on who has consent.
+pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliError> {
+    // Consent decides which of two entries for the same server is in effect.
     let plan = match options.offline {
-        true => context.options()?.read_files()?,
-        false => context.setup().await?.plan().clone(),
+        true => context.setup_options()?.read_files()?,
+        false => context.load_setup().await?.plan().clone(),
     };
-    let mut rows: Vec<_> = plan.entries.iter().map(Row::of).collect();
-    let found: Vec<_> = plan.diagnostics.iter().map(Finding::from).collect();
-    out::faults(&found, context.verbose);
+    let mut rows: Vec<_> = plan.entries.iter().map(ListedServerJson::of).collect();
+    let found: Vec<_> = plan.diagnostics.iter().map(ConfigFinding::from).collect();
+    out::print_findings_summary(&found, context.verbose);
     if options.offline || !rows.iter().any(|row| row.enabled) {
         print(context, &rows)?;
         return Ok(Exit::Done);
     }
-    let reach = connected(context, &mut rows).await?;
+    let access = connect_servers(context, &mut rows).await?;
     print(context, &rows)?;
-    late(&rows);
-    if let Some(reach) = reach {
-        // Whoever does not end by himself ends with this process.
-        let _ = tokio::time::timeout(GOODBYE, reach.close()).await;
+    print_late_servers(&rows);
+    if let Some(access) = access {
+        // Servers that do not stop in time end with this process.
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, access.close()).await;
     }
     Ok(Exit::Done)
 }
 
-/// Brings the servers up, and says of each row how it stands.
-async fn connected(context: &Context, rows: &mut [Row]) -> Result<Option<Reach>, Failure> {
-    let deadline = Instant::now() + ANSWERS;
+/// Connects the servers and sets the state of each row.
+async fn connect_servers(
+    context: &CliContext,
+    rows: &mut [ListedServerJson],
+) -> Result<Option<ServerAccess>, CliError> {
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
     let spinner = Spinner::new("waiting for servers");
-    let terms = Terms { quiet: true, ..Terms::default() };
-    let found = tokio::time::timeout(ANSWERS, Reach::find(context, terms)).await;
-    let Ok(reach) = found else {
+    let gateway_options =
+        EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
+    let found =
+        tokio::time::timeout(ANSWER_TIMEOUT, ServerAccess::find(context, gateway_options)).await;
+    let Ok(access) = found else {
         drop(spinner);
-        out::note("the gateway of this home did not answer in time");
+        out::note("the gateway that serves this home did not answer in time");
         return Ok(None);
     };
-    let reach = reach?;
+    let access = access?;
     let left = deadline.saturating_duration_since(Instant::now());
-    let wait_ms = left.saturating_sub(MARGIN).as_millis().try_into().unwrap_or(u64::MAX);
-    let question = Question::Servers { wait_ms };
-    let answer = tokio::time::timeout(left, reach.ask::<Overview>(&question)).await;
+    let wait_ms = left.saturating_sub(ANSWER_MARGIN).as_millis().try_into().unwrap_or(u64::MAX);
+    let question = ControlRequest::Servers { wait_ms };
+    let answer = tokio::time::timeout(left, access.ask::<ServersReport>(&question)).await;
     drop(spinner);
     match answer {
-        Ok(overview) => overlay(&overview?, rows),
-        Err(_) => out::note("the gateway of this home did not answer in time"),
+        Ok(overview) => apply_states(&overview?, rows),
+        Err(_) => out::note("the gateway that serves this home did not answer in time"),
     }
-    Ok(Some(reach))
+    Ok(Some(access))
 }
 
-/// A gateway that reads other files knows others of the same names: those do not count.
-fn overlay(overview: &Overview, rows: &mut [Row]) {
+/// Sets the state of each row. Rows match by name and origin, because a gateway that reads other
+/// files may have other servers of the same names.
+fn apply_states(overview: &ServersReport, rows: &mut [ListedServerJson]) {
     let known: HashMap<_, _> =
         overview.servers.iter().map(|server| ((&server.name, &server.origin), server)).collect();
     for row in rows {
@@ -178,42 +188,43 @@ fn overlay(overview: &Overview, rows: &mut [Row]) {
     }
 }
 
-/// Says who did not answer in time, and who is not known to the gateway.
-fn late(rows: &[Row]) {
-    let of = |chosen: &dyn Fn(&Row) -> bool| {
+/// Prints the servers that did not answer in time, and those that the gateway does not serve.
+fn print_late_servers(rows: &[ListedServerJson]) {
+    let of = |chosen: &dyn Fn(&ListedServerJson) -> bool| {
         let names: Vec<_> =
-            rows.iter().filter(|row| chosen(row)).map(|it| visible(&it.name)).collect();
+            rows.iter().filter(|row| chosen(row)).map(|it| escape_invisible(&it.name)).collect();
         names.join(", ")
     };
-    let waits = |row: &Row| matches!(row.state.as_deref(), Some("connecting" | "not-started"));
+    let waits =
+        |row: &ListedServerJson| matches!(row.state.as_deref(), Some("connecting" | "not-started"));
     let late = of(&waits);
     if !late.is_empty() {
         out::note(&format!("did not answer within 5 seconds: {late}"));
-        out::note(&format!("{} `toolgate doctor` finds out why", out::cyan("hint:")));
+        out::note(&format!("{} run `toolgate doctor` to find out why", out::cyan("hint:")));
     }
-    let unknown = of(&|row: &Row| row.state.is_none() && row.enabled);
+    let unknown = of(&|row: &ListedServerJson| row.state.is_none() && row.enabled);
     if !unknown.is_empty() {
-        out::note(&format!("not served by the gateway of this home: {unknown}"));
+        out::note(&format!("not served by the running gateway: {unknown}"));
     }
 }
 
-fn print(context: &Context, rows: &[Row]) -> Result<(), Failure> {
+fn print(context: &CliContext, rows: &[ListedServerJson]) -> Result<(), CliError> {
     if context.json {
         return out::json(&rows);
     }
     if rows.is_empty() {
-        out::note("no server is declared; `toolgate add NAME COMMAND` declares one");
+        out::note("no servers are declared; run `toolgate add NAME COMMAND` to declare one");
         return Ok(());
     }
-    out::data(table(rows).fitted().as_bytes())
+    out::data(table(rows).text_for_terminal().as_bytes())
 }
 
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[ListedServerJson]) -> TextTable {
     let connected = rows.iter().any(|row| row.state.is_some());
     let standing = if connected { "STATE" } else { "ENABLED" };
-    let mut table = Table::new(&["NAME", standing, "TRANSPORT", "TARGET", "SCOPE", "ORIGIN"])
-        .soft(3, Cut::End)
-        .soft(5, Cut::Start);
+    let mut table = TextTable::new(&["NAME", standing, "TRANSPORT", "TARGET", "SCOPE", "ORIGIN"])
+        .truncatable(3, TruncatedEnd::End)
+        .truncatable(5, TruncatedEnd::Start);
     for row in rows {
         let enabled = if row.enabled { "yes" } else { "no" };
         let standing = match (&row.state, connected) {
@@ -223,7 +234,7 @@ fn table(rows: &[Row]) -> Table {
             (None, false) => enabled.to_owned(),
         };
         table.row([
-            visible(&row.name),
+            escape_invisible(&row.name),
             standing,
             row.transport.to_owned(),
             row.target(),
@@ -231,7 +242,7 @@ fn table(rows: &[Row]) -> Table {
             row.place.clone(),
         ]);
         if let Some(reason) = &row.reason {
-            table.remark(visible(reason));
+            table.remark(escape_invisible(reason));
         }
         for loser in &row.losers {
             table.remark(format!("wins over {loser}"));

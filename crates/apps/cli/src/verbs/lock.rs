@@ -1,74 +1,78 @@
-//! `lock`: what is started and offered, written down exactly, to be reviewed and committed; and
-//! whether everything is still so.
+//! `lock`: writes the servers and their definitions to a lock file that can be reviewed and
+//! committed, or checks them against it.
 //!
-//! It needs to see what servers offer, so it starts them unless a gateway has them up.
+//! It needs the definitions of all servers, so it starts those that no gateway has connected.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use toolgate_host::pins::{Lock as Locked, Violation};
+use toolgate_host::pins::{LockFile as Locked, LockViolation};
 
-use crate::context::Context;
-use crate::control::{Locked as Answer, Pinning, Question};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Spinner, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, LockReport as Answer, PinRequest};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, Spinner, escape_invisible};
+use crate::server_access::ServerAccess;
 
-/// The file that is written and held to, in the current folder.
+/// The name of the lock file in the current folder.
 pub const LOCK_FILE: &str = "toolgate.lock";
 
+/// The arguments of `toolgate lock`.
 #[derive(Debug, Args)]
-#[command(after_help = "`toolgate serve --frozen` refuses whatever is not in the file.\n\n\
-    Examples:\n  toolgate lock\n  toolgate lock --check\n  toolgate lock -o -")]
-pub struct Lock {
-    /// Write nothing; say what is not as the file has it, and fail if anything is not
+#[command(
+    after_help = "`toolgate serve --frozen` refuses everything that is not in the lock file.\n\n\
+    Examples:\n  toolgate lock\n  toolgate lock --check\n  toolgate lock -o -"
+)]
+pub struct LockArgs {
+    /// Compare with the lock file instead of writing it, and fail on any difference
     #[arg(long)]
     check: bool,
-    /// The file; `-` is standard output
+    /// Lock file, or - for standard output
     #[arg(long, short, value_name = "FILE", default_value = LOCK_FILE)]
     output: PathBuf,
 }
 
-pub async fn run(context: &Context, options: &Lock) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit, CliError> {
     let locked = match options.check {
-        true => Some(read(&options.output)?),
+        true => Some(read_lock_file(&options.output)?),
         false => None,
     };
-    let now = now(context).await?;
+    let now = fetch_lock(context).await?;
     match locked {
         Some(locked) => check(context, &locked, &now),
         None => write(context, options, &now),
     }
 }
 
-async fn now(context: &Context) -> Result<Answer, Failure> {
-    let terms = Terms { quiet: true, ..Terms::default() };
-    let reach = Reach::find(context, terms).await?;
+async fn fetch_lock(context: &CliContext) -> Result<Answer, CliError> {
+    let gateway_options =
+        EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
+    let access = ServerAccess::find(context, gateway_options).await?;
     let _spinner = Spinner::new("listing what servers offer");
-    let answer = reach.ask::<Answer>(&Question::Pins { asked: Pinning::Lock }).await;
-    reach.close().await;
+    let answer = access.ask::<Answer>(&ControlRequest::Pins { asked: PinRequest::Lock }).await;
+    access.close().await;
     answer
 }
 
-fn write(context: &Context, options: &Lock, now: &Answer) -> Result<Exit, Failure> {
+fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit, CliError> {
     if !now.problems.is_empty() {
-        now.problems.iter().for_each(|problem| out::note(&visible(problem)));
-        return Err(Failure::failed("lock what is offered: not all of it is known and approved")
-            .hint("bring those servers up, approve or disable them; then lock again"));
+        now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
+        return Err(CliError::failed("some definitions are unknown or not approved")
+            .hint("start, approve or disable those servers, then run `toolgate lock` again"));
     }
-    let lock = parse(&now.text)?;
-    tell_unpinned(&lock);
+    let lock = parse_lock(&now.text)?;
+    print_unpinned(&lock);
     if options.output.as_os_str() == "-" {
         return out::data(now.text.as_bytes()).map(|()| Exit::Done);
     }
     let shown = options.output.display();
-    // The old one counts until the new one is whole.
+    // The old file stays in place until the new one is complete.
     let beside = options.output.with_extension("lock.new");
     let written = fs::write(&beside, &now.text).and_then(|()| fs::rename(&beside, &options.output));
-    written.map_err(|error| Failure::failed(format!("write {shown}: {error}")))?;
+    written.map_err(|error| CliError::failed(format!("cannot write {shown}: {error}")))?;
     if context.json {
         out::json(&serde_json::json!({ "file": options.output, "servers": lock.servers.len() }))?;
     }
@@ -76,16 +80,16 @@ fn write(context: &Context, options: &Lock, now: &Answer) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// What a lock cannot hold: code that is fetched anew at every start.
-fn tell_unpinned(lock: &Locked) {
+/// Warns about packages without a version: they are fetched at every start and cannot be locked.
+fn print_unpinned(lock: &Locked) {
     for (name, server) in &lock.servers {
         let Some(package) = &server.package else { continue };
         if package.version.is_none() && package.integrity.is_none() {
             out::note(&format!(
-                "{} `{}` runs whatever version of {} there is; name one, as in {}",
+                "{} `{}` runs any version of {}; pin one, for example {}",
                 out::cyan("note:"),
-                visible(name),
-                visible(&package.name),
+                escape_invisible(name),
+                escape_invisible(&package.name),
                 example(&package.ecosystem, &package.name),
             ));
         }
@@ -94,48 +98,53 @@ fn tell_unpinned(lock: &Locked) {
 
 fn example(ecosystem: &str, name: &str) -> String {
     match ecosystem {
-        "pypi" => format!("{}==1.2.3", visible(name)),
-        "oci" => format!("{}@sha256:…", visible(name)),
-        _ => format!("{}@1.2.3", visible(name)),
+        "pypi" => format!("{}==1.2.3", escape_invisible(name)),
+        "oci" => format!("{}@sha256:…", escape_invisible(name)),
+        _ => format!("{}@1.2.3", escape_invisible(name)),
     }
 }
 
-fn check(context: &Context, locked: &Locked, now: &Answer) -> Result<Exit, Failure> {
-    let violations = locked.check(&parse(&now.text)?);
+fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit, CliError> {
+    let violations = locked.check(&parse_lock(&now.text)?);
     if context.json {
         out::json(&violations)?;
     } else {
         for violation in &violations {
-            out::line(&shown(violation))?;
+            out::line(&violation_text(violation))?;
         }
     }
-    now.problems.iter().for_each(|problem| out::note(&visible(problem)));
+    now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match violations.is_empty() && now.problems.is_empty() {
         true => {
-            out::note("everything is as it is locked");
+            out::note("everything matches the lock file");
             Ok(Exit::Done)
         }
         false => Ok(Exit::Failed),
     }
 }
 
-fn shown(violation: &Violation) -> String {
-    format!("{}: {} [{}]", visible(&violation.server), visible(&violation.text), violation.code)
+fn violation_text(violation: &LockViolation) -> String {
+    format!(
+        "{}: {} [{}]",
+        escape_invisible(&violation.server),
+        escape_invisible(&violation.text),
+        violation.code
+    )
 }
 
-fn parse(text: &str) -> Result<Locked, Failure> {
-    Locked::parse(text).map_err(|error| Failure::usage(error.to_string()))
+fn parse_lock(text: &str) -> Result<Locked, CliError> {
+    Locked::parse(text).map_err(|error| CliError::usage(error.to_string()))
 }
 
-/// Reads a lock file; one that is not there is said so, with what to do.
-pub fn read(file: &Path) -> Result<Locked, Failure> {
+/// Reads a lock file. The error for a missing file says how to create it.
+pub fn read_lock_file(file: &Path) -> Result<Locked, CliError> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::usage(format!("find the lock file {shown}"))
-            .hint("write it: toolgate lock; then look at it and commit it"),
-        _ => Failure::usage(format!("read {shown}: {error}")),
+        io::ErrorKind::NotFound => CliError::usage(format!("no lock file {shown}"))
+            .hint("run `toolgate lock`, then review and commit the file"),
+        _ => CliError::usage(format!("cannot read {shown}: {error}")),
     })?;
     Locked::parse(&text).map_err(|error| {
-        Failure::usage(format!("{error} ({shown})")).hint("write it anew: toolgate lock")
+        CliError::usage(format!("{error} ({shown})")).hint("run `toolgate lock` to write it again")
     })
 }

@@ -1,4 +1,4 @@
-//! `man`: manual pages, made of the same definitions as `--help`.
+//! `man`: generates manual pages from the same definitions as `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,26 +6,28 @@ use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 
 use crate::cli::Cli;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CliError, Exit};
 use crate::out;
 
+/// The arguments of `toolgate man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate man | man -l -\n  \
     toolgate man ~/.local/share/man/man1")]
-pub struct ManPages {
-    /// Write a page per verb into this folder; without it, the first page goes to stdout
+pub struct ManArgs {
+    /// Write one page per command to this folder [default: print the main page]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-pub fn run(options: &ManPages) -> Result<Exit, Failure> {
+pub fn run(options: &ManArgs) -> Result<Exit, CliError> {
     let mut command = Cli::command();
-    // Every verb is told of the options that hold everywhere.
+    // Adds the global options to every verb.
     command.build();
     match &options.folder {
         None => out::data(&page(&command)?)?,
         Some(folder) => {
-            let failed = |error| Failure::failed(format!("create {}: {error}", folder.display()));
+            let failed =
+                |error| CliError::failed(format!("cannot create {}: {error}", folder.display()));
             std::fs::create_dir_all(folder).map_err(failed)?;
             write(&command, "toolgate", folder)?;
         }
@@ -33,10 +35,10 @@ pub fn run(options: &ManPages) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Writes the page of a command and those of its own.
-fn write(command: &Command, name: &str, folder: &Path) -> Result<(), Failure> {
+/// Writes the pages of a command and of its subcommands.
+fn write(command: &Command, name: &str, folder: &Path) -> Result<(), CliError> {
     let path = folder.join(format!("{name}.1"));
-    let failed = |error| Failure::failed(format!("write {}: {error}", path.display()));
+    let failed = |error| CliError::failed(format!("cannot write {}: {error}", path.display()));
     std::fs::write(&path, page(command)?).map_err(failed)?;
     out::line(&path.display().to_string())?;
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help");
@@ -46,9 +48,9 @@ fn write(command: &Command, name: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn page(command: &Command) -> Result<Vec<u8>, Failure> {
+fn page(command: &Command) -> Result<Vec<u8>, CliError> {
     let mut page = Vec::new();
     let rendered = Man::new(command.clone()).render(&mut page);
-    rendered.map_err(|error| Failure::failed(format!("write a page: {error}")))?;
+    rendered.map_err(|error| CliError::failed(format!("cannot render a manual page: {error}")))?;
     Ok(page)
 }

@@ -1,243 +1,257 @@
-//! `pins`: what was approved of servers' definitions, what changed since, and approving it.
+//! `pins`: shows which definitions of servers were approved and what changed since, and approves
+//! changes.
 //!
-//! A gateway that is up is asked, so that what is approved holds at once; without one, what servers
-//! offered last is compared. No server is started. What is approved is what was shown.
+//! A running gateway handles the request, so that an approval takes effect at once. Without one,
+//! the last known definitions are compared; no server is started. Only what was shown is approved.
 
-mod shown;
+mod display;
 
 use std::io::{self, BufRead as _, Write as _};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::control::{PinLine, Pinning, Pins as Found, Question};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, PinJson, PinReport as Found, PinRequest};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, escape_invisible};
+use crate::server_access::ServerAccess;
 
+/// The arguments of `toolgate pins`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "States: pinned (as approved), changed (withheld until approved), new (never \
-    approved), gone (approved and not offered any more).\n\n\
+    approved), gone (approved but no longer offered).\n\n\
     Examples:\n  toolgate pins\n  toolgate pins diff filesystem\n  \
     toolgate pins approve sample echo"
 )]
-pub struct Pins {
+pub struct PinsArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<PinsCommand>,
 }
 
+/// A subcommand of `toolgate pins`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Show how every definition stands
+enum PinsCommand {
+    /// List all definitions and their states
     #[command(after_help = "Example: toolgate pins list filesystem --json")]
-    List(Which),
-    /// Show what changed since it was approved
+    List(PinFilterArgs),
+    /// Show what changed since the approval
     #[command(after_help = "Example: toolgate pins diff sample echo")]
-    Diff(Which),
-    /// Show what changed and approve it as it is now
+    Diff(PinFilterArgs),
+    /// Show changes and approve them
     #[command(after_help = "Examples:\n  toolgate pins approve filesystem\n  \
         toolgate pins approve sample echo --yes\n\n\
-        A definition with findings is approved only by its name, by a second answer at the \
-        terminal, or with --with-findings.")]
+        A definition with findings is approved only if you name it, confirm it again at the \
+        terminal, or use --with-findings.")]
     Approve {
-        /// Whose definitions
+        /// Name of the server
         server: String,
-        /// The name of one of them
+        /// Name of one definition [default: all definitions]
         name: Option<String>,
-        /// Approve without being asked
+        /// Approve without a prompt
         #[arg(long, short)]
         yes: bool,
-        /// Approve also what is suspicious, without its name
+        /// Also approve definitions with findings
         #[arg(long)]
         with_findings: bool,
     },
-    /// Forget what was approved
+    /// Remove approvals
     #[command(after_help = "Example: toolgate pins forget filesystem")]
     Forget {
-        /// Whose definitions
+        /// Name of the server
         server: String,
-        /// The name of one of them
+        /// Name of one definition [default: all definitions]
         name: Option<String>,
     },
 }
 
+/// The arguments that select definitions for `toolgate pins`.
 #[derive(Debug, Args, Default)]
-struct Which {
-    /// Whose definitions; without one, all
+struct PinFilterArgs {
+    /// Name of the server [default: all servers]
     server: Option<String>,
-    /// The name of one of them
+    /// Name of one definition [default: all definitions]
     name: Option<String>,
 }
 
-pub async fn run(context: &Context, options: &Pins) -> Result<Exit, Failure> {
-    let terms = Terms { idle: true, quiet: true, ..Terms::default() };
-    let reach = Reach::find(context, terms).await?;
+pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit, CliError> {
+    let gateway_options =
+        EmbeddedGatewayOptions { idle: true, quiet: true, ..EmbeddedGatewayOptions::default() };
+    let access = ServerAccess::find(context, gateway_options).await?;
     let done = match &options.what {
-        None => list(context, &reach, &Which::default()).await,
-        Some(What::List(which)) => list(context, &reach, which).await,
-        Some(What::Diff(which)) => diff(context, &reach, which).await,
-        Some(What::Approve { server, name, yes, with_findings }) => {
-            let which = Which { server: Some(server.clone()), name: name.clone() };
-            let said = Said { yes: *yes, findings: *with_findings || name.is_some() };
-            approve(context, &reach, &which, said).await
+        None => list(context, &access, &PinFilterArgs::default()).await,
+        Some(PinsCommand::List(which)) => list(context, &access, which).await,
+        Some(PinsCommand::Diff(which)) => diff(context, &access, which).await,
+        Some(PinsCommand::Approve { server, name, yes, with_findings }) => {
+            let which = PinFilterArgs { server: Some(server.clone()), name: name.clone() };
+            let flags = ApproveFlags { yes: *yes, findings: *with_findings || name.is_some() };
+            approve(context, &access, &which, flags).await
         }
-        Some(What::Forget { server, name }) => {
-            forget(context, &reach, server, name.as_deref()).await
+        Some(PinsCommand::Forget { server, name }) => {
+            forget(context, &access, server, name.as_deref()).await
         }
     };
-    reach.close().await;
+    access.close().await;
     done
 }
 
-async fn found(reach: &Reach, which: &Which) -> Result<Found, Failure> {
-    let asked = Pinning::Show { server: which.server.clone(), name: which.name.clone() };
-    let found: Found = reach.ask(&Question::Pins { asked }).await?;
-    found.problems.iter().for_each(|problem| out::note(&visible(problem)));
+async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Found, CliError> {
+    let asked = PinRequest::Show { server: which.server.clone(), name: which.name.clone() };
+    let found: Found = access.ask(&ControlRequest::Pins { asked }).await?;
+    found.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match (&which.server, &which.name) {
         (Some(server), Some(name)) if found.lines.is_empty() => {
-            Err(Failure::failed(format!("find anything named `{name}` of `{server}`"))
-                .hint(format!("`toolgate pins list {server}` lists what there is")))
+            Err(CliError::failed(format!("no definition named `{name}` on `{server}`"))
+                .hint(format!("run `toolgate pins list {server}` to list its definitions")))
         }
         _ => Ok(found),
     }
 }
 
-async fn list(context: &Context, reach: &Reach, which: &Which) -> Result<Exit, Failure> {
-    let found = found(reach, which).await?;
+async fn list(
+    context: &CliContext,
+    access: &ServerAccess,
+    which: &PinFilterArgs,
+) -> Result<Exit, CliError> {
+    let found = fetch_pins(access, which).await?;
     if context.json {
         out::json(&found.lines)?;
     } else if found.lines.is_empty() {
-        out::note("no definition is known, and none was approved");
+        out::note("no definitions are known or approved");
     } else {
-        let mut table = Table::new(&["SERVER", "KIND", "NAME", "STATE", "APPROVED BY", "AT"]);
+        let mut table = TextTable::new(&["SERVER", "KIND", "NAME", "STATE", "APPROVED BY", "AT"]);
         for line in &found.lines {
-            let PinLine { server, kind, name, state, by, pinned_at, .. } = line;
-            let by = visible(by.as_deref().unwrap_or("-"));
+            let PinJson { server, kind, name, state, by, pinned_at, .. } = line;
+            let by = escape_invisible(by.as_deref().unwrap_or("-"));
             let at = pinned_at.clone().unwrap_or("-".to_owned());
-            table.row([visible(server), kind.clone(), visible(name), state.clone(), by, at]);
+            table.row([
+                escape_invisible(server),
+                kind.clone(),
+                escape_invisible(name),
+                state.clone(),
+                by,
+                at,
+            ]);
         }
         out::data(table.text().as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-async fn diff(context: &Context, reach: &Reach, which: &Which) -> Result<Exit, Failure> {
-    let mut found = found(reach, which).await?;
+async fn diff(
+    context: &CliContext,
+    access: &ServerAccess,
+    which: &PinFilterArgs,
+) -> Result<Exit, CliError> {
+    let mut found = fetch_pins(access, which).await?;
     found.lines.retain(|line| line.state != "pinned");
     if context.json {
         out::json(&found.lines)?;
     } else if found.lines.is_empty() {
-        out::note("everything is as it was approved");
+        out::note("nothing changed since the approval");
     } else {
-        out::data(shown::text(&found.lines).as_bytes())?;
+        out::data(display::pins_text(&found.lines).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-/// What was said on the command line in advance.
+/// The confirmations given on the command line.
 #[derive(Debug, Clone, Copy)]
-struct Said {
-    /// Approve what is shown.
+struct ApproveFlags {
+    /// Whether to approve without a prompt.
     yes: bool,
-    /// Approve it although it is suspicious.
+    /// Whether to approve definitions with findings.
     findings: bool,
 }
 
 async fn approve(
-    context: &Context,
-    reach: &Reach,
-    which: &Which,
-    said: Said,
-) -> Result<Exit, Failure> {
+    context: &CliContext,
+    access: &ServerAccess,
+    which: &PinFilterArgs,
+    flags: ApproveFlags,
+) -> Result<Exit, CliError> {
     let server = which.server.clone().unwrap_or_default();
-    let mut found = found(reach, which).await?;
+    let mut found = fetch_pins(access, which).await?;
     if !found.lines.iter().any(|line| line.digest.is_some()) {
-        return Err(Failure::failed(format!(
-            "approve what `{server}` offers: nothing is known of it"
-        ))
-        .hint(format!("have it listed first: toolgate discover {server}")));
+        return Err(CliError::failed(format!("no definitions of `{server}` are known"))
+            .hint(format!("run `toolgate discover {server}` first")));
     }
     found.lines.retain(|line| matches!(line.state.as_str(), "changed" | "new"));
     if found.lines.is_empty() {
         if context.json {
             out::json(&json!({ "approved": 0, "definitions": [] }))?;
         }
-        out::note("everything is approved as it is now");
+        out::note("everything is already approved");
         return Ok(Exit::Done);
     }
     if !context.json {
-        out::data(shown::text(&found.lines).as_bytes())?;
+        out::data(display::pins_text(&found.lines).as_bytes())?;
     }
-    confirm(&server, &found.lines, said)?;
-    let asked = Pinning::Approve { server, name: which.name.clone(), seen: found.seen };
-    let approved: usize = reach.ask(&Question::Pins { asked }).await?;
+    confirm(&server, &found.lines, flags)?;
+    let asked = PinRequest::Approve { server, name: which.name.clone(), seen: found.seen };
+    let approved: usize = access.ask(&ControlRequest::Pins { asked }).await?;
     if context.json {
         out::json(&json!({ "approved": approved, "definitions": found.lines }))?;
     }
-    out::note(&format!("approved {approved} definition(s) as they are now"));
+    out::note(&format!("approved {approved} definition(s)"));
     Ok(Exit::Done)
 }
 
 async fn forget(
-    context: &Context,
-    reach: &Reach,
+    context: &CliContext,
+    access: &ServerAccess,
     server: &str,
     name: Option<&str>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CliError> {
     let name = name.map(str::to_owned);
-    let asked = Pinning::Forget { server: server.to_owned(), name };
-    let forgotten: u64 = reach.ask(&Question::Pins { asked }).await?;
+    let asked = PinRequest::Forget { server: server.to_owned(), name };
+    let forgotten: u64 = access.ask(&ControlRequest::Pins { asked }).await?;
     if forgotten == 0 {
-        return Err(Failure::failed(format!(
-            "forget what was approved of `{server}`: nothing was"
-        ))
-        .hint("`toolgate pins` lists what is approved"));
+        return Err(CliError::failed(format!("`{server}` has no approved definitions to remove"))
+            .hint("run `toolgate pins` to list definitions"));
     }
     if context.json {
         out::json(&json!({ "forgotten": forgotten }))?;
     }
-    out::note(&format!("forgot {forgotten} pin(s) of {}", visible(server)));
+    out::note(&format!("removed {forgotten} pin(s) of {}", escape_invisible(server)));
     Ok(Exit::Done)
 }
 
-/// A person at a terminal says yes, or a script has said so on its command line; and once more for
-/// what is suspicious.
-fn confirm(server: &str, lines: &[PinLine], said: Said) -> Result<(), Failure> {
-    let declined = || Failure::failed(format!("approve what `{server}` offers: you did not"));
-    if !said.yes {
-        if !out::can_ask() {
-            let what = format!("approve what `{server}` offers: nobody can be asked here");
-            let hint = "look at what is shown, then say so with --yes";
-            return Err(Failure::usage(what).hint(hint));
+/// Asks the user to confirm the approval, and again for definitions with findings. Flags replace
+/// the prompts.
+fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<(), CliError> {
+    let declined = || CliError::failed(format!("not confirmed; `{server}` was not approved"));
+    if !flags.yes {
+        if !out::can_prompt() {
+            let message = format!("cannot ask for the approval of `{server}` without a terminal");
+            let hint = "check the definitions, then use --yes";
+            return Err(CliError::usage(message).hint(hint));
         }
-        let question = format!("Approve {} definition(s) exactly like this?", lines.len());
-        if !agreed(&question)? {
+        let question = format!("Approve {} definition(s) as shown?", lines.len());
+        if !ask_yes_no(&question)? {
             return Err(declined());
         }
     }
     let suspicious: Vec<_> = lines.iter().filter(|line| !line.findings.is_empty()).collect();
-    let Some(first) = suspicious.first().filter(|_| !said.findings) else { return Ok(()) };
-    if !said.yes {
+    let Some(first) = suspicious.first().filter(|_| !flags.findings) else { return Ok(()) };
+    if !flags.yes {
         let question = format!("{} of them have findings. Approve them too?", suspicious.len());
-        return if agreed(&question)? { Ok(()) } else { Err(declined()) };
+        return if ask_yes_no(&question)? { Ok(()) } else { Err(declined()) };
     }
     let named = if first.name.is_empty() { &first.kind } else { &first.name };
-    let what = format!("approve what `{server}` offers: `{}` has findings", visible(named));
-    Err(Failure::usage(what).hint(
-        "read them, then name the definition, or say --with-findings; what has none can be approved \
-         by its name",
-    ))
+    let message = format!("cannot approve `{server}`: `{}` has findings", escape_invisible(named));
+    Err(CliError::usage(message)
+        .hint("read the findings, then name one definition to approve, or use --with-findings"))
 }
 
-fn agreed(question: &str) -> Result<bool, Failure> {
+fn ask_yes_no(question: &str) -> Result<bool, CliError> {
     let mut stderr = io::stderr();
     let asked = format!("{question} [y/N] ");
     let _ = stderr.write_all(asked.as_bytes()).and_then(|()| stderr.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| Failure::failed(format!("read your answer: {error}")))?;
+    read.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }

@@ -1,6 +1,6 @@
-//! `policy`: the rules by which calls are decided, for whoever writes them.
+//! `policy`: checks, explains, tests and replays the rules that decide about calls.
 //!
-//! Nothing here changes a rule, starts a server or asks anybody.
+//! It changes no rules, starts no servers and asks for no approvals.
 
 mod cases;
 mod check;
@@ -9,37 +9,39 @@ mod replay;
 
 use clap::{Args, Subcommand};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 
+/// The arguments of `toolgate policy`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  toolgate policy check\n  toolgate policy explain git push\n  \
     toolgate policy test policy-cases.toml\n  toolgate policy replay --since 7d"
 )]
-pub struct Policy {
+pub struct PolicyArgs {
     #[command(subcommand)]
-    what: What,
+    what: PolicyCommand,
 }
 
+/// A subcommand of `toolgate policy`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Say which rules are wrong, never decide or mean nothing; ends with 2 if one cannot be understood
+enum PolicyCommand {
+    /// Check for invalid, unreachable or ineffective rules; exit with 2 if one is invalid
     #[command(after_help = "Example: toolgate policy check --json")]
     Check,
-    /// Show what would be decided about a call, by which rule, and what every layer says
-    Explain(explain::Explain),
-    /// Decide every case of a file; ends with 1 if one is not decided as expected
-    Test(cases::Test),
-    /// Decide past calls by the rules of now; ends with 1 if one would be decided otherwise
-    Replay(replay::Replay),
+    /// Show the decision about a call and the matching rules of every layer
+    Explain(explain::PolicyExplainArgs),
+    /// Test the cases in a file; exit with 1 if a decision is not as expected
+    Test(cases::PolicyTestArgs),
+    /// Apply the current rules to past calls; exit with 1 if a decision would change
+    Replay(replay::PolicyReplayArgs),
 }
 
-pub async fn run(context: &Context, options: &Policy) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &PolicyArgs) -> Result<Exit, CliError> {
     match &options.what {
-        What::Check => check::run(context).await,
-        What::Explain(options) => explain::run(context, options).await,
-        What::Test(options) => cases::run(context, options).await,
-        What::Replay(options) => replay::run(context, options).await,
+        PolicyCommand::Check => check::run(context).await,
+        PolicyCommand::Explain(options) => explain::run(context, options).await,
+        PolicyCommand::Test(options) => cases::run(context, options).await,
+        PolicyCommand::Replay(options) => replay::run(context, options).await,
     }
 }

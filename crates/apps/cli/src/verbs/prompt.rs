@@ -1,4 +1,4 @@
-//! `prompt`: fills in one prompt of one server.
+//! `prompt`: gets one prompt of one server with its arguments filled in.
 
 use std::io::stdin;
 
@@ -7,50 +7,53 @@ use serde_json::Value;
 use toolgate_host::content;
 use toolgate_wire::{method, string};
 
-use super::exchange::{self, Request};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::visible;
+use super::mcp_request::{self, McpRequest};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::escape_invisible;
 use crate::{arguments, out};
 
+/// The arguments of `toolgate prompt`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate prompt sample getting_started")]
-pub struct Prompt {
-    /// Which server
+pub struct PromptArgs {
+    /// Name of the server
     server: String,
-    /// Which of its prompts
+    /// Name of the prompt
     name: String,
-    /// The arguments: key=value …
+    /// Arguments of the prompt
     #[arg(value_name = "KEY=VALUE")]
     arguments: Vec<String>,
 }
 
-impl Prompt {
-    /// Fails where an argument is missing that the prompt requires.
-    fn check_required(&self, definition: &Value, arguments: &str) -> Result<(), Failure> {
+impl PromptArgs {
+    /// Fails if a required argument is missing.
+    fn check_required(&self, definition: &Value, arguments: &str) -> Result<(), CliError> {
         let given: Value = serde_json::from_str(arguments).unwrap_or_default();
         let required = definition["arguments"].as_array().into_iter().flatten();
         let mut required = required.filter(|argument| argument["required"] == true);
         let missing = required.find_map(|argument| {
             argument["name"].as_str().filter(|name| given.get(name).is_none())
         });
-        let Some(missing) = missing.map(visible) else { return Ok(()) };
+        let Some(missing) = missing.map(escape_invisible) else { return Ok(()) };
         let Self { server, name, .. } = self;
-        let what = format!("fill in `{name}` of `{server}`: its argument `{missing}` is required");
-        Err(Failure::usage(what).hint(format!("`toolgate prompt {server} {name} {missing}=…`")))
+        let message =
+            format!("prompt `{name}` of `{server}`: its argument `{missing}` is required");
+        Err(CliError::usage(message)
+            .hint(format!("run `toolgate prompt {server} {name} {missing}=…`")))
     }
 }
 
-pub async fn run(context: &Context, options: &Prompt) -> Result<Exit, Failure> {
-    let answer = exchange::run(context, &options.server, async |_, inventory| {
-        let prompt = inventory.find(&inventory.prompts, "prompt", &options.name)?;
-        // Arguments of prompts are texts; there is no schema to say otherwise.
+pub async fn run(context: &CliContext, options: &PromptArgs) -> Result<Exit, CliError> {
+    let answer = mcp_request::send(context, &options.server, async |_, inventory| {
+        let prompt = inventory.find_capability(&inventory.prompts, "prompt", &options.name)?;
+        // Arguments of prompts are always strings.
         let arguments = arguments::read(&options.arguments, &Value::Null, stdin())?;
         let definition: Value = serde_json::from_str(prompt.definition.get()).unwrap_or_default();
         options.check_required(&definition, &arguments)?;
-        let name = string::encode(prompt.exposed()?);
+        let name = string::encode(prompt.exposed_name()?);
         let members = format!(r#""name":{name},"arguments":{arguments}"#);
-        Ok(Request { method: method::PROMPTS_GET, members })
+        Ok(McpRequest { method: method::PROMPTS_GET, members })
     });
     let answer = answer.await?;
     let raw = answer.result().unwrap_or_default();
@@ -60,10 +63,10 @@ pub async fn run(context: &Context, options: &Prompt) -> Result<Exit, Failure> {
     }
     let result: Value = serde_json::from_slice(raw).unwrap_or_default();
     let messages = result["messages"].as_array().into_iter().flatten();
-    let said = messages.map(|message| {
+    let lines = messages.map(|message| {
         let role = message["role"].as_str().unwrap_or_default();
-        format!("{role}: {}", content::block(&message["content"]))
+        format!("{role}: {}", content::block_text(&message["content"]))
     });
-    out::text(&said.collect::<Vec<_>>().join("\n\n"))?;
+    out::text(&lines.collect::<Vec<_>>().join("\n\n"))?;
     Ok(Exit::Done)
 }

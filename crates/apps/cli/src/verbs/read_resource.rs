@@ -7,29 +7,30 @@ use serde_json::Value;
 use toolgate_host::content;
 use toolgate_wire::{method, string};
 
-use super::exchange::{self, Request};
-use crate::context::Context;
-use crate::control::{Inventory, Question};
-use crate::exit::{Exit, Failure};
-use crate::reach::Reach;
+use super::mcp_request::{self, McpRequest};
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, ServerInventory};
+use crate::exit::{CliError, Exit};
+use crate::server_access::ServerAccess;
 use crate::{base64, out};
 
+/// The arguments of `toolgate read-resource`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate read-resource sample toolgate://sample/help")]
-pub struct ReadResource {
-    /// Which server
+pub struct ReadResourceArgs {
+    /// Name of the server
     server: String,
-    /// The resource's URI
+    /// URI of the resource
     uri: String,
-    /// Write the contents, binary ones too, to this file
+    /// Write the content, text or binary, to this file
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     output: Option<PathBuf>,
 }
 
-pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Failure> {
-    let answer = exchange::run(context, &options.server, async |reach, inventory| {
-        let uri = string::encode(&exposed(reach, inventory, &options.uri).await?);
-        Ok(Request { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
+pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exit, CliError> {
+    let answer = mcp_request::send(context, &options.server, async |access, inventory| {
+        let uri = string::encode(&resolve_exposed_uri(access, inventory, &options.uri).await?);
+        Ok(McpRequest { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
     });
     let answer = answer.await?;
     let raw = answer.result().unwrap_or_default();
@@ -46,46 +47,51 @@ pub async fn run(context: &Context, options: &ReadResource) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// The URI that leads to this server. A URI that the server does not list may still fit a template,
-/// or be known to the server alone. The exposed URI of the list does not do: it is the server's own
-/// until a second server that offers the same one is connected.
-pub async fn exposed(reach: &Reach, inventory: &Inventory, uri: &str) -> Result<String, Failure> {
-    let known = match inventory.find(&inventory.resources, "resource", uri) {
-        Ok(listed) => listed.exposed()?,
+/// Returns the URI under which the gateway reads this resource from this server. A URI that the
+/// server does not list may match a template or be known only to the server. The exposed URI in the
+/// list is not enough: it is the server's own URI until a second server with the same URI is
+/// connected.
+pub async fn resolve_exposed_uri(
+    access: &ServerAccess,
+    inventory: &ServerInventory,
+    uri: &str,
+) -> Result<String, CliError> {
+    let known = match inventory.find_capability(&inventory.resources, "resource", uri) {
+        Ok(listed) => listed.exposed_name()?,
         Err(_) => uri,
     };
     let server = &inventory.server;
-    let question = Question::Uri { server: server.clone(), uri: known.to_owned() };
-    let shown: Option<String> = reach.ask(&question).await?;
+    let question = ControlRequest::Uri { server: server.clone(), uri: known.to_owned() };
+    let shown: Option<String> = access.ask(&question).await?;
     shown.ok_or_else(|| {
-        Failure::failed(format!("find a resource named `{uri}` on `{server}`"))
-            .hint(format!("`toolgate discover {server}` lists what it offers"))
+        CliError::failed(format!("no resource `{uri}` on `{server}`"))
+            .hint(format!("run `toolgate discover {server}` to list its resources"))
     })
 }
 
-fn show(contents: &[Value]) -> Result<(), Failure> {
+fn show(contents: &[Value]) -> Result<(), CliError> {
     for part in contents {
-        out::text(&content::resource(part))?;
+        out::text(&content::resource_text(part))?;
         if part["blob"].is_string() {
-            out::note(&format!("{} write it to a file with --output FILE", out::cyan("hint:")));
+            out::note(&format!("{} use --output FILE to write it to a file", out::cyan("hint:")));
         }
     }
     Ok(())
 }
 
-fn write(file: &std::path::Path, contents: &[Value]) -> Result<(), Failure> {
+fn write(file: &std::path::Path, contents: &[Value]) -> Result<(), CliError> {
     let mut bytes = Vec::new();
     for part in contents {
         match (part["text"].as_str(), part["blob"].as_str()) {
             (Some(text), _) => bytes.extend_from_slice(text.as_bytes()),
             (None, Some(blob)) => bytes.extend(base64::decode(blob).ok_or_else(|| {
-                Failure::failed("read the resource: its binary contents are no base64")
+                CliError::failed("cannot read the resource: its blob is not valid base64")
             })?),
             (None, None) => {}
         }
     }
-    let failed = |error| Failure::failed(format!("write {}: {error}", file.display()));
+    let failed = |error| CliError::failed(format!("cannot write {}: {error}", file.display()));
     std::fs::write(file, &bytes).map_err(failed)?;
-    out::note(&format!("wrote {} to {}", out::size(bytes.len()), file.display()));
+    out::note(&format!("wrote {} to {}", out::format_size(bytes.len()), file.display()));
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! Bytes between a client on stdin and stdout and the gateway that owns the home.
+//! Relays bytes between a client on stdin and stdout and the gateway that serves the home.
 
 use tokio::io::{AsyncWriteExt as _, copy, stdin, stdout};
-use toolgate_transport::local::{Reader, Writer};
+use toolgate_transport::local::{LocalReader, LocalWriter};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CliError, Exit};
 
-/// Relays until the client leaves and has got its last answers.
-pub async fn run((mut reader, mut writer): (Reader, Writer)) -> Result<Exit, Failure> {
+/// Relays until the client closes stdin and has received its last answers.
+pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result<Exit, CliError> {
     let from_client = async {
         let copied = copy(&mut stdin(), &mut writer).await;
-        // The end of what the client says is told; answers may still come.
+        // Forwards the end of the client's input; answers may still arrive.
         let _ = writer.shutdown().await;
         copied
     };
@@ -22,11 +22,11 @@ pub async fn run((mut reader, mut writer): (Reader, Writer)) -> Result<Exit, Fai
     tokio::select! {
         biased;
         Ok(_) = &mut from_client => {
-            // Whoever no longer reads does not want the rest.
+            // An error here means that the client closed stdout and wants no more answers.
             let _ = to_client.await;
             Ok(Exit::Done)
         }
-        _ = &mut to_client => Err(Failure::failed("reach the gateway: it ended")
-            .hint("connect again; a gateway of your own starts if none serves this home")),
+        _ = &mut to_client => Err(CliError::failed("the gateway that serves this home has stopped")
+            .hint("connect again; a new gateway starts if none is running")),
     }
 }

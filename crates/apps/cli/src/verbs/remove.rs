@@ -1,60 +1,62 @@
-//! `remove`: takes a server out of the file that declares it.
+//! `remove`: removes a server from the file that declares it.
 //!
-//! Files of other programs are theirs: they are changed only if named with `--from`. What was
-//! agreed to about the server is forgotten with it.
+//! Files of other programs are changed only if named with `--from`. Consent and trust of the server
+//! are removed with it.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_host::config::Document;
-use toolgate_host::{Scope, ServerName};
+use toolgate_host::config::ConfigDocument;
+use toolgate_host::{ConfigScope, ServerName};
 
-use super::change::{self, files, scope::ScopeWord, told, unwritable};
+use super::declaration::{self, file_error, files, messages, scope::ScopeArg};
 use super::get;
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible};
 
+/// The arguments of `toolgate remove`.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "rm",
-    after_help = "Without --scope the declaration that counts is removed, if it stands in one of \
+    after_help = "Without --scope, the declaration in effect is removed if it is in one of \
     toolgate's own files or in a project's .mcp.json.\n\n\
     Examples:\n  toolgate remove filesystem\n  toolgate remove filesystem --scope user\n  \
     toolgate remove filesystem --from .vscode/mcp.json"
 )]
-pub struct Remove {
-    /// Which server
+pub struct RemoveArgs {
+    /// Name of the server
     name: String,
-    /// Whose: the project's, or yours
+    /// Scope of the declaration to remove
     #[arg(short, long, value_enum, value_name = "SCOPE")]
-    scope: Option<ScopeWord>,
-    /// The file to take it out of, whosever it is
+    scope: Option<ScopeArg>,
+    /// File to remove it from, even if another program owns it
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     from: Option<PathBuf>,
 }
 
-/// What became of it.
+/// The JSON output of `remove`.
 #[derive(Debug, Serialize)]
-struct Removed {
+struct RemovedServerJson {
     name: String,
     file: String,
-    scope: Scope,
+    scope: ConfigScope,
 }
 
-pub async fn run(context: &Context, options: &Remove) -> Result<Exit, Failure> {
-    let name = ServerName::new(&options.name).map_err(|error| Failure::usage(error.to_string()))?;
-    let file = file(context, options, &name)?;
-    let edited = file.change(|text| file.dialect.remove(text, &name)).map_err(unwritable)?;
+pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit, CliError> {
+    let name =
+        ServerName::new(&options.name).map_err(|error| CliError::usage(error.to_string()))?;
+    let file = find_file(context, options, &name)?;
+    let edited = file.change(|text| file.dialect.remove(text, &name)).map_err(file_error)?;
     if !edited.changed {
-        return Err(Failure::failed(format!(
-            "remove `{name}`: {} does not declare it",
-            told::shown(file.path())
+        return Err(CliError::failed(format!(
+            "{} does not declare `{name}`",
+            messages::display_path(file.path())
         ))
-        .hint(format!("`toolgate get {name}` says which file does")));
+        .hint(format!("run `toolgate get {name}` to see which file declares it")));
     }
-    let removed = Removed {
+    let removed = RemovedServerJson {
         name: name.to_string(),
         file: file.path().display().to_string(),
         scope: file.at.scope,
@@ -62,66 +64,75 @@ pub async fn run(context: &Context, options: &Remove) -> Result<Exit, Failure> {
     if context.json {
         out::json(&removed)?;
     } else {
-        out::note(&format!("removed {} from {}", visible(&removed.name), told::shown(file.path())));
+        out::note(&format!(
+            "removed {} from {}",
+            escape_invisible(&removed.name),
+            messages::display_path(file.path())
+        ));
     }
-    forget(context, &name).await
+    forget_consent(context, &name).await
 }
 
-/// The file it is taken out of.
-fn file(context: &Context, options: &Remove, name: &ServerName) -> Result<Document, Failure> {
+/// Returns the file to remove the server from.
+fn find_file(
+    context: &CliContext,
+    options: &RemoveArgs,
+    name: &ServerName,
+) -> Result<ConfigDocument, CliError> {
     if let Some(from) = &options.from {
-        return Document::named(from, Scope::User).map_err(unwritable);
+        return ConfigDocument::from_path(from, ConfigScope::User).map_err(file_error);
     }
-    let plan = context.options()?.read_files()?;
-    let scope = options.scope.map(ScopeWord::meant);
+    let plan = context.setup_options()?.read_files()?;
+    let scope = options.scope.map(ScopeArg::to_scope);
     let candidates = files::candidates(context, &plan, name.as_str(), scope)?;
     let winner = plan.entries.iter().find(|entry| entry.spec.name == *name);
     if let (Some(winner), None) = (winner, scope)
         && let Some(file) = files::document_of(winner)
         && !files::is_ours(context, &file)
     {
-        return Err(not_ours(&file, name));
+        return Err(foreign_file_error(&file, name));
     }
     for file in candidates.into_iter().filter(|file| files::is_ours(context, file)) {
-        if file.has(name).map_err(unwritable)? {
+        if file.has(name).map_err(file_error)? {
             return Ok(file);
         }
     }
     let names: Vec<_> = plan.entries.iter().map(|entry| entry.spec.name.as_str()).collect();
     Err(match (winner, scope) {
         (Some(winner), Some(scope)) => {
-            Failure::failed(format!("remove `{name}`: no file of scope {scope} declares it"))
+            CliError::failed(format!("no file of scope {scope} declares `{name}`"))
                 .hint(format!("it is declared in {}", winner.origin))
         }
-        _ => get::unknown(name.as_str(), &names),
+        _ => get::unknown_server_error(name.as_str(), &names),
     })
 }
 
-/// Another program's file is not changed on the way.
-fn not_ours(file: &Document, name: &ServerName) -> Failure {
-    let path = told::shown(file.path());
+/// Returns the error for a server that another program's file declares.
+fn foreign_file_error(file: &ConfigDocument, name: &ServerName) -> CliError {
+    let path = messages::display_path(file.path());
     let whose = match file.at.scope {
-        Scope::System => "the administrator".to_owned(),
+        ConfigScope::System => "the administrator".to_owned(),
         _ => format!("another program ({})", file.dialect),
     };
-    Failure::failed(format!("remove `{name}`: it is declared in {path}, which belongs to {whose}"))
-        .hint(format!(
-            "`toolgate disable {name}` switches it off here; `toolgate remove {name} --from \
-             {path}` changes that file"
-        ))
+    CliError::failed(format!("`{name}` is declared in {path}, which belongs to {whose}")).hint(
+        format!(
+            "run `toolgate disable {name}` to disable it here, or `toolgate remove {name} --from \
+             {path}` to change that file"
+        ),
+    )
 }
 
-/// Forgets what was agreed to about it, and says who else declares it.
-async fn forget(context: &Context, name: &ServerName) -> Result<Exit, Failure> {
-    let mut setup = context.setup().await?;
+/// Revokes consent and trust of the server, and prints which other file declares it.
+async fn forget_consent(context: &CliContext, name: &ServerName) -> Result<Exit, CliError> {
+    let mut setup = context.load_setup().await?;
     if setup.revoke(name.as_str()).await? {
-        out::note("the consent to start it is taken back");
+        out::note("revoked the consent to start it");
     }
     setup.distrust(name.as_str()).await?;
     if let Ok(entry) = setup.entry(name.as_str()) {
-        let origin = visible(&entry.origin.to_string());
-        out::note(&format!("{} {origin} declares it too, and counts now", out::cyan("note:")));
+        let origin = escape_invisible(&entry.origin.to_string());
+        out::note(&format!("{} the entry in {origin} is in effect now", out::cyan("note:")));
     }
-    change::reconsider(context, name).await;
+    declaration::notify_gateway(context, name).await;
     Ok(Exit::Done)
 }

@@ -1,45 +1,49 @@
-//! `report`: what happened, as Markdown, as JSON, or as one page with plots.
+//! `report`: reports usage and decisions as Markdown, JSON or an HTML page with plots.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use toolgate_host::review::{self, html, markdown};
+use toolgate_host::review::{self, render_html, render_markdown};
 
-use super::score::standings;
-use super::since::{self, Since};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::score::fetch_standings;
+use super::since::{self, TimeArg};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out;
 
+/// The arguments of `toolgate report`.
 #[derive(Debug, Args)]
-#[command(after_help = "No server is started, and the page loads nothing and runs nothing.\n\n\
+#[command(
+    after_help = "No server is started. The HTML page loads no resources and runs no scripts.\n\n\
     Examples:\n  toolgate report --since 7d\n  toolgate report -o report.html\n  \
-    toolgate report --json")]
-pub struct Report {
-    /// How it is written; without it, as the ending of FILE says, else Markdown
+    toolgate report --json"
+)]
+pub struct ReportArgs {
+    /// Output format [default: from the extension of FILE, or md]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ReportFormatArg>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Count what happened from then on: an age (7d, 12h, 30m) or a time in UTC (2026-11-16)
+    /// Start of the report: an age (7d, 12h, 30m) or a UTC time (2026-11-16)
     #[arg(long, value_name = "WHEN")]
-    since: Option<Since>,
+    since: Option<TimeArg>,
 }
 
+/// An output format of `report`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormatArg {
     /// Markdown
     Md,
-    /// The numbers
+    /// JSON
     Json,
-    /// One page with plots
+    /// HTML page with plots
     Html,
 }
 
-impl Format {
-    fn of_file(path: &Path) -> Option<Self> {
+impl ReportFormatArg {
+    fn from_extension(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "html" | "htm" => Some(Self::Html),
             "json" => Some(Self::Json),
@@ -49,17 +53,17 @@ impl Format {
     }
 }
 
-pub async fn run(context: &Context, options: &Report) -> Result<Exit, Failure> {
-    let collector = since::counted(context, options.since).await?;
-    let report = collector.report(&standings(context).await?, review::rfc3339);
-    let named = options.output.as_deref().and_then(Format::of_file);
-    let usual = if context.json { Format::Json } else { Format::Md };
+pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, CliError> {
+    let collector = since::count_journal(context, options.since).await?;
+    let report = collector.report(&fetch_standings(context).await?, review::rfc3339);
+    let named = options.output.as_deref().and_then(ReportFormatArg::from_extension);
+    let usual = if context.json { ReportFormatArg::Json } else { ReportFormatArg::Md };
     let text = match options.format.or(named).unwrap_or(usual) {
-        Format::Md => markdown(&report),
-        Format::Html => html(&report),
-        Format::Json => serde_json::to_string_pretty(&report)
+        ReportFormatArg::Md => render_markdown(&report),
+        ReportFormatArg::Html => render_html(&report),
+        ReportFormatArg::Json => serde_json::to_string_pretty(&report)
             .map(|text| text + "\n")
-            .map_err(|error| Failure::failed(format!("write JSON: {error}")))?,
+            .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?,
     };
     match &options.output {
         None => out::data(text.as_bytes())?,
@@ -68,9 +72,9 @@ pub async fn run(context: &Context, options: &Report) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Writes the file whole or not at all.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error| Failure::failed(format!("write {}: {error}", path.display()));
+/// Writes the file completely or not at all.
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let failed = |error| CliError::failed(format!("cannot write {}: {error}", path.display()));
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
@@ -78,7 +82,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| std::fs::rename(&part, path));
     written.map_err(|error| {
-        let _ = std::fs::remove_file(&part); // what is half written is of no use
+        let _ = std::fs::remove_file(&part); // An incomplete file is useless.
         failed(error)
     })
 }

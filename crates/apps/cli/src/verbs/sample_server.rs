@@ -1,11 +1,11 @@
-//! `sample-server`: the built-in sample on stdin and stdout.
+//! `sample-server`: runs the built-in sample server on stdin and stdout.
 
 use tokio::io::{stdin, stdout};
 use toolgate_host::sample_server;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CliError, Exit};
 
-pub async fn run() -> Result<Exit, Failure> {
+pub async fn run() -> Result<Exit, CliError> {
     sample_server().serve_on(stdin(), stdout()).await;
     Ok(Exit::Done)
 }

@@ -1,73 +1,87 @@
-//! `score`: what every server is worth, in parts that say what they are made of.
+//! `score`: shows the health score of every server and its parts.
 //!
-//! The journal is read where it lies; how servers stand is asked of whoever has them, and none is
+//! It reads the journal directly and asks the gateway for the state of the servers. No server is
 //! started.
 
 use clap::Args;
-use toolgate_host::review::{Part, Score, Standing};
+use toolgate_host::review::{HealthScore, ScorePart, ServerDefinitionStatus};
 
-use super::since::{self, Since};
-use crate::context::Context;
-use crate::control::{Question, no_server};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Cut, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use super::since::{self, TimeArg};
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, unknown_server_error};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::server_access::ServerAccess;
 
+/// The arguments of `toolgate score`.
 #[derive(Debug, Args)]
 #[command(
     name = "score",
-    after_help = "No server is started. How the score is made: docs/operations.md\n\n\
+    after_help = "No server is started. docs/operations.md explains how the score is computed.\n\n\
     Examples:\n  toolgate score\n  toolgate score filesystem --since 7d --json"
 )]
-pub struct ScoreOptions {
-    /// One server; all of them if none is named
+pub struct ScoreArgs {
+    /// Name of the server [default: all servers]
     server: Option<String>,
-    /// Count what happened from then on: an age (7d, 12h, 30m) or a time in UTC (2026-11-16)
+    /// Count calls since then: an age (7d, 12h, 30m) or a UTC time (2026-11-16)
     #[arg(long, value_name = "WHEN")]
-    since: Option<Since>,
+    since: Option<TimeArg>,
 }
 
-pub async fn run(context: &Context, options: &ScoreOptions) -> Result<Exit, Failure> {
-    let tally = since::counted(context, options.since).await?;
-    let mut scores = tally.scores(&standings(context).await?);
+pub async fn run(context: &CliContext, options: &ScoreArgs) -> Result<Exit, CliError> {
+    let tally = since::count_journal(context, options.since).await?;
+    let mut scores = tally.scores(&fetch_standings(context).await?);
     if let Some(name) = &options.server {
         let known: Vec<_> = scores.iter().map(|it| it.server.clone()).collect();
         scores.retain(|score| score.server == *name);
         if scores.is_empty() {
-            return Err(no_server(name, known.iter().map(String::as_str)));
+            return Err(unknown_server_error(name, known.iter().map(String::as_str)));
         }
     }
     match context.json {
         true => out::json(&scores)?,
-        false => out::data(shown(&scores).as_bytes())?,
+        false => out::data(scores_table(&scores).as_bytes())?,
     }
     Ok(Exit::Done)
 }
 
-/// How servers stand, as whoever has them knows.
-pub(super) async fn standings(context: &Context) -> Result<Vec<Standing>, Failure> {
-    let reach = Reach::find(context, Terms { idle: true, ..Terms::default() }).await?;
-    let standings = reach.ask(&Question::Standings).await;
-    reach.close().await;
+/// Asks the gateway for the definition status of all servers.
+pub(super) async fn fetch_standings(
+    context: &CliContext,
+) -> Result<Vec<ServerDefinitionStatus>, CliError> {
+    let access = ServerAccess::find(
+        context,
+        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
+    )
+    .await?;
+    let standings = access.ask(&ControlRequest::Standings).await;
+    access.close().await;
     standings
 }
 
-fn shown(scores: &[Score]) -> String {
-    let mut table = Table::new(&["SERVER", "SCORE", "PART", "", "WEIGHT", "MADE OF"]);
-    table = table.soft(5, Cut::End);
+fn scores_table(scores: &[HealthScore]) -> String {
+    let mut table = TextTable::new(&["SERVER", "SCORE", "PART", "", "WEIGHT", "MADE OF"]);
+    table = table.truncatable(5, TruncatedEnd::End);
     for score in scores {
-        let mut head = [visible(&score.server), number(score.score)];
+        let mut head = [escape_invisible(&score.server), score_text(score.score)];
         for (name, part) in score.parts.all() {
-            let Part { score, weight, detail } = part;
+            let ScorePart { score, weight, detail } = part;
             let [server, whole] = std::mem::take(&mut head);
             let name = name.to_owned();
-            table.row([server, whole, name, number(*score), weight.to_string(), visible(detail)]);
+            table.row([
+                server,
+                whole,
+                name,
+                score_text(*score),
+                weight.to_string(),
+                escape_invisible(detail),
+            ]);
         }
     }
-    table.fitted()
+    table.text_for_terminal()
 }
 
-fn number(score: Option<u8>) -> String {
+fn score_text(score: Option<u8>) -> String {
     score.map_or("–".to_owned(), |score| score.to_string())
 }

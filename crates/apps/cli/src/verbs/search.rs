@@ -1,6 +1,6 @@
-//! `search`: which tools fit what somebody wants to do.
+//! `search`: finds tools for a task.
 //!
-//! It reads what is known of the servers and starts none.
+//! It searches the last known definitions and starts no server.
 
 use std::io::{self, BufRead as _};
 
@@ -8,115 +8,121 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::control::{Find, Finds, Question, Unknown};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Cut, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, ToolMatch, ToolMatches, UnknownServer};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::server_access::ServerAccess;
 
+/// The arguments of `toolgate search`.
 #[derive(Debug, Args)]
-#[command(after_help = "No server is started: what they offered last is searched.\n\n\
+#[command(after_help = "No server is started: the search covers what servers last offered.\n\n\
     Examples:\n  toolgate search read a file\n  toolgate search --limit 1 --json 'open an issue'\n  \
     toolgate search --stdin --json < queries.txt")]
-pub struct Search {
-    /// What you want to do, in your own words
+pub struct SearchArgs {
+    /// Description of what you want to do
     #[arg(value_name = "QUERY", required_unless_present = "stdin")]
     query: Vec<String>,
-    /// How many tools to show at most
+    /// Maximum number of tools to show
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     limit: usize,
-    /// Read queries from stdin, one per line; with --json each is answered by one line
+    /// Read queries from stdin, one per line; --json prints one line per query
     #[arg(long, conflicts_with = "query")]
     stdin: bool,
 }
 
-pub async fn run(context: &Context, options: &Search) -> Result<Exit, Failure> {
-    let terms = Terms { idle: true, ..Terms::default() };
-    let reach = Reach::find(context, terms).await?;
-    let searching = Searching { context, reach: &reach, limit: options.limit };
+pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit, CliError> {
+    let gateway_options =
+        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() };
+    let access = ServerAccess::find(context, gateway_options).await?;
+    let searching = ToolSearch { context, access: &access, limit: options.limit };
     let done = match options.stdin {
-        true => searching.each_line().await,
-        false => searching.once(&options.query.join(" ")).await,
+        true => searching.search_stdin().await,
+        false => searching.search_once(&options.query.join(" ")).await,
     };
-    reach.close().await;
+    access.close().await;
     done.map(|()| Exit::Done)
 }
 
-struct Searching<'a> {
-    context: &'a Context,
-    reach: &'a Reach,
+/// Searches tools through a gateway and prints the matches.
+struct ToolSearch<'a> {
+    context: &'a CliContext,
+    access: &'a ServerAccess,
     limit: usize,
 }
 
-impl Searching<'_> {
-    async fn find(&self, query: &str) -> Result<Finds, Failure> {
-        let (profile, query) = (self.context.seeing().to_owned(), query.to_owned());
-        self.reach.ask(&Question::Search { profile, query, limit: self.limit }).await
+impl ToolSearch<'_> {
+    async fn find(&self, query: &str) -> Result<ToolMatches, CliError> {
+        let (profile, query) = (self.context.profile_or_default().to_owned(), query.to_owned());
+        self.access.ask(&ControlRequest::Search { profile, query, limit: self.limit }).await
     }
 
-    async fn once(&self, query: &str) -> Result<(), Failure> {
-        let Finds { found, unknown } = self.find(query).await?;
-        tell_unknown(&unknown);
+    async fn search_once(&self, query: &str) -> Result<(), CliError> {
+        let ToolMatches { found, unknown } = self.find(query).await?;
+        print_unknown_servers(&unknown);
         if self.context.json {
-            return out::json(&found.iter().map(shape).collect::<Vec<_>>());
+            return out::json(&found.iter().map(match_json).collect::<Vec<_>>());
         }
         match found.is_empty() {
-            true => out::note("nothing fits; try other words, or say what is to be done"),
+            true => out::note("no tools match; try other words, or describe the task"),
             false => out::data(table(&found).as_bytes())?,
         }
         Ok(())
     }
 
-    /// Answers go out as queries come, so that a program can ask one after the other.
-    async fn each_line(&self) -> Result<(), Failure> {
-        let unread = |error| Failure::failed(format!("read standard input: {error}"));
-        let mut told = false;
+    /// Answers each query as it arrives, so that a program can send one after the other.
+    async fn search_stdin(&self) -> Result<(), CliError> {
+        let unread = |error| CliError::failed(format!("cannot read standard input: {error}"));
+        let mut noted = false;
         for line in io::stdin().lock().lines() {
             let query = line.map_err(unread)?;
-            let Finds { found, unknown } = self.find(&query).await?;
-            if !std::mem::replace(&mut told, true) {
-                tell_unknown(&unknown);
+            let ToolMatches { found, unknown } = self.find(&query).await?;
+            if !std::mem::replace(&mut noted, true) {
+                print_unknown_servers(&unknown);
             }
             match self.context.json {
                 true => out::line(
-                    &Value::from(found.iter().map(shape).collect::<Vec<_>>()).to_string(),
+                    &Value::from(found.iter().map(match_json).collect::<Vec<_>>()).to_string(),
                 )?,
-                false => out::data(format!("{}\n{}\n", visible(&query), table(&found)).as_bytes())?,
+                false => out::data(
+                    format!("{}\n{}\n", escape_invisible(&query), table(&found)).as_bytes(),
+                )?,
             }
         }
         Ok(())
     }
 }
 
-/// The stable shape.
-fn shape(find: &Find) -> Value {
-    let Find { server, name, exposed, score, why, about: _ } = find;
+/// Returns a match in its stable JSON form.
+fn match_json(find: &ToolMatch) -> Value {
+    let ToolMatch { server, name, exposed, score, why, about: _ } = find;
     json!({ "server": server, "name": name, "exposed": exposed, "score": score, "why": why })
 }
 
-fn table(found: &[Find]) -> String {
-    let mut table = Table::new(&["NAME", "SERVER", "ABOUT", "WHY"]).soft(2, Cut::End);
-    table = table.soft(3, Cut::End);
+fn table(found: &[ToolMatch]) -> String {
+    let mut table =
+        TextTable::new(&["NAME", "SERVER", "ABOUT", "WHY"]).truncatable(2, TruncatedEnd::End);
+    table = table.truncatable(3, TruncatedEnd::End);
     for find in found {
         table.row([
-            visible(&find.exposed),
-            visible(&find.server),
-            visible(&find.about),
-            visible(&find.why.join(", ")),
+            escape_invisible(&find.exposed),
+            escape_invisible(&find.server),
+            escape_invisible(&find.about),
+            escape_invisible(&find.why.join(", ")),
         ]);
     }
-    table.fitted()
+    table.text_for_terminal()
 }
 
-/// Servers that nothing is known of, and what to do about it.
-pub fn tell_unknown(unknown: &[Unknown]) {
+/// Prints a note about servers whose capabilities are not known yet.
+pub fn print_unknown_servers(unknown: &[UnknownServer]) {
     let names: Vec<_> =
-        unknown.iter().filter(|it| it.usable).map(|it| visible(&it.server)).collect();
+        unknown.iter().filter(|it| it.usable).map(|it| escape_invisible(&it.server)).collect();
     if let [first, ..] = &names[..] {
         out::note(&format!(
-            "{} nothing is known yet of {}: run `toolgate discover {first}`, or serve once",
+            "{} the capabilities of {} are not known yet; run `toolgate discover {first}`",
             out::cyan("note:"),
             names.join(", "),
         ));

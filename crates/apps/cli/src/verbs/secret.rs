@@ -1,117 +1,132 @@
-//! `secret`: the user's own secrets, which `${secret:NAME}` stands for.
+//! `secret`: manages the secrets that config files refer to with `${secret:NAME}`.
 //!
-//! A value is typed unseen or comes on stdin; it is never an argument, where other processes and the
-//! shell's history would see it, and it is never shown.
+//! A value is read from a hidden prompt or from stdin. It is never an argument, because other
+//! processes and the shell's history could see it, and it is never shown.
 
 use std::io::Read as _;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use toolgate_host::Secret as Hidden;
-use toolgate_host::config::{ConfigError, Secrets, read_hidden};
+use toolgate_host::config::{ConfigError, SecretStore, read_hidden};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure, chain};
-use crate::out::{self, visible};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
+use crate::out::{self, escape_invisible};
 
-/// No secret is longer.
-const LONGEST: u64 = 64 * 1024;
+/// The maximum length of a secret.
+const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
+/// The arguments of `toolgate secret`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate secret set github\n  \
     pass show github | toolgate secret set github\n  toolgate secret list\n  \
     toolgate add gh https://api.example.com/mcp/ -H 'Authorization: Bearer ${secret:github}'")]
-pub struct Secret {
+pub struct SecretArgs {
     #[command(subcommand)]
-    what: What,
+    what: SecretCommand,
 }
 
+/// A subcommand of `toolgate secret`.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Keep a value under a name; it is asked for, or read from stdin
+enum SecretCommand {
+    /// Store a secret, read from a prompt or from stdin
     #[command(after_help = "Examples:\n  toolgate secret set github\n  \
         pass show github | toolgate secret set github")]
     Set {
-        /// The name
+        /// Name of the secret
         name: String,
     },
-    /// Show the names
+    /// List the names of all secrets
     #[command(after_help = "Example: toolgate secret list --json")]
     List,
-    /// Forget a value
+    /// Remove a secret
     #[command(visible_alias = "rm", after_help = "Example: toolgate secret remove github")]
     Remove {
-        /// The name
+        /// Name of the secret
         name: String,
     },
 }
 
-pub fn run(context: &Context, options: &Secret) -> Result<Exit, Failure> {
-    let secrets = Secrets::of(&context.home);
+pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit, CliError> {
+    let secrets = SecretStore::of(&context.home);
     match &options.what {
-        What::Set { name } => set(context, &secrets, name),
-        What::List => list(context, &secrets),
-        What::Remove { name } => remove(context, &secrets, name),
+        SecretCommand::Set { name } => set(context, &secrets, name),
+        SecretCommand::List => list(context, &secrets),
+        SecretCommand::Remove { name } => remove(context, &secrets, name),
     }
 }
 
-fn set(context: &Context, secrets: &Secrets, name: &str) -> Result<Exit, Failure> {
+fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
     context.home.create().map_err(failed)?;
-    let value = value(name)?;
+    let value = read_value(name)?;
     secrets.set(name, &value).map_err(failed)?;
-    done(context, name, "kept", &format!("`${{secret:{name}}}` stands for it in config files"))
+    print_result(
+        context,
+        name,
+        "kept",
+        &format!("stored {name}; use `${{secret:{name}}}` in config files"),
+    )
 }
 
-/// What was typed or piped, without its last line end.
-fn value(name: &str) -> Result<Hidden<String>, Failure> {
-    let unread = |error| Failure::failed(format!("read the value: {error}"));
-    let text = if out::can_ask() {
-        read_hidden(&format!("Value of {}: ", visible(name))).map_err(unread)?
+/// Reads the value from a hidden prompt or from stdin, without its final line break.
+fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
+    let unread = |error| CliError::failed(format!("cannot read the value: {error}"));
+    let text = if out::can_prompt() {
+        read_hidden(&format!("Value of {}: ", escape_invisible(name))).map_err(unread)?
     } else {
         let mut text = String::new();
-        std::io::stdin().take(LONGEST + 1).read_to_string(&mut text).map_err(unread)?;
+        std::io::stdin().take(MAX_SECRET_BYTES + 1).read_to_string(&mut text).map_err(unread)?;
         text
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     if text.is_empty() {
-        return Err(Failure::usage(format!("keep `{name}`: the value is empty"))
-            .hint(format!("pipe it in: pass show x | toolgate secret set {name}")));
+        return Err(CliError::usage(format!("the value of `{name}` is empty"))
+            .hint(format!("pipe the value in: pass show x | toolgate secret set {name}")));
     }
-    if text.len() as u64 > LONGEST {
-        return Err(Failure::usage(format!("keep `{name}`: it is longer than {LONGEST} bytes")));
+    if text.len() as u64 > MAX_SECRET_BYTES {
+        return Err(CliError::usage(format!(
+            "the value of `{name}` is longer than {MAX_SECRET_BYTES} bytes"
+        )));
     }
     Ok(Hidden::new(text.to_owned()))
 }
 
-fn list(context: &Context, secrets: &Secrets) -> Result<Exit, Failure> {
+fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
     let names = secrets.names().map_err(failed)?;
     if context.json {
         out::json(&names)?;
     } else if names.is_empty() {
-        out::note("no secret is kept; `toolgate secret set NAME` keeps one");
+        out::note("there are no secrets; run `toolgate secret set NAME` to store one");
     } else {
-        names.iter().try_for_each(|name| out::line(&visible(name)))?;
+        names.iter().try_for_each(|name| out::line(&escape_invisible(name)))?;
     }
     Ok(Exit::Done)
 }
 
-fn remove(context: &Context, secrets: &Secrets, name: &str) -> Result<Exit, Failure> {
+fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
     if !secrets.remove(name).map_err(failed)? {
-        return Err(Failure::failed(format!("forget `{name}`: no secret has this name"))
-            .hint("`toolgate secret list` shows the names"));
+        return Err(CliError::failed(format!("no secret named `{name}`"))
+            .hint("run `toolgate secret list` to list the names"));
     }
-    done(context, name, "removed", "what names it is blocked until it is set again")
+    let text = format!("removed {name}; servers that use it are blocked until it is set again");
+    print_result(context, name, "removed", &text)
 }
 
-fn done(context: &Context, name: &str, action: &str, note: &str) -> Result<Exit, Failure> {
+fn print_result(
+    context: &CliContext,
+    name: &str,
+    action: &str,
+    text: &str,
+) -> Result<Exit, CliError> {
     match context.json {
         true => out::json(&json!({ "name": name, "action": action }))?,
-        false => out::note(&format!("{action} {}; {}", visible(name), visible(note))),
+        false => out::note(&escape_invisible(text)),
     }
     Ok(Exit::Done)
 }
 
-fn failed(error: ConfigError) -> Failure {
-    Failure::failed(chain(&error))
+fn failed(error: ConfigError) -> CliError {
+    CliError::failed(error_chain(&error))
 }

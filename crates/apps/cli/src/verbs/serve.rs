@@ -1,4 +1,4 @@
-//! `serve`: every server behind one endpoint, until a signal ends it.
+//! `serve`: serves every server through one endpoint until a signal stops it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,151 +13,154 @@ use toolgate_wire::Revision;
 
 use super::lock::{self, LOCK_FILE};
 use super::stdio;
-use crate::context::Context;
-use crate::ending::{self, Ending, Stop};
-use crate::exit::{Exit, Failure, chain};
-use crate::owner::{self, Claim};
-use crate::reach::Living;
-use crate::reload::Reloading;
-use crate::station::{Station, Terms};
-use crate::{following, holder, out};
+use crate::cli_context::CliContext;
+use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
+use crate::exit::{CliError, Exit, error_chain};
+use crate::home_claim::{self, HomeClaim};
+use crate::reload::ConfigReloader;
+use crate::server_access::RunningGateway;
+use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
+use crate::{context_folders, listening_process, out};
 
+/// The arguments of `toolgate serve`.
 #[derive(Debug, Args)]
-#[command(after_help = "The first line on stdout is the endpoint's address.\n\n\
+#[command(after_help = "The first line on stdout is the URL of the endpoint.\n\n\
     Examples:\n  toolgate serve\n  toolgate serve --listen 127.0.0.1:0\n  toolgate serve --stdio\n  \
     toolgate serve --frozen")]
-pub struct Serve {
-    /// Where to listen; port 0 takes a free one
+pub struct ServeArgs {
+    /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7420")]
     listen: String,
-    /// Serve one client on stdin and stdout instead
+    /// Serve one client on stdin and stdout instead of HTTP
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
-    /// Speak this MCP revision and refuse every other
+    /// Accept only this MCP revision
     #[arg(long, value_name = "REVISION", value_parser = revision)]
     protocol: Option<Revision>,
-    /// How long a call waits for the answers of a client without a session (2026-07-28)
+    /// How long a call waits for answers of a client without a session (MCP 2026-07-28)
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_duration)]
     park: Duration,
-    /// Start, list and call nothing that is not in the lock file exactly so
+    /// Start, list and call only what matches the lock file
     #[arg(long)]
     frozen: bool,
-    /// The lock file
+    /// Lock file for --frozen
     #[arg(long, value_name = "FILE", default_value = LOCK_FILE, requires = "frozen")]
     lock: PathBuf,
 }
 
 fn revision(text: &str) -> Result<Revision, String> {
     text.parse()
-        .map_err(|_| format!("there are {}", Revision::ALL.map(Revision::as_str).join(", ")))
+        .map_err(|_| format!("expected one of {}", Revision::ALL.map(Revision::as_str).join(", ")))
 }
 
-pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
-    let lock = options.frozen.then(|| lock::read(&options.lock)).transpose()?;
+pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit, CliError> {
+    let lock = options.frozen.then(|| lock::read_lock_file(&options.lock)).transpose()?;
     if options.stdio {
         return stdio::run(context, options.protocol, options.park, lock).await;
     }
-    let address = loopback(&options.listen).await?;
-    let claim = match owner::claim(&context.home)? {
+    let address = resolve_loopback(&options.listen).await?;
+    let claim = match home_claim::claim_home(&context.home)? {
         Some(claim) => claim,
-        None => return Err(taken(context).await),
+        None => return Err(home_taken_error(context).await),
     };
     let listener = bind(address).await?;
-    let (stop, ending) = ending::on_signal()?;
+    let (stop, ending) = shutdown::on_signal()?;
     let address = listener.local_addr().unwrap_or(address);
     let endpoint = format!("http://{address}/mcp");
-    if let Some(created) = context.first_run()? {
+    if let Some(created) = context.ensure_config()? {
         out::note(&format!("created {}", created.display()));
     }
-    let terms = Terms {
+    let gateway_options = EmbeddedGatewayOptions {
         strict: options.protocol,
         park: Some(options.park),
         serving: true,
         profile: context.profile.as_deref(),
         endpoint: Some(endpoint.clone()),
         lock,
-        ..Terms::default()
+        ..EmbeddedGatewayOptions::default()
     };
-    let reloading = Reloading::new(&context.options()?)?;
-    let station = Station::open(context, terms).await?;
-    announce(context, &station, address, &endpoint);
-    let reloads = ending.clone().or(reloading.run(station.desk()));
-    let follows = ending.clone().or(following::follow(station.desk()));
-    let served = serve(&station, &claim, listener, (stop, ending));
+    let reloading = ConfigReloader::new(&context.setup_options()?)?;
+    let embedded = EmbeddedGateway::open(context, gateway_options).await?;
+    announce(context, &embedded, address, &endpoint);
+    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
+    let follows =
+        ending.clone().run_until_shutdown(context_folders::follow_folders(embedded.control()));
+    let served = serve(&embedded, &claim, listener, (stop, ending));
     let (served, (), ()) = tokio::join!(served, reloads, follows);
     served?;
     Ok(Exit::Done)
 }
 
 async fn serve(
-    station: &Arc<Station>,
-    claim: &Claim,
+    embedded: &Arc<EmbeddedGateway>,
+    claim: &HomeClaim,
     listener: TcpListener,
-    (stop, ending): (Stop, Ending),
-) -> Result<(), Failure> {
+    (stop, ending): (ShutdownTrigger, ShutdownSignal),
+) -> Result<(), CliError> {
     let clients = async {
-        let gateway = station.gateway(None, None);
-        let served = gateway.serve_http(listener, ending.clone().reached()).await;
-        stop.now();
+        let gateway = embedded.gateway(None, None);
+        let served = gateway.serve_http(listener, ending.clone().wait()).await;
+        stop.trigger();
         served
     };
-    let (served, ()) = tokio::join!(clients, owner::serve(claim, station, &ending));
-    station.close().await;
-    served.map_err(|error| Failure::failed(chain(&error)))
+    let (served, ()) =
+        tokio::join!(clients, home_claim::serve_control_socket(claim, embedded, &ending));
+    embedded.close().await;
+    served.map_err(|error| CliError::failed(error_chain(&error)))
 }
 
-/// Where to listen. Only this machine may come in: keys would pass other networks in the clear.
-async fn loopback(listen: &str) -> Result<SocketAddr, Failure> {
-    let example = "for example --listen 127.0.0.1:7420";
-    let unknown = |why: String| Failure::usage(format!("listen on {listen}: {why}")).hint(example);
+/// Resolves the listen address. Only loopback is allowed, because keys are sent unencrypted.
+async fn resolve_loopback(listen: &str) -> Result<SocketAddr, CliError> {
+    let example = "use a loopback address, for example --listen 127.0.0.1:7420";
+    let unknown =
+        |why: String| CliError::usage(format!("cannot listen on {listen}: {why}")).hint(example);
     let mut found = lookup_host(listen).await.map_err(|error| unknown(error.to_string()))?;
-    let address = found.next().ok_or_else(|| unknown("it is no address".to_owned()))?;
+    let address = found.next().ok_or_else(|| unknown("it is not an address".to_owned()))?;
     if !address.ip().is_loopback() {
-        return Err(Failure::usage(format!(
-            "listen on {listen}: other machines could use every server, and there is no \
-             authorization yet"
+        return Err(CliError::usage(format!(
+            "cannot listen on {listen}: only loopback addresses are allowed, because access keys \
+             are sent unencrypted"
         ))
-        .hint(format!("listen on this machine alone, {example}")));
+        .hint(example));
     }
     Ok(address)
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+async fn bind(address: SocketAddr) -> Result<TcpListener, CliError> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let by = match holder::of(address) {
+            let by = match listening_process::find(address) {
                 Some(holder) => format!("by {} (process {})", holder.program, holder.pid),
                 None => "by another process".to_owned(),
             };
-            Failure::failed(format!("listen on {address}: the port is taken {by}")).hint(
-                "take a free port with --listen 127.0.0.1:0, or use what serves there already",
-            )
+            CliError::failed(format!("cannot listen on {address}: the port is used {by}"))
+                .hint("use --listen 127.0.0.1:0 for a free port, or connect to the running gateway")
         }
-        _ => Failure::failed(format!("listen on {address}: {error}")),
+        _ => CliError::failed(format!("cannot listen on {address}: {error}")),
     })
 }
 
-/// Somebody else owns the home.
-async fn taken(context: &Context) -> Failure {
+/// Returns the error for a home that another process serves.
+async fn home_taken_error(context: &CliContext) -> CliError {
     let home = context.home.state_dir().display();
-    let who = match Living::at(context).await.map(|living| living.owner) {
+    let who = match RunningGateway::find_any(context).await.map(|gateway| gateway.info) {
         Some(owner) => match owner.endpoint {
             Some(endpoint) => format!("process {} serves it at {endpoint}", owner.pid),
             None => format!("process {} serves it on its stdin and stdout", owner.pid),
         },
-        None => "another toolgate owns it".to_owned(),
+        None => "another toolgate process serves it".to_owned(),
     };
-    Failure::failed(format!("serve {home}: {who}"))
-        .hint("connect to that one, or name another home with --home DIR")
+    CliError::failed(format!("cannot serve {home}: {who}"))
+        .hint("connect to that gateway, or use another home with --home DIR")
 }
 
-/// The endpoint on stdout, for scripts; the rest on stderr, for people.
-fn announce(context: &Context, station: &Station, address: SocketAddr, endpoint: &str) {
-    // Nobody reading it is no reason not to serve.
+/// Prints the endpoint on stdout for scripts, and everything else on stderr.
+fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAddr, endpoint: &str) {
+    // The gateway serves even if stdout is closed.
     let _ = out::line(endpoint);
-    let desk = station.desk();
-    out::faults(&desk.findings(), context.verbose);
-    let servers = desk.host().servers().servers;
+    let control = embedded.control();
+    out::print_findings_summary(&control.findings(), context.verbose);
+    let servers = control.host().servers().servers;
     let (built_in, declared): (Vec<_>, Vec<_>) =
         servers.iter().partition(|status| status.origin.file.is_none());
     let idle = declared.iter().all(|status| !status.spec.enabled);
@@ -171,23 +174,27 @@ fn announce(context: &Context, station: &Station, address: SocketAddr, endpoint:
         }
     });
     for status in &servers {
-        if let ServerState::Blocked(reason) = &status.state {
-            out::note(&format!("  {}: blocked: {}", status.spec.name, out::visible(reason)));
+        if let ServerState::Blocked(block) = &status.state {
+            out::note(&format!(
+                "  {}: blocked: {}",
+                status.spec.name,
+                out::escape_invisible(&block.to_string())
+            ));
         }
     }
-    if !toolgate_gateway::tells_who_connects(address) {
+    if !toolgate_gateway::can_identify_peer(address) {
         out::note(&format!(
-            "{} this system does not tell who connects: every user of this machine can use the \
-             gateway; `posture = \"governed\"` requires a key",
+            "{} this system does not identify connecting users, so every user of this machine can \
+             use the gateway; set `posture = \"governed\"` to require a key",
             out::cyan("note:")
         ));
     }
-    let guarantee = desk.host().guarantee();
+    let guarantee = control.host().guarantee();
     if guarantee < TreeGuarantee::Namespace {
         out::note(&format!("{} {guarantee}", out::cyan("note:")));
     }
     out::note(&format!(
-        "{} connect a client, for example: toolgate install claude-code --http (--list has the others)",
+        "{} run `toolgate install claude-code --http` to connect a client (--list shows others)",
         out::cyan("hint:")
     ));
 }

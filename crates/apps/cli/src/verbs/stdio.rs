@@ -1,90 +1,99 @@
-//! `serve --stdio`: for clients that start their servers. It relays to the living owner of the
-//! home, and is the gateway itself where there is none.
+//! `serve --stdio`: serves a client that starts its servers itself.
+//!
+//! It relays to the gateway that serves the home, or becomes the gateway if there is none.
 
 use std::time::Duration;
 
 use tokio::io::{stdin, stdout};
 use tokio::time::timeout;
-use toolgate_host::pins::Lock;
+use toolgate_host::pins::LockFile;
 use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
 
 use super::relay;
-use crate::context::Context;
-use crate::ending;
-use crate::exit::{Exit, Failure, chain};
-use crate::owner::Claim;
-use crate::reach::Living;
-use crate::reload::Reloading;
-use crate::station::{Station, Terms};
-use crate::{following, out, owner, reload};
+use crate::cli_context::CliContext;
+use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
+use crate::exit::{CliError, Exit, error_chain};
+use crate::home_claim::HomeClaim;
+use crate::reload::ConfigReloader;
+use crate::server_access::RunningGateway;
+use crate::shutdown;
+use crate::{context_folders, home_claim, out, reload};
 
-/// How long a gateway whose client has left waits for servers that start for the first time.
-const FIRST_START: Duration = Duration::from_secs(10);
+/// How long a gateway waits for servers that start for the first time after its client has left.
+const FIRST_START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Stays a while after the client has left: until what new servers offer is stored, so that the next
-/// run lists it at once, and for as long as other clients are attached here.
-async fn linger(station: &Station, claim: Option<&Claim>) {
-    let _ = timeout(FIRST_START, station.desk().host().first_seen()).await;
+/// Keeps running after the client has left: until the definitions of new servers are stored, so
+/// that the next run lists them at once, and as long as other clients are attached.
+async fn linger(embedded: &EmbeddedGateway, claim: Option<&HomeClaim>) {
+    let _ = timeout(FIRST_START_TIMEOUT, embedded.control().host().wait_discovered()).await;
     if let Some(claim) = claim {
-        claim.left_by_all().await;
+        claim.wait_for_detach().await;
     }
 }
 
 pub async fn run(
-    context: &Context,
+    context: &CliContext,
     strict: Option<Revision>,
     park: Duration,
-    lock: Option<Lock>,
-) -> Result<Exit, Failure> {
-    // Whoever relays has no files of his own to read again, but is not to end either.
-    let _hangups = reload::hangups()?;
-    // Another gateway may let pass what this one was told not to.
+    lock: Option<LockFile>,
+) -> Result<Exit, CliError> {
+    // A relay has no config files to reload, but SIGHUP must not end it.
+    let _hangups = reload::hangup_signals()?;
+    // With a lock file it does not relay, because the other gateway may not enforce it.
     if lock.is_none()
-        && let Some(living) = Living::of(context).await
+        && let Some(gateway) = RunningGateway::find_compatible(context).await
     {
         let protocol = strict.map(|revision| revision.as_str().to_owned());
         let profile = context.profile.as_deref();
-        return relay::run(living.converse(protocol, profile, false).await?).await;
+        return relay::run(gateway.open_mcp(protocol, profile, false).await?).await;
     }
-    // A client wants to be served even where the home cannot be owned.
-    let claim = owner::claim(&context.home).unwrap_or_else(|failure| {
+    // The client is served even if the home cannot be claimed.
+    let claim = home_claim::claim_home(&context.home).unwrap_or_else(|failure| {
         tracing::warn!(target: "toolgate::gateway", "{failure}");
         None
     });
-    // Another gateway answers for this home: it must know this client, too.
+    // Another gateway serves this home; it must know about this client too.
     if claim.is_none()
-        && let Some(living) = Living::at(context).await
+        && let Some(gateway) = RunningGateway::find_any(context).await
     {
-        let _ = living.converse(None, None, false).await;
+        let _ = gateway.open_mcp(None, None, false).await;
     }
     let profile = context.profile.as_deref();
-    let terms =
-        Terms { strict, park: Some(park), serving: true, profile, lock, ..Terms::default() };
-    let reloading = Reloading::new(&context.options()?)?;
-    let station = Station::open(context, terms).await?;
-    out::faults(&station.desk().findings(), context.verbose);
-    let (stop, ending) = ending::on_signal()?;
-    // What this client calls is not for it to approve.
+    let gateway_options = EmbeddedGatewayOptions {
+        strict,
+        park: Some(park),
+        serving: true,
+        profile,
+        lock,
+        ..EmbeddedGatewayOptions::default()
+    };
+    let reloading = ConfigReloader::new(&context.setup_options()?)?;
+    let embedded = EmbeddedGateway::open(context, gateway_options).await?;
+    out::print_findings_summary(&embedded.control().findings(), context.verbose);
+    let (stop, ending) = shutdown::on_signal()?;
+    // The client must not approve its own calls.
     if let Some(client) = PeerProcess::current().and_then(|own| own.starter()) {
-        station.desk().operators().clients().record(client);
+        embedded.control().operators().clients().record(client);
     }
     let client = async {
-        let gateway = station.gateway(None, None);
-        let served = gateway.serve_lines(stdin(), stdout(), ending.clone().reached()).await;
-        ending.clone().or(linger(&station, claim.as_ref())).await;
-        stop.now();
+        let gateway = embedded.gateway(None, None);
+        let served = gateway.serve_lines(stdin(), stdout(), ending.clone().wait()).await;
+        ending.clone().run_until_shutdown(linger(&embedded, claim.as_ref())).await;
+        stop.trigger();
         served
     };
     let attached = async {
         if let Some(claim) = &claim {
-            let follows = ending.clone().or(following::follow(station.desk()));
-            tokio::join!(owner::serve(claim, &station, &ending), follows);
+            let follows = ending
+                .clone()
+                .run_until_shutdown(context_folders::follow_folders(embedded.control()));
+            tokio::join!(home_claim::serve_control_socket(claim, &embedded, &ending), follows);
         }
     };
-    let reloads = ending.clone().or(reloading.run(station.desk()));
+    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
     let (served, (), ()) = tokio::join!(client, attached, reloads);
-    station.close().await;
-    served.map_err(|error| Failure::failed(chain(&error)))?;
+    embedded.close().await;
+    served.map_err(|error| CliError::failed(error_chain(&error)))?;
     Ok(Exit::Done)
 }

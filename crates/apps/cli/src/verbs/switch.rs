@@ -1,125 +1,130 @@
-//! `enable` and `disable`: switch a server on or off.
+//! `enable` and `disable`: enable or disable a server.
 //!
-//! In place, where its file is ours or a project's `.mcp.json`; what another program's file declares
-//! is switched by an entry in the user's own, and that file stays as it is.
+//! The change is made in place in toolgate's own files and in a project's `.mcp.json`. For servers
+//! in files of other programs, an entry in the user's own file overrides them.
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_host::config::Document;
+use toolgate_host::config::ConfigDocument;
 use toolgate_host::{Plan, ServerName};
 
-use super::change::{self, files, told, unwritable};
+use super::declaration::{self, file_error, files, messages};
 use super::get;
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible};
 
+/// The arguments of `toolgate enable` and `toolgate disable`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate disable filesystem\n  toolgate enable filesystem")]
-pub struct Switch {
-    /// Which server
+pub struct SwitchArgs {
+    /// Name of the server
     name: String,
 }
 
-/// What became of it.
+/// The JSON output of `enable` and `disable`.
 #[derive(Debug, Serialize)]
-struct Switched {
+struct SwitchedServerJson {
     name: String,
     enabled: bool,
     changed: bool,
     file: Option<String>,
 }
 
-pub async fn run(context: &Context, options: &Switch, on: bool) -> Result<Exit, Failure> {
-    let read = async || Ok::<_, Failure>(context.setup().await?.plan().clone());
+pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result<Exit, CliError> {
+    let read = async || Ok::<_, CliError>(context.load_setup().await?.plan().clone());
     let plan = read().await?;
-    let entry = get::entry(&plan, &options.name)?;
+    let entry = get::find_entry(&plan, &options.name)?;
     let name = entry.spec.name.clone();
     if files::is_enabled(entry) == on {
-        return tell(context, &name, on, None);
+        return print_result(context, &name, on, None);
     }
-    let mut changed = take_back(context, &name)?;
+    let mut changed = remove_override(context, &name)?;
     let plan = read().await?;
-    if !stands(&plan, &name, on) {
+    if !is_switched(&plan, &name, on) {
         changed = Some(switch(context, &plan, &name, on)?);
     }
-    if !stands(&read().await?, &name, on) {
-        let word = word(on);
-        return Err(Failure::failed(format!("{word} `{name}`: another file says otherwise"))
-            .hint(format!("`toolgate get {name}` says which files speak of it")));
+    if !is_switched(&read().await?, &name, on) {
+        let word = verb_for(on);
+        return Err(CliError::failed(format!("cannot {word} `{name}`: another file overrides it"))
+            .hint(format!("run `toolgate get {name}` to see which files declare it")));
     }
-    tell(context, &name, on, changed)?;
-    change::reconsider(context, &name).await;
+    print_result(context, &name, on, changed)?;
+    declaration::notify_gateway(context, &name).await;
     Ok(Exit::Done)
 }
 
-fn word(on: bool) -> &'static str {
+fn verb_for(on: bool) -> &'static str {
     if on { "enable" } else { "disable" }
 }
 
-fn stands(plan: &Plan, name: &ServerName, on: bool) -> bool {
+fn is_switched(plan: &Plan, name: &ServerName, on: bool) -> bool {
     plan.entry(name).is_some_and(|entry| files::is_enabled(entry) == on)
 }
 
-/// An entry of the user's own that only switches is not needed any more once it is contradicted.
-fn take_back(context: &Context, name: &ServerName) -> Result<Option<Document>, Failure> {
+/// Removes an entry from the user's file that only enables or disables the server.
+fn remove_override(
+    context: &CliContext,
+    name: &ServerName,
+) -> Result<Option<ConfigDocument>, CliError> {
     if context.config.is_some() {
         return Ok(None);
     }
-    let file = Document::of_user(&context.home);
-    let reading = file.read(&file.text().map_err(unwritable)?);
-    if !reading.amendments.iter().any(|amendment| amendment.name == *name) {
+    let file = ConfigDocument::for_user(&context.home);
+    let reading = file.read(&file.text().map_err(file_error)?);
+    if !reading.overrides.iter().any(|amendment| amendment.name == *name) {
         return Ok(None);
     }
-    file.change(|text| file.dialect.remove(text, name)).map_err(unwritable)?;
+    file.change(|text| file.dialect.remove(text, name)).map_err(file_error)?;
     Ok(Some(file))
 }
 
-/// Switches it where it is declared, or in the user's own file.
+/// Enables or disables the server in the file that declares it, or in the user's own file.
 fn switch(
-    context: &Context,
+    context: &CliContext,
     plan: &Plan,
     name: &ServerName,
     on: bool,
-) -> Result<Document, Failure> {
+) -> Result<ConfigDocument, CliError> {
     let declared = plan.entry(name).and_then(files::document_of);
     if let Some(file) = declared.filter(|file| files::is_ours(context, file)) {
-        let edited = file.change(|text| file.dialect.switch(text, name, on)).map_err(unwritable)?;
+        let edited =
+            file.change(|text| file.dialect.set_enabled(text, name, on)).map_err(file_error)?;
         if edited.changed {
             return Ok(file);
         }
         if context.config.is_some() {
-            let path = told::shown(file.path());
-            return Err(Failure::failed(format!(
-                "{} `{name}`: {path} has no field for that",
-                word(on)
+            let path = messages::display_path(file.path());
+            return Err(CliError::failed(format!(
+                "cannot {} `{name}`: the format of {path} has no field for it",
+                verb_for(on)
             ))
-            .hint("leave --config out to say it in your own file"));
+            .hint("remove --config to change your own file instead"));
         }
     }
-    context.first_run()?;
-    let file = Document::of_user(&context.home);
-    file.change(|text| file.dialect.switch(text, name, on)).map_err(unwritable)?;
+    context.ensure_config()?;
+    let file = ConfigDocument::for_user(&context.home);
+    file.change(|text| file.dialect.set_enabled(text, name, on)).map_err(file_error)?;
     Ok(file)
 }
 
-fn tell(
-    context: &Context,
+fn print_result(
+    context: &CliContext,
     name: &ServerName,
     enabled: bool,
-    file: Option<Document>,
-) -> Result<Exit, Failure> {
-    let path = file.as_ref().map(Document::path);
+    file: Option<ConfigDocument>,
+) -> Result<Exit, CliError> {
+    let path = file.as_ref().map(ConfigDocument::path);
     if context.json {
         let file = path.map(|path| path.display().to_string());
         let changed = file.is_some();
-        out::json(&Switched { name: name.to_string(), enabled, changed, file })?;
+        out::json(&SwitchedServerJson { name: name.to_string(), enabled, changed, file })?;
         return Ok(Exit::Done);
     }
-    let name = visible(name.as_str());
+    let name = escape_invisible(name.as_str());
     out::note(&match path {
-        Some(path) => format!("{}d {name} in {}", word(enabled), told::shown(path)),
-        None => format!("{name} is {}d already", word(enabled)),
+        Some(path) => format!("{}d {name} in {}", verb_for(enabled), messages::display_path(path)),
+        None => format!("{name} is already {}d", verb_for(enabled)),
     });
     Ok(Exit::Done)
 }

@@ -1,49 +1,53 @@
-//! `uninstall`: takes Toolgate out of a client's own config again.
+//! `uninstall`: removes Toolgate from a client's own config.
 //!
-//! A file that is still as `install` left it becomes what it was before, to the byte. From one that
-//! was changed since, only the entry is taken. What `install --move` took out of it comes back.
+//! A file that did not change since `install` is restored byte for byte. From a changed file only
+//! the entry is removed. Servers that `install --move` moved come back.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_host::config::clients::{Client, ClientFile};
+use toolgate_host::config::clients::{ClientFile, KnownClient};
 use toolgate_host::config::{
-    Access, Dialect, Document, Editing, Secrets, Sources, edit_file, read_file,
+    ConfigDocument, ConfigSources, Dialect, EditOptions, FileAccess, SecretStore, edit_file,
+    read_file,
 };
-use toolgate_host::{Scope, ServerName, ServerSpec};
+use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
-use super::install::{Whose, approve, client, entry::Existing, names};
-use crate::carry::change::Change;
-use crate::carry::installed::{self, Installed, Moved, Register};
-use crate::carry::{sources, written_in};
-use crate::context::Context;
-use crate::exit::{Exit, Failure, chain};
+use super::install::{
+    InstallScopeArg, approve, client_name_parser, entry::ExistingEntries, find_client,
+};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
 use crate::out;
+use crate::transfer::file_change::FileChange;
+use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
+use crate::transfer::{client_sources, file_dialect};
 
+/// The arguments of `toolgate uninstall`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate uninstall claude-code\n  \
     toolgate uninstall cursor vscode --scope project\n  toolgate uninstall codex --dry-run")]
-pub struct Uninstall {
-    /// Out of which clients
-    #[arg(value_name = "CLIENT", required = true, value_parser = names())]
+pub struct UninstallArgs {
+    /// Clients to uninstall from
+    #[arg(value_name = "CLIENT", required = true, value_parser = client_name_parser())]
     clients: Vec<String>,
-    /// Out of your own file of that client, or this project's; without it, out of both
+    /// Uninstall from your own config of the client or from this project's [default: both]
     #[arg(short, long, value_enum)]
-    scope: Option<Whose>,
-    /// Show what would change and change nothing
+    scope: Option<InstallScopeArg>,
+    /// Show what would change without changing it
     #[arg(long)]
     dry_run: bool,
 }
 
-/// What became of one file.
+/// The JSON output of `uninstall` for one file.
 #[derive(Debug, Serialize)]
-struct Done {
+struct UninstallReport {
     client: &'static str,
     file: PathBuf,
-    /// Whether the file is gone, because it was not there before.
+    /// Whether the file was deleted, because `install` created it.
     removed: bool,
-    /// Servers that are its own again.
+    /// Servers that were moved back to the client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     returned: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,98 +56,104 @@ struct Done {
     diff: Option<String>,
 }
 
-pub async fn run(context: &Context, options: &Uninstall) -> Result<Exit, Failure> {
-    let sources = sources(context)?;
+pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit, CliError> {
+    let sources = client_sources(context)?;
     let clients: Vec<_> =
-        options.clients.iter().map(|name| client(name)).collect::<Result<_, _>>()?;
+        options.clients.iter().map(|name| find_client(name)).collect::<Result<_, _>>()?;
     let mut done = Vec::new();
     for client in clients {
-        let found = places(client, options, &sources)
+        let found = client_files(client, options, &sources)
             .into_iter()
-            .filter_map(|file| Place::of(context, client, file).transpose())
+            .filter_map(|file| InstalledClientFile::of(context, client, file).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         if found.is_empty() {
-            let what = format!("uninstall from {}: toolgate is not installed there", client.id);
-            return Err(Failure::failed(what).hint("`toolgate install --list` shows where it is"));
+            let message = format!("toolgate is not installed in {}", client.id);
+            return Err(CliError::failed(message)
+                .hint("run `toolgate install --list` to see where it is installed"));
         }
-        for place in found {
+        for installed in found {
             done.push(match options.dry_run {
-                true => place.preview()?,
-                false => place.clear(context)?,
+                true => installed.preview()?,
+                false => installed.remove_entry(context)?,
             });
         }
-        if !options.dry_run && !Register::of(&context.home).has_client(client.id) {
-            approve::record(context, None, &[client.id.to_owned()])?;
+        if !options.dry_run && !InstallRegistry::of(&context.home).has_client(client.id) {
+            approve::record_approver(context, None, &[client.id.to_owned()])?;
         }
     }
-    tell(context, &done, options.dry_run)?;
+    print_report(context, &done, options.dry_run)?;
     Ok(Exit::Done)
 }
 
-fn places(client: &Client, options: &Uninstall, sources: &Sources) -> Vec<ClientFile> {
+fn client_files(
+    client: &KnownClient,
+    options: &UninstallArgs,
+    sources: &ConfigSources,
+) -> Vec<ClientFile> {
     let scopes = match options.scope {
         Some(scope) => vec![scope.into()],
-        None => vec![Scope::User, Scope::Project],
+        None => vec![ConfigScope::User, ConfigScope::Project],
     };
     scopes.into_iter().filter_map(|scope| client.file(scope, sources)).collect()
 }
 
-/// A file that has an entry of ours.
-struct Place {
-    client: &'static Client,
+/// A client's file that contains toolgate's entry.
+struct InstalledClientFile {
+    client: &'static KnownClient,
     file: ClientFile,
     text: String,
     /// The entry.
     spec: ServerSpec,
-    /// What the file is to hold; none: it is to be gone.
+    /// The text after the removal, or `None` if the file is to be deleted.
     after: Option<String>,
-    known: Option<Installed>,
+    known: Option<InstalledEntry>,
 }
 
-impl Place {
-    /// Finds the entry; none if there is none.
+impl InstalledClientFile {
+    /// Finds toolgate's entry in the file, or returns `None`.
     fn of(
-        context: &Context,
-        client: &'static Client,
+        context: &CliContext,
+        client: &'static KnownClient,
         file: ClientFile,
-    ) -> Result<Option<Self>, Failure> {
-        let failed = |error| Failure::failed(chain(&error));
+    ) -> Result<Option<Self>, CliError> {
+        let failed = |error| CliError::failed(error_chain(&error));
         let Some(text) = read_file(&file.at.path).map_err(failed)? else { return Ok(None) };
-        let dialect = written_in(&file, &text);
-        let existing = Existing::of(context, dialect, &text, &file.at);
+        let dialect = file_dialect(&file, &text);
+        let existing = ExistingEntries::of(context, dialect, &text, &file.at);
         let Some(spec) = existing.gateway() else { return Ok(None) };
-        let known = Register::of(&context.home).entry(&file.at.path).cloned();
-        let unchanged = known.as_ref().filter(|known| known.after == installed::digest(&text));
+        let known = InstallRegistry::of(&context.home).entry(&file.at.path).cloned();
+        let unchanged =
+            known.as_ref().filter(|known| known.after == install_registry::digest(&text));
         let after = match unchanged {
-            Some(Installed { before: None, .. }) => None,
-            unchanged => Some(match unchanged.and_then(kept) {
+            Some(InstalledEntry { before: None, .. }) => None,
+            unchanged => Some(match unchanged.and_then(read_backup) {
                 Some(before) => before,
                 None => {
                     let removed = dialect.remove(&text, &spec.name).map_err(|error| {
                         let (id, path) = (client.id, file.at.path.display());
-                        Failure::failed(format!("uninstall from {id}: {path}: failed to {error}"))
-                            .hint(format!("take `{}` out of it yourself", spec.name))
+                        CliError::failed(format!("cannot uninstall from {id} ({path}): {error}"))
+                            .hint(format!("remove `{}` from it yourself", spec.name))
                     })?;
                     let text = removed.unwrap_or_else(|| text.clone());
-                    with_moved(text, known.as_ref(), dialect, &file)
+                    restore_moved(text, known.as_ref(), dialect, &file)
                 }
             }),
         };
         Ok(Some(Self { client, file, text, spec, after, known }))
     }
 
-    /// The servers that were moved and are the client's own again.
+    /// Returns the servers that come back to the client.
     fn returned(&self) -> Vec<String> {
         let Some((known, after)) = self.known.as_ref().zip(self.after.as_deref()) else {
             return Vec::new();
         };
-        let servers = written_in(&self.file, after).read(after, &self.file.at).servers;
+        let servers = file_dialect(&self.file, after).read(after, &self.file.at).servers;
         let is_there = |name: &&String| servers.iter().any(|it| it.spec.name.as_str() == **name);
         known.moved.names.iter().filter(is_there).cloned().collect()
     }
 
-    fn done(&self) -> Done {
-        Done {
+    fn new_report(&self) -> UninstallReport {
+        UninstallReport {
             client: self.client.id,
             file: self.file.at.path.to_path_buf(),
             removed: self.after.is_none(),
@@ -153,66 +163,66 @@ impl Place {
         }
     }
 
-    fn preview(&self) -> Result<Done, Failure> {
-        let change = Change {
+    fn preview(&self) -> Result<UninstallReport, CliError> {
+        let change = FileChange {
             path: self.file.at.path.to_path_buf(),
-            dialect: written_in(&self.file, &self.text),
+            dialect: file_dialect(&self.file, &self.text),
             before: self.text.clone(),
             after: self.after.clone().unwrap_or_default(),
         };
         let diff = change.diff(std::slice::from_ref(&self.spec), &self.file.at);
-        Ok(Done { diff: Some(diff), ..self.done() })
+        Ok(UninstallReport { diff: Some(diff), ..self.new_report() })
     }
 
-    fn clear(&self, context: &Context) -> Result<Done, Failure> {
+    fn remove_entry(&self, context: &CliContext) -> Result<UninstallReport, CliError> {
         let path = &*self.file.at.path;
-        let mut done = self.done();
+        let mut done = self.new_report();
         match &self.after {
             None => {
                 std::fs::remove_file(path).map_err(|error| {
-                    Failure::failed(format!("remove {}: {error}", path.display()))
+                    CliError::failed(format!("cannot remove {}: {error}", path.display()))
                 })?;
                 let folders = self.known.as_ref().map(|known| known.folders.as_slice());
-                installed::remove_folders(folders.unwrap_or_default());
+                install_registry::remove_folders(folders.unwrap_or_default());
             }
             Some(after) => {
-                // What comes back is kept already; anything else is not.
-                let restored = self.known.as_ref().and_then(kept).as_ref() == Some(after);
-                let editing = Editing { access: Access::Private, backup: !restored };
+                // The restored text is already in a backup; any other text needs one.
+                let restored = self.known.as_ref().and_then(read_backup).as_ref() == Some(after);
+                let editing = EditOptions { access: FileAccess::Private, backup: !restored };
                 let edited =
                     edit_file(path, editing, |text| Ok((text == self.text).then(|| after.clone())));
-                let edited = edited.map_err(|error| Failure::failed(chain(&error)))?;
+                let edited = edited.map_err(|error| CliError::failed(error_chain(&error)))?;
                 done.backup = edited.backup;
                 if let Some(backup) =
                     self.known.as_ref().filter(|_| restored).and_then(|it| it.backup.as_ref())
                 {
-                    // It holds what the file holds.
+                    // The backup is the same as the restored file.
                     let _ = std::fs::remove_file(backup);
                 }
             }
         }
         if let Some(known) = &self.known {
-            take_back(context, path, &known.moved, &done.returned)?;
+            remove_returned(context, path, &known.moved, &done.returned)?;
         }
-        installed::remember(&context.home, path, None)?;
+        install_registry::record_entry(&context.home, path, None)?;
         Ok(done)
     }
 }
 
-/// The text before the entry, if it is still what was kept.
-fn kept(known: &Installed) -> Option<String> {
+/// Returns the text of the backup, if it is still the text before the installation.
+fn read_backup(known: &InstalledEntry) -> Option<String> {
     let text = read_file(known.backup.as_deref()?).ok().flatten()?;
-    (Some(installed::digest(&text)) == known.before).then_some(text)
+    (Some(install_registry::digest(&text)) == known.before).then_some(text)
 }
 
-/// The text with what was moved out of it, as the backup has it.
-fn with_moved(
+/// Returns the text with the moved servers restored from the backup.
+fn restore_moved(
     mut text: String,
-    known: Option<&Installed>,
+    known: Option<&InstalledEntry>,
     dialect: Dialect,
     file: &ClientFile,
 ) -> String {
-    let Some((known, before)) = known.and_then(|known| Some((known, kept(known)?))) else {
+    let Some((known, before)) = known.and_then(|known| Some((known, read_backup(known)?))) else {
         return text;
     };
     for declared in dialect.read(&before, &file.at).servers {
@@ -225,15 +235,15 @@ fn with_moved(
     text
 }
 
-/// Takes servers out of our file that are a client's own again, unless another client's went there
-/// too.
-fn take_back(
-    context: &Context,
+/// Removes servers from toolgate's config that came back to a client, unless another client's
+/// server of the same name was moved there too.
+fn remove_returned(
+    context: &CliContext,
     file: &Path,
-    moved: &Moved,
+    moved: &MovedServers,
     returned: &[String],
-) -> Result<(), Failure> {
-    let register = Register::of(&context.home);
+) -> Result<(), CliError> {
+    let register = InstallRegistry::of(&context.home);
     let is_free =
         |name: &&String| returned.contains(name) && !register.is_moved_elsewhere(file, name);
     let names = moved.written.iter().filter(is_free).filter_map(|name| ServerName::new(name).ok());
@@ -241,13 +251,13 @@ fn take_back(
     if names.is_empty() {
         return Ok(());
     }
-    let failed = |error| Failure::failed(chain(&error));
-    let editing = Editing { access: Access::Private, backup: true };
+    let failed = |error| CliError::failed(error_chain(&error));
+    let editing = EditOptions { access: FileAccess::Private, backup: true };
     let edited = edit_file(&moved.into, editing, |text| {
-        let ours = Document::of_user(&context.home);
+        let ours = ConfigDocument::for_user(&context.home);
         let dialect = match ours.path() == moved.into {
             true => ours.dialect,
-            false => Dialect::of(&moved.into, text),
+            false => Dialect::detect(&moved.into, text),
         };
         let mut text = text.to_owned();
         for name in &names {
@@ -256,7 +266,7 @@ fn take_back(
         Ok(Some(text))
     });
     edited.map_err(failed)?;
-    let secrets = Secrets::of(&context.home);
+    let secrets = SecretStore::of(&context.home);
     let of_them = moved.secrets.iter().filter(|secret| {
         names
             .iter()
@@ -265,23 +275,31 @@ fn take_back(
     of_them.into_iter().try_for_each(|name| secrets.remove(name).map(drop)).map_err(failed)
 }
 
-fn tell(context: &Context, done: &[Done], dry_run: bool) -> Result<(), Failure> {
+fn print_report(
+    context: &CliContext,
+    done: &[UninstallReport],
+    dry_run: bool,
+) -> Result<(), CliError> {
     if context.json {
         out::json(&done)?;
     }
-    for Done { client, file, removed, returned, backup, diff } in done {
+    for UninstallReport { client, file, removed, returned, backup, diff } in done {
         if let Some(diff) = diff.as_ref().filter(|_| !context.json) {
             out::text(diff)?;
         }
-        let verb = if dry_run { "would take toolgate" } else { "took toolgate" };
-        let how = if *removed { ", which held nothing else" } else { "" };
-        out::note(&format!("{client}: {verb} out of {}{how}", file.display()));
+        let verb = if dry_run { "would remove toolgate" } else { "removed toolgate" };
+        let how = match (removed, dry_run) {
+            (true, true) => " and delete the file",
+            (true, false) => " and deleted the file",
+            (false, _) => "",
+        };
+        out::note(&format!("{client}: {verb} from {}{how}", file.display()));
         for name in returned {
-            let verb = if dry_run { "would be" } else { "is" };
-            out::note(&format!("  {name} {verb} its own again"));
+            let verb = if dry_run { "would move" } else { "moved" };
+            out::note(&format!("  {verb} {name} back to the client"));
         }
         if let Some(backup) = backup {
-            out::note(&format!("  what it held before is in {}", backup.display()));
+            out::note(&format!("  backup in {}", backup.display()));
         }
     }
     Ok(())

@@ -179,7 +179,7 @@ fn one_of_the_same_name_is_shown_and_replaced_only_by_force() {
     let before = std::fs::read_to_string(place.work().join(".mcp.json")).unwrap();
     let said = run(&mut place.verb(&["add", "fs", "npx", "new"]));
     assert_eq!(said.code, 1, "{said:?}");
-    for part in ["declares it already", "\"old\"", "--force", ".mcp.json:"] {
+    for part in ["`fs` is already declared in", "\"old\"", "--force", ".mcp.json:"] {
         assert!(said.err.contains(part), "{part}: {said:?}");
     }
     assert!(!said.err.contains(CANARY), "{said:?}");

@@ -102,7 +102,7 @@ fn approved_when_nothing_runs_the_same_call_passes_once_after_a_restart() {
     second.send(&calling(3, "w__count"));
     assert_eq!(text(&second.answer(3)), "1");
     second.send(&calling(4, "w__count"));
-    assert!(text(&second.answer(4)).contains("nobody has approved this call yet"));
+    assert!(text(&second.answer(4)).contains("this call is not approved yet"));
     assert_eq!(approvals(&place, &["grants"]), json!([]));
 }
 

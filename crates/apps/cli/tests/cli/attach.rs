@@ -42,7 +42,7 @@ fn every_question_is_answered_by_the_owner() {
     assert!(said.err.contains(&gateway.pid().to_string()), "{said:?}");
     let said = run(&mut place.verb(&["call", "other", "echo"]));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("there are w"), "{said:?}");
+    assert!(said.err.contains("declared servers are w"), "{said:?}");
 }
 
 #[test]
@@ -83,7 +83,11 @@ fn a_resource_comes_from_the_server_that_was_named() {
     for uri in ["w://who", "nowhere:who"] {
         for server in ["a", "b"] {
             let said = run(&mut place.verb(&["read-resource", server, uri]));
-            assert_eq!((said.code, said.out.as_str()), (0, &*format!("{server}\n")), "{uri}: {said:?}");
+            assert_eq!(
+                (said.code, said.out.as_str()),
+                (0, &*format!("{server}\n")),
+                "{uri}: {said:?}"
+            );
         }
         let tagged = format!("toolgate+b:{uri}");
         let said = run(&mut place.verb(&["read-resource", "b", &tagged]));

@@ -145,7 +145,7 @@ fn there_is_a_page_for_every_verb() {
     assert_eq!(run(&mut place.verb(&["man", "pages"])).code, 0);
     let page = |name: &str| std::fs::read_to_string(place.work().join("pages").join(name)).unwrap();
     assert!(page("toolgate-add.1").contains("\\-\\-scope"));
-    assert!(page("toolgate-config-check.1").contains("wrong with the files"));
+    assert!(page("toolgate-config-check.1").contains("Check the config files"));
     assert!(page("toolgate.1").contains("toolgate\\-add(1)"));
     assert!(!place.work().join("pages/toolgate-mcp.1").exists());
 }
@@ -165,7 +165,7 @@ fn permissions_beside_servers_are_shown_and_a_project_allows_nothing() {
     let said = run(&mut place.verb(&["config", "files"]));
     assert!(said.out.contains("permissions: mode limited; allow mcp__fs__read"), "{said:?}");
     let said = run(&mut place.verb(&["config", "check"]));
-    let told = "config.toml:3:16: note: the rule allow \"mcp__fs__read\" does not count";
+    let told = "config.toml:3:16: note: the rule allow \"mcp__fs__read\" has no effect";
     assert!(said.code == 0 && said.out.contains(told), "{said:?}");
 }
 
@@ -215,15 +215,15 @@ fn a_check_finds_what_cannot_work_and_what_should_not_stand_there() {
     )]);
     let found = findings(&place);
     for (part, hint) in [
-        ("names no host", ""),
-        ("has a blank in its name", "my-server"),
+        ("has no host", ""),
+        ("has a space in its name", "my-server"),
         ("NO_SUCH_VARIABLE is not set", ""),
-        ("`env.GITHUB_TOKEN` holds a credential", "toolgate secret set z"),
-        ("`env.B` holds a credential", "${secret:z}"),
-        ("nothing bears the tag \\\"mcp.web\\\"", "mcp.SERVER"),
-        ("\\\"files/read\\\" is about no server", ""),
-        ("`tag:mcp.git` is about nothing", ""),
-        ("`mcp:shell/run` is about nothing", ""),
+        ("`env.GITHUB_TOKEN` contains a credential", "toolgate secret set z"),
+        ("`env.B` contains a credential", "${secret:z}"),
+        ("no server or tool has the tag \\\"mcp.web\\\"", "mcp.SERVER"),
+        ("\\\"files/read\\\" matches no declared server", ""),
+        ("`tag:mcp.git` matches no declared server", ""),
+        ("`mcp:shell/run` matches no declared server", ""),
     ] {
         let fits = |line: &&String| line.contains(part) && line.contains(hint);
         assert!(found.iter().any(|line| fits(&line)), "{part}: {found:#?}");
@@ -238,7 +238,7 @@ fn an_address_without_a_host_is_not_added() {
     for url in ["https://", "https:///mcp", "http://:80/", "https://a b/"] {
         let said = run(&mut place.verb(&["add", "x", url]));
         assert_eq!(said.code, 2, "{url}: {said:?}");
-        assert!(said.err.contains("names no host"), "{url}: {said:?}");
+        assert!(said.err.contains("has no host"), "{url}: {said:?}");
     }
     let said = run(&mut place.verb(&["add", "x", "https://${env:HOST}/mcp"]));
     assert_eq!(said.code, 0, "{said:?}");
@@ -372,5 +372,5 @@ fn the_examples_of_the_readme_mean_something() {
     std::fs::write(place.home().join("config.toml"), untrusted).unwrap();
     assert_eq!(seen()["visible"], false, "{}", seen());
     let found = verb(&["config", "check"]).out;
-    assert!(found.contains("nothing bears the tag \"mcp.filesystem.read\""), "{found}");
+    assert!(found.contains("no server or tool has the tag \"mcp.filesystem.read\""), "{found}");
 }

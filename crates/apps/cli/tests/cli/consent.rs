@@ -90,7 +90,7 @@ fn a_living_gateway_hears_of_a_consent_at_once() {
         || run(&mut place.verb(&["servers", "--json"])).json()["servers"][0]["state"].clone();
     assert_eq!(state(), "blocked");
     let said = run(&mut place.verb(&["consent", "p", "--yes"]));
-    assert!(said.err.contains("has taken it up"), "{said:?}");
+    assert!(said.err.contains("reloaded it"), "{said:?}");
     assert_eq!(state(), "connected");
     run(&mut place.verb(&["consent", "p", "--revoke"]));
     assert_eq!(state(), "blocked");

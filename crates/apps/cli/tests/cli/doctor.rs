@@ -40,8 +40,8 @@ fn a_crash_shows_its_last_words_and_what_it_was_not_given() {
     assert!(said.out.contains("initialize FAILED"), "{}", said.out);
     assert!(said.out.contains("exit status: 4"), "{}", said.out);
     assert!(said.out.contains("    | no MY_TOKEN ⟦U+001B⟧[31m\n"), "{}", said.out);
-    let spoken = "it speaks of variables it is not given: MY_TOKEN\n";
-    assert!(said.out.contains(spoken), "{}", said.out);
+    let mentioned = "variables it mentions but does not get: MY_TOKEN\n";
+    assert!(said.out.contains(mentioned), "{}", said.out);
     assert!(said.out.contains("MY_OTHER"), "{}", said.out);
     assert!(!said.out.contains("not to be shown"), "{}", said.out);
     assert!(said.out.contains("hint: run it by hand"), "{}", said.out);

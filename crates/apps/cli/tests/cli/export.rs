@@ -92,7 +92,7 @@ fn what_is_hidden_becomes_a_variable_where_there_are_any() {
     let command = &file["servers"][0]["server_config"]["command"];
     assert_eq!(command[0], "npx", "{none:?}");
     assert!(!command.to_string().contains("api-key"), "the flag goes with its value: {command}");
-    assert!(none.err.contains("it is left out"), "{none:?}");
+    assert!(none.err.contains(": left out"), "{none:?}");
 }
 
 #[test]

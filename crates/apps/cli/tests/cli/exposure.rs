@@ -120,7 +120,7 @@ fn nothing_is_started() {
     let mark = format!("WITNESS={}", place.work().display());
     let said = run(&mut place.configured(&["exposure", "--json"]));
     assert_eq!((said.code, said.out.as_str()), (0, "[]\n"), "{said:?}");
-    assert!(said.err.contains("nothing is known yet of w"), "{said:?}");
+    assert!(said.err.contains("the capabilities of w are not known yet"), "{said:?}");
     assert_eq!(processes_with(&mark), 0);
 }
 
@@ -159,7 +159,7 @@ fn discover_shows_schemas_and_what_is_hidden() {
     let place = Place::with(&format!("{}exclude = [\"now\", \"help\"]\n", sample("s")));
     let said = run(&mut place.configured(&["discover", "s", "--schema"]));
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.out.contains("      takes {\n") && said.out.contains("\"required\""), "{said:?}");
+    assert!(said.out.contains("      input {\n") && said.out.contains("\"required\""), "{said:?}");
     assert!(said.out.contains("  hidden: help\n") || said.out.contains("hidden: help, now"));
     let said = run(&mut place.configured(&["discover", "s", "--json"]));
     let tools = said.json()["tools"].clone();
@@ -168,5 +168,5 @@ fn discover_shows_schemas_and_what_is_hidden() {
     assert!(now["hidden"].as_str().unwrap().contains("servers.toml:1"), "{now}");
     let said = run(&mut place.configured(&["call", "s", "now"]));
     assert_eq!(said.code, 3, "{said:?}");
-    assert!(said.err.contains("use `now`: it is hidden: "), "{said:?}");
+    assert!(said.err.contains("cannot use `now`: it is hidden: "), "{said:?}");
 }

@@ -22,7 +22,7 @@ fn a_folder_goes_in_and_the_second_time_nothing_does() {
     notes(&place);
     let said = run(&mut place.verb(&["context", "ingest", "notes"]));
     assert_eq!(said.code, 0, "{said:?}");
-    let summary = "2 added, 0 changed, 0 unchanged, 0 removed, 0 skipped; 1 file that";
+    let summary = "2 added, 0 changed, 0 unchanged, 0 removed, 0 skipped; 1 file without";
     assert!(said.out.starts_with(summary), "{said:?}");
     let said = run(&mut place.verb(&["--json", "context", "ingest", "notes"]));
     let report = said.json();
@@ -38,7 +38,7 @@ fn a_path_that_cannot_be_read_fails_and_the_others_go_in() {
     notes(&place);
     let said = run(&mut place.verb(&["context", "ingest", "nowhere", "notes"]));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("failed to read `nowhere`"), "{said:?}");
+    assert!(said.err.contains("error: cannot read `nowhere`"), "{said:?}");
     assert!(said.out.starts_with("2 added"), "{said:?}");
     let said = run(&mut place.verb(&["--json", "context", "ingest", "nowhere"]));
     assert_eq!(said.code, 1, "{said:?}");

@@ -114,7 +114,7 @@ fn every_clients_file_comes_back_to_the_byte() {
         let again =
             run(&mut verb(&place, &["install", client, "-s", scope, "--approve", "client"]));
         assert_eq!(again.code, 0, "{client}: {again:?}");
-        assert!(again.err.contains("installed already"), "{client}: {again:?}");
+        assert!(again.err.contains("already installed"), "{client}: {again:?}");
         assert_eq!(std::fs::read_to_string(path).unwrap(), changed, "{client}");
 
         let said = run(&mut verb(&place, &["uninstall", client, "--scope", scope]));
@@ -393,7 +393,7 @@ fn a_server_whose_name_is_taken_stays_where_it_is_and_is_told_of() {
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(said.json()[0]["moved"], serde_json::json!(["a"]), "{said:?}");
     assert_eq!(said.json()[0]["direct"], serde_json::json!(["b"]), "{said:?}");
-    assert!(said.err.contains("ours declare another server"), "{said:?}");
+    assert!(said.err.contains("another server of this name is already declared"), "{said:?}");
     let left = std::fs::read_to_string(&path).unwrap();
     assert!(left.contains("second") && !left.contains("first"), "{left}");
     let ours = std::fs::read_to_string(place.home().join("config.toml")).unwrap();

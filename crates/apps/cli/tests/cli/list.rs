@@ -222,7 +222,7 @@ fn remarks_on_files_are_counted_and_errors_are_short() {
     {
         let said = run(&mut place.verb(words));
         let told =
-            "hint: there are 2 warnings about the files: `toolgate config check` shows more\n";
+            "hint: 2 warnings in the config files: run `toolgate config check` for details\n";
         assert_eq!((said.code, said.err.as_str()), (0, told), "{words:?}");
     }
     let entries =
@@ -236,7 +236,7 @@ fn remarks_on_files_are_counted_and_errors_are_short() {
             && errors.iter().all(|it| it.contains(".mcp.json:1:") && it.contains(": error: ")),
         "{said:?}"
     );
-    assert_eq!(lines.last(), Some(&"hint: `toolgate config check` shows more"), "{said:?}");
+    assert_eq!(lines.last(), Some(&"hint: run `toolgate config check` for details"), "{said:?}");
 }
 
 #[test]

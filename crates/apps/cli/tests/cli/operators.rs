@@ -139,7 +139,10 @@ fn a_call_on_the_command_line_below_a_client_is_asked_about_like_any_other() {
     let _client = client(&place);
     let said = run(&mut place.verb(&["call", "w", "count"]));
     assert_eq!(said.code, 3, "{said:?}");
-    assert!(format!("{}{}", said.out, said.err).contains("nobody has approved"), "{said:?}");
+    assert!(
+        format!("{}{}", said.out, said.err).contains("this call is not approved yet"),
+        "{said:?}"
+    );
     let said = run_outside(&mut place.verb(&["call", "w", "count"]));
     assert_eq!((said.code, said.out.trim()), (0, "1"), "{said:?}");
 }
@@ -163,7 +166,10 @@ fn a_server_cannot_approve_a_call_nor_itself_even_after_a_double_fork() {
                 &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }),
             );
             let answer = client.answer(id);
-            assert!(text(&answer).contains("a process of a server"), "{tool} {line}: {answer}");
+            assert!(
+                text(&answer).contains("comes from a server process"),
+                "{tool} {line}: {answer}"
+            );
         }
     }
     assert_eq!(waiting(&place), id, "it waits as before");

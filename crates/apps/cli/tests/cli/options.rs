@@ -77,7 +77,7 @@ fn bad_usage_and_bad_config_end_with_2() {
         assert!(said.out.is_empty() && !said.err.is_empty(), "{words:?}: {said:?}");
     }
     let said = run(&mut place.verb(&["--config", "missing.toml", "servers"]));
-    assert!(said.err.contains("error: failed to read") && said.err.contains("missing.toml"));
+    assert!(said.err.contains("error: cannot read") && said.err.contains("missing.toml"));
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn logs_come_by_area_and_only_on_stderr() {
     assert_eq!(quiet.err, "");
     let fleet = run(&mut place.configured(&["--debug=fleet", "servers"]));
     assert!(fleet.err.contains("Loaded 3 MCP tool(s)"), "{fleet:?}");
-    assert!(!fleet.err.contains("read configuration"), "{fleet:?}");
+    assert!(!fleet.err.contains("configuration read"), "{fleet:?}");
     let config = run(place.configured(&["servers"]).env("TOOLGATE_LOG", "config"));
-    assert!(config.err.contains("read configuration"), "{config:?}");
+    assert!(config.err.contains("configuration read"), "{config:?}");
     assert!(!config.err.contains("Loaded"), "{config:?}");
     assert_eq!(quiet.out, config.out);
     assert!(!config.err.contains('\u{1b}'), "colours without a terminal: {config:?}");

@@ -94,7 +94,7 @@ fn a_definition_that_changed_is_withheld_until_it_is_approved() {
     let said = scene.call();
     assert_eq!((said.code, scene.calls()), (0, 2), "{said:?}");
     let said = scene.run(&["pins", "approve", "odd"]);
-    assert!(said.code == 0 && said.err.contains("everything is approved"), "{said:?}");
+    assert!(said.code == 0 && said.err.contains("everything is already approved"), "{said:?}");
 
     let said = scene.run(&["pins", "forget", "odd"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -138,7 +138,7 @@ fn at_a_terminal_findings_are_asked_about_once_more() {
     assert_eq!(scene.call().code, 3);
     let config = scene.place.config().display().to_string();
     let words = ["--config", &config, "pins", "approve", "odd"];
-    let (first, second) = ("exactly like this? [y/N] ", "have findings. Approve them too? [y/N] ");
+    let (first, second) = ("as shown? [y/N] ", "have findings. Approve them too? [y/N] ");
     let said = run(&mut scene.place.typed(&[(first, "y"), (second, "")], &words));
     assert_eq!((said.code, scene.state()), (1, json!("changed")), "{said:?}");
     let said = run(&mut scene.place.typed(&[(first, "y"), (second, "y")], &words));

@@ -43,7 +43,7 @@ fn a_call_is_explained_with_the_rule_that_decides_and_every_layer() {
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.starts_with("s/echo (tool): allow\n"), "{said:?}");
     assert!(said.out.contains(&format!("because  rule `mcp:s/echo` ({file}:")), "{said:?}");
-    for part in ["admin: nothing", "server: nothing", "user:", "<- decides", "(does not hold)"] {
+    for part in ["admin: no rules", "server: no rules", "user:", "<- decides", "(does not apply)"] {
         assert!(said.out.contains(part), "{part}: {said:?}");
     }
     let (denied, because) = effect(&place, &["s", "echo", "--arguments", r#"{"text":"secret x"}"#]);
@@ -73,7 +73,7 @@ fn a_server_or_profile_that_is_none_is_told() {
     let place = governed(RULES);
     let said = explain(&place, &["t", "echo"]);
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("find a server named `t`"), "{said:?}");
+    assert!(said.err.contains("no server named `t`"), "{said:?}");
     let said = explain(&place, &["s", "echo", "--as", "nobody"]);
     assert_eq!(said.code, 2, "{said:?}");
     let said = explain(&place, &["s", "echo", "--arguments", "[]"]);
@@ -222,7 +222,7 @@ fn a_projects_server_gets_nothing_from_allow_rules_by_its_name_or_its_tags() {
         assert_eq!(proposed_effect(&place, "help"), "ask");
         assert_eq!(proposed_effect(&place, "now"), "deny", "what denies is bound to the name");
         let said = run(&mut place.verb(&["config", "check"]));
-        assert!(said.out.contains("rules that allow do not count for it"), "{said:?}");
+        assert!(said.out.contains("allow rules do not apply to it"), "{said:?}");
     }
 }
 

@@ -57,7 +57,7 @@ fn removing_the_winner_says_who_counts_now() {
         assert_eq!(run(&mut place.verb(&["add", "-s", scope, "a", "npx", scope])).code, 0);
     }
     let said = run(&mut place.verb(&["remove", "a"]));
-    assert!(said.err.contains("declares it too, and counts now"), "{said:?}");
+    assert!(said.err.contains("is in effect now"), "{said:?}");
     assert_eq!(rows(&place)[0]["scope"], "user");
 }
 
@@ -112,7 +112,7 @@ fn our_files_and_the_shared_one_are_switched_in_place() {
         };
         assert_eq!(enabled(), false);
         let said = run(&mut place.verb(&["disable", name]));
-        assert!(said.code == 0 && said.err.contains("disabled already"), "{said:?}");
+        assert!(said.code == 0 && said.err.contains("is already disabled"), "{said:?}");
         assert_eq!(run(&mut place.verb(&["enable", name])).code, 0);
         assert_eq!(enabled(), true);
         for line in before.lines() {

@@ -41,7 +41,7 @@ fn a_score_has_its_parts() {
     assert!(table.out.contains("2 of 2 calls answered with a result"), "{}", table.out);
     let said = run(&mut place.configured(&["score", "nobody"]));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("there are s"), "{said:?}");
+    assert!(said.err.contains("declared servers are s"), "{said:?}");
 }
 
 #[test]

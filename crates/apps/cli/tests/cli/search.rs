@@ -49,13 +49,13 @@ fn nothing_is_started_and_what_is_not_known_is_named() {
     let mark = format!("WITNESS={}", place.work().display());
     let said = run(&mut place.configured(&["search", "echo", "--json"]));
     assert_eq!((said.code, said.out.as_str()), (0, "[]\n"), "{said:?}");
-    assert!(said.err.contains("nothing is known yet of other, w"), "{said:?}");
+    assert!(said.err.contains("the capabilities of other, w are not known yet"), "{said:?}");
     assert!(said.err.contains("`toolgate discover other`"), "{said:?}");
     assert!(!place.work().join("started").exists());
     run(&mut place.configured(&["discover", "w"]));
     let said = run(&mut place.configured(&["search", "echo", "--json"]));
     assert_eq!(names(&said.json()), ["w__echo"], "{said:?}");
-    assert!(said.err.contains("nothing is known yet of other:"), "{said:?}");
+    assert!(said.err.contains("the capabilities of other are not known yet"), "{said:?}");
     assert!(!place.work().join("started").exists());
     assert_eq!(processes_with(&mark), 0);
 }
@@ -67,7 +67,7 @@ fn nothing_that_fits_is_an_empty_answer_and_no_failure() {
     assert_eq!((said.code, said.out.as_str()), (0, "[]\n"), "{said:?}");
     let said = run(&mut place.configured(&["search", "qqqqzzzz"]));
     assert_eq!((said.code, said.out.as_str()), (0, ""), "{said:?}");
-    assert!(said.err.contains("nothing fits"), "{said:?}");
+    assert!(said.err.contains("no tools match"), "{said:?}");
     for words in [&["search"][..], &["search", "--limit", "0", "x"], &["search", "--stdin", "x"]] {
         assert_eq!(run(&mut place.configured(words)).code, 2, "{words:?}");
     }

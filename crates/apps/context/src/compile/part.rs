@@ -1,32 +1,32 @@
-//! A part of a resource, and how it is to be read: its type says so if it can, then its name, then
-//! its bytes.
+//! One part of a resource, and the detection of its format: by MIME type, then by name, then by
+//! content.
 
-use toolgate_reading::Format;
+use toolgate_reading::DocumentFormat;
 
 use crate::ingest;
 
-/// One of the contents of a resource.
+/// One item of a resource's `contents`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Its own URI, which need not be the resource's.
+pub struct ResourcePart {
+    /// The URI of the part, which can differ from the resource's.
     pub uri: String,
-    /// Its MIME type as the server gives it, where it gives one.
+    /// The MIME type that the server states, if any.
     pub mime: Option<String>,
-    /// What it holds.
-    pub body: Body,
+    /// The content.
+    pub body: ResourceBody,
 }
 
-/// What a part holds.
+/// The content of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub enum ResourceBody {
     /// Text.
     Text(String),
-    /// Bytes, which may be text nevertheless.
+    /// Bytes, which can be text as well.
     Blob(Vec<u8>),
 }
 
-impl Body {
-    /// Its bytes.
+impl ResourceBody {
+    /// Returns the content as bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),
@@ -35,37 +35,37 @@ impl Body {
     }
 }
 
-impl Part {
-    /// Its type in lower case without parameters; empty where it has none.
+impl ResourcePart {
+    /// Returns the MIME type in lower case without parameters, or an empty string.
     pub(super) fn mime(&self) -> String {
         let whole = self.mime.as_deref().unwrap_or_default();
         whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// The last part of its URI's path, decoded: what a file of it would be called.
+    /// Returns the last segment of the URI's path, percent-decoded.
     pub(super) fn name(&self) -> String {
         let path = self.uri.split(['?', '#']).next().unwrap_or_default();
         let last = path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-        decoded(last)
+        percent_decode(last)
     }
 
-    /// How it is written; otherwise, why it cannot be read.
-    pub(super) fn format(&self) -> Result<Format, String> {
+    /// Returns the format, or the reason why the part cannot be read.
+    pub(super) fn format(&self) -> Result<DocumentFormat, String> {
         let mime = self.mime();
-        if let Some(format) = by_mime(&mime) {
+        if let Some(format) = format_from_mime(&mime) {
             return Ok(format);
         }
         let head = self.body.bytes();
         let head = head.get(..HEAD).unwrap_or(head);
-        let by_name = ingest::format(&self.name(), head);
+        let by_name = ingest::detect_format(&self.name(), head);
         match (&self.body, by_name) {
-            // The name may say PDF of what is text: the server knows better.
-            (Body::Text(_), Some(Format::Pdf) | None) => Ok(Format::Text),
-            (Body::Blob(_), _) if is_media(&mime) => {
+            // The server sent text, so a name that ends in `.pdf` is wrong.
+            (ResourceBody::Text(_), Some(DocumentFormat::Pdf) | None) => Ok(DocumentFormat::Text),
+            (ResourceBody::Blob(_), _) if is_media(&mime) => {
                 Err(format!("it is {mime}, which has no text"))
             }
             (_, Some(format)) => Ok(format),
-            (Body::Blob(_), None) => Err(match mime.as_str() {
+            (ResourceBody::Blob(_), None) => Err(match mime.as_str() {
                 "" => "it is binary".to_owned(),
                 mime => format!("it is {mime}, which cannot be read"),
             }),
@@ -73,16 +73,16 @@ impl Part {
     }
 }
 
-/// So many bytes tell what something is.
+/// The number of bytes used to detect the format.
 const HEAD: usize = 8 << 10;
 
-/// What a type leaves no doubt about. `text/plain` is not here: servers say it of everything, and
-/// the name may know more.
-fn by_mime(mime: &str) -> Option<Format> {
+/// Returns the format if the MIME type is specific. `text/plain` is not: servers use it for
+/// everything, and the name can tell more.
+fn format_from_mime(mime: &str) -> Option<DocumentFormat> {
     match mime {
-        "text/html" | "application/xhtml+xml" => Some(Format::Html),
-        "text/markdown" | "text/x-markdown" => Some(Format::Markdown),
-        "application/pdf" | "application/x-pdf" => Some(Format::Pdf),
+        "text/html" | "application/xhtml+xml" => Some(DocumentFormat::Html),
+        "text/markdown" | "text/x-markdown" => Some(DocumentFormat::Markdown),
+        "application/pdf" | "application/x-pdf" => Some(DocumentFormat::Pdf),
         _ => None,
     }
 }
@@ -92,8 +92,8 @@ fn is_media(mime: &str) -> bool {
     matches!(kind, "image" | "audio" | "video" | "font") && mime != "image/svg+xml"
 }
 
-/// The text with its percent-encoding undone, where it has some that makes sense.
-fn decoded(text: &str) -> String {
+/// Percent-decodes the text. Invalid sequences stay unchanged.
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
@@ -121,38 +121,42 @@ fn decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn part(uri: &str, mime: &str, body: Body) -> Part {
+    fn part(uri: &str, mime: &str, body: ResourceBody) -> ResourcePart {
         let mime = (!mime.is_empty()).then(|| mime.to_owned());
-        Part { uri: uri.into(), mime, body }
+        ResourcePart { uri: uri.into(), mime, body }
     }
 
-    fn text(uri: &str, mime: &str) -> Part {
-        part(uri, mime, Body::Text("words\n".into()))
+    fn text(uri: &str, mime: &str) -> ResourcePart {
+        part(uri, mime, ResourceBody::Text("words\n".into()))
     }
 
     #[test]
     fn the_type_says_how_a_part_is_read_and_the_name_where_it_does_not() {
         for (uri, mime, format) in [
-            ("x://page", "text/html; charset=utf-8", Format::Html),
-            ("x://page", "Text/Markdown", Format::Markdown),
-            ("x://a/plan.md", "", Format::Markdown),
-            ("x://a/plan.md?version=3#top", "text/plain", Format::Markdown),
-            ("x://handbook", "", Format::Text),
-            ("x://odd.pdf", "text/plain", Format::Text),
+            ("x://page", "text/html; charset=utf-8", DocumentFormat::Html),
+            ("x://page", "Text/Markdown", DocumentFormat::Markdown),
+            ("x://a/plan.md", "", DocumentFormat::Markdown),
+            ("x://a/plan.md?version=3#top", "text/plain", DocumentFormat::Markdown),
+            ("x://handbook", "", DocumentFormat::Text),
+            ("x://odd.pdf", "text/plain", DocumentFormat::Text),
         ] {
             assert_eq!(text(uri, mime).format(), Ok(format), "{uri} {mime}");
         }
-        let pdf = part("x://report", "application/pdf", Body::Blob(b"%PDF-1.7".to_vec()));
-        assert_eq!(pdf.format(), Ok(Format::Pdf));
+        let pdf = part("x://report", "application/pdf", ResourceBody::Blob(b"%PDF-1.7".to_vec()));
+        assert_eq!(pdf.format(), Ok(DocumentFormat::Pdf));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_refused_by_name() {
-        let image = part("x://logo.png", "image/png", Body::Blob(vec![0x89, b'P', 0, 1]));
+        let image = part("x://logo.png", "image/png", ResourceBody::Blob(vec![0x89, b'P', 0, 1]));
         assert_eq!(image.format(), Err("it is image/png, which has no text".into()));
-        let thing = part("x://thing", "application/zip", Body::Blob(vec![b'P', b'K', 0, 0]));
+        let thing =
+            part("x://thing", "application/zip", ResourceBody::Blob(vec![b'P', b'K', 0, 0]));
         assert_eq!(thing.format(), Err("it is application/zip, which cannot be read".into()));
-        assert_eq!(part("x://t", "", Body::Blob(vec![0, 1])).format(), Err("it is binary".into()));
+        assert_eq!(
+            part("x://t", "", ResourceBody::Blob(vec![0, 1])).format(),
+            Err("it is binary".into())
+        );
     }
 
     #[test]

@@ -1,54 +1,56 @@
-//! How much of documents is in memory at once: what was read and is not kept yet.
+//! Limits how many bytes of documents are in memory between reading and storing.
 //!
-//! Without it, fast readers and a slow disk would gather a whole folder.
+//! Without the limit, fast readers and a slow disk would accumulate a whole folder.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that may be in memory, shared by those who read.
+/// The bytes that may be in memory, shared by all workers.
 #[derive(Debug, Clone)]
-pub(super) struct Budget(Arc<Shared>);
+pub(super) struct MemoryBudget(Arc<BudgetState>);
 
+/// The shared state of a [`MemoryBudget`].
 #[derive(Debug)]
-struct Shared {
+struct BudgetState {
     whole: u64,
     left: Mutex<u64>,
     freed: Condvar,
 }
 
-/// A part of the budget, which comes back when it is dropped.
+/// A reserved part of the budget. Dropping it returns the bytes.
 #[derive(Debug)]
-pub(super) struct Share {
-    of: Budget,
+pub(super) struct BudgetGuard {
+    budget: MemoryBudget,
     bytes: u64,
 }
 
-impl Budget {
+impl MemoryBudget {
     pub(super) fn new(bytes: u64) -> Self {
-        Self(Arc::new(Shared { whole: bytes, left: Mutex::new(bytes), freed: Condvar::new() }))
+        Self(Arc::new(BudgetState { whole: bytes, left: Mutex::new(bytes), freed: Condvar::new() }))
     }
 
-    /// Waits until so much is free. Who asks for more than there is gets all of it, alone.
-    pub(super) fn take(&self, bytes: u64) -> Share {
+    /// Waits until `bytes` are free and reserves them. A request for more than the total gets all
+    /// of it.
+    pub(super) fn take(&self, bytes: u64) -> BudgetGuard {
         let bytes = bytes.min(self.0.whole);
         let mut left = self.0.left();
         while *left < bytes {
             left = self.0.freed.wait(left).unwrap_or_else(PoisonError::into_inner);
         }
         *left -= bytes;
-        Share { of: self.clone(), bytes }
+        BudgetGuard { budget: self.clone(), bytes }
     }
 }
 
-impl Shared {
+impl BudgetState {
     fn left(&self) -> MutexGuard<'_, u64> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Share {
+impl Drop for BudgetGuard {
     fn drop(&mut self) {
-        *self.of.0.left() += self.bytes;
-        self.of.0.freed.notify_all();
+        *self.budget.0.left() += self.bytes;
+        self.budget.0.freed.notify_all();
     }
 }
 
@@ -62,7 +64,7 @@ mod tests {
 
     #[test]
     fn who_asks_for_more_than_is_left_waits_for_it() {
-        let budget = Budget::new(10);
+        let budget = MemoryBudget::new(10);
         let first = budget.take(6);
         let (sender, receiver) = mpsc::channel();
         let asking = budget.clone();
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn who_asks_for_more_than_there_is_gets_all_of_it() {
-        let budget = Budget::new(10);
+        let budget = MemoryBudget::new(10);
         let all = budget.take(1000);
         assert_eq!(*budget.0.left(), 0);
         drop(all);

@@ -1,30 +1,31 @@
-//! The bytes of a file become text.
+//! Decodes the bytes of a file to text.
 //!
-//! A byte order mark decides, UTF-8 is what everything else is taken for, and bytes that are none
-//! are not a reason to lose a document: what was written in an old single-byte encoding is read as
-//! Windows-1252, of which Latin-1 is nearly all; in a text that is UTF-8 otherwise, the bad bytes are
-//! replaced. Both are told. No other encoding is guessed.
+//! A byte order mark decides the encoding; the default is UTF-8. Invalid UTF-8 does not reject a
+//! document: text in an old single-byte encoding is decoded as Windows-1252 (a superset of
+//! printable Latin-1), and in a text that is otherwise UTF-8 the invalid bytes are replaced. The
+//! report notes both. No other encoding is guessed.
 
-/// A text, and what there is to say of how it was read.
+/// A decoded text, and a note if decoding was not exact.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Decoded {
+pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) note: Option<String>,
 }
 
-impl Decoded {
+impl DecodedText {
     fn plain(text: String) -> Self {
         Self { text, note: None }
     }
 }
 
-/// Whether the bytes begin with a mark of UTF-16, which has zero bytes where no other text has.
+/// Returns true if the bytes begin with a UTF-16 byte order mark. Such text contains zero bytes,
+/// which otherwise mean a binary file.
 pub(super) fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
-/// The text of some bytes.
-pub(super) fn decode(bytes: Vec<u8>) -> Decoded {
+/// Decodes bytes to text.
+pub(super) fn decode(bytes: Vec<u8>) -> DecodedText {
     match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
@@ -33,35 +34,35 @@ pub(super) fn decode(bytes: Vec<u8>) -> Decoded {
     }
 }
 
-fn utf8(bytes: Vec<u8>, mark: usize) -> Decoded {
+fn utf8(bytes: Vec<u8>, mark: usize) -> DecodedText {
     match String::from_utf8(bytes) {
         Ok(mut text) => {
             text.drain(..mark);
-            Decoded::plain(text)
+            DecodedText::plain(text)
         }
-        Err(error) => damaged(&error.as_bytes()[mark..]),
+        Err(error) => decode_invalid_utf8(&error.as_bytes()[mark..]),
     }
 }
 
-fn damaged(bytes: &[u8]) -> Decoded {
+fn decode_invalid_utf8(bytes: &[u8]) -> DecodedText {
     let (mut bad, mut good) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
         bad += usize::from(!chunk.invalid().is_empty());
         good += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
     }
-    // Two bytes of a single-byte encoding are hardly ever UTF-8 by chance.
+    // Text in a single-byte encoding is hardly ever valid UTF-8 by chance.
     if good >= bad || bytes.iter().any(|byte| windows_1252(*byte).is_none()) {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        return Decoded {
+        return DecodedText {
             text,
-            note: Some(format!("not UTF-8 at {bad} places, which were replaced")),
+            note: Some(format!("not valid UTF-8 at {bad} places, which were replaced")),
         };
     }
     let text = bytes.iter().filter_map(|byte| windows_1252(*byte)).collect();
-    Decoded { text, note: Some("not UTF-8: read as Windows-1252".to_owned()) }
+    DecodedText { text, note: Some("not UTF-8: read as Windows-1252".to_owned()) }
 }
 
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> DecodedText {
     let (pairs, rest) = bytes.as_chunks::<2>();
     let units = pairs.iter().map(|pair| unit(*pair));
     let mut bad = rest.len();
@@ -70,13 +71,13 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
         bad += usize::from(letter.is_err());
         text.push(letter.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
-    let note = (bad > 0).then(|| format!("not UTF-16 at {bad} places, which were replaced"));
-    Decoded { text, note }
+    let note = (bad > 0).then(|| format!("not valid UTF-16 at {bad} places, which were replaced"));
+    DecodedText { text, note }
 }
 
-/// None: the encoding has no character there.
+/// Decodes one byte, or returns `None` if Windows-1252 does not define it.
 fn windows_1252(byte: u8) -> Option<char> {
-    /// What stands where Latin-1 has control characters.
+    /// The characters where Latin-1 has control characters.
     const HIGH: [char; 32] = [
         '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0',
         '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     fn text(bytes: &[u8]) -> (String, bool) {
-        let Decoded { text, note } = decode(bytes.to_vec());
+        let DecodedText { text, note } = decode(bytes.to_vec());
         (text, note.is_some())
     }
 

@@ -1,35 +1,35 @@
-//! What is taken in, and how far one goes for it.
+//! Options and limits of an ingest.
 
 use std::path::{Path, PathBuf};
 
-use toolgate_store::context::Trust;
+use toolgate_store::context::DocumentTrust;
 
-/// A text larger than this is a dump or a log, not a document; whole, it would be most of the memory
-/// an ingest may use.
+/// The maximum size of a text file in bytes. A larger file is a dump or a log, and would take most
+/// of the memory of an ingest.
 pub const MOST_TEXT: u64 = 32 << 20;
 
-/// A PDF larger than this is refused. Its helper reads it from the file, so it may be larger than a
-/// text.
+/// The maximum size of a PDF in bytes. The helper reads it from the file, so the limit is higher
+/// than for texts.
 pub const MOST_PDF: u64 = 64 << 20;
 
-/// What is taken in, and how far one goes for it.
+/// Options of an ingest: which files to read, and whose text to trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Whether hidden files count.
+pub struct IngestOptions {
+    /// Whether to ingest hidden files.
     pub hidden: bool,
-    /// Whether `.gitignore`, `.ignore` and their like count.
+    /// Whether to respect `.gitignore`, `.ignore` and similar files.
     pub ignore_files: bool,
     /// Folders and files whose text the user trusts.
     pub trusted: Vec<PathBuf>,
-    /// Whether the user trusts texts that are handed over.
+    /// Whether the user trusts texts that are given directly.
     pub trust_texts: bool,
-    /// The most bytes a text may have.
+    /// The maximum size of a text file in bytes.
     pub most_text: u64,
-    /// The most bytes a PDF may have.
+    /// The maximum size of a PDF in bytes.
     pub most_pdf: u64,
 }
 
-impl Default for Options {
+impl Default for IngestOptions {
     fn default() -> Self {
         Self {
             hidden: false,
@@ -42,17 +42,17 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    /// With the places that are trusted as they really are. One that is not there is none: it may
-    /// become anything.
-    pub(super) fn exact(self) -> Self {
+impl IngestOptions {
+    /// Replaces the trusted paths by their canonical forms. A path that does not exist is dropped,
+    /// because anything could appear there later.
+    pub(super) fn canonicalize_trusted(self) -> Self {
         let exact = |path: &PathBuf| path.canonicalize().ok();
         Self { trusted: self.trusted.iter().filter_map(exact).collect(), ..self }
     }
 
-    /// Whose word a file is, by its canonical path.
-    pub(super) fn trust(&self, path: &Path) -> Trust {
+    /// Returns the trust of a file by its canonical path.
+    pub(super) fn trust(&self, path: &Path) -> DocumentTrust {
         let trusted = self.trusted.iter().any(|trusted| path.starts_with(trusted));
-        if trusted { Trust::Trusted } else { Trust::Untrusted }
+        if trusted { DocumentTrust::Trusted } else { DocumentTrust::Untrusted }
     }
 }

@@ -1,8 +1,8 @@
-//! What is to be done with the files of a walk, before any of them is opened: most did not change.
+//! Decides what to do with the files of a walk before opening any of them: most are unchanged.
 //!
-//! A file of the same size and time as when it was read is taken for the same. It is read again where
-//! that cannot be relied on: a file that was changed a moment before it was read may have been
-//! changed once more in the same moment, and its stamp says so by a time nobody has.
+//! A file with the same size and modification time as in its stamp is unchanged. If a file was
+//! modified shortly before it was read, it can have been modified again without a new time. Its
+//! stamp then records an earlier time that never matches, so the next ingest reads it again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -11,99 +11,103 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use toolgate_model::Digest;
 use toolgate_store::StoreError;
-use toolgate_store::context::{Library, Origin, Stamp, Trust};
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, Library, SourceStamp};
 
-use super::refused::{Refusal, Refused};
-use super::walk::{Found, Root, Walked};
-use super::{Options, Report};
+use super::refused_files::{FileRefusal, RefusedFiles};
+use super::walk::{FileInfo, IngestRoot, WalkResult};
+use super::{IngestOptions, IngestReport};
 
-/// The coarsest times a file system keeps (FAT), in milliseconds.
+/// The coarsest modification time of a file system (FAT), in milliseconds.
 const COARSEST: i64 = 2000;
 
-/// What is to be done.
+/// The work of an ingest.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct IngestPlan {
     /// Files to read.
-    pub(super) tasks: Vec<Task>,
-    /// Documents to forget.
-    pub(super) gone: Vec<String>,
-    /// Documents to trust otherwise.
-    pub(super) mistaken: Mistaken,
+    pub(super) tasks: Vec<ReadTask>,
+    /// Keys of documents to remove.
+    pub(super) removed: Vec<String>,
+    /// Documents whose trust changes.
+    pub(super) trust_changes: TrustChanges,
 }
 
-/// Documents whose trust is not what the user says.
+/// Documents whose stored trust differs from the options.
 #[derive(Debug, Default)]
-pub(super) struct Mistaken {
-    /// Those he does not trust.
-    pub(super) trusted: Vec<String>,
-    /// Those he does.
-    pub(super) distrusted: Vec<String>,
+pub(super) struct TrustChanges {
+    /// Keys of documents to mark as untrusted.
+    pub(super) to_distrust: Vec<String>,
+    /// Keys of documents to mark as trusted.
+    pub(super) to_trust: Vec<String>,
 }
 
 /// A file to read.
 #[derive(Debug)]
-pub(super) struct Task {
-    pub(super) found: Found,
-    /// What is known of it.
-    pub(super) known: Option<Digest>,
+pub(super) struct ReadTask {
+    pub(super) file: FileInfo,
+    /// The digest of the stored document, if there is one.
+    pub(super) known_digest: Option<Digest>,
 }
 
-/// The stamp of a file that was found so and read at `now`, in milliseconds since 1970.
-pub(super) fn stamp(found: &Found, digest: Digest, now: i64) -> Stamp {
+/// Returns the stamp of a file that was read at `now`, in milliseconds since 1970.
+pub(super) fn stamp(found: &FileInfo, digest: Digest, now: i64) -> SourceStamp {
     let settled = now.saturating_sub(found.modified) > COARSEST;
     let modified = if settled { found.modified } else { found.modified.saturating_sub(1) };
-    Stamp { digest, bytes: found.bytes, modified }
+    SourceStamp { digest, bytes: found.bytes, modified }
 }
 
-/// The time, in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Compares what a walk found with what is known of the same places.
-pub(super) struct Comparing<'a> {
+/// Compares the files of a walk with the stored documents.
+pub(super) struct IngestPlanner<'a> {
     pub(super) library: &'a Library,
-    pub(super) options: &'a Options,
-    pub(super) refused: &'a Refused,
-    pub(super) root: &'a Root,
+    pub(super) options: &'a IngestOptions,
+    pub(super) refused_files: &'a RefusedFiles,
+    pub(super) root: &'a IngestRoot,
     pub(super) places: Option<&'a BTreeSet<PathBuf>>,
 }
 
-impl Comparing<'_> {
-    /// What is to be done; what is settled already goes into the report.
+impl IngestPlanner<'_> {
+    /// Returns the work to do. Files that need none are counted in the report.
     pub(super) async fn plan(
         &self,
-        walked: Walked,
-        report: &mut Report,
-    ) -> Result<Plan, StoreError> {
-        let mut known = self.known().await?;
-        let mistaken = self.mistaken(&known).await?;
-        let mut plan = Plan { mistaken, ..Plan::default() };
+        walked: WalkResult,
+        report: &mut IngestReport,
+    ) -> Result<IngestPlan, StoreError> {
+        let mut known = self.known_stamps().await?;
+        let mistaken = self.trust_changes(&known).await?;
+        let mut plan = IngestPlan { trust_changes: mistaken, ..IngestPlan::default() };
         report.skipped.join(walked.skipped);
         report.noted.join(walked.noted);
         for found in walked.files {
             let stamp = known.remove(&found.key);
-            let same =
-                |stamp: &Stamp| (stamp.bytes, stamp.modified) == (found.bytes, found.modified);
-            match (stamp, self.refused.before(&found)) {
+            let same = |stamp: &SourceStamp| {
+                (stamp.bytes, stamp.modified) == (found.bytes, found.modified)
+            };
+            match (stamp, self.refused_files.find(&found)) {
                 (Some(stamp), _) if same(&stamp) => report.unchanged += 1,
-                (None, Some(Refusal::Binary)) => report.binary += 1,
-                (None, Some(Refusal::Because(why))) => report.skipped.add(found.key, why),
+                (None, Some(FileRefusal::Binary)) => report.binary += 1,
+                (None, Some(FileRefusal::Reason(why))) => report.skipped.add(found.key, why),
                 (stamp, _) => {
-                    plan.tasks.push(Task { found, known: stamp.map(|stamp| stamp.digest) });
+                    plan.tasks.push(ReadTask {
+                        file: found,
+                        known_digest: stamp.map(|stamp| stamp.digest),
+                    });
                 }
             }
         }
         for key in known.into_keys() {
             if !is_unseen(&walked.unseen, &key) && self.is_gone(&key).await? {
-                plan.gone.push(key);
+                plan.removed.push(key);
             }
         }
         Ok(plan)
     }
 
-    async fn known(&self) -> Result<HashMap<String, Stamp>, StoreError> {
+    async fn known_stamps(&self) -> Result<HashMap<String, SourceStamp>, StoreError> {
         let mut known = HashMap::new();
         for place in self.keys() {
             known.extend(self.library.stamps(place).await?);
@@ -111,7 +115,7 @@ impl Comparing<'_> {
         Ok(known)
     }
 
-    /// The places that are compared.
+    /// Returns the keys under which stored documents are compared.
     fn keys(&self) -> Vec<&str> {
         match self.places {
             Some(places) => places.iter().filter_map(|place| place.to_str()).collect(),
@@ -119,28 +123,31 @@ impl Comparing<'_> {
         }
     }
 
-    /// A document the walk did not find. One whose file is still there is another's if it was taken
-    /// in from elsewhere; else it is ignored by now.
+    /// Returns true if a document that the walk did not find must be removed. If its file still
+    /// exists, it is removed only if it came from this folder: then it is now ignored.
     async fn is_gone(&self, key: &str) -> Result<bool, StoreError> {
         if !fs::symlink_metadata(key).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(true);
         }
-        let card = self.library.card(key).await?;
-        let ours = Origin::File { folder: self.root.folder.clone() };
+        let card = self.library.find_document(key).await?;
+        let ours = DocumentOrigin::File { folder: self.root.folder.clone() };
         Ok(self.root.is_folder && card.is_some_and(|card| card.origin == ours))
     }
 
-    /// Where the trust in documents that are already there is not what the user says now.
-    async fn mistaken(&self, known: &HashMap<String, Stamp>) -> Result<Mistaken, StoreError> {
+    /// Returns the documents whose stored trust differs from the options.
+    async fn trust_changes(
+        &self,
+        known: &HashMap<String, SourceStamp>,
+    ) -> Result<TrustChanges, StoreError> {
         let mut trusted = HashSet::new();
         for place in self.keys() {
-            trusted.extend(self.library.trusted(place).await?);
+            trusted.extend(self.library.trusted_keys(place).await?);
         }
-        let mut mistaken = Mistaken::default();
+        let mut mistaken = TrustChanges::default();
         for key in known.keys() {
             match (self.options.trust(Path::new(key)), trusted.contains(key)) {
-                (Trust::Trusted, false) => mistaken.distrusted.push(key.clone()),
-                (Trust::Untrusted, true) => mistaken.trusted.push(key.clone()),
+                (DocumentTrust::Trusted, false) => mistaken.to_trust.push(key.clone()),
+                (DocumentTrust::Untrusted, true) => mistaken.to_distrust.push(key.clone()),
                 _ => {}
             }
         }
@@ -158,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_file_changed_a_moment_ago_gets_a_time_nobody_has() {
-        let found = Found { key: "/a".into(), bytes: 1, modified: 10_000 };
+        let found = FileInfo { key: "/a".into(), bytes: 1, modified: 10_000 };
         let digest = Digest::of(b"a");
         assert_eq!(stamp(&found, digest, 13_000).modified, 10_000);
         assert_eq!(stamp(&found, digest, 11_000).modified, 9_999);

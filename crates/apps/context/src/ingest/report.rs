@@ -1,93 +1,93 @@
-//! What an ingest tells: how far it is, and at the end what became of every file.
+//! The progress of an ingest, and its final report.
 
 use serde::Serialize;
 
-/// How many names a report gives of one kind; the rest is counted. A folder of a million broken
-/// files must not become a report of a million lines.
+/// The maximum number of remarks of one kind in a report; the others are only counted. It keeps the
+/// report of a folder with a million broken files short.
 pub const MOST_NAMED: usize = 1000;
 
-/// How far an ingest is. Files that did not change are not among its totals.
+/// The progress of an ingest. Unchanged files are not part of the totals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Files seen so far by the walk that comes first.
+pub struct IngestProgress {
+    /// Files seen by the walk so far.
     pub seen: u64,
-    /// Files to read, once the walk is over; 0 before.
+    /// Files to read; 0 until the walk is complete.
     pub files: u64,
-    /// Bytes they have.
+    /// Bytes to read.
     pub bytes: u64,
-    /// Files read and kept, or refused.
+    /// Files that were stored or refused.
     pub files_done: u64,
-    /// Bytes they had.
+    /// Bytes of these files.
     pub bytes_done: u64,
 }
 
-/// What became of the files of an ingest.
+/// The result of an ingest.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Report {
-    /// Documents that were not there before.
+pub struct IngestReport {
+    /// New documents.
     pub added: u64,
-    /// Documents kept in place of what was there.
+    /// Documents that were replaced.
     pub changed: u64,
-    /// Documents that are what they were.
+    /// Documents that did not change.
     pub unchanged: u64,
     /// Documents whose file is gone.
     pub removed: u64,
-    /// Bytes of the files that were read.
+    /// Bytes of the files read.
     pub bytes: u64,
-    /// Passages that were kept.
+    /// Passages stored.
     pub passages: u64,
-    /// Files that are no text, which nobody expects to be in.
+    /// Binary files. They are only counted.
     pub binary: u64,
-    /// What was not taken in, and why.
-    pub skipped: Remarks,
-    /// What was taken in with a loss, and which.
-    pub noted: Remarks,
-    /// Whether it was asked to stop before the end.
+    /// Files that were not ingested, and why.
+    pub skipped: IngestRemarks,
+    /// Files that were ingested with a loss, and what was lost.
+    pub noted: IngestRemarks,
+    /// Whether the ingest was stopped before the end.
     pub stopped: bool,
 }
 
-/// Names with what there is to say of each.
+/// Remarks on files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Remarks {
-    /// The first of them.
-    pub named: Vec<Remark>,
-    /// How many there are in all.
+pub struct IngestRemarks {
+    /// The first [`MOST_NAMED`] remarks.
+    pub named: Vec<IngestRemark>,
+    /// The number of all remarks.
     pub total: u64,
 }
 
-/// A name and what there is to say of it.
+/// A remark on one file or note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Remark {
+pub struct IngestRemark {
     /// The path, or the name of a note.
     pub path: String,
-    /// What there is to say.
+    /// The remark.
     pub why: String,
 }
 
-impl Remarks {
-    /// Adds one.
+impl IngestRemarks {
+    /// Adds a remark.
     pub fn add(&mut self, path: impl Into<String>, why: impl Into<String>) {
         self.total += 1;
         if self.named.len() < MOST_NAMED {
-            self.named.push(Remark { path: path.into(), why: why.into() });
+            self.named.push(IngestRemark { path: path.into(), why: why.into() });
         }
     }
 
-    /// Adds all of another's.
+    /// Adds all remarks of another list.
     pub fn join(&mut self, other: Self) {
         self.total += other.total;
         let room = MOST_NAMED - self.named.len().min(MOST_NAMED);
         self.named.extend(other.named.into_iter().take(room));
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no remarks.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 }
 
-impl Report {
-    /// Adds what another run did.
+impl IngestReport {
+    /// Adds the numbers of another ingest.
     pub fn join(&mut self, other: Self) {
         let Self { added, changed, unchanged, removed, bytes, passages, binary, .. } = &other;
         self.added += added;
@@ -102,7 +102,7 @@ impl Report {
         self.noted.join(other.noted);
     }
 
-    /// Whether the store is another than before.
+    /// Returns true if the ingest changed the library.
     pub fn changed_anything(&self) -> bool {
         self.added + self.changed + self.removed > 0
     }

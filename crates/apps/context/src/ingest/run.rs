@@ -1,11 +1,11 @@
-//! One ingest: workers that read, and one writer that keeps.
+//! Runs one ingest: several workers read, and one writer stores.
 //!
 //! ```text
 //! tasks ─► workers: read, cut into passages, find terms ─► queue ─► batch ─► one transaction
 //! ```
 //!
-//! The queue is bounded by a budget of bytes, and a batch holds whole documents. Whoever stops
-//! waiting drops the queue, which ends the workers; the transaction that runs is kept or not, whole.
+//! A byte budget bounds the queue, and a batch holds whole documents. Dropping the future drops the
+//! queue, which ends the workers; the running transaction is stored completely or not at all.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,116 +13,121 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use toolgate_reading::terms::Indexer;
+use toolgate_reading::terms::TermIndexer;
 use toolgate_store::StoreError;
-use toolgate_store::context::{Prepared, Stamp, Trust};
+use toolgate_store::context::{DocumentTrust, PreparedDocument, SourceStamp};
 
-use super::budget::{Budget, Share};
-use super::plan::{Plan, Task};
-use super::refused::Refusal;
-use super::walk::Root;
-use super::work::{Outcome, Taken, Worker};
-use super::{Ingest, Progress, Report};
+use super::budget::{BudgetGuard, MemoryBudget};
+use super::plan::{IngestPlan, ReadTask};
+use super::refused_files::FileRefusal;
+use super::walk::IngestRoot;
+use super::worker::{FileOutcome, IngestWorker, IngestedDocument};
+use super::{IngestProgress, IngestReport, Ingester};
 use crate::error::ContextError;
 
-/// Bytes of files that are in memory at once. What is made of a file takes a few times its size.
+/// The bytes of files in memory at once. A parsed document takes several times the size of its
+/// file.
 const BUDGET: u64 = 20 << 20;
 
-/// Bytes of text in one transaction.
+/// The text in one transaction, in bytes.
 const BATCH: usize = 4 << 20;
 
-/// And the most changes, where documents are small.
+/// The maximum number of changes in one transaction, for small documents.
 const MOST_CHANGES: usize = 2000;
 
-/// And the longest it may take to gather: more is not lost when somebody pulls the plug.
+/// The maximum age of a batch. A power failure loses no more than that.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// How long a batch waits for more: others wait for its share of the budget.
+/// How long a batch waits for the next document. Workers wait for the budget that the batch holds.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// More than this many threads only wait for the writer.
+/// The maximum number of workers. More of them would only wait for the writer.
 const MOST_WORKERS: usize = 4;
 
-/// Documents nest, and what reads them may follow.
+/// The stack size of workers, for parsers that recurse into nested documents.
 const STACK: usize = 16 << 20;
 
-/// What became of one file.
-type Finding = (Task, Outcome);
+/// A task and its outcome.
+type ReadTaskResult = (ReadTask, FileOutcome);
 
-/// Reads what is to be read, keeps it, and forgets what is gone.
+/// Reads and stores the files of a plan, and removes the documents whose file is gone.
 pub(super) async fn run(
-    ingest: &Ingest,
-    root: &Root,
-    plan: Plan,
-    (report, told): (&mut Report, &mut (dyn FnMut(Progress) + Send)),
+    ingest: &Ingester,
+    root: &IngestRoot,
+    plan: IngestPlan,
+    (report, on_progress): (&mut IngestReport, &mut (dyn FnMut(IngestProgress) + Send)),
 ) -> Result<(), ContextError> {
-    let bytes = plan.tasks.iter().map(|task| task.found.bytes).sum();
+    let bytes = plan.tasks.iter().map(|task| task.file.bytes).sum();
     let files = plan.tasks.len() as u64;
-    let mut progress = Progress { files, bytes, ..Progress::default() };
-    told(progress);
-    // First: a document that was renamed is never there twice.
-    report.removed += ingest.library.forget(&plan.gone).await?;
-    ingest.library.entrust(&plan.mistaken.trusted, Trust::Untrusted).await?;
-    ingest.library.entrust(&plan.mistaken.distrusted, Trust::Trusted).await?;
-    let mut findings = start(ingest, root, plan.tasks)?;
-    let mut batch = Batch::default();
+    let mut progress = IngestProgress { files, bytes, ..IngestProgress::default() };
+    on_progress(progress);
+    // Remove first, so that a renamed document never exists twice.
+    report.removed += ingest.library.forget(&plan.removed).await?;
+    ingest.library.set_trust(&plan.trust_changes.to_distrust, DocumentTrust::Untrusted).await?;
+    ingest.library.set_trust(&plan.trust_changes.to_trust, DocumentTrust::Trusted).await?;
+    let mut findings = start_workers(ingest, root, plan.tasks)?;
+    let mut batch = IngestBatch::default();
     loop {
         match timeout(PATIENCE, findings.recv()).await {
             Ok(Some((task, outcome))) => {
                 progress.files_done += 1;
-                progress.bytes_done += task.found.bytes;
+                progress.bytes_done += task.file.bytes;
                 batch.add(ingest, task, outcome, report);
                 if batch.is_full() {
-                    batch.keep(ingest, report).await?;
+                    batch.commit(ingest, report).await?;
                 }
-                told(progress);
+                on_progress(progress);
             }
             Ok(None) => break,
-            Err(_) => batch.keep(ingest, report).await?,
+            Err(_) => batch.commit(ingest, report).await?,
         }
     }
-    batch.keep(ingest, report).await?;
+    batch.commit(ingest, report).await?;
     Ok(())
 }
 
-/// Starts the workers: one will do, if the system has no more threads.
-fn start(
-    ingest: &Ingest,
-    root: &Root,
-    tasks: Vec<Task>,
-) -> Result<mpsc::Receiver<Finding>, ContextError> {
+/// Starts the workers. Fails only if not a single thread can be started.
+fn start_workers(
+    ingest: &Ingester,
+    root: &IngestRoot,
+    tasks: Vec<ReadTask>,
+) -> Result<mpsc::Receiver<ReadTaskResult>, ContextError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = cores.min(MOST_WORKERS).min(tasks.len());
     let (sender, receiver) = mpsc::channel(MOST_CHANGES);
     let tasks = Arc::new(Mutex::new(tasks.into_iter()));
-    let budget = Budget::new(BUDGET);
+    let budget = MemoryBudget::new(BUDGET);
     for number in 0..workers {
-        let worker = Worker {
+        let worker = IngestWorker {
             folder: root.folder.as_str().into(),
             options: ingest.options.clone(),
             pdf: ingest.pdf.clone(),
             budget: budget.clone(),
-            indexer: Indexer::new(),
+            indexer: TermIndexer::new(),
         };
         let (tasks, sender, stop) = (tasks.clone(), sender.clone(), ingest.stop.clone());
         let next = move || {
             let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
             next.filter(|_| !*stop.borrow())
         };
-        let work = move || work(worker, next, &sender);
+        let work = move || run_worker(worker, next, &sender);
         let started = thread::Builder::new().name("ingest".into()).stack_size(STACK).spawn(work);
         match started {
             Ok(_) => {}
             Err(error) if number == 0 => return Err(ContextError::Worker(error.to_string())),
             Err(error) => {
-                tracing::warn!(target: "toolgate::context", "a worker did not start: {error}");
+                tracing::warn!(target: "toolgate::context", "cannot start another worker: {error}");
             }
         }
     }
     Ok(receiver)
 }
 
-fn work(mut worker: Worker, next: impl Fn() -> Option<Task>, findings: &mpsc::Sender<Finding>) {
+fn run_worker(
+    mut worker: IngestWorker,
+    next: impl Fn() -> Option<ReadTask>,
+    findings: &mpsc::Sender<ReadTaskResult>,
+) {
     while let Some(task) = next() {
         let outcome = worker.read(&task);
         if findings.blocking_send((task, outcome)).is_err() {
@@ -131,59 +136,67 @@ fn work(mut worker: Worker, next: impl Fn() -> Option<Task>, findings: &mpsc::Se
     }
 }
 
-/// Changes that go into one transaction each.
+/// Changes that are written together.
 #[derive(Default)]
-struct Batch {
-    documents: Vec<Prepared>,
+struct IngestBatch {
+    documents: Vec<PreparedDocument>,
     size: usize,
-    stamps: Vec<(String, Stamp)>,
+    stamps: Vec<(String, SourceStamp)>,
     gone: Vec<String>,
-    /// Counted once they are kept.
-    counts: Counts,
-    /// When the first of it came.
+    /// Added to the report once the batch is stored.
+    counts: BatchCounts,
+    /// When the first change was added.
     begun: Option<Instant>,
-    /// Come back when the batch is kept.
-    shares: Vec<Share>,
+    /// Released when the batch is stored.
+    budget_guards: Vec<BudgetGuard>,
 }
 
+/// The numbers of a batch for the report.
 #[derive(Default)]
-struct Counts {
+struct BatchCounts {
     added: u64,
     changed: u64,
     bytes: u64,
     passages: u64,
 }
 
-impl Batch {
-    fn add(&mut self, ingest: &Ingest, task: Task, outcome: Outcome, report: &mut Report) {
-        let Task { found, known } = task;
+impl IngestBatch {
+    fn add(
+        &mut self,
+        ingest: &Ingester,
+        task: ReadTask,
+        outcome: FileOutcome,
+        report: &mut IngestReport,
+    ) {
+        let ReadTask { file: found, known_digest: known } = task;
         self.begun.get_or_insert_with(Instant::now);
         match outcome {
-            Outcome::Taken(taken) => {
-                let Taken { prepared, bytes, passages, notes, share } = *taken;
+            FileOutcome::Ingested(taken) => {
+                let IngestedDocument { prepared, bytes, passages, notes, budget_guard: share } =
+                    *taken;
                 notes.into_iter().for_each(|note| report.noted.add(&found.key, note));
                 self.counts.added += u64::from(known.is_none());
                 self.counts.changed += u64::from(known.is_some());
                 self.counts.bytes += bytes;
                 self.counts.passages += passages;
-                self.size += prepared.size();
+                self.size += prepared.text_bytes();
                 self.documents.push(prepared);
-                self.shares.push(share);
+                self.budget_guards.push(share);
             }
-            Outcome::Same(stamp) => {
+            FileOutcome::Unchanged(stamp) => {
                 report.unchanged += 1;
                 self.stamps.push((found.key, stamp));
             }
-            Outcome::Refused(refusal) => {
-                ingest.refused.note(&found, refusal.clone());
-                // What it said is not what it says.
+            FileOutcome::Refused(refusal) => {
+                ingest.refused_files.note(&found, refusal.clone());
+                // The stored text no longer matches the file.
                 self.gone.extend(known.is_some().then(|| found.key.clone()));
                 match refusal {
-                    Refusal::Binary => report.binary += 1,
-                    Refusal::Because(why) => report.skipped.add(found.key, why),
+                    FileRefusal::Binary => report.binary += 1,
+                    FileRefusal::Reason(why) => report.skipped.add(found.key, why),
                 }
             }
-            Outcome::Failed(why) => report.skipped.add(found.key, why),
+            FileOutcome::Failed(why) => report.skipped.add(found.key, why),
         }
     }
 
@@ -193,14 +206,19 @@ impl Batch {
         self.size >= BATCH || changes >= MOST_CHANGES || old
     }
 
-    /// Keeps what there is, and begins anew.
-    async fn keep(&mut self, ingest: &Ingest, report: &mut Report) -> Result<(), StoreError> {
-        let Self { documents, stamps, gone, counts, shares, .. } = std::mem::take(self);
+    /// Stores the batch and empties it.
+    async fn commit(
+        &mut self,
+        ingest: &Ingester,
+        report: &mut IngestReport,
+    ) -> Result<(), StoreError> {
+        let Self { documents, stamps, gone, counts, budget_guards: shares, .. } =
+            std::mem::take(self);
         if !gone.is_empty() {
             report.removed += ingest.library.forget(&gone).await?;
         }
         if !stamps.is_empty() {
-            ingest.library.restamp(stamps).await?;
+            ingest.library.update_stamps(stamps).await?;
         }
         if !documents.is_empty() {
             ingest.library.keep_prepared(documents).await?;

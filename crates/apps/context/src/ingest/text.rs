@@ -1,26 +1,30 @@
-//! Texts that are handed over: notes, and what comes through a pipe.
+//! Ingests given texts: notes, and text from stdin.
 
 use toolgate_model::Digest;
-use toolgate_reading::Format;
-use toolgate_store::context::{Fresh, Origin, Trust};
+use toolgate_reading::DocumentFormat;
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, NewDocument};
 
 use super::plan::{self, stamp};
-use super::walk::Found;
-use super::{Ingest, Report, off_the_runtime, work};
+use super::walk::FileInfo;
+use super::{IngestReport, Ingester, run_blocking, worker};
 use crate::error::ContextError;
 
-/// What the key of a note begins with.
+/// The prefix of a note's key.
 const NOTE: &str = "note:";
 
-impl Ingest {
-    /// Takes in a text under a name, in place of what that name meant. The name's ending tells how it
-    /// is written, as with a file; without one it is Markdown.
-    pub async fn text(&self, name: &str, text: &str) -> Result<Report, ContextError> {
-        self.bytes(name, text.as_bytes().to_vec()).await
+impl Ingester {
+    /// Ingests a text as a note and replaces an earlier note of that name. The file extension of
+    /// the name decides the format; the default is Markdown.
+    pub async fn ingest_text(&self, name: &str, text: &str) -> Result<IngestReport, ContextError> {
+        self.ingest_bytes(name, text.as_bytes().to_vec()).await
     }
 
-    /// The same for bytes that nobody has looked at yet.
-    pub async fn bytes(&self, name: &str, bytes: Vec<u8>) -> Result<Report, ContextError> {
+    /// Ingests bytes as a note, like [`ingest_text`](Self::ingest_text).
+    pub async fn ingest_bytes(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<IngestReport, ContextError> {
         let refused = |why: String| ContextError::Text { name: name.to_owned(), why };
         let most = self.options.most_text;
         if name.trim().is_empty() {
@@ -30,28 +34,32 @@ impl Ingest {
             return Err(refused(format!("it is larger than {} MiB", most >> 20)));
         }
         let format = format(name, &bytes);
-        let format = format.ok_or_else(|| refused("it is no text".to_owned()))?;
+        let format = format.ok_or_else(|| refused("it is not a text".to_owned()))?;
         let key = format!("{NOTE}{name}");
         let digest = Digest::of(&bytes);
-        let known = self.library.card(&key).await?;
-        let mut report = Report::default();
-        let trust = if self.options.trust_texts { Trust::Trusted } else { Trust::Untrusted };
+        let known = self.library.find_document(&key).await?;
+        let mut report = IngestReport::default();
+        let trust = if self.options.trust_texts {
+            DocumentTrust::Trusted
+        } else {
+            DocumentTrust::Untrusted
+        };
         if known.as_ref().is_some_and(|card| (card.stamp.digest, card.trust) == (digest, trust)) {
             report.unchanged = 1;
             return Ok(report);
         }
         report.bytes = bytes.len() as u64;
         let now = plan::now();
-        let found = Found { key: key.clone(), bytes: report.bytes, modified: now };
+        let found = FileInfo { key: key.clone(), bytes: report.bytes, modified: now };
         let title = name.to_owned();
-        let read = off_the_runtime(move || work::text(format, &title, bytes));
+        let read = run_blocking(move || worker::read_text(format, &title, bytes));
         let (document, notes) = read.await?;
         if document.passages.is_empty() {
             return Err(refused("there is nothing in it".to_owned()));
         }
         report.passages = document.passages.len() as u64;
         let stamp = stamp(&found, digest, i64::MAX);
-        let fresh = Fresh { key, origin: Origin::Note, stamp, trust, document };
+        let fresh = NewDocument { key, origin: DocumentOrigin::Note, stamp, trust, document };
         self.library.keep(vec![fresh]).await?;
         notes.into_iter().for_each(|note| report.noted.add(name, note));
         *(if known.is_some() { &mut report.changed } else { &mut report.added }) = 1;
@@ -59,9 +67,10 @@ impl Ingest {
     }
 }
 
-/// A name without an ending says nothing of how the text is written; most notes are Markdown.
-fn format(name: &str, bytes: &[u8]) -> Option<Format> {
+/// Detects the format of a note. A name without extension means Markdown.
+fn format(name: &str, bytes: &[u8]) -> Option<DocumentFormat> {
     let head = &bytes[..bytes.len().min(8 << 10)];
-    let told = work::format(name, head).filter(|format| *format != Format::Pdf)?;
-    Some(if name.contains('.') { told } else { Format::Markdown })
+    let detected =
+        worker::detect_format(name, head).filter(|format| *format != DocumentFormat::Pdf)?;
+    Some(if name.contains('.') { detected } else { DocumentFormat::Markdown })
 }

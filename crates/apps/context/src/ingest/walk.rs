@@ -1,7 +1,7 @@
-//! What there is below a folder, as far as it counts: ignore files respected, hidden files left out,
-//! links not followed.
+//! Lists the files below a folder. A walk respects ignore files, skips hidden files and does not
+//! follow links.
 //!
-//! A walk looks at names and at what the system says of them. It opens no file.
+//! It reads names and metadata; it opens no file.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -11,51 +11,51 @@ use std::time::UNIX_EPOCH;
 
 use ignore::{DirEntry, Error, WalkBuilder};
 
-use super::{Options, Remarks};
+use super::{IngestOptions, IngestRemarks};
 use crate::error::ContextError;
 
-/// Where version control keeps its own files: nobody's documents, even where hidden files count.
+/// The folders of version control systems, which are skipped even if hidden files are ingested.
 const REPOSITORIES: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
-/// After how many files the walk tells how far it is.
+/// The number of files between two progress reports.
 const TOLD_EVERY: u64 = 256;
 
-/// A path that was named, made exact.
+/// A path given by the user, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Root {
-    /// Absolute, with every link followed.
+pub(crate) struct IngestRoot {
+    /// The absolute path with all links resolved.
     pub(crate) path: PathBuf,
-    /// The folder its documents are filed under: itself, or of a file its folder.
+    /// The folder of its documents: the path itself, or the parent of a file.
     pub(crate) folder: String,
-    /// Whether it is a folder.
+    /// Whether the path is a folder.
     pub(crate) is_folder: bool,
 }
 
-/// A file to look at.
+/// A file and its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Its path, absolute and with every link followed.
+pub(super) struct FileInfo {
+    /// The absolute path with all links resolved.
     pub(super) key: String,
     pub(super) bytes: u64,
-    /// In milliseconds since 1970.
+    /// The modification time in milliseconds since 1970.
     pub(super) modified: i64,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
-pub(super) struct Walked {
-    pub(super) files: Vec<Found>,
-    /// The folders it went into.
+pub(super) struct WalkResult {
+    pub(super) files: Vec<FileInfo>,
+    /// The folders that were entered.
     pub(super) folders: Vec<PathBuf>,
-    pub(super) skipped: Remarks,
-    pub(super) noted: Remarks,
-    /// What could not be looked at: of what is below, nothing is known.
+    pub(super) skipped: IngestRemarks,
+    pub(super) noted: IngestRemarks,
+    /// Paths that could not be read. Documents below them are kept.
     pub(super) unseen: Vec<PathBuf>,
 }
 
-impl Root {
-    /// Finds out what a path leads to.
-    pub(crate) fn find(named: &Path) -> Result<Self, ContextError> {
+impl IngestRoot {
+    /// Resolves a path and checks that it can be read.
+    pub(crate) fn resolve(named: &Path) -> Result<Self, ContextError> {
         let failed = |source| ContextError::Path { path: named.to_owned(), source };
         let path = named.canonicalize().map_err(failed)?;
         let metadata = fs::metadata(&path).map_err(failed)?;
@@ -64,7 +64,7 @@ impl Root {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
         let is_folder = metadata.is_dir();
-        // Whether it can be read, while somebody can be told.
+        // Report an unreadable path now, not as a remark.
         match is_folder {
             true => fs::read_dir(&path).map(drop).map_err(failed)?,
             false => fs::File::open(&path).map(drop).map_err(failed)?,
@@ -76,20 +76,20 @@ impl Root {
         Ok(Self { path, folder, is_folder })
     }
 
-    /// The same as a key.
+    /// Returns the path as a key.
     pub(super) fn key(&self) -> &str {
-        // It was found to be text when it was found.
+        // `resolve` checked that the path is valid UTF-8.
         self.path.to_str().unwrap_or(&self.folder)
     }
 }
 
-impl Found {
+impl FileInfo {
     pub(super) fn new(key: String, metadata: &Metadata) -> Self {
         Self { key, bytes: metadata.len(), modified: modified(metadata) }
     }
 }
 
-/// When a file was changed last, in milliseconds since 1970; 0 where nobody knows.
+/// Returns the modification time in milliseconds since 1970, or 0 if it is unknown.
 pub(super) fn modified(metadata: &Metadata) -> i64 {
     let Ok(time) = metadata.modified() else { return 0 };
     let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
@@ -99,15 +99,15 @@ pub(super) fn modified(metadata: &Metadata) -> i64 {
     }
 }
 
-/// Walks a path, or of it only what lies at these places, their folders and what is below them.
-/// Ends early if `told`, who hears how many files were seen, says so.
+/// Walks a path, or only the given places below it. Passes the number of files seen to
+/// `on_progress` and stops if it returns false.
 pub(super) fn walk(
-    root: &Root,
+    root: &IngestRoot,
     places: Option<&BTreeSet<PathBuf>>,
-    options: &Options,
-    told: &mut dyn FnMut(u64) -> bool,
-) -> Walked {
-    let mut walked = Walked::default();
+    options: &IngestOptions,
+    on_progress: &mut dyn FnMut(u64) -> bool,
+) -> WalkResult {
+    let mut walked = WalkResult::default();
     if !root.is_folder {
         walked.named_file(root);
         return walked;
@@ -115,22 +115,26 @@ pub(super) fn walk(
     for entry in builder(root, places, options).build() {
         match entry {
             Ok(entry) => walked.entry(&entry, root),
-            Err(error) => walked.failed(&error, &root.path),
+            Err(error) => walked.add_error(&error, &root.path),
         }
         let seen = walked.files.len() as u64;
-        if seen.is_multiple_of(TOLD_EVERY) && !told(seen) {
+        if seen.is_multiple_of(TOLD_EVERY) && !on_progress(seen) {
             break;
         }
     }
     walked
 }
 
-fn builder(root: &Root, places: Option<&BTreeSet<PathBuf>>, options: &Options) -> WalkBuilder {
+fn builder(
+    root: &IngestRoot,
+    places: Option<&BTreeSet<PathBuf>>,
+    options: &IngestOptions,
+) -> WalkBuilder {
     let mut builder = WalkBuilder::new(&root.path);
     builder
         .standard_filters(options.ignore_files)
         .hidden(!options.hidden)
-        // A folder's `.gitignore` means the same whether somebody ran `git init` or not.
+        // Respect `.gitignore` outside Git repositories, too.
         .require_git(false)
         .follow_links(false)
         .sort_by_file_name(Ord::cmp);
@@ -143,24 +147,24 @@ fn builder(root: &Root, places: Option<&BTreeSet<PathBuf>>, options: &Options) -
     builder
 }
 
-/// Whether a path is on the way to one of the places, or at or below it.
+/// Returns true if the path is above, at or below one of the places.
 fn concerns(places: &BTreeSet<PathBuf>, path: &Path) -> bool {
     places.iter().any(|place| place.starts_with(path) || path.starts_with(place))
 }
 
-impl Walked {
-    fn named_file(&mut self, root: &Root) {
+impl WalkResult {
+    fn named_file(&mut self, root: &IngestRoot) {
         match fs::metadata(&root.path) {
-            Ok(metadata) => self.files.push(Found::new(root.key().to_owned(), &metadata)),
-            // It was there when it was named.
+            Ok(metadata) => self.files.push(FileInfo::new(root.key().to_owned(), &metadata)),
+            // The file was removed after it was resolved.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => self.failed_at(&root.path, error.kind().to_string()),
+            Err(error) => self.skip_unreadable(&root.path, error.kind().to_string()),
         }
     }
 
-    fn entry(&mut self, entry: &DirEntry, root: &Root) {
+    fn entry(&mut self, entry: &DirEntry, root: &IngestRoot) {
         if let Some(error) = entry.error() {
-            self.ignore_file(error);
+            self.note_ignore_error(error);
         }
         let Some(kind) = entry.file_type() else { return };
         let path = entry.path();
@@ -169,19 +173,19 @@ impl Walked {
         } else if kind.is_symlink() {
             self.link(path, root);
         } else if !kind.is_file() {
-            self.skipped.add(path.to_string_lossy(), "no file: a pipe, a socket or a device");
+            self.skipped.add(path.to_string_lossy(), "not a regular file");
         } else if let Some(key) = path.to_str() {
             match entry.metadata() {
-                Ok(metadata) => self.files.push(Found::new(key.to_owned(), &metadata)),
-                Err(error) => self.failed(&error, path),
+                Ok(metadata) => self.files.push(FileInfo::new(key.to_owned(), &metadata)),
+                Err(error) => self.add_error(&error, path),
             }
         } else {
             self.skipped.add(path.to_string_lossy(), "its name is not valid UTF-8");
         }
     }
 
-    /// A link to something in the folder adds nothing: it is found where it stands.
-    fn link(&mut self, path: &Path, root: &Root) {
+    /// Reports a link. A link into the folder is ignored, because the walk finds its target anyway.
+    fn link(&mut self, path: &Path, root: &IngestRoot) {
         match path.canonicalize() {
             Ok(target) if target.starts_with(&root.path) => {}
             Ok(_) => {
@@ -191,10 +195,10 @@ impl Walked {
         }
     }
 
-    /// A line of an ignore file that means nothing stops nothing, but somebody may rely on it.
-    fn ignore_file(&mut self, error: &Error) {
+    /// Reports an invalid line of an ignore file.
+    fn note_ignore_error(&mut self, error: &Error) {
         match error {
-            Error::Partial(errors) => errors.iter().for_each(|error| self.ignore_file(error)),
+            Error::Partial(errors) => errors.iter().for_each(|error| self.note_ignore_error(error)),
             Error::WithPath { path, err } => {
                 self.noted.add(path.to_string_lossy(), reason(err));
             }
@@ -202,39 +206,39 @@ impl Walked {
         }
     }
 
-    fn failed(&mut self, error: &Error, at: &Path) {
+    fn add_error(&mut self, error: &Error, at: &Path) {
         match error {
-            Error::Partial(errors) => errors.iter().for_each(|error| self.failed(error, at)),
-            Error::WithPath { path, err } => self.failed(err, path),
-            Error::WithDepth { err, .. } => self.failed(err, at),
-            other => self.failed_at(at, reason(other)),
+            Error::Partial(errors) => errors.iter().for_each(|error| self.add_error(error, at)),
+            Error::WithPath { path, err } => self.add_error(err, path),
+            Error::WithDepth { err, .. } => self.add_error(err, at),
+            other => self.skip_unreadable(at, reason(other)),
         }
     }
 
-    fn failed_at(&mut self, path: &Path, why: String) {
+    fn skip_unreadable(&mut self, path: &Path, why: String) {
         self.skipped.add(path.to_string_lossy(), why);
         self.unseen.push(path.to_owned());
     }
 }
 
-/// Without the path, which is said beside it.
+/// Returns the message of an error without the path, which the remark already contains.
 fn reason(error: &Error) -> String {
     match error {
         Error::WithPath { err, .. } | Error::WithDepth { err, .. } => reason(err),
         Error::WithLineNumber { line, err } => format!("line {line}: {}", reason(err)),
         other => match other.io_error() {
-            // Its own words repeat the path.
+            // The message of the I/O error repeats the path.
             Some(error) => error.kind().to_string(),
             None => other.to_string(),
         },
     }
 }
 
-/// The folders below a path that count, or those at and below these places.
+/// Returns all folders of a path that an ingest would enter, or those at and below the places.
 pub(crate) fn folders(
-    root: &Root,
+    root: &IngestRoot,
     places: Option<&BTreeSet<PathBuf>>,
-    options: &Options,
+    options: &IngestOptions,
 ) -> Vec<PathBuf> {
     if !root.is_folder {
         return vec![PathBuf::from(&root.folder)];

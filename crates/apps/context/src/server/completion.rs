@@ -1,23 +1,29 @@
 //! Completion of `query` and `limit`.
 
-use toolgate_host::local::{Completing, Completion, Fault};
+use toolgate_host::local::{Completion, CompletionRequest, HandlerError};
 
-use crate::arguments::MOST;
-use crate::desk::{Desk, told};
-use crate::passage::line;
+use crate::arguments::MAX_LIMIT;
+use crate::passage::single_line;
+use crate::service::{ContextService, describe_store_error};
 
-/// How many queries and titles are offered.
+/// The maximum number of queries and titles offered.
 const OFFERED: usize = 20;
-/// Numbers somebody may want; others can be typed.
-const LIMITS: [usize; 6] = [3, 5, 8, 12, 20, MOST];
+/// Suggested limits; others can be typed.
+const LIMITS: [usize; 6] = [3, 5, 8, 12, 20, MAX_LIMIT];
 
-/// Past queries and titles that begin like what is typed.
-pub(super) async fn query(desk: Desk, typed: Completing) -> Result<Completion, Fault> {
-    let Some(library) = desk.library().await? else { return Ok(Vec::new().into()) };
-    let found = library.complete(typed.value.trim_start(), OFFERED + 1).await.map_err(told)?;
+/// Completes a query from past queries and document titles.
+pub(super) async fn query(
+    service: ContextService,
+    typed: CompletionRequest,
+) -> Result<Completion, HandlerError> {
+    let Some(library) = service.library().await? else { return Ok(Vec::new().into()) };
+    let found = library
+        .complete(typed.value.trim_start(), OFFERED + 1)
+        .await
+        .map_err(describe_store_error)?;
     let more = found.len() > OFFERED;
     let mut values: Vec<String> = Vec::new();
-    for value in found.iter().take(OFFERED).map(|value| line(value)) {
+    for value in found.iter().take(OFFERED).map(|value| single_line(value)) {
         if !value.is_empty() && !values.contains(&value) {
             values.push(value);
         }
@@ -25,13 +31,13 @@ pub(super) async fn query(desk: Desk, typed: Completing) -> Result<Completion, F
     Ok(Completion { total: (!more).then_some(values.len()), more, values })
 }
 
-/// Numbers that begin like what is typed.
+/// Completes a limit.
 pub(super) fn limit(typed: &str) -> Completion {
     let typed = typed.trim();
     let mut values: Vec<String> = LIMITS.iter().map(usize::to_string).collect();
     values.retain(|value| value.starts_with(typed));
-    // Whoever typed a number that will do is told so.
-    let will_do = typed.parse().is_ok_and(|number: usize| (1..=MOST).contains(&number));
+    // A valid number that is not a suggestion is offered, too.
+    let will_do = typed.parse().is_ok_and(|number: usize| (1..=MAX_LIMIT).contains(&number));
     if will_do && !values.iter().any(|value| value == typed) {
         values.insert(0, typed.to_owned());
     }

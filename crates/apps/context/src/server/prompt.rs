@@ -1,17 +1,17 @@
-//! The prompt `summarize_local_context`: what was found, for a model to sum up.
+//! The prompt `summarize_local_context`: passages for a model to summarize.
 
-use toolgate_host::local::{Fault, Message, Prompt, Values};
+use toolgate_host::local::{ArgumentValues, HandlerError, Prompt, PromptMessage};
 
 use super::completion;
-use crate::arguments::{query, typed_limit};
-use crate::desk::{Desk, Found};
-use crate::passage::{line, marked};
+use crate::arguments::{parse_limit, validate_query};
+use crate::passage::{format_passages, single_line};
+use crate::service::{ContextService, PassageSearchResult};
 
-/// Its name on both faces, whatever tools are called.
+/// The name of the prompt on both servers, whatever the naming style of the tools.
 const NAME: &str = "summarize_local_context";
 
-pub(super) fn summarize(desk: &Desk) -> Prompt {
-    let (filling, completing) = (desk.clone(), desk.clone());
+pub(super) fn summarize(service: &ContextService) -> Prompt {
+    let (filling, completing) = (service.clone(), service.clone());
     Prompt::new(
         NAME,
         "Sum up what the user's own documents say about something, with citations",
@@ -21,19 +21,25 @@ pub(super) fn summarize(desk: &Desk) -> Prompt {
     .argument("query", "What to look for, in the user's words", true)
     .argument("limit", "How many passages to use, 1 to 50; 8 if not given", false)
     .complete("query", move |typed| completion::query(completing.clone(), typed))
-    .complete("limit", |typed| async move { Ok::<_, Fault>(completion::limit(&typed.value)) })
+    .complete("limit", |typed| async move {
+        Ok::<_, HandlerError>(completion::limit(&typed.value))
+    })
 }
 
-async fn fill(desk: Desk, given: Values) -> Result<Vec<Message>, Fault> {
+async fn fill(
+    service: ContextService,
+    given: ArgumentValues,
+) -> Result<Vec<PromptMessage>, HandlerError> {
     let asked = given.get("query").map(String::as_str).unwrap_or_default();
-    let asked = query("query", asked).map_err(Fault::Invalid)?;
-    let limit = typed_limit(given.get("limit").map(String::as_str)).map_err(Fault::Invalid)?;
-    let found = desk.find(asked, limit).await?;
-    Ok(vec![Message::user(task(asked, &found)), Message::user(passages(&found))])
+    let asked = validate_query("query", asked).map_err(HandlerError::Invalid)?;
+    let limit =
+        parse_limit(given.get("limit").map(String::as_str)).map_err(HandlerError::Invalid)?;
+    let found = service.search(asked, limit).await?;
+    Ok(vec![PromptMessage::user(task(asked, &found)), PromptMessage::user(passages(&found))])
 }
 
-fn task(query: &str, found: &Found) -> String {
-    let query = line(query);
+fn task(query: &str, found: &PassageSearchResult) -> String {
+    let query = single_line(query);
     match found.passages.len() {
         0 => format!(
             "I asked for a summary of what my documents say about \"{query}\". The next message says \
@@ -47,10 +53,10 @@ fn task(query: &str, found: &Found) -> String {
     }
 }
 
-fn passages(found: &Found) -> String {
+fn passages(found: &PassageSearchResult) -> String {
     let notice = found.notice();
     match found.passages.len() {
         0 => notice,
-        _ => format!("{notice}\n\n{}", marked(&found.passages)),
+        _ => format!("{notice}\n\n{}", format_passages(&found.passages)),
     }
 }

@@ -1,25 +1,25 @@
-//! `decision_extract`: what was decided, why, when and by whom.
+//! `decision_extract`: decisions with their reasons, dates and people.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolgate_gleaning::{Decision, Span, Standing, decisions};
-use toolgate_host::local::{Output, Tool};
+use toolgate_gleaning::{DecisionStatus, ExtractedDecision, PassageSpan, extract_decisions};
+use toolgate_host::local::{Tool, ToolOutput};
 
-use super::scope::{self, Scope};
-use super::{reading, schema};
-use crate::cite::{Quote, leaves, listed, words};
-use crate::desk::Desk;
+use super::extraction_scope::{self, ExtractionScope};
+use super::{read_only_tool, schema};
+use crate::cite::{Quote, format_quotes, source_passages, span_text};
+use crate::service::ContextService;
 
-pub(super) fn tool(desk: &Desk) -> Tool {
-    reading(
-        desk,
-        &desk.names.tool("decision_extract"),
+pub(super) fn tool(service: &ContextService) -> Tool {
+    read_only_tool(
+        service,
+        &service.names.tool_name("decision_extract"),
         "Find decisions in the user's documents, with reason, date and people where they are stated, \
-         each in the words of the document and cited.",
-        scope::input("decisions"),
-        |desk, call| async move { run(&desk, &call.arguments).await },
+         each quoted verbatim and cited.",
+        extraction_scope::input("decisions"),
+        |service, call| async move { run(&service, &call.arguments).await },
     )
     .title("Extract decisions")
     .output_schema(output())
@@ -27,28 +27,34 @@ pub(super) fn tool(desk: &Desk) -> Tool {
 
 fn output() -> Value {
     let mut decision = schema::quote();
-    decision.extend(stated());
-    scope::output(("decisions", schema::list(schema::object(decision), "What was decided")))
+    decision.extend(detail_schemas());
+    extraction_scope::output((
+        "decisions",
+        schema::list(schema::object(decision), "What was decided"),
+    ))
 }
 
-/// What is said of a decision beside its words.
-pub(super) fn stated() -> Vec<(&'static str, Value)> {
+/// Returns the schemas of a decision's details.
+pub(super) fn detail_schemas() -> Vec<(&'static str, Value)> {
     let people = schema::list(schema::text("A name"), "Who decided, where it is stated");
     vec![
-        ("reason", schema::stated("Why, where it is stated")),
-        ("date", schema::stated("When, in the words it is stated in")),
-        ("day", schema::stated("The same as YYYY-MM-DD, where a whole date is stated")),
+        ("reason", schema::optional_text("Why, where it is stated")),
+        ("date", schema::optional_text("When, in the words it is stated in")),
+        ("day", schema::optional_text("The same as YYYY-MM-DD, where a whole date is stated")),
         ("people", people),
         (
             "standing",
-            schema::one_of(&["accepted", "rejected", "superseded"], "How it stands today"),
+            schema::one_of(
+                &["accepted", "rejected", "superseded"],
+                "The current status of the decision",
+            ),
         ),
     ]
 }
 
-/// A decision as it is given back.
+/// A decision in a result.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Decided {
+pub(super) struct ExtractedDecisionJson {
     #[serde(flatten)]
     pub quote: Quote,
     reason: Option<String>,
@@ -58,12 +64,12 @@ pub(super) struct Decided {
     standing: &'static str,
 }
 
-impl Decided {
-    /// A decision that stands there, with what its spans say.
-    pub(super) fn of(
-        decision: Decision,
+impl ExtractedDecisionJson {
+    /// Returns the decision as data. `words` returns the text of a span.
+    pub(super) fn new(
+        decision: ExtractedDecision,
         quote: Quote,
-        words: impl Fn(Span) -> Option<String>,
+        words: impl Fn(PassageSpan) -> Option<String>,
     ) -> Self {
         Self {
             quote,
@@ -71,16 +77,16 @@ impl Decided {
             date: decision.date.and_then(&words),
             day: decision.day,
             people: decision.people.into_iter().filter_map(&words).collect(),
-            standing: match decision.standing {
-                Standing::Accepted => "accepted",
-                Standing::Rejected => "rejected",
-                Standing::Superseded => "superseded",
+            standing: match decision.status {
+                DecisionStatus::Accepted => "accepted",
+                DecisionStatus::Rejected => "rejected",
+                DecisionStatus::Superseded => "superseded",
             },
         }
     }
 
-    /// What is known of it beside its words.
-    pub(super) fn known(&self) -> String {
+    /// Returns the details as text.
+    pub(super) fn details(&self) -> String {
         let mut known = self.standing.to_owned();
         for (what, stated) in [("reason", &self.reason), ("date", &self.date), ("day", &self.day)] {
             if let Some(stated) = stated {
@@ -95,22 +101,22 @@ impl Decided {
     }
 }
 
-async fn run(desk: &Desk, arguments: &Value) -> Result<Output, String> {
-    let scope = Scope::of(desk, arguments).await?;
-    let found = decisions(&leaves(&scope.passages));
+async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, String> {
+    let scope = ExtractionScope::from_arguments(service, arguments).await?;
+    let found = extract_decisions(&source_passages(&scope.passages));
     let total = found.len();
     let given = found.into_iter().take(scope.limit);
     let decided = given.filter_map(|it| {
-        let quote = Quote::of(it.span, &scope.passages)?;
-        Some(Decided::of(it, quote, |span| words(span, &scope.passages)))
+        let quote = Quote::from_span(it.span, &scope.passages)?;
+        Some(ExtractedDecisionJson::new(it, quote, |span| span_text(span, &scope.passages)))
     });
     let decided: Vec<_> = decided.collect();
     let notice = scope.notice(total, "decisions");
-    let quotes: Vec<_> = decided.iter().map(|it| (&it.quote, it.known())).collect();
-    let text = listed(&notice, &quotes);
+    let quotes: Vec<_> = decided.iter().map(|it| (&it.quote, it.details())).collect();
+    let text = format_quotes(&notice, &quotes);
     let structured = json!({
         "decisions": decided, "scope": scope.kind, "looked_at": scope.passages.len(),
         "total": total, "notice": notice,
     });
-    Ok(Output::Both { text, structured })
+    Ok(ToolOutput::Both { text, structured })
 }

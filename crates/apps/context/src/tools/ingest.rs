@@ -1,35 +1,35 @@
-//! `ingest`: the one tool that writes. It adds a file, a folder or a note to the library.
+//! `ingest`: the only tool that writes. It adds a file, a folder or a note to the library.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgate_host::local::{Client, Output, Tool, ToolCall};
-use toolgate_model::visible;
+use toolgate_host::local::{ClientHandle, Tool, ToolCall, ToolOutput};
+use toolgate_model::escape_invisible;
 
-use super::intake::Intake;
+use super::ingest_permissions::IngestPermissions;
 use super::schema;
-use crate::arguments::Arguments;
-use crate::desk::{Desk, told};
-use crate::ingest::{Ingest, Options, Progress, Remarks, Report};
-use crate::shelf::shell_word;
+use crate::arguments::ToolArguments;
+use crate::ingest::{IngestOptions, IngestProgress, IngestRemarks, IngestReport, Ingester};
+use crate::library_handle::shell_word;
+use crate::service::{ContextService, describe_store_error, error_chain};
 
-/// How many characters a note may have.
+/// The maximum length of a note, in characters.
 const LENGTH: usize = 1_000_000;
-/// How many a name may have.
+/// The maximum length of a note's name, in characters.
 const NAME: usize = 200;
-/// How many files that were left out are named.
+/// The maximum number of skipped files listed.
 const NAMED: usize = 50;
 
-pub(super) fn tool(desk: &Desk, intake: Intake) -> Tool {
-    let desk = desk.clone();
+pub(super) fn tool(service: &ContextService, permissions: IngestPermissions) -> Tool {
+    let service = service.clone();
     Tool::new(
-        &desk.names.tool("ingest"),
+        &service.names.tool_name("ingest"),
         "WRITES: adds to the user's documents, where every later search finds it. Use it only if the \
-         user asked to add, save or remember something. Takes in a file or a folder with everything \
-         below it (`path`), or a text under a name (`text` and `name`). What did not change is left \
-         alone, and a note of the same name is replaced. Every other tool here only reads.",
+         user asked to add, save or remember something. Adds a file or a folder with everything \
+         below it (`path`), or a text under a name (`text` and `name`). Unchanged files are skipped, \
+         and a note of the same name is replaced. All other tools only read.",
         input(),
-        move |call| run(desk.clone(), intake.clone(), call),
+        move |call| run(service.clone(), permissions.clone(), call),
     )
     .title("Ingest documents")
     .annotations(json!({
@@ -46,11 +46,11 @@ fn input() -> Value {
     });
     let name = json!({
         "type": "string", "minLength": 1, "maxLength": NAME,
-        "description": "What the note is called; an ending like `.md` tells how it is written",
+        "description": "The name of the note; an extension such as `.md` determines its format",
     });
     let path = schema::text(
-        "A file or folder to take in, below the folder this server was started in or a folder of the \
-         user's configuration",
+        "A file or folder to ingest. It must be below the folder in which this server was started, or \
+         below a folder of the user's configuration",
     );
     schema::arguments([("path", path), ("text", text), ("name", name)], &[])
 }
@@ -58,105 +58,119 @@ fn input() -> Value {
 fn output() -> Value {
     let remark = schema::object([
         ("path", schema::text("The file")),
-        ("why", schema::text("Why, or what was lost")),
+        ("why", schema::text("Why it was left out, or what was lost")),
     ]);
     schema::object([
-        ("source", schema::text("What was taken in: the path, or `note:NAME`")),
-        ("added", schema::whole("Documents that were not there before")),
-        ("changed", schema::whole("Documents kept in place of what was there")),
-        ("unchanged", schema::whole("Documents that are what they were")),
-        ("removed", schema::whole("Documents whose file is gone")),
-        ("passages", schema::whole("Passages that were kept")),
-        ("binary", schema::whole("Files that are no text, which were left out")),
-        ("skipped", schema::list(remark.clone(), "What else was left out, and why; the first 50")),
-        ("skipped_total", schema::whole("How many were left out")),
-        ("noted", schema::list(remark, "What was taken in with a loss; the first 50")),
+        ("source", schema::text("What was ingested: the path, or `note:NAME`")),
+        ("added", schema::integer("New documents")),
+        ("changed", schema::integer("Documents that were replaced")),
+        ("unchanged", schema::integer("Documents that did not change")),
+        ("removed", schema::integer("Documents whose file is gone")),
+        ("passages", schema::integer("Passages that were stored")),
+        ("binary", schema::integer("Binary files, which were left out")),
+        ("skipped", schema::list(remark.clone(), "Other files left out, and why; the first 50")),
+        ("skipped_total", schema::integer("The number of other files left out")),
+        ("noted", schema::list(remark, "Files ingested with a loss; the first 50")),
         schema::notice(),
     ])
 }
 
-async fn run(desk: Desk, intake: Intake, call: ToolCall) -> Result<Output, String> {
-    let arguments = Arguments(&call.arguments);
+async fn run(
+    service: ContextService,
+    permissions: IngestPermissions,
+    call: ToolCall,
+) -> Result<ToolOutput, String> {
+    let arguments = ToolArguments(&call.arguments);
     let (path, text, name) =
         (arguments.text("path")?, arguments.text("text")?, arguments.text("name")?);
     let (source, report) = match (path, text, name) {
-        (Some(path), None, None) => folder(&desk, &intake, path, &call.client).await?,
-        (None, Some(text), Some(name)) => note(&desk, &intake, name, text).await?,
-        _ => return Err("give `path`, or `text` and `name`".to_owned()),
+        (Some(path), None, None) => ingest_path(&service, &permissions, path, &call.client).await?,
+        (None, Some(text), Some(name)) => ingest_note(&service, &permissions, name, text).await?,
+        _ => return Err("pass either `path`, or `text` and `name`".to_owned()),
     };
-    Ok(reported(&source, &report))
+    Ok(report_output(&source, &report))
 }
 
-async fn folder(
-    desk: &Desk,
-    intake: &Intake,
+async fn ingest_path(
+    service: &ContextService,
+    permissions: &IngestPermissions,
     path: &str,
-    client: &Client,
-) -> Result<(String, Report), String> {
-    let allowed = intake.allowed(path).map_err(|why| {
-        let command = desk.shelf.ingesting(&typed(path));
-        format!("{why}. The user can take it in himself: `{command}`")
+    client: &ClientHandle,
+) -> Result<(String, IngestReport), String> {
+    let allowed = permissions.check_path(path).map_err(|why| {
+        let command = service.library_handle.ingest_command(&shell_path(path));
+        format!("{why}. The user can run `{command}` to ingest it")
     })?;
-    let ingest = ingest(desk, intake, intake.options.clone()).await?;
-    let mut told = |progress: Progress| {
+    let ingest = open_ingester(service, permissions, permissions.options.clone()).await?;
+    let mut on_progress = |progress: IngestProgress| {
         let total = (progress.files > 0).then_some(progress.files as f64);
         client.progress(progress.files_done as f64, total, "files read");
     };
-    let report = ingest.path(&allowed, &mut told).await.map_err(failed)?;
+    let report = ingest.ingest_path(&allowed, &mut on_progress).await.map_err(describe_error)?;
     Ok((allowed.display().to_string(), report))
 }
 
-async fn note(
-    desk: &Desk,
-    intake: &Intake,
+async fn ingest_note(
+    service: &ContextService,
+    permissions: &IngestPermissions,
     name: &str,
     text: &str,
-) -> Result<(String, Report), String> {
+) -> Result<(String, IngestReport), String> {
     let name = name.trim();
     if name.is_empty() || name.chars().nth(NAME).is_some() {
         return Err(format!("`name` must have 1 to {NAME} characters"));
     }
     if name.chars().any(toolgate_host::is_invisible) {
-        return Err(format!("`name` holds characters nobody sees: {}", visible(name)));
+        return Err(format!("`name` contains invisible characters: {}", escape_invisible(name)));
     }
     if text.trim().is_empty() || text.chars().nth(LENGTH).is_some() {
         return Err(format!("`text` must have 1 to {LENGTH} characters"));
     }
-    // What a model hands over is nobody's word, whatever folders are trusted.
-    let ingest = ingest(desk, intake, Options { trusted: Vec::new(), ..intake.options.clone() });
-    let report = ingest.await?.text(name, text).await.map_err(failed)?;
+    // A text from a model is never trusted, whatever folders are.
+    let ingest = open_ingester(
+        service,
+        permissions,
+        IngestOptions { trusted: Vec::new(), ..permissions.options.clone() },
+    );
+    let report = ingest.await?.ingest_text(name, text).await.map_err(describe_error)?;
     Ok((format!("note:{name}"), report))
 }
 
-async fn ingest(desk: &Desk, intake: &Intake, options: Options) -> Result<Ingest, String> {
-    let library = desk.shelf.open().await.map_err(told)?;
-    Ok(Ingest::new(library, intake.pdf.clone()).with(options))
+async fn open_ingester(
+    service: &ContextService,
+    permissions: &IngestPermissions,
+    options: IngestOptions,
+) -> Result<Ingester, String> {
+    let library = service.library_handle.open_or_create().await.map_err(describe_store_error)?;
+    Ok(Ingester::new(library, permissions.pdf.clone()).with_options(options))
 }
 
-fn failed(error: crate::ContextError) -> String {
-    format!("failed to {error}")
+fn describe_error(error: crate::ContextError) -> String {
+    error_chain(&error)
 }
 
-/// A path as a shell takes it from any folder.
-fn typed(path: &str) -> String {
+/// Returns the absolute path, quoted for a shell.
+fn shell_path(path: &str) -> String {
     let whole = std::path::absolute(Path::new(path));
     shell_word(&whole.map_or(path.to_owned(), |whole| whole.display().to_string()))
 }
 
-fn reported(source: &str, report: &Report) -> Output {
-    let named = |remarks: &Remarks| {
+fn report_output(source: &str, report: &IngestReport) -> ToolOutput {
+    let named = |remarks: &IngestRemarks| {
         let named = remarks.named.iter().take(NAMED);
-        let named = named.map(|it| json!({ "path": visible(&it.path), "why": visible(&it.why) }));
+        let named = named.map(
+            |it| json!({ "path": escape_invisible(&it.path), "why": escape_invisible(&it.why) }),
+        );
         named.collect::<Vec<_>>()
     };
-    let Report { added, changed, unchanged, removed, passages, binary, .. } = report;
+    let IngestReport { added, changed, unchanged, removed, passages, binary, .. } = report;
     let notice = match (report.stopped, added + changed + unchanged) {
-        (true, _) => "the ingest was stopped before its end",
-        (false, 0) => "nothing was taken in",
+        (true, _) => "the ingest was stopped before it was complete",
+        (false, 0) => "nothing was ingested",
         (false, _) => "everything else found there is in the library",
     };
     let structured = json!({
-        "source": visible(source),
+        "source": escape_invisible(source),
         "added": added, "changed": changed, "unchanged": unchanged, "removed": removed,
         "passages": passages, "binary": binary,
         "skipped": named(&report.skipped), "skipped_total": report.skipped.total,
@@ -165,11 +179,15 @@ fn reported(source: &str, report: &Report) -> Output {
     let mut text = format!(
         "{}: {added} documents added, {changed} changed, {unchanged} unchanged, {removed} removed; \
          {passages} passages kept. {} files left out ({binary} binary).",
-        visible(source),
+        escape_invisible(source),
         report.skipped.total + binary,
     );
     for remark in report.skipped.named.iter().take(NAMED) {
-        text += &format!("\n- left out: {}: {}", visible(&remark.path), visible(&remark.why));
+        text += &format!(
+            "\n- left out: {}: {}",
+            escape_invisible(&remark.path),
+            escape_invisible(&remark.why)
+        );
     }
-    Output::Both { text, structured }
+    ToolOutput::Both { text, structured }
 }

@@ -1,20 +1,20 @@
-//! `pack`: the best passages for a task within a number of tokens.
+//! `pack`: the best passages for a task within a token budget.
 
 use serde_json::{Value, json};
-use toolgate_host::local::{Output, Tool};
+use toolgate_host::local::{Tool, ToolOutput};
 
-use super::{reading, schema};
-use crate::arguments::Arguments;
-use crate::desk::{Desk, remember, told};
-use crate::packing::{self, Packed};
-use crate::passage::{NOTICE, Passage, marked};
+use super::{read_only_tool, schema};
+use crate::arguments::ToolArguments;
+use crate::packing::{self, PassagePack};
+use crate::passage::{NOTICE, QuotedPassage, format_passages};
+use crate::service::{ContextService, describe_store_error, record_query};
 
-/// The tokens that are filled where nobody says.
+/// The default budget in tokens.
 const BUDGET: usize = 4_000;
-/// The fewest and the most somebody may want.
+/// The minimum and maximum budget in tokens.
 const BUDGETS: (usize, usize) = (100, 100_000);
 
-pub(super) fn tool(desk: &Desk) -> Tool {
+pub(super) fn tool(service: &ContextService) -> Tool {
     let (least, most) = BUDGETS;
     let budget = json!({
         "type": "integer", "minimum": least, "maximum": most, "default": BUDGET,
@@ -27,14 +27,14 @@ pub(super) fn tool(desk: &Desk) -> Tool {
         ],
         &["task"],
     );
-    reading(
-        desk,
-        &desk.names.tool("pack"),
+    read_only_tool(
+        service,
+        &service.names.tool_name("pack"),
         "Gather what the user's documents hold for a task: the best passages that fit into a budget \
          of tokens, none saying again what a better one says, numbered for citation ([1], [2], …). \
          Use it before starting work that the user's notes or code may know something about.",
         input,
-        |desk, call| async move { run(&desk, &call.arguments).await },
+        |service, call| async move { run(&service, &call.arguments).await },
     )
     .title("Pack context for a task")
     .output_schema(output())
@@ -43,8 +43,8 @@ pub(super) fn tool(desk: &Desk) -> Tool {
 fn output() -> Value {
     let citation = |schema: Value| {
         let mut schema = schema;
-        schema["properties"]["citation"] = schema::whole("What to cite it by: [1], [2], …");
-        schema["properties"]["tokens"] = schema::whole("What its text costs, estimated");
+        schema["properties"]["citation"] = schema::integer("What to cite it by: [1], [2], …");
+        schema["properties"]["tokens"] = schema::integer("What its text costs, estimated");
         if let Some(required) = schema["required"].as_array_mut() {
             required.extend([json!("citation"), json!("tokens")]);
         }
@@ -52,36 +52,36 @@ fn output() -> Value {
     };
     schema::object([
         ("task", schema::text("What is to be done")),
-        ("budget", schema::whole("How many tokens the passages might cost")),
-        ("tokens", schema::whole("What they cost together, estimated")),
+        ("budget", schema::integer("The token budget")),
+        ("tokens", schema::integer("The estimated tokens of all passages")),
         ("passages", schema::list(citation(schema::passage()), "The passages, best first")),
         schema::notice(),
     ])
 }
 
-async fn run(desk: &Desk, arguments: &Value) -> Result<Output, String> {
-    let arguments = Arguments(arguments);
+async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, String> {
+    let arguments = ToolArguments(arguments);
     let task = arguments.query("task")?;
     let budget = arguments.number("budget", BUDGETS, BUDGET)?;
-    let packed = match desk.library().await? {
+    let packed = match service.library().await? {
         Some(library) => {
-            remember(library.clone(), task);
-            packing::pack(&library, task, budget).await.map_err(told)?
+            record_query(library.clone(), task);
+            packing::pack(&library, task, budget).await.map_err(describe_store_error)?
         }
-        None => Packed::default(),
+        None => PassagePack::default(),
     };
-    let notice = match (packed.passages.is_empty(), packed.too_dear) {
-        (true, true) => format!("no passage that fits costs less than {budget} tokens"),
-        (true, false) => desk.why_nothing().await?,
+    let notice = match (packed.passages.is_empty(), packed.over_budget) {
+        (true, true) => format!("every matching passage costs more than {budget} tokens"),
+        (true, false) => service.no_match_notice().await?,
         (false, _) => NOTICE.to_owned(),
     };
     Ok(output_of(task, budget, packed, &notice))
 }
 
-fn output_of(task: &str, budget: usize, packed: Packed, notice: &str) -> Output {
+fn output_of(task: &str, budget: usize, packed: PassagePack, notice: &str) -> ToolOutput {
     let (used, mut cited, mut passages) = (packed.tokens, Vec::new(), Vec::new());
     for (picked, number) in packed.passages.into_iter().zip(1..) {
-        let passage = Passage::from(picked.hit);
+        let passage = QuotedPassage::from(picked.hit);
         let mut shown = json!(passage);
         shown["citation"] = json!(number);
         shown["tokens"] = json!(picked.tokens);
@@ -91,12 +91,12 @@ fn output_of(task: &str, budget: usize, packed: Packed, notice: &str) -> Output 
     let text = match passages.len() {
         0 => notice.to_owned(),
         count => {
-            let marked = marked(&passages);
+            let marked = format_passages(&passages);
             format!("{count} passages, about {used} of {budget} tokens. {notice}\n\n{marked}")
         }
     };
     let structured = json!({
         "task": task, "budget": budget, "tokens": used, "passages": cited, "notice": notice,
     });
-    Output::Both { text, structured }
+    ToolOutput::Both { text, structured }
 }

@@ -1,17 +1,17 @@
-//! `recall`: passages that fit.
+//! `recall`: passages that match a query.
 
 use serde_json::Value;
-use toolgate_host::local::{Output, Tool};
+use toolgate_host::local::{Tool, ToolOutput};
 
-use super::{reading, schema};
-use crate::arguments::Arguments;
-use crate::desk::Desk;
-use crate::passage::marked;
+use super::{read_only_tool, schema};
+use crate::arguments::ToolArguments;
+use crate::passage::format_passages;
+use crate::service::ContextService;
 
-pub(super) fn tool(desk: &Desk) -> Tool {
-    named(
-        desk,
-        &desk.names.tool("recall"),
+pub(super) fn tool(service: &ContextService) -> Tool {
+    tool_named(
+        service,
+        &service.names.tool_name("recall"),
         "Find passages in the user's documents that fit a query, best first, each whole, with its \
          source, place, time, score and trust. For reading what was written; to get an answer, use \
          the tools that answer.",
@@ -19,8 +19,8 @@ pub(super) fn tool(desk: &Desk) -> Tool {
     .title("Recall passages")
 }
 
-/// The tool under another name and description.
-pub(crate) fn named(desk: &Desk, name: &str, description: &str) -> Tool {
+/// Returns the tool under this name and description.
+pub(crate) fn tool_named(service: &ContextService, name: &str, description: &str) -> Tool {
     let input = schema::arguments(
         [
             ("query", schema::query("What to look for: words, a name, or a question")),
@@ -33,20 +33,20 @@ pub(crate) fn named(desk: &Desk, name: &str, description: &str) -> Tool {
         ("passages", schema::list(schema::passage(), "The passages that fit, best first")),
         schema::notice(),
     ]);
-    reading(desk, name, description, input, |desk, call| async move {
-        run(&desk, &call.arguments).await
+    read_only_tool(service, name, description, input, |service, call| async move {
+        run(&service, &call.arguments).await
     })
     .output_schema(output)
 }
 
-async fn run(desk: &Desk, arguments: &Value) -> Result<Output, String> {
-    let arguments = Arguments(arguments);
+async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, String> {
+    let arguments = ToolArguments(arguments);
     let (query, limit) = (arguments.query("query")?, arguments.limit()?);
-    let found = desk.find(query, limit).await?;
+    let found = service.search(query, limit).await?;
     let notice = found.notice();
     let text = match found.passages.len() {
         0 => notice,
-        _ => format!("{notice}\n\n{}", marked(&found.passages)),
+        _ => format!("{notice}\n\n{}", format_passages(&found.passages)),
     };
-    Ok(Output::Both { text, structured: found.data(query) })
+    Ok(ToolOutput::Both { text, structured: found.to_json(query) })
 }

@@ -1,10 +1,10 @@
-//! A folder that is taken in again: only what changed is read, and what is gone goes out.
+//! Ingesting a folder again: only changed files are read, and missing ones are removed.
 
 use std::fs;
 use std::time::Duration;
 
-use toolgate_context::Trust;
-use toolgate_context::ingest::Options;
+use toolgate_context::DocumentTrust;
+use toolgate_context::ingest::IngestOptions;
 
 use crate::{Place, age, counts, take, why};
 
@@ -55,10 +55,10 @@ async fn a_file_that_was_only_touched_keeps_its_document() {
     let place = Place::new().await;
     place.write("a.md", "one");
     place.take().await;
-    let before = place.library.document(&place.key("a.md")).await.unwrap()[0].passage;
+    let before = place.library.document_passages(&place.key("a.md")).await.unwrap()[0].passage;
     age(&place.at("a.md"), Duration::from_secs(60));
     assert_eq!(counts(&place.take().await), [0, 0, 1, 0]);
-    let after = &place.library.document(&place.key("a.md")).await.unwrap()[0];
+    let after = &place.library.document_passages(&place.key("a.md")).await.unwrap()[0];
     assert_eq!(after.passage, before, "it was kept anew");
     let stamps = place.library.stamps(&place.key("a.md")).await.unwrap();
     let time = fs::metadata(place.at("a.md")).unwrap().modified().unwrap();
@@ -129,7 +129,7 @@ async fn a_folder_that_cannot_be_looked_into_loses_nothing() {
 async fn a_refused_file_is_named_again_without_being_read_again() {
     let place = Place::new().await;
     place.write("long.txt", "0123456789");
-    let small = place.with(Options { most_text: 4, ..Options::default() });
+    let small = place.with(IngestOptions { most_text: 4, ..IngestOptions::default() });
     for _ in 0..2 {
         let report = take(&small, &place.beside("notes")).await;
         assert!(why(&report.skipped, "/long.txt").is_some(), "{report:?}");
@@ -144,12 +144,12 @@ async fn trust_is_what_the_user_says_now() {
     place.write("mine/a.md", "one");
     place.write("theirs/b.md", "two");
     let trust = async |name: &str| {
-        let card = place.library.card(&place.key(name)).await.unwrap().unwrap();
-        card.trust == Trust::Trusted
+        let card = place.library.find_document(&place.key(name)).await.unwrap().unwrap();
+        card.trust == DocumentTrust::Trusted
     };
     place.take().await;
     assert!(!trust("mine/a.md").await && !trust("theirs/b.md").await);
-    let trusting = Options { trusted: vec![place.at("mine")], ..Options::default() };
+    let trusting = IngestOptions { trusted: vec![place.at("mine")], ..IngestOptions::default() };
     let report = take(&place.with(trusting), &place.beside("notes")).await;
     assert_eq!(counts(&report), [0, 0, 2, 0], "{report:?}");
     assert!(trust("mine/a.md").await && !trust("theirs/b.md").await);

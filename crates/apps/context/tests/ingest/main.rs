@@ -1,5 +1,5 @@
-//! Folders on a real disk, taken into a real library: what goes in, what stays, what goes out again,
-//! and what is said of the rest.
+//! Ingests folders on a real disk into a real library, and checks what is added, kept, removed and
+//! reported.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
-use toolgate_context::ingest::{Options, Remarks, Report};
-use toolgate_context::{Ingest, Library, PdfReader};
+use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
+use toolgate_context::{Ingester, Library, PdfReader};
 
 /// A library and a folder to fill it from.
 struct Place {
     folder: TempDir,
     library: Library,
-    ingest: Ingest,
+    ingest: Ingester,
 }
 
 impl Place {
@@ -29,13 +29,13 @@ impl Place {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("notes")).unwrap();
         let library = Library::open(folder.path().join("context.db")).await.unwrap();
-        let ingest = Ingest::new(library.clone(), PdfReader::none());
+        let ingest = Ingester::new(library.clone(), PdfReader::disabled());
         Self { folder, library, ingest }
     }
 
     /// The same with other options; nothing is remembered of before.
-    fn with(&self, options: Options) -> Ingest {
-        Ingest::new(self.library.clone(), PdfReader::none()).with(options)
+    fn with(&self, options: IngestOptions) -> Ingester {
+        Ingester::new(self.library.clone(), PdfReader::disabled()).with_options(options)
     }
 
     /// A path beside the folder.
@@ -61,7 +61,7 @@ impl Place {
     }
 
     /// Takes the folder in.
-    async fn take(&self) -> Report {
+    async fn take(&self) -> IngestReport {
         take(&self.ingest, &self.beside("notes")).await
     }
 
@@ -69,7 +69,7 @@ impl Place {
     async fn held(&self) -> BTreeMap<String, String> {
         let mut held = BTreeMap::new();
         for key in self.library.keys("", 10_000).await.unwrap() {
-            let hits = self.library.document(&key).await.unwrap();
+            let hits = self.library.document_passages(&key).await.unwrap();
             let text: Vec<_> = hits.iter().map(|hit| hit.text.as_str()).collect();
             let name = Path::new(&key).strip_prefix(self.beside("notes")).map(Path::to_owned);
             let name = name.map_or(key, |name| name.to_str().unwrap().to_owned());
@@ -84,8 +84,8 @@ impl Place {
     }
 }
 
-async fn take(ingest: &Ingest, path: &Path) -> Report {
-    ingest.path(path, &mut |_| {}).await.unwrap()
+async fn take(ingest: &Ingester, path: &Path) -> IngestReport {
+    ingest.ingest_path(path, &mut |_| {}).await.unwrap()
 }
 
 /// Makes a file look as if it was last changed so long ago.
@@ -95,12 +95,12 @@ fn age(path: &Path, ago: Duration) {
 }
 
 /// Added, changed, unchanged, removed.
-fn counts(report: &Report) -> [u64; 4] {
+fn counts(report: &IngestReport) -> [u64; 4] {
     [report.added, report.changed, report.unchanged, report.removed]
 }
 
 /// Why a file of this name was remarked on.
-fn why<'a>(remarks: &'a Remarks, name: &str) -> Option<&'a str> {
+fn why<'a>(remarks: &'a IngestRemarks, name: &str) -> Option<&'a str> {
     let found = remarks.named.iter().find(|remark| remark.path.ends_with(name));
     found.map(|remark| remark.why.as_str())
 }

@@ -1,23 +1,23 @@
-//! Texts that are handed over, and how the bytes of files are read.
+//! Ingesting given texts, and decoding the bytes of files.
 
 use std::fs;
 
-use toolgate_context::ingest::Options;
-use toolgate_context::{Origin, Trust};
+use toolgate_context::ingest::IngestOptions;
+use toolgate_context::{DocumentOrigin, DocumentTrust};
 
 use crate::{Place, counts, why};
 
 #[tokio::test]
 async fn a_text_is_kept_under_its_name_and_replaced() {
     let place = Place::new().await;
-    let report = place.ingest.text("plan", "# Plan\n\nWe ship in May.").await.unwrap();
+    let report = place.ingest.ingest_text("plan", "# Plan\n\nWe ship in May.").await.unwrap();
     assert_eq!((counts(&report), report.passages > 0), ([1, 0, 0, 0], true));
-    let report = place.ingest.text("plan", "# Plan\n\nWe ship in May.").await.unwrap();
+    let report = place.ingest.ingest_text("plan", "# Plan\n\nWe ship in May.").await.unwrap();
     assert_eq!(counts(&report), [0, 0, 1, 0]);
-    let report = place.ingest.text("plan", "# Plan\n\nWe ship in June.").await.unwrap();
+    let report = place.ingest.ingest_text("plan", "# Plan\n\nWe ship in June.").await.unwrap();
     assert_eq!(counts(&report), [0, 1, 0, 0]);
-    let card = place.library.card("note:plan").await.unwrap().unwrap();
-    assert_eq!((card.origin, card.trust), (Origin::Note, Trust::Untrusted));
+    let card = place.library.find_document("note:plan").await.unwrap().unwrap();
+    assert_eq!((card.origin, card.trust), (DocumentOrigin::Note, DocumentTrust::Untrusted));
     let hits = place.library.search("June", 10).await.unwrap();
     assert_eq!(hits[0].key, "note:plan");
     // Folders and notes leave each other alone.
@@ -29,14 +29,14 @@ async fn a_text_is_kept_under_its_name_and_replaced() {
 #[tokio::test]
 async fn a_text_without_a_name_or_words_or_too_long_is_refused() {
     let place = Place::new().await;
-    let small = place.with(Options { most_text: 10, ..Options::default() });
+    let small = place.with(IngestOptions { most_text: 10, ..IngestOptions::default() });
     for (name, text, because) in [
         (" ", "words", "needs a name"),
         ("a", "", "nothing in it"),
         ("a", "0123456789a", "larger than"),
-        ("a", "a\0b", "no text"),
+        ("a", "a\0b", "not a text"),
     ] {
-        let error = small.text(name, text).await.unwrap_err().to_string();
+        let error = small.ingest_text(name, text).await.unwrap_err().to_string();
         assert!(error.contains(because), "{error}");
     }
     assert!(place.names().await.is_empty());

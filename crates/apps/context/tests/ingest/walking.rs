@@ -1,9 +1,9 @@
-//! What of a folder is taken in.
+//! Which files of a folder are ingested.
 
 use std::fs;
 
 use toolgate_context::ContextError;
-use toolgate_context::ingest::Options;
+use toolgate_context::ingest::IngestOptions;
 
 use crate::{Place, counts, take, why};
 
@@ -21,14 +21,14 @@ async fn ignore_files_and_hidden_files_are_respected_unless_asked_otherwise() {
     place.take().await;
     assert_eq!(place.names().await, ["deep/open.md", "kept.md"]);
 
-    let open = Options { ignore_files: false, ..Options::default() };
+    let open = IngestOptions { ignore_files: false, ..IngestOptions::default() };
     take(&place.with(open), &place.beside("notes")).await;
     assert_eq!(
         place.names().await,
         ["build/made.md", "deep/open.md", "deep/private.md", "kept.md"]
     );
 
-    let hidden = Options { hidden: true, ..Options::default() };
+    let hidden = IngestOptions { hidden: true, ..IngestOptions::default() };
     take(&place.with(hidden), &place.beside("notes")).await;
     let names = place.names().await;
     assert!(names.contains(&".secret.md".to_owned()), "{names:?}");
@@ -59,7 +59,7 @@ async fn links_and_special_files_are_not_followed_and_named() {
         ("/out", "out of the folder"),
         ("/loop-a", "nowhere"),
         ("/loop-b", "nowhere"),
-        ("/socket", "no file"),
+        ("/socket", "not a regular file"),
     ] {
         let why = why(&report.skipped, name).unwrap_or_else(|| panic!("{name}: {report:?}"));
         assert!(why.contains(because), "{name}: {why}");
@@ -73,7 +73,7 @@ async fn what_is_no_text_is_counted_and_what_is_too_large_is_named() {
     place.write("kept.md", "one");
     fs::write(place.at("picture.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01").unwrap();
     place.write("long.txt", &"word ".repeat(1000));
-    let small = Options { most_text: 4096, ..Options::default() };
+    let small = IngestOptions { most_text: 4096, ..IngestOptions::default() };
     let report = take(&place.with(small), &place.beside("notes")).await;
     assert_eq!((report.binary, report.skipped.total), (1, 1), "{report:?}");
     assert!(why(&report.skipped, "/long.txt").unwrap().starts_with("larger than"));
@@ -99,12 +99,12 @@ async fn a_file_may_be_named_itself_and_is_not_there_twice() {
 #[tokio::test]
 async fn what_cannot_be_read_at_all_is_an_error() {
     let place = Place::new().await;
-    let error = place.ingest.path(&place.beside("nowhere"), &mut |_| {}).await.unwrap_err();
+    let error = place.ingest.ingest_path(&place.beside("nowhere"), &mut |_| {}).await.unwrap_err();
     assert!(matches!(&error, ContextError::Path { .. }), "{error}");
     assert!(error.to_string().contains("nowhere"), "{error}");
     let device = std::path::Path::new("/dev/null");
     if device.exists() {
-        let error = place.ingest.path(device, &mut |_| {}).await.unwrap_err();
+        let error = place.ingest.ingest_path(device, &mut |_| {}).await.unwrap_err();
         assert!(error.to_string().contains("neither a file nor a folder"), "{error}");
     }
 }
@@ -126,7 +126,7 @@ async fn progress_reaches_its_end() {
         place.write(&format!("{name}.md"), "some words");
     }
     let mut last = None;
-    place.ingest.path(&place.beside("notes"), &mut |it| last = Some(it)).await.unwrap();
+    place.ingest.ingest_path(&place.beside("notes"), &mut |it| last = Some(it)).await.unwrap();
     let last = last.unwrap();
     assert_eq!((last.files, last.files_done), (20, 20));
     assert_eq!((last.bytes, last.bytes_done), (200, 200));

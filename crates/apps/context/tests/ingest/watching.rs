@@ -1,4 +1,4 @@
-//! A folder that is followed: what people and editors do to it is in the library soon after.
+//! A watched folder: changes by people and editors reach the library soon.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use toolgate_context::ingest::Report;
-use toolgate_context::{Followed, Ingest, follow};
+use toolgate_context::ingest::IngestReport;
+use toolgate_context::{Ingester, WatchEvent, watch_paths};
 
 use crate::{Place, counts};
 
@@ -16,8 +16,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Follows some paths beside the test.
 struct Following {
-    ingest: Ingest,
-    reports: mpsc::UnboundedReceiver<Result<Report, String>>,
+    ingest: Ingester,
+    reports: mpsc::UnboundedReceiver<Result<IngestReport, String>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -29,17 +29,17 @@ impl Following {
         let task = tokio::spawn(async move {
             let mut told = |it| {
                 let _ = match it {
-                    Followed::Report(_, report) => sender.send(Ok(report)),
-                    Followed::Failed(_, error) => sender.send(Err(error.to_string())),
-                    Followed::Progress(_) => return,
+                    WatchEvent::Report(_, report) => sender.send(Ok(report)),
+                    WatchEvent::Failed(_, error) => sender.send(Err(error.to_string())),
+                    WatchEvent::Progress(_) => return,
                 };
             };
-            follow(&followed, &paths, &mut told).await;
+            watch_paths(&followed, &paths, &mut told).await;
         });
         Self { ingest, reports, task }
     }
 
-    async fn next(&mut self) -> Result<Report, String> {
+    async fn next(&mut self) -> Result<IngestReport, String> {
         timeout(LIMIT, self.reports.recv()).await.expect("it tells").unwrap()
     }
 

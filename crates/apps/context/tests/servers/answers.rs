@@ -1,7 +1,7 @@
 //! `recall`, `pack`, `grounded_answer` and `ask`.
 
 use serde_json::{Value, json};
-use toolgate_context::Trust;
+use toolgate_context::DocumentTrust;
 
 use crate::peer::{Model, Peer};
 use crate::shelf::Room;
@@ -84,7 +84,7 @@ async fn offsets_count_characters() {
     let room = Room::empty();
     let text =
         "# Größe\n\nÄpfel, Öl und Käse 🧀 sind alle. Die Brücke über die Spree misst 42 Meter.\n";
-    room.keep("/notes/maße.md", text, Trust::Untrusted).await;
+    room.keep("/notes/maße.md", text, DocumentTrust::Untrusted).await;
     let mut peer = room.peer().await;
     let question = json!({ "question": "Wie viele Meter misst die Brücke über die Spree?" });
     let (data, _) = peer.call("grounded_answer", question).await;

@@ -1,4 +1,4 @@
-//! What is declared: names, schemas, titles, and which tool writes.
+//! The declared names, schemas, titles and annotations of the tools.
 
 use serde_json::{Value, json};
 use toolgate_context::Names;
@@ -93,8 +93,8 @@ async fn arguments_that_make_no_sense_are_told() {
         ("pack", json!({ "task": "x", "budget": 1 }), "100 to 100000"),
         ("ask", json!({ "question": 7 }), "must be a string"),
         ("open_loops", json!({ "query": "x", "source": "y" }), "not both"),
-        ("open_loops", json!({ "source": "nothing.md" }), "no document `nothing.md`"),
-        ("meeting_extract", json!({}), "one of them"),
+        ("open_loops", json!({ "source": "nothing.md" }), "no document named `nothing.md`"),
+        ("meeting_extract", json!({}), "either `text` or `source`"),
         ("meeting_extract", json!({ "text": " " }), "`text` is empty"),
         ("ingest", json!({ "text": "x" }), "`text` and `name`"),
         ("ingest", json!({ "path": ".", "name": "x" }), "`text` and `name`"),

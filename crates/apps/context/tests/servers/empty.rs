@@ -1,7 +1,7 @@
-//! Before anything was taken in: useful, honest, and nothing is created.
+//! An empty library: requests get a useful notice, and no file is created.
 
 use serde_json::json;
-use toolgate_context::{Intake, Names, gateway_server, tools_server};
+use toolgate_context::{IngestPermissions, Names, gateway_server, tools_server};
 
 use crate::peer::{Model, Peer};
 use crate::shelf::Room;
@@ -30,7 +30,7 @@ async fn an_empty_library_says_how_to_fill_it_and_is_not_made_by_looking() {
     let about = json!({ "type": "ref/prompt", "name": "summarize_local_context" });
     assert!(gateway.complete(about, "query", "k").await.is_empty());
 
-    let tools = tools_server(shelf, Names::Toolgate, Intake::new([], None));
+    let tools = tools_server(shelf, Names::Toolgate, IngestPermissions::new([], None));
     let mut peer = Peer::meet(&tools, Model::Says("Never asked [1].".into())).await;
     for (tool, arguments) in [
         ("recall", json!({ "query": "keys" })),

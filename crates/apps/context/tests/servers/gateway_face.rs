@@ -1,4 +1,4 @@
-//! The gateway face: search, summarize, read, complete; nothing of it writes.
+//! The gateway's server: search, summarize, read, complete. It does not write.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Text that wants to be more than text.
+//! Documents that try to inject instructions or to close their marks.
 
 use serde_json::{Value, json};
-use toolgate_context::Trust;
+use toolgate_context::DocumentTrust;
 
 use crate::shelf::Room;
 
@@ -38,7 +38,7 @@ fn is_fenced(text: &str) {
 
 async fn room() -> Room {
     let room = Room::empty();
-    room.keep("/notes/zeppelin.md", SLY, Trust::Untrusted).await;
+    room.keep("/notes/zeppelin.md", SLY, DocumentTrust::Untrusted).await;
     room
 }
 

@@ -1,6 +1,6 @@
-//! The servers as a client meets them: over their pipe, on a small library of real documents.
+//! The servers as a client sees them: over a pipe, with a small library of real documents.
 //!
-//! Whatever a tool gives back is held against the schema it declared, by a validator that is not ours.
+//! A third-party validator checks every result against the schema that the tool declares.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The plainest client: lines over a pipe, and a model that says what the test wants it to say.
+//! A minimal client: lines over a pipe, and a model with scripted answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use toolgate_host::local::LocalServer;
 
-/// What becomes of a question to the client's model.
+/// How the client's model answers a sampling request.
 #[derive(Debug, Clone)]
 pub enum Model {
     /// There is none, and it is not declared.

@@ -1,14 +1,17 @@
-//! A small library: what a team might keep.
+//! A small library, such as a team might have.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use toolgate_context::{Fresh, Intake, Library, Names, Origin, Shelf, Stamp, Trust};
+use toolgate_context::{
+    DocumentOrigin, DocumentTrust, IngestPermissions, Library, LibraryHandle, Names, NewDocument,
+    SourceStamp,
+};
 use toolgate_context::{gateway_server, tools_server};
 use toolgate_host::local::LocalServer;
 use toolgate_model::Digest;
-use toolgate_reading::{Format, read};
+use toolgate_reading::{DocumentFormat, read};
 
 use crate::peer::{Model, Peer};
 
@@ -77,24 +80,27 @@ impl Room {
     /// With the documents above, none of them trusted but the minutes.
     pub async fn furnished() -> Self {
         let room = Self::empty();
-        room.keep("/notes/keys.md", KEYS, Trust::Untrusted).await;
-        room.keep("/notes/minutes.md", MINUTES, Trust::Trusted).await;
-        room.keep("/notes/lunch.md", LUNCH, Trust::Untrusted).await;
-        room.keep("/notes/old/keys.md", COPY, Trust::Untrusted).await;
+        room.keep("/notes/keys.md", KEYS, DocumentTrust::Untrusted).await;
+        room.keep("/notes/minutes.md", MINUTES, DocumentTrust::Trusted).await;
+        room.keep("/notes/lunch.md", LUNCH, DocumentTrust::Untrusted).await;
+        room.keep("/notes/old/keys.md", COPY, DocumentTrust::Untrusted).await;
         room
     }
 
-    pub async fn keep(&self, key: &str, text: &str, trust: Trust) {
+    pub async fn keep(&self, key: &str, text: &str, trust: DocumentTrust) {
         let library = Library::open(self.file()).await.unwrap();
-        let stamp = Stamp {
+        let stamp = SourceStamp {
             digest: Digest::of(text.as_bytes()),
             bytes: text.len() as u64,
             modified: 1_790_000_000_000,
         };
-        let document =
-            read(Format::Markdown, Path::new(key).file_name().unwrap().to_str().unwrap(), text);
-        let origin = Origin::File { folder: "/notes".into() };
-        let fresh = Fresh { key: key.into(), origin, stamp, trust, document };
+        let document = read(
+            DocumentFormat::Markdown,
+            Path::new(key).file_name().unwrap().to_str().unwrap(),
+            text,
+        );
+        let origin = DocumentOrigin::File { folder: "/notes".into() };
+        let fresh = NewDocument { key: key.into(), origin, stamp, trust, document };
         library.keep(vec![fresh]).await.unwrap();
         library.close().await;
     }
@@ -103,12 +109,16 @@ impl Room {
         self.folder.path().join("context.db")
     }
 
-    pub fn shelf(&self) -> Shelf {
-        Shelf::at(self.file())
+    pub fn shelf(&self) -> LibraryHandle {
+        LibraryHandle::at(self.file())
     }
 
     pub fn tools(&self, names: Names) -> LocalServer {
-        tools_server(self.shelf(), names, Intake::new([self.folder.path().to_path_buf()], None))
+        tools_server(
+            self.shelf(),
+            names,
+            IngestPermissions::new([self.folder.path().to_path_buf()], None),
+        )
     }
 
     pub async fn peer(&self) -> Peer {

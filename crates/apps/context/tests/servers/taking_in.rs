@@ -1,4 +1,4 @@
-//! `ingest`: what it takes, what it refuses, and that it is found afterwards.
+//! `ingest`: what it accepts and refuses, and that searches find it afterwards.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Reading the body of a request: in one piece where it came so, bounded in size and in silence.
+//! Reads the body of a request, with limits on its size and on the time it takes. A body that
+//! arrives in one chunk is not copied.
 
 use std::time::Duration;
 
@@ -9,64 +10,69 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 use toolgate_transport::TransportError;
-use toolgate_transport::spool::Spool;
+use toolgate_transport::spool::BodySpool;
 use toolgate_wire::Frame;
 
-use super::answer::Refused;
-use super::server::Server;
-use crate::principal::Comer;
-use crate::shares::Share;
+use super::responses::HttpRejection;
+use super::server::HttpServer;
+use crate::peer_quota::PeerQuotaGuard;
+use crate::principal::ClientIdentity;
 
-/// What bodies of clients are counted in: they hold memory or disk as long as they are on their way.
-const UNIT: usize = 1 << 20;
+/// The unit in which request bodies count against a peer's quota. A body occupies memory or disk
+/// until it is complete.
+const QUOTA_UNIT: usize = 1 << 20;
 
-impl Server {
-    /// The whole body of a request. It is counted for whoever sends it until it is here.
+impl HttpServer {
+    /// Reads the whole body of a request. While it arrives, it counts against the sender's quota.
     pub(crate) async fn read_body(
         &self,
         mut body: Incoming,
-        comer: &Comer,
-    ) -> Result<Bytes, Refused> {
-        let (limits, cuts) = (self.hub.options.body, self.hub.options.cuts);
+        identity: &ClientIdentity,
+    ) -> Result<Bytes, HttpRejection> {
+        let (limits, timeouts) = (self.gateway.options.body, self.gateway.options.timeouts);
         let declared = body.size_hint().lower();
-        let mut limit = Limit { silence: cuts.body, end: None };
-        let Some(first) = next(&mut body, &limit).await? else { return Ok(Bytes::new()) };
+        let mut limit = BodyDeadlines { silence: timeouts.body, end: None };
+        let Some(first) = next_chunk(&mut body, &limit).await? else { return Ok(Bytes::new()) };
         if declared > limits.total as u64 {
-            return Err(Refused::too_large(limits.total, Frame::peek_id(&first)));
+            return Err(HttpRejection::too_large(limits.total, Frame::peek_id(&first)));
         }
         if body.is_end_stream() {
             return Ok(first);
         }
-        limit.end = Some(Instant::now() + cuts.upload);
-        let Some(second) = next(&mut body, &limit).await? else { return Ok(first) };
-        let (mut spool, mut upload) = (Spool::new(limits), Upload::default());
+        limit.end = Some(Instant::now() + timeouts.upload);
+        let Some(second) = next_chunk(&mut body, &limit).await? else { return Ok(first) };
+        let (mut spool, mut upload) = (BodySpool::new(limits), UploadCounter::default());
         let mut chunks = [Some(first), Some(second)].into_iter();
         while let Some(chunk) = match chunks.next() {
             Some(chunk) => chunk,
-            None => next(&mut body, &limit).await?,
+            None => next_chunk(&mut body, &limit).await?,
         } {
-            upload.grow(chunk.len(), || self.uploads.take(comer.peer_id()))?;
-            spool.push(&chunk).map_err(refused)?;
+            upload.grow(chunk.len(), || self.upload_quota.acquire(identity.peer_id()))?;
+            spool.push(&chunk).map_err(body_error)?;
         }
-        spool.finish().await.map_err(refused)
+        spool.into_bytes().await.map_err(body_error)
     }
 }
 
-/// How much of a body is here, and what it is counted as.
+/// The received size of a body, and the quota it uses.
 #[derive(Default)]
-struct Upload {
+struct UploadCounter {
     bytes: usize,
     counted: usize,
-    share: Option<Share>,
+    quota: Option<PeerQuotaGuard>,
 }
 
-impl Upload {
-    fn grow(&mut self, by: usize, take: impl FnOnce() -> Option<Share>) -> Result<(), Refused> {
+impl UploadCounter {
+    fn grow(
+        &mut self,
+        by: usize,
+        take: impl FnOnce() -> Option<PeerQuotaGuard>,
+    ) -> Result<(), HttpRejection> {
         self.bytes += by;
         let mut take = Some(take);
-        while self.counted < self.bytes / UNIT {
-            let has_room = match (&mut self.share, take.take()) {
-                (Some(share), _) => share.grow(),
+        while self.counted < self.bytes / QUOTA_UNIT {
+            let has_room = match (&mut self.quota, take.take()) {
+                (Some(quota), _) => quota.grow(),
                 (none, Some(take)) => {
                     *none = take();
                     none.is_some()
@@ -74,8 +80,8 @@ impl Upload {
                 (None, None) => false,
             };
             if !has_room {
-                let error = "too much is being sent to this gateway now; try again later";
-                return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, error));
+                let error = "too many uploads are in progress; try again later";
+                return Err(HttpRejection::new(StatusCode::SERVICE_UNAVAILABLE, error));
             }
             self.counted += 1;
         }
@@ -83,28 +89,34 @@ impl Upload {
     }
 }
 
-/// How long a body may take.
-struct Limit {
-    /// For its next part.
+/// The deadlines of a body.
+struct BodyDeadlines {
+    /// The time limit for the next chunk.
     silence: Duration,
-    /// For all of it.
+    /// The deadline for the whole body.
     end: Option<Instant>,
 }
 
-/// The next piece of data.
-async fn next(body: &mut Incoming, limit: &Limit) -> Result<Option<Bytes>, Refused> {
+/// Returns the next chunk of data.
+async fn next_chunk(
+    body: &mut Incoming,
+    limit: &BodyDeadlines,
+) -> Result<Option<Bytes>, HttpRejection> {
     loop {
         let now = Instant::now();
         let until = limit.end.map_or(now + limit.silence, |end| end.min(now + limit.silence));
         let Ok(frame) = timeout_at(until, body.frame()).await else {
-            return Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"));
+            return Err(HttpRejection::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "reading the body timed out",
+            ));
         };
         match frame {
             None => return Ok(None),
             Some(Err(_)) => {
-                return Err(Refused::new(StatusCode::BAD_REQUEST, "the body broke off"));
+                return Err(HttpRejection::new(StatusCode::BAD_REQUEST, "the body ended early"));
             }
-            // Trailers say nothing to us.
+            // Trailers are ignored.
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data() {
                     return Ok(Some(data));
@@ -114,18 +126,18 @@ async fn next(body: &mut Incoming, limit: &Limit) -> Result<Option<Bytes>, Refus
     }
 }
 
-fn refused(error: TransportError) -> Refused {
+fn body_error(error: TransportError) -> HttpRejection {
     match error {
         TransportError::Oversize { limit, head } => {
-            Refused::too_large(limit, Frame::peek_id(&head))
+            HttpRejection::too_large(limit, Frame::peek_id(&head))
         }
-        TransportError::Unkept { reason, head } => {
-            tracing::warn!(target: "toolgate::gateway", reason, "a body could not be kept");
-            Refused::unkept(&reason, Frame::peek_id(&head))
+        TransportError::NoRoom { reason, head } => {
+            tracing::warn!(target: "toolgate::gateway", reason, "cannot store a request body");
+            HttpRejection::storage_failed(&reason, Frame::peek_id(&head))
         }
         error => {
-            tracing::warn!(target: "toolgate::gateway", %error, "a body could not be kept");
-            Refused::new(StatusCode::INSUFFICIENT_STORAGE, "the body could not be kept")
+            tracing::warn!(target: "toolgate::gateway", %error, "cannot store a request body");
+            HttpRejection::new(StatusCode::INSUFFICIENT_STORAGE, "cannot store the body")
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The time as connections and sessions see it: coarse, and free to read.
+//! A coarse clock for connections and sessions that is cheap to read.
 //!
-//! Slow and idle peers are found by one sweep now and then, not by a timer per request, so all a
-//! request pays is storing a number.
+//! A periodic sweep finds slow and idle peers, instead of a timer per request. So a request only
+//! pays for storing a number.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::Cuts;
-use crate::peer::Peer;
+use crate::ConnectionTimeouts;
+use crate::peer::ConnectionPeer;
 
-/// Milliseconds since the server began, as of the last sweep.
+/// Milliseconds since the server started, as of the last sweep.
 #[derive(Debug, Default)]
-pub(crate) struct Clock(AtomicU64);
+pub(crate) struct CoarseClock(AtomicU64);
 
-impl Clock {
+impl CoarseClock {
     pub(crate) fn now(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -23,8 +23,8 @@ impl Clock {
         self.0.store(millis(elapsed), Ordering::Relaxed);
     }
 
-    /// Whether more than `span` has passed since `then`.
-    pub(crate) fn past(&self, then: u64, span: Duration) -> bool {
+    /// Returns true if more than `span` has passed since `then`.
+    pub(crate) fn has_elapsed(&self, then: u64, span: Duration) -> bool {
         self.now().saturating_sub(then) > millis(span)
     }
 }
@@ -33,65 +33,66 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a connection is doing.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Phase {
-    /// Waiting for a request to begin.
+pub(crate) enum ConnectionPhase {
+    /// The connection waits for a request to begin.
     Idle,
-    /// A head has begun and is not complete.
+    /// A request head has begun and is incomplete.
     Head,
-    /// A body has begun and is not complete; whoever reads it gives it its time.
+    /// A body has begun and is incomplete. The code that reads it enforces its time limit.
     Body,
-    /// A stream is open whose client has said nothing yet; whoever opened it gives it its time.
+    /// An event stream is open and its client has not sent a message yet. The code that opened it
+    /// enforces its time limit.
     Silent,
     /// A request is being served. Its body and its events have limits of their own.
     Serving,
 }
 
-/// No write is waiting.
-const FLOWING: u64 = u64::MAX;
+/// The value of `stalled_since` while no write is blocked.
+const NOT_STALLED: u64 = u64::MAX;
 
-/// How much of a head is kept; hyper refuses a longer one.
-const KEPT_HEAD: usize = 40 << 10;
+/// How much of a request head is kept. hyper rejects a longer one.
+const MAX_KEPT_HEAD: usize = 40 << 10;
 
 fn starts_with(line: &[u8], name: &[u8]) -> bool {
     line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// The state of one connection, for the sweep to judge.
+/// The state of one connection. The sweep decides by it which connections to close.
 #[derive(Debug)]
-pub(crate) struct Pulse {
-    clock: Arc<Clock>,
+pub(crate) struct ConnectionState {
+    clock: Arc<CoarseClock>,
     phase: AtomicU8,
     since: AtomicU64,
-    stalled: AtomicU64,
+    stalled_since: AtomicU64,
     head: Mutex<Vec<u8>>,
-    /// Who is at the other end.
-    pub(crate) peer: Arc<Peer>,
+    /// The peer of this connection.
+    pub(crate) peer: Arc<ConnectionPeer>,
 }
 
-impl Pulse {
-    pub(crate) fn new(clock: Arc<Clock>, peer: Arc<Peer>) -> Self {
+impl ConnectionState {
+    pub(crate) fn new(clock: Arc<CoarseClock>, peer: Arc<ConnectionPeer>) -> Self {
         let since = AtomicU64::new(clock.now());
-        let phase = AtomicU8::new(Phase::Idle as u8);
-        let (stalled, head) = (AtomicU64::new(FLOWING), Mutex::default());
-        Self { clock, phase, since, stalled, head, peer }
+        let phase = AtomicU8::new(ConnectionPhase::Idle as u8);
+        let (stalled, head) = (AtomicU64::new(NOT_STALLED), Mutex::default());
+        Self { clock, phase, since, stalled_since: stalled, head, peer }
     }
 
-    pub(crate) fn enter(&self, phase: Phase) {
+    pub(crate) fn set_phase(&self, phase: ConnectionPhase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.since.store(self.clock.now(), Ordering::Relaxed);
     }
 
-    /// These bytes came in. Those of a head are kept until its request is served.
-    pub(crate) fn heard(&self, bytes: &[u8]) {
-        if self.is(Phase::Idle) {
-            self.enter(Phase::Head);
+    /// Records received bytes. Those of a head are kept until its request is served.
+    pub(crate) fn record_read(&self, bytes: &[u8]) {
+        if self.is_in_phase(ConnectionPhase::Idle) {
+            self.set_phase(ConnectionPhase::Head);
         }
-        if self.is(Phase::Head) {
+        if self.is_in_phase(ConnectionPhase::Head) {
             let mut head = self.head();
-            let room = KEPT_HEAD.saturating_sub(head.len()).min(bytes.len());
+            let room = MAX_KEPT_HEAD.saturating_sub(head.len()).min(bytes.len());
             head.extend_from_slice(&bytes[..room]);
         }
     }
@@ -100,9 +101,8 @@ impl Pulse {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the head that came last declares a length, or did not come whole as far as we saw: a
-    /// client that sends the next request before it has the answer to this one. What was kept of it
-    /// is forgotten.
+    /// Returns true if the last request head declares a length, or if the kept bytes do not contain
+    /// all of it, as happens with a client that pipelines requests. Forgets the kept bytes.
     pub(crate) fn take_declared_length(&self) -> bool {
         let mut head = self.head();
         let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
@@ -113,44 +113,47 @@ impl Pulse {
         declared
     }
 
-    /// What was kept of the head is not needed.
+    /// Forgets the kept bytes of the head.
     pub(crate) fn forget_head(&self) {
         self.head().clear();
     }
 
-    /// A write could go on, or could not.
-    pub(crate) fn wrote(&self, flowing: bool) {
+    /// Records whether a write made progress.
+    pub(crate) fn record_write(&self, flowing: bool) {
         if flowing {
-            self.stalled.store(FLOWING, Ordering::Relaxed);
-        } else if self.stalled.load(Ordering::Relaxed) == FLOWING {
-            self.stalled.store(self.clock.now(), Ordering::Relaxed);
+            self.stalled_since.store(NOT_STALLED, Ordering::Relaxed);
+        } else if self.stalled_since.load(Ordering::Relaxed) == NOT_STALLED {
+            self.stalled_since.store(self.clock.now(), Ordering::Relaxed);
         }
     }
 
-    fn is(&self, phase: Phase) -> bool {
+    fn is_in_phase(&self, phase: ConnectionPhase) -> bool {
         self.phase.load(Ordering::Relaxed) == phase as u8
     }
 
-    /// For how long the peer has kept us waiting, the more the better a reason to cut it: a request
-    /// that does not come to its end weighs more than one that has not begun. `None` if it waits
-    /// for us.
-    pub(crate) fn dawdling(&self) -> Option<(bool, u64)> {
+    /// Returns how strongly this connection should be closed to make room, or `None` if it is being
+    /// served. An incomplete request counts more than one that has not begun; then the longer wait
+    /// decides.
+    pub(crate) fn eviction_priority(&self) -> Option<(bool, u64)> {
         let waited = self.clock.now().saturating_sub(self.since.load(Ordering::Relaxed));
-        (!self.is(Phase::Serving)).then(|| (!self.is(Phase::Idle), waited))
+        (!self.is_in_phase(ConnectionPhase::Serving))
+            .then(|| (!self.is_in_phase(ConnectionPhase::Idle), waited))
     }
 
-    /// Whether no request has begun, and the peer has had no more than `span` to begin one.
+    /// Returns true if no request has begun and the peer has had at most `span` to begin one.
     pub(crate) fn is_fresh(&self, span: Duration) -> bool {
-        self.is(Phase::Idle) && !self.clock.past(self.since.load(Ordering::Relaxed), span)
+        self.is_in_phase(ConnectionPhase::Idle)
+            && !self.clock.has_elapsed(self.since.load(Ordering::Relaxed), span)
     }
 
-    /// Whether the peer has kept us waiting for too long.
-    pub(crate) fn overdue(&self, cuts: &Cuts) -> bool {
+    /// Returns true if the peer has exceeded a timeout.
+    pub(crate) fn is_overdue(&self, timeouts: &ConnectionTimeouts) -> bool {
         let since = self.since.load(Ordering::Relaxed);
-        let stalled = self.stalled.load(Ordering::Relaxed);
-        (self.is(Phase::Head) && self.clock.past(since, cuts.head))
-            || (self.is(Phase::Idle) && self.clock.past(since, cuts.idle))
-            || (stalled != FLOWING && self.clock.past(stalled, cuts.stall))
+        let stalled = self.stalled_since.load(Ordering::Relaxed);
+        (self.is_in_phase(ConnectionPhase::Head) && self.clock.has_elapsed(since, timeouts.head))
+            || (self.is_in_phase(ConnectionPhase::Idle)
+                && self.clock.has_elapsed(since, timeouts.idle))
+            || (stalled != NOT_STALLED && self.clock.has_elapsed(stalled, timeouts.stall))
     }
 }
 
@@ -158,29 +161,29 @@ impl Pulse {
 mod tests {
     use super::*;
 
-    fn after(millis: u64, act: impl Fn(&Pulse)) -> bool {
-        let clock = Arc::new(Clock::default());
-        let pulse = Pulse::new(clock.clone(), Arc::default());
-        act(&pulse);
+    fn after(millis: u64, act: impl Fn(&ConnectionState)) -> bool {
+        let clock = Arc::new(CoarseClock::default());
+        let state = ConnectionState::new(clock.clone(), Arc::default());
+        act(&state);
         clock.set(Duration::from_millis(millis));
-        pulse.overdue(&Cuts::default())
+        state.is_overdue(&ConnectionTimeouts::default())
     }
 
     #[test]
     fn a_slow_head_is_cut_and_a_slow_answer_is_not() {
-        let begin = |pulse: &Pulse| pulse.heard(b"POST");
+        let begin = |state: &ConnectionState| state.record_read(b"POST");
         assert!(!after(9_000, begin));
         assert!(after(11_000, begin));
-        assert!(!after(600_000, |pulse| pulse.enter(Phase::Serving)));
+        assert!(!after(600_000, |state| state.set_phase(ConnectionPhase::Serving)));
     }
 
     #[test]
     fn a_declared_length_is_seen_in_heads_only_and_an_unseen_head_counts_as_one() {
-        let pulse = Pulse::new(Arc::new(Clock::default()), Arc::default());
+        let state = ConnectionState::new(Arc::new(CoarseClock::default()), Arc::default());
         let declared = |pieces: &[&str]| {
-            pulse.enter(Phase::Idle);
-            pieces.iter().for_each(|piece| pulse.heard(piece.as_bytes()));
-            pulse.take_declared_length()
+            state.set_phase(ConnectionPhase::Idle);
+            pieces.iter().for_each(|piece| state.record_read(piece.as_bytes()));
+            state.take_declared_length()
         };
         assert!(!declared(&["POST /mcp HTTP/1.1\r\nHost: a\r\n\r\n5\r\ncontent-length: 1\r\n"]));
         assert!(declared(&["POST /mcp HTTP/1.1\r\ncontent-LENGTH: 1\r\n\r\n"]));
@@ -197,28 +200,28 @@ mod tests {
 
     #[test]
     fn a_begun_request_dawdles_more_than_none_and_a_served_one_not_at_all() {
-        let clock = Arc::new(Clock::default());
+        let clock = Arc::new(CoarseClock::default());
         let [idle, begun, served] =
-            std::array::from_fn(|_| Pulse::new(clock.clone(), Arc::default()));
+            std::array::from_fn(|_| ConnectionState::new(clock.clone(), Arc::default()));
         clock.set(Duration::from_secs(5));
-        begun.heard(b"POST");
-        served.enter(Phase::Serving);
+        begun.record_read(b"POST");
+        served.set_phase(ConnectionPhase::Serving);
         clock.set(Duration::from_secs(6));
-        assert!(begun.dawdling() > idle.dawdling());
-        assert!(idle.dawdling() > served.dawdling());
-        assert_eq!(served.dawdling(), None);
+        assert!(begun.eviction_priority() > idle.eviction_priority());
+        assert!(idle.eviction_priority() > served.eviction_priority());
+        assert_eq!(served.eviction_priority(), None);
     }
 
     #[test]
     fn a_peer_that_does_not_read_is_cut_even_while_served() {
-        let stalled = |pulse: &Pulse| {
-            pulse.enter(Phase::Serving);
-            pulse.wrote(false);
+        let stalled = |state: &ConnectionState| {
+            state.set_phase(ConnectionPhase::Serving);
+            state.record_write(false);
         };
         assert!(after(31_000, stalled));
-        assert!(!after(31_000, |pulse| {
-            stalled(pulse);
-            pulse.wrote(true);
+        assert!(!after(31_000, |state| {
+            stalled(state);
+            state.record_write(true);
         }));
     }
 }

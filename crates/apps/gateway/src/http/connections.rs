@@ -1,4 +1,4 @@
-//! The open connections: how many there may be, and the cutting of those that say nothing.
+//! The open connections: limits their number and closes those that are slow or idle.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,128 +12,136 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::clock::Pulse;
-use crate::Cuts;
-use crate::peer::Peer;
-use crate::shares::ShareLimits;
+use super::clock::ConnectionState;
+use crate::ConnectionTimeouts;
+use crate::peer::ConnectionPeer;
+use crate::peer_quota::PeerLimits;
 
-/// Up to this part of all connections nobody counts whose they are.
-const FEW: usize = 16;
-/// For so long a connection may take to begin its request before it gives way to another of its peer.
-const GRACE: Duration = Duration::from_secs(1);
+/// Below this fraction of all connections, the share of each peer is not checked.
+const UNCOUNTED_DIVISOR: usize = 16;
+/// How long a new connection may take to begin its request before another one of the same peer can
+/// evict it.
+const REQUEST_GRACE: Duration = Duration::from_secs(1);
 
 /// The open connections of a server.
-pub(crate) struct Connections {
+pub(crate) struct HttpConnections {
     slots: Arc<Semaphore>,
-    open: Mutex<HashMap<tokio::task::Id, Open>>,
-    bounds: ShareLimits,
+    open: Mutex<HashMap<tokio::task::Id, OpenConnection>>,
+    limits: PeerLimits,
 }
 
-struct Open {
-    pulse: Arc<Pulse>,
+/// An open connection and the task that serves it.
+struct OpenConnection {
+    state: Arc<ConnectionState>,
     task: JoinHandle<()>,
 }
 
-impl Connections {
-    pub(crate) fn new(most: usize) -> Self {
-        let slots = Arc::new(Semaphore::new(most));
-        Self { slots, open: Mutex::default(), bounds: ShareLimits::of(most, 4) }
+impl HttpConnections {
+    pub(crate) fn new(max_connections: usize) -> Self {
+        let slots = Arc::new(Semaphore::new(max_connections));
+        Self { slots, open: Mutex::default(), limits: PeerLimits::from_total(max_connections, 4) }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, OpenConnection>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a peer may have one more connection. One that has had its share must give up one that
-    /// dawdles; one that opened a moment ago does not dawdle, since its request is on the way. As long
-    /// as there are few, nobody counts.
-    pub(crate) fn admit(&self, peer: &Peer) -> bool {
+    /// Returns true if a peer may open one more connection. A peer that has used up its share loses
+    /// its slowest connection instead. A connection that was just opened is not slow, because its
+    /// request is still on the way. While few connections are open, shares are not checked.
+    pub(crate) fn admit(&self, peer: &ConnectionPeer) -> bool {
         let mut open = self.open();
-        if open.len() < self.bounds.most / FEW {
+        if open.len() < self.limits.total / UNCOUNTED_DIVISOR {
             return true;
         }
-        let (end, mut all, mut own) = (peer.end(), 0, 0);
-        for living in open.values().filter(|open| !open.task.is_finished()) {
+        let (holder, mut all, mut own) = (peer.holder(), 0, 0);
+        for connection in open.values().filter(|open| !open.task.is_finished()) {
             all += 1;
-            own += usize::from(living.pulse.peer.end() == end);
+            own += usize::from(connection.state.peer.holder() == holder);
         }
-        self.bounds.is_within_share(end, all, own)
-            || shed(&mut open, |open| open.pulse.peer.end() == end && !open.pulse.is_fresh(GRACE))
+        self.limits.is_within_share(holder, all, own)
+            || evict_slowest(&mut open, |open| {
+                open.state.peer.holder() == holder && !open.state.is_fresh(REQUEST_GRACE)
+            })
     }
 
-    /// Makes room for one more connection. In a full house the one that dawdles most gives way; if
-    /// all are being served, it is waited until one ends.
-    pub(crate) async fn slot(&self) -> Option<OwnedSemaphorePermit> {
+    /// Waits for a free slot for one more connection. If there is none, this closes the slowest
+    /// connection; if all are being served, it waits until one ends.
+    pub(crate) async fn acquire_slot(&self) -> Option<OwnedSemaphorePermit> {
         if self.slots.available_permits() == 0 {
-            shed(&mut self.open(), |_| true);
+            evict_slowest(&mut self.open(), |_| true);
         }
         self.slots.clone().acquire_owned().await.ok()
     }
 
-    /// Keeps an eye on a connection.
-    pub(crate) fn watch(&self, task: JoinHandle<()>, pulse: Arc<Pulse>) {
-        self.open().insert(task.id(), Open { pulse, task });
+    /// Registers a connection for the sweep.
+    pub(crate) fn watch(&self, task: JoinHandle<()>, state: Arc<ConnectionState>) {
+        self.open().insert(task.id(), OpenConnection { state, task });
     }
 
-    /// Forgets the ended connections and cuts the overdue ones.
-    pub(crate) fn sweep(&self, cuts: &Cuts) {
+    /// Forgets ended connections and closes overdue ones.
+    pub(crate) fn sweep(&self, timeouts: &ConnectionTimeouts) {
         self.open().retain(|_, open| {
-            if open.pulse.overdue(cuts) {
-                tracing::debug!(target: "toolgate::gateway", "cut a slow or idle connection");
+            if open.state.is_overdue(timeouts) {
+                tracing::debug!(target: "toolgate::gateway", "closed a slow or idle connection");
                 open.task.abort();
             }
             !open.task.is_finished()
         });
     }
 
-    /// Waits until all have ended.
-    pub(crate) async fn ended(&self) {
-        let open: Vec<_> = self.open().drain().map(|(_, open)| Aborting(open.task)).collect();
+    /// Waits until all connections have ended.
+    pub(crate) async fn wait_closed(&self) {
+        let open: Vec<_> =
+            self.open().drain().map(|(_, open)| ConnectionAbortGuard(open.task)).collect();
         for mut connection in open {
-            // A connection that was cut has ended too.
+            // An aborted connection has ended too.
             let _ = (&mut connection.0).await;
         }
     }
 }
 
-/// Cuts the connection among these that dawdles most; `false` if none does.
-fn shed(open: &mut HashMap<tokio::task::Id, Open>, among: impl Fn(&Open) -> bool) -> bool {
-    let living = open.iter().filter(|(_, open)| !open.task.is_finished() && among(open));
-    let dawdling = living.filter_map(|(id, open)| Some((open.pulse.dawdling()?, *id)));
-    let most = dawdling.max_by_key(|(dawdling, _)| *dawdling);
-    let Some(cut) = most.and_then(|(_, id)| open.remove(&id)) else { return false };
-    tracing::debug!(target: "toolgate::gateway", "cut a connection to make room");
-    cut.task.abort();
+/// Closes the slowest of the selected connections. Returns false if all of them are being served.
+fn evict_slowest(
+    open: &mut HashMap<tokio::task::Id, OpenConnection>,
+    among: impl Fn(&OpenConnection) -> bool,
+) -> bool {
+    let running = open.iter().filter(|(_, open)| !open.task.is_finished() && among(open));
+    let candidates = running.filter_map(|(id, open)| Some((open.state.eviction_priority()?, *id)));
+    let slowest = candidates.max_by_key(|(priority, _)| *priority);
+    let Some(evicted) = slowest.and_then(|(_, id)| open.remove(&id)) else { return false };
+    tracing::debug!(target: "toolgate::gateway", "closed a connection to make room");
+    evicted.task.abort();
     true
 }
 
-/// A connection that is cut if nobody waits for its end any more.
-struct Aborting(JoinHandle<()>);
+/// Aborts a connection when dropped.
+struct ConnectionAbortGuard(JoinHandle<()>);
 
-impl Drop for Aborting {
+impl Drop for ConnectionAbortGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// A connection that tells its pulse what goes through it.
-pub(crate) struct Watched {
+/// A TCP stream that records its reads and writes in the connection's state.
+pub(crate) struct MonitoredStream {
     stream: TcpStream,
-    pulse: Arc<Pulse>,
+    state: Arc<ConnectionState>,
 }
 
-impl Watched {
-    pub(crate) fn new(stream: TcpStream, pulse: Arc<Pulse>) -> Self {
-        Self { stream, pulse }
+impl MonitoredStream {
+    pub(crate) fn new(stream: TcpStream, state: Arc<ConnectionState>) -> Self {
+        Self { stream, state }
     }
 
-    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.pulse.wrote(written.is_ready());
+    fn record_write<T>(&self, written: Poll<T>) -> Poll<T> {
+        self.state.record_write(written.is_ready());
         written
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for MonitoredStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -142,20 +150,20 @@ impl AsyncRead for Watched {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if let Some(bytes @ [_, ..]) = buffer.filled().get(before..) {
-            self.pulse.heard(bytes);
+            self.state.record_read(bytes);
         }
         read
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for MonitoredStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(written)
+        self.record_write(written)
     }
 
     fn poll_write_vectored(
@@ -164,7 +172,7 @@ impl AsyncWrite for Watched {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.note(written)
+        self.record_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {

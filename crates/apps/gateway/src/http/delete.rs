@@ -2,25 +2,25 @@
 
 use http::{HeaderMap, Response, StatusCode};
 
-use super::answer::{Refused, bare};
-use super::clock::Pulse;
-use super::headers::{SESSION_ID, known_version};
-use super::payload::Payload;
-use super::server::{Server, missing_session, unknown_session};
-use crate::principal::Place;
+use super::clock::ConnectionState;
+use super::headers::{SESSION_ID, check_legacy_version};
+use super::response_body::ResponseBody;
+use super::responses::{HttpRejection, empty};
+use super::server::{HttpServer, missing_session, unknown_session};
+use crate::principal::RequestedProfile;
 
-impl Server {
-    /// Ends the session, and everything of it.
+impl HttpServer {
+    /// Ends the session and everything in it.
     pub(crate) fn delete(
         &self,
         headers: &HeaderMap,
-        place: Place,
-        pulse: &Pulse,
-    ) -> Result<Response<Payload>, Refused> {
-        known_version(headers)?;
+        profile: RequestedProfile,
+        connection: &ConnectionState,
+    ) -> Result<Response<ResponseBody>, HttpRejection> {
+        check_legacy_version(headers)?;
         let id = headers.get(SESSION_ID).ok_or_else(missing_session)?;
-        if self.sessions.end(id, &self.comer(headers, place, pulse)?) {
-            Ok(bare(StatusCode::NO_CONTENT))
+        if self.sessions.close(id, &self.client_identity(headers, profile, connection)?) {
+            Ok(empty(StatusCode::NO_CONTENT))
         } else {
             Err(unknown_session())
         }

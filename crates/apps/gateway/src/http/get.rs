@@ -1,56 +1,56 @@
-//! GET: a standing stream for what belongs to no request, or the rest of a stream that broke off.
+//! GET: opens the standalone stream, or resumes a stream that was interrupted.
 
 use std::sync::Arc;
 
 use http::{HeaderMap, Response, StatusCode};
 
-use super::answer::{Refused, bare, events};
-use super::clock::Pulse;
-use super::eventlog::{Resumed, STANDALONE};
-use super::headers::{Accept, LAST_EVENT_ID, known_version};
-use super::payload::Payload;
-use super::server::{Server, missing_session};
-use super::stream::{Events, Pace};
-use crate::principal::Place;
+use super::clock::ConnectionState;
+use super::event_log::{ResumeOutcome, STANDALONE};
+use super::headers::{AcceptHeader, LAST_EVENT_ID, check_legacy_version};
+use super::response_body::ResponseBody;
+use super::responses::{HttpRejection, empty, event_stream};
+use super::server::{HttpServer, missing_session};
+use super::stream::{EventStreamBody, KeepAliveTiming};
+use crate::principal::RequestedProfile;
 
 /// How many connections may read one stream.
 const MAX_READERS: usize = 16;
 
-impl Server {
-    /// Opens a stream.
+impl HttpServer {
+    /// Opens an event stream.
     pub(crate) fn get(
         &self,
         headers: &HeaderMap,
-        place: Place,
-        pulse: &Arc<Pulse>,
-    ) -> Result<Response<Payload>, Refused> {
-        Accept::of(headers)?.needs_events()?;
-        known_version(headers)?;
-        let comer = self.comer(headers, place, pulse)?;
-        let client = self.session_of(headers, &comer)?.ok_or_else(missing_session)?;
+        profile: RequestedProfile,
+        connection: &Arc<ConnectionState>,
+    ) -> Result<Response<ResponseBody>, HttpRejection> {
+        AcceptHeader::parse(headers)?.require_events()?;
+        check_legacy_version(headers)?;
+        let identity = self.client_identity(headers, profile, connection)?;
+        let client = self.find_session(headers, &identity)?.ok_or_else(missing_session)?;
         let reader = match headers.get(LAST_EVENT_ID) {
             None => client.log.attach(STANDALONE, None),
             Some(last) => match client.log.resume(last.to_str().unwrap_or_default()) {
-                Resumed::Stream(reader) => reader,
-                // Clients that come back for a stream they have seen whole are told to stop.
-                Resumed::Over => return Ok(bare(StatusCode::NO_CONTENT)),
-                Resumed::Unknown => {
-                    let error = "no event has this Last-Event-ID";
-                    return Err(Refused::new(StatusCode::BAD_REQUEST, error));
+                ResumeOutcome::Stream(reader) => reader,
+                // This status stops clients that would resume a complete stream for ever.
+                ResumeOutcome::Finished => return Ok(empty(StatusCode::NO_CONTENT)),
+                ResumeOutcome::Unknown => {
+                    let error = "unknown Last-Event-ID";
+                    return Err(HttpRejection::new(StatusCode::BAD_REQUEST, error));
                 }
             },
         };
-        if reader.company() > MAX_READERS {
+        if reader.reader_count() > MAX_READERS {
             let error = "too many connections read this stream";
-            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, error));
+            return Err(HttpRejection::new(StatusCode::TOO_MANY_REQUESTS, error));
         }
-        let share = self.stream_share(&comer)?;
-        let (options, revision) = (&self.hub.options, client.session.revision());
-        let pace = if reader.is_standalone() {
-            Pace::standing(options, revision)
+        let quota = self.acquire_stream(&identity)?;
+        let (options, revision) = (&self.gateway.options, client.session.revision());
+        let timing = if reader.is_standalone() {
+            KeepAliveTiming::for_standalone(options, revision)
         } else {
-            Pace::of_request(options, revision)
+            KeepAliveTiming::for_request(options, revision)
         };
-        Ok(events(Events::new(reader, pace, pulse.clone()).counted(share)))
+        Ok(event_stream(EventStreamBody::new(reader, timing, connection.clone()).with_quota(quota)))
     }
 }

@@ -1,82 +1,88 @@
-//! What the headers of a request ask and say.
+//! Reads the headers of a request: content type, protocol version and `Accept`.
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use toolgate_wire::{Era, Revision};
 
-use super::answer::Refused;
-use crate::modern::Label;
-use crate::session::Carriage;
+use super::responses::HttpRejection;
+use crate::modern::VersionHeader;
+use crate::session::ResponseMode;
 
-/// The session a request belongs to.
+/// The session that a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The revision of a request.
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The last event a client saw.
+/// The id of the last event that a client saw.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Refuses a body that is not declared to be JSON: a page can send any other type without asking.
-pub(crate) fn json_body(headers: &HeaderMap) -> Result<(), Refused> {
-    let media = only(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes()));
+/// Rejects a body that is not declared as JSON. A web page can send any other type without a
+/// preflight request.
+pub(crate) fn require_json_body(headers: &HeaderMap) -> Result<(), HttpRejection> {
+    let media = single_value(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes()));
     match media {
         Some(media) if media.eq_ignore_ascii_case(b"application/json") => Ok(()),
-        _ => Err(Refused::new(
+        _ => Err(HttpRejection::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "the body must be application/json",
+            "Content-Type must be application/json",
         )),
     }
 }
 
-/// The header, if it was sent exactly once.
-pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+/// Returns the value of a header that was sent exactly once.
+pub(crate) fn single_value<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     values.next().is_none().then_some(first)
 }
 
-/// Whether a header was sent more than once.
-pub(crate) fn named_twice(headers: &HeaderMap, name: &HeaderName) -> bool {
+/// Returns true if a header was sent more than once.
+pub(crate) fn is_repeated(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.get_all(name).iter().nth(1).is_some()
 }
 
-/// What the headers say of the revision of a message.
-pub(crate) fn label(headers: &HeaderMap) -> Label<'_> {
-    let version = only(headers, &PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
-    version.map_or(Label::Unclear, |version| Label::Version(version.trim()))
+/// Returns the protocol version that the headers name.
+pub(crate) fn version_header(headers: &HeaderMap) -> VersionHeader<'_> {
+    let version =
+        single_value(headers, &PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
+    version.map_or(VersionHeader::Unclear, |version| VersionHeader::Version(version.trim()))
 }
 
-/// Refuses a revision that has no sessions, or is not served here. One that differs from the
-/// session's is tolerated: released clients send it.
-pub(crate) fn known_version(headers: &HeaderMap) -> Result<(), Refused> {
+/// Rejects a revision without sessions, or one that the gateway does not support. A legacy revision
+/// other than the session's is accepted, because released clients send it.
+pub(crate) fn check_legacy_version(headers: &HeaderMap) -> Result<(), HttpRejection> {
     let Some(version) = headers.get(PROTOCOL_VERSION) else { return Ok(()) };
     let revision = version.to_str().ok().and_then(|version| version.parse::<Revision>().ok());
     match revision.map(Revision::era) {
         Some(Era::Legacy) => Ok(()),
-        Some(Era::Modern) | None => {
-            Err(Refused::new(StatusCode::BAD_REQUEST, "this MCP-Protocol-Version is not served"))
-        }
+        Some(Era::Modern) | None => Err(HttpRejection::new(
+            StatusCode::BAD_REQUEST,
+            "this MCP-Protocol-Version is not supported here",
+        )),
     }
 }
 
-/// What kinds of answer a client takes.
+/// The kinds of response that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Accept {
-    /// Both, as the specification wants.
+pub(crate) enum AcceptHeader {
+    /// JSON and event streams, as the specification requires.
     Both,
-    /// A bare answer.
+    /// JSON only.
     Json,
-    /// An event stream: it takes nothing else, or names it first.
+    /// Event streams only, or event streams named before JSON.
     Events,
 }
 
-impl Accept {
-    /// Reads `Accept`. Only a client that takes neither is refused; one that says nothing takes
-    /// everything. The order in which both are named is a wish, unless weights say otherwise.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refused> {
+impl AcceptHeader {
+    /// Parses `Accept`. Rejects only a client that accepts neither kind. Without the header, a
+    /// client accepts both. The order of the two expresses a preference unless there are weights.
+    pub(crate) fn parse(headers: &HeaderMap) -> Result<Self, HttpRejection> {
         let lines = || headers.get_all(ACCEPT).iter();
         let ranges = || lines().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
         let first = |family: &[u8], member: &[u8]| {
-            ranges().position(|range| !refused(range) && covers(range, family, member))
+            ranges().position(|range| !is_refused(range) && covers(range, family, member))
         };
         let weighed = || ranges().any(|range| weight(range).is_some());
         match (first(b"application/", b"json"), first(b"text/", b"event-stream")) {
@@ -85,40 +91,40 @@ impl Accept {
             (Some(_), None) => Ok(Self::Json),
             (None, Some(_)) => Ok(Self::Events),
             (None, None) if lines().next().is_none() => Ok(Self::Both),
-            (None, None) => Err(Refused::new(
+            (None, None) => Err(HttpRejection::new(
                 StatusCode::NOT_ACCEPTABLE,
                 "the client must accept application/json or text/event-stream",
             )),
         }
     }
 
-    /// Refuses a client that takes no event stream, where there is nothing else to give.
-    pub(crate) fn needs_events(self) -> Result<(), Refused> {
+    /// Rejects a client that accepts no event stream, for requests that have no other answer.
+    pub(crate) fn require_events(self) -> Result<(), HttpRejection> {
         match self {
             Self::Both | Self::Events => Ok(()),
-            Self::Json => Err(Refused::new(
+            Self::Json => Err(HttpRejection::new(
                 StatusCode::NOT_ACCEPTABLE,
                 "the client must accept text/event-stream",
             )),
         }
     }
 
-    /// Whether something can be said before the answer.
-    pub(crate) fn carriage(self) -> Carriage {
+    /// Returns whether messages can be sent before the answer.
+    pub(crate) fn response_mode(self) -> ResponseMode {
         match self {
-            Self::Both | Self::Events => Carriage::Streaming,
-            Self::Json => Carriage::AnswerOnly,
+            Self::Both | Self::Events => ResponseMode::Streaming,
+            Self::Json => ResponseMode::AnswerOnly,
         }
     }
 }
 
-/// The media type without its parameters.
+/// Returns the media type without its parameters.
 fn essence(value: &[u8]) -> &[u8] {
     let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
     value.get(..end).unwrap_or_default().trim_ascii()
 }
 
-/// How much a range is wanted (`;q=0.5`), if it says.
+/// Returns the weight of a media range (`;q=0.5`), if it has one.
 fn weight(range: &[u8]) -> Option<&[u8]> {
     range.split(|byte| *byte == b';').skip(1).find_map(|parameter| {
         let parameter = parameter.trim_ascii();
@@ -126,8 +132,8 @@ fn weight(range: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Whether a range is listed as the one thing not wanted (`;q=0`).
-fn refused(range: &[u8]) -> bool {
+/// Returns true if a media range has weight zero (`;q=0`).
+fn is_refused(range: &[u8]) -> bool {
     weight(range).is_some_and(|weight| weight.iter().all(|byte| matches!(byte, b'0' | b'.')))
 }
 
@@ -149,38 +155,38 @@ pub(crate) const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/even
 mod tests {
     use super::*;
 
-    fn accept(text: &str) -> Option<Accept> {
+    fn accept(text: &str) -> Option<AcceptHeader> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, text.parse().unwrap());
-        Accept::of(&headers).ok()
+        AcceptHeader::parse(&headers).ok()
     }
 
     #[test]
     fn a_client_is_refused_only_if_it_takes_neither_kind_of_answer() {
-        assert_eq!(accept("application/json, text/event-stream"), Some(Accept::Both));
-        assert_eq!(accept("*/*"), Some(Accept::Both));
-        assert_eq!(accept("Application/JSON;charset=utf-8"), Some(Accept::Json));
-        assert_eq!(accept("application/*"), Some(Accept::Json));
-        assert_eq!(accept("text/event-stream"), Some(Accept::Events));
-        assert_eq!(accept("application/json;q=0, text/*"), Some(Accept::Events));
+        assert_eq!(accept("application/json, text/event-stream"), Some(AcceptHeader::Both));
+        assert_eq!(accept("*/*"), Some(AcceptHeader::Both));
+        assert_eq!(accept("Application/JSON;charset=utf-8"), Some(AcceptHeader::Json));
+        assert_eq!(accept("application/*"), Some(AcceptHeader::Json));
+        assert_eq!(accept("text/event-stream"), Some(AcceptHeader::Events));
+        assert_eq!(accept("application/json;q=0, text/*"), Some(AcceptHeader::Events));
         assert_eq!(accept("text/html"), None);
-        assert_eq!(Accept::of(&HeaderMap::new()).ok(), Some(Accept::Both));
+        assert_eq!(AcceptHeader::parse(&HeaderMap::new()).ok(), Some(AcceptHeader::Both));
     }
 
     #[test]
     fn a_client_that_names_streams_first_wants_them() {
-        assert_eq!(accept("text/event-stream, application/json"), Some(Accept::Events));
-        assert_eq!(accept("text/html, text/event-stream, */*"), Some(Accept::Events));
+        assert_eq!(accept("text/event-stream, application/json"), Some(AcceptHeader::Events));
+        assert_eq!(accept("text/html, text/event-stream, */*"), Some(AcceptHeader::Events));
         let weighed = "text/event-stream;q=0.5, application/json";
-        assert_eq!(accept(weighed), Some(Accept::Both), "weights count, the order does not");
+        assert_eq!(accept(weighed), Some(AcceptHeader::Both), "weights count, the order does not");
         let refused = "text/event-stream;q=0, application/json, text/event-stream";
-        assert_eq!(accept(refused), Some(Accept::Both));
+        assert_eq!(accept(refused), Some(AcceptHeader::Both));
     }
 
     #[test]
     fn only_json_bodies_are_taken() {
         let mut headers = HeaderMap::new();
-        assert!(json_body(&headers).is_err());
+        assert!(require_json_body(&headers).is_err());
         for (media, taken) in [
             ("application/json", true),
             ("application/json; charset=utf-8", true),
@@ -188,10 +194,10 @@ mod tests {
             ("application/jsonp", false),
         ] {
             headers.insert(CONTENT_TYPE, media.parse().unwrap());
-            assert_eq!(json_body(&headers).is_ok(), taken, "{media}");
+            assert_eq!(require_json_body(&headers).is_ok(), taken, "{media}");
         }
         headers.insert(CONTENT_TYPE, JSON);
         headers.append(CONTENT_TYPE, "text/plain".parse().unwrap());
-        assert!(json_body(&headers).is_err(), "both at once");
+        assert!(require_json_body(&headers).is_err(), "both at once");
     }
 }

@@ -1,120 +1,122 @@
-//! Who sends a request: the user who runs this gateway, or the holder of one of its keys.
+//! Identifies the sender of a request: the user who runs this gateway, or the holder of one of its
+//! keys.
 //!
-//! Nothing else is an identity. The system tells which user owns the other end of a loopback
-//! connection; that is asked once per connection. An `Authorization` that is none of our keys says
-//! nothing about its sender, since anybody can write one.
+//! The operating system tells which user owns the other end of a loopback connection; the gateway
+//! asks once per connection. An `Authorization` header without one of the gateway's keys does not
+//! identify its sender, because anyone can write one.
 
 use std::net::SocketAddr;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
 use tokio::net::TcpStream;
-use toolgate_host::keys::{KEY_PREFIX, KeyError};
+use toolgate_host::keys::{AccessKeyError, KEY_PREFIX};
 use toolgate_transport::peer::{PeerProcess, PeerSocket, SUPPORTED};
 
-use super::answer::Refused;
-use super::clock::Pulse;
-use super::headers::{named_twice, only};
-use super::server::Server;
-use crate::peer::{Known, Peer};
-use crate::principal::{Comer, Place, Principal};
+use super::clock::ConnectionState;
+use super::headers::{is_repeated, single_value};
+use super::responses::HttpRejection;
+use super::server::HttpServer;
+use crate::peer::{ConnectionPeer, RecentProcesses};
+use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
 
 const ROOT: u32 = 0;
 
 /// The user who runs this gateway.
 #[derive(Debug)]
-pub(crate) struct Owner {
-    /// None where the system does not tell who connects: then everybody on this machine is served.
+pub(crate) struct GatewayOwner {
+    /// `None` if the system does not tell which user connects. Then all users of this machine are
+    /// served.
     uid: Option<u32>,
-    known: Known,
+    recent: RecentProcesses,
 }
 
-/// Whether the system tells which user connects to this address.
-pub fn tells_who_connects(address: SocketAddr) -> bool {
-    // Nobody is connected from there, and a system that tells says so.
+/// Returns true if the system tells which user connects to this address.
+pub fn can_identify_peer(address: SocketAddr) -> bool {
+    // No connection has this address at both ends, so the lookup fails only if it is unsupported.
     SUPPORTED && address.ip().is_loopback() && PeerSocket::find(address, address).is_ok()
 }
 
-impl Owner {
-    /// The owner of a gateway that listens at `address`.
-    pub(crate) fn at(address: SocketAddr) -> Self {
-        let current = PeerProcess::current().filter(|_| tells_who_connects(address));
-        Self { uid: current.map(|process| process.uid), known: Known::default() }
+impl GatewayOwner {
+    /// Returns the owner of a gateway that listens on `address`.
+    pub(crate) fn for_address(address: SocketAddr) -> Self {
+        let current = PeerProcess::current().filter(|_| can_identify_peer(address));
+        Self { uid: current.map(|process| process.uid), recent: RecentProcesses::default() }
     }
 
-    /// Looks who is at the other end.
-    pub(crate) fn look_at(&self, stream: &TcpStream) -> Peer {
+    /// Identifies the peer of a connection.
+    pub(crate) fn identify_peer(&self, stream: &TcpStream) -> ConnectionPeer {
         let addresses = stream.local_addr().ok().zip(stream.peer_addr().ok());
         let find = |(ours, peer)| PeerSocket::find(ours, peer).ok().flatten();
         let socket = addresses.filter(|_| self.uid.is_some()).and_then(find);
-        // Whoever closed the socket before we looked is nobody we know.
+        // A peer that closed its socket before this lookup is not identified.
         let is_own = self
             .uid
             .is_none_or(|own| socket.is_some_and(|socket| socket.uid == own || socket.uid == ROOT));
-        Peer::new(is_own, socket, self.known.clone())
+        ConnectionPeer::new(is_own, socket, self.recent.clone())
     }
 }
 
-impl Server {
-    /// Whoever comes to a place with these headers.
-    pub(crate) fn comer(
+impl HttpServer {
+    /// Returns the identity of the client that sends these headers and requests this profile.
+    pub(crate) fn client_identity(
         &self,
         headers: &HeaderMap,
-        place: Place,
-        pulse: &Pulse,
-    ) -> Result<Comer, Refused> {
-        let principal = self.identify(headers, pulse)?;
-        Ok(Comer { principal, place, peer: pulse.peer.clone() })
+        profile: RequestedProfile,
+        connection: &ConnectionState,
+    ) -> Result<ClientIdentity, HttpRejection> {
+        let principal = self.identify(headers, connection)?;
+        Ok(ClientIdentity { principal, profile, peer: connection.peer.clone() })
     }
 
-    /// Whoever sends these headers on this connection.
+    /// Returns the principal that sends these headers on this connection.
     pub(crate) fn identify(
         &self,
         headers: &HeaderMap,
-        pulse: &Pulse,
-    ) -> Result<Principal, Refused> {
-        if named_twice(headers, &AUTHORIZATION) {
-            let error = "the request has two Authorization headers";
-            return Err(Refused::new(StatusCode::BAD_REQUEST, error));
+        connection: &ConnectionState,
+    ) -> Result<ClientPrincipal, HttpRejection> {
+        if is_repeated(headers, &AUTHORIZATION) {
+            let error = "the request has more than one Authorization header";
+            return Err(HttpRejection::new(StatusCode::BAD_REQUEST, error));
         }
-        let upstreams = self.hub.upstreams();
+        let gate = self.gateway.gate();
         if let Some(presented) = presented_key(headers) {
             let found =
-                upstreams.keys().map_or(Err(KeyError::Unknown), |keys| keys.find(presented));
-            return found.map(Principal::Key).map_err(|why| unauthorized(why.to_string()));
+                gate.keys().map_or(Err(AccessKeyError::Unknown), |keys| keys.find(presented));
+            return found.map(ClientPrincipal::Key).map_err(|why| unauthorized(why.to_string()));
         }
-        if upstreams.requires_key() {
-            return Err(unauthorized(format!("this gateway requires a key; {HOW}")));
+        if gate.requires_key() {
+            return Err(unauthorized(format!("this gateway requires a key; {KEY_HINT}")));
         }
-        match pulse.peer.is_own {
-            true => Ok(Principal::Local),
+        match connection.peer.may_omit_key {
+            true => Ok(ClientPrincipal::Local),
             false => Err(unauthorized(format!(
-                "another user runs this gateway, and it serves others by key only; {HOW}"
+                "this gateway belongs to another user and requires a key; {KEY_HINT}"
             ))),
         }
     }
 
-    /// Whether whoever was served before may not be any more.
-    pub(crate) fn is_barred(&self, principal: &Principal) -> bool {
-        let upstreams = self.hub.upstreams();
+    /// Returns true if a principal that was served before may not be served any more.
+    pub(crate) fn is_revoked(&self, principal: &ClientPrincipal) -> bool {
+        let gate = self.gateway.gate();
         match principal {
-            Principal::Local => upstreams.requires_key(),
-            Principal::Key(key) => !upstreams.keys().is_some_and(|keys| keys.holds(key)),
-            Principal::Connection(_) | Principal::Operator(_) => false,
+            ClientPrincipal::Local => gate.requires_key(),
+            ClientPrincipal::Key(key) => !gate.keys().is_some_and(|keys| keys.is_valid(key)),
+            ClientPrincipal::Connection(_) | ClientPrincipal::Operator(_) => false,
         }
     }
 }
 
-const HOW: &str = "send it as `Authorization: Bearer KEY`";
+const KEY_HINT: &str = "send it as `Authorization: Bearer KEY`";
 
-/// The key of ours that a request brings.
+/// Returns the Toolgate key that a request presents.
 fn presented_key(headers: &HeaderMap) -> Option<&str> {
-    let value = only(headers, &AUTHORIZATION)?.to_str().ok()?;
+    let value = single_value(headers, &AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = value.split_once(' ')?;
     let key = key.trim();
     (scheme.eq_ignore_ascii_case("bearer") && key.starts_with(KEY_PREFIX)).then_some(key)
 }
 
-fn unauthorized(message: String) -> Refused {
-    Refused::new(StatusCode::UNAUTHORIZED, message)
+fn unauthorized(message: String) -> HttpRejection {
+    HttpRejection::new(StatusCode::UNAUTHORIZED, message)
 }

@@ -1,124 +1,136 @@
-//! Modern requests over HTTP: an answer that comes first is plain JSON, anything before it makes
-//! the response a stream.
+//! Modern requests over HTTP: the response is plain JSON, or a stream if a message precedes the
+//! answer.
 //!
-//! The response is the request's life: both are polled by the connection, and a client that hangs
-//! up has cancelled. So there are no event ids here, and nothing to come back to.
+//! The connection polls the response and with it the request. A client that disconnects cancels its
+//! request. So events have no ids, and a client cannot resume a stream.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use toolgate_transport::refill::Refill;
+use toolgate_transport::chunked_message::ChunkedMessage;
 use toolgate_transport::sse;
 use toolgate_wire::{Frame, method};
 
-use super::answer::{Refused, events, faulty, status, telling};
-use super::clock::Pulse;
-use super::headers::Accept;
-use super::mirror;
-use super::payload::Payload;
-use super::post::{First, first};
-use super::server::Server;
-use super::stream::{self, Events, Feed, Pace};
-use crate::modern::{Envelope, Exchange, Fault, Visit};
-use crate::principal::Comer;
-use crate::session::{Step, Written};
+use super::clock::ConnectionState;
+use super::header_match;
+use super::headers::AcceptHeader;
+use super::post::{FirstStep, first_step};
+use super::response_body::ResponseBody;
+use super::responses::{HttpRejection, bad_request, event_stream, json_with_status, status_of};
+use super::server::HttpServer;
+use super::stream::{self, EventSource, EventStreamBody, KeepAliveTiming};
+use crate::modern::{ModernExchange, ModernRequestContext, RequestEnvelope, RequestError};
+use crate::principal::ClientIdentity;
+use crate::session::{ExchangeStep, ResponseContent};
 
-/// A modern request as it came.
-pub(crate) struct Visited {
+/// A modern request with its envelope and its sender.
+pub(crate) struct ModernHttpRequest {
     pub(crate) frame: Frame,
-    pub(crate) envelope: Envelope,
-    pub(crate) accept: Accept,
-    pub(crate) comer: Comer,
+    pub(crate) envelope: RequestEnvelope,
+    pub(crate) accept: AcceptHeader,
+    pub(crate) identity: ClientIdentity,
 }
 
-impl Server {
+impl HttpServer {
     /// Answers a modern request.
-    pub(crate) async fn modern(
+    pub(crate) async fn handle_modern(
         &self,
-        visited: Visited,
+        request: ModernHttpRequest,
         headers: &HeaderMap,
-        pulse: &Arc<Pulse>,
-    ) -> Result<Response<Payload>, Refused> {
-        let accept = visited.accept;
-        if visited.frame.is(method::SUBSCRIPTIONS_LISTEN) {
-            accept.needs_events()?;
+        connection: &Arc<ConnectionState>,
+    ) -> Result<Response<ResponseBody>, HttpRejection> {
+        let accept = request.accept;
+        if request.frame.is(method::SUBSCRIPTIONS_LISTEN) {
+            accept.require_events()?;
         }
-        let mut exchange = match self.visit(visited, headers) {
+        let mut exchange = match self.start_modern_exchange(request, headers) {
             Ok(exchange) => exchange,
-            Err(fault) => return Ok(faulty(fault)),
+            Err(error) => return Ok(bad_request(error)),
         };
-        let patience = self.hub.options.sse_after;
-        let said = match first(accept, patience, |task| exchange.poll_step(task)).await {
-            // A status says more than a stream could, even to a client that prefers streams.
-            First::Step(Step::Outcome(reply))
-                if accept == Accept::Events && status(&reply) == StatusCode::OK =>
+        let patience = self.gateway.options.sse_after;
+        let first_message = match first_step(accept, patience, |task| exchange.poll_step(task))
+            .await
+        {
+            // An HTTP error status tells the client more than a stream, even if it prefers streams.
+            FirstStep::Step(ExchangeStep::Response(reply))
+                if accept == AcceptHeader::Events && status_of(&reply) == StatusCode::OK =>
             {
-                exchange = Exchange::Answered(reply);
+                exchange = ModernExchange::Answered(reply);
                 None
             }
-            First::Step(Step::Outcome(reply)) => return Ok(telling(reply)),
-            First::Step(Step::Said(message)) => Some(message),
-            First::Late => None,
+            FirstStep::Step(ExchangeStep::Response(reply)) => return Ok(json_with_status(reply)),
+            FirstStep::Step(ExchangeStep::Message(message)) => Some(message),
+            FirstStep::TimedOut => None,
         };
-        Ok(self.live(exchange, said, pulse))
+        Ok(self.stream_modern(exchange, first_message, connection))
     }
 
-    /// Begins to answer, once headers and body agree.
-    fn visit(&self, visited: Visited, headers: &HeaderMap) -> Result<Exchange, Fault> {
-        let Visited { frame, envelope, accept, comer } = visited;
-        let modern = &self.hub.modern;
-        mirror::standard(headers, &frame)?;
-        let peer = comer.peer.clone();
-        let visitor = modern.visitor(comer, &envelope, &frame)?;
-        mirror::arguments(headers, &frame, self.hub.upstreams(), &visitor)?;
-        Ok(modern.request(frame, Visit { visitor, envelope, carriage: accept.carriage(), peer }))
-    }
-
-    fn live(
+    /// Starts to answer a request after checking that its headers agree with its body.
+    fn start_modern_exchange(
         &self,
-        exchange: Exchange,
-        said: Option<Bytes>,
-        pulse: &Arc<Pulse>,
-    ) -> Response<Payload> {
-        let pace = Pace::unbroken(&self.hub.options);
-        let live = Live { exchange, said, answer: None, over: false };
-        events(Events::new(live, pace, pulse.clone()))
+        request: ModernHttpRequest,
+        headers: &HeaderMap,
+    ) -> Result<ModernExchange, RequestError> {
+        let ModernHttpRequest { frame, envelope, accept, identity } = request;
+        let modern = &self.gateway.modern;
+        header_match::check_standard(headers, &frame)?;
+        let peer = identity.peer.clone();
+        let client = modern.find_client(identity, &envelope, &frame)?;
+        header_match::check_arguments(headers, &frame, self.gateway.gate(), &client)?;
+        Ok(modern.handle_request(
+            frame,
+            ModernRequestContext { client, envelope, response_mode: accept.response_mode(), peer },
+        ))
+    }
+
+    fn stream_modern(
+        &self,
+        exchange: ModernExchange,
+        first_message: Option<Bytes>,
+        connection: &Arc<ConnectionState>,
+    ) -> Response<ResponseBody> {
+        let timing = KeepAliveTiming::without_resume(&self.gateway.options);
+        let source =
+            ExchangeEventSource { exchange, first_message, large_answer: None, finished: false };
+        event_stream(EventStreamBody::new(source, timing, connection.clone()))
     }
 }
 
-/// An exchange as a stream. Dropping it cancels the request.
-struct Live {
-    exchange: Exchange,
-    /// What was said before it became a stream.
-    said: Option<Bytes>,
-    /// A large answer that is being written.
-    answer: Option<Box<Refill>>,
-    over: bool,
+/// An exchange as a source of events. Dropping it cancels the request.
+struct ExchangeEventSource {
+    exchange: ModernExchange,
+    /// The message that was sent before the response became a stream.
+    first_message: Option<Bytes>,
+    /// A large answer that is partly sent.
+    large_answer: Option<Box<ChunkedMessage>>,
+    finished: bool,
 }
 
-impl Feed for Live {
+impl EventSource for ExchangeEventSource {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(said) = self.said.take() {
-            return Poll::Ready(Some(sse::named("message", &said)));
+        if let Some(first_message) = self.first_message.take() {
+            return Poll::Ready(Some(sse::named_event("message", &first_message)));
         }
-        if let Some(answer) = &mut self.answer {
-            return Poll::Ready(stream::chunk(answer));
+        if let Some(answer) = &mut self.large_answer {
+            return Poll::Ready(stream::next_chunk(answer));
         }
-        if self.over {
+        if self.finished {
             return Poll::Ready(None);
         }
         let reply = match ready!(self.exchange.poll_step(context)) {
-            Step::Said(message) => return Poll::Ready(Some(sse::named("message", &message))),
-            Step::Outcome(reply) => reply,
+            ExchangeStep::Message(message) => {
+                return Poll::Ready(Some(sse::named_event("message", &message)));
+            }
+            ExchangeStep::Response(reply) => reply,
         };
-        self.over = true;
+        self.finished = true;
         Poll::Ready(match reply.into_line() {
-            Written::Small(message) => Some(sse::named("message", &message)),
-            Written::Large(message) => {
-                let answer = sse::named_large("message", message);
-                stream::chunk(self.answer.insert(Box::new(answer)))
+            ResponseContent::Small(message) => Some(sse::named_event("message", &message)),
+            ResponseContent::Large(message) => {
+                let answer = sse::large_named_event("message", message);
+                stream::next_chunk(self.large_answer.insert(Box::new(answer)))
             }
         })
     }

@@ -1,4 +1,4 @@
-//! The server: accepts connections, routes their requests, and ends in good order.
+//! The HTTP server: accepts connections, routes their requests and shuts down in order.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,65 +20,65 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use toolgate_wire::Era;
 
-use super::answer::{Refused, document, with_status};
-use super::clock::{Clock, Phase, Pulse};
-use super::connections::{Connections, Watched};
-use super::doors::Doors;
-use super::headers::{SESSION_ID, label, named_twice};
-use super::identity::Owner;
-use super::old;
-use super::payload::Payload;
-use super::sessions::{HttpSession, Sessions};
-use crate::gateway::Hub;
-use crate::principal::{Comer, Place, Principal};
-use crate::shares::{Share, ShareLimits, Shares};
-use crate::upstreams::{Client, Refusal};
-use crate::{Cuts, GatewayError};
+use super::clock::{CoarseClock, ConnectionPhase, ConnectionState};
+use super::connections::{HttpConnections, MonitoredStream};
+use super::headers::{SESSION_ID, is_repeated, version_header};
+use super::host_allowlist::HostAllowlist;
+use super::identity::GatewayOwner;
+use super::legacy_sse;
+use super::response_body::ResponseBody;
+use super::responses::{HttpRejection, json_document, with_status};
+use super::sessions::{HttpSession, HttpSessions};
+use crate::gate_service::{Client, GateError};
+use crate::gateway::GatewayState;
+use crate::peer_quota::{PeerLimits, PeerQuota, PeerQuotaGuard};
+use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
+use crate::{ConnectionTimeouts, GatewayError};
 
-/// Where MCP is.
+/// The path of Streamable HTTP.
 const MCP: &str = "/mcp";
 /// How many headers a request may have, and how large its head may be.
 const MAX_HEADERS: usize = 100;
 const MAX_HEAD: usize = 32 << 10;
-/// How long the last bytes of answers may take when the server ends.
-const LAST_BYTES: Duration = Duration::from_secs(1);
-/// What a client is told that has too many connections.
-const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
+/// How long the last bytes of answers may take at shutdown.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// The response to a client with too many connections.
+const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
     Content-Length: 0\r\nConnection: close\r\n\r\n";
-/// How often it is looked whether requests are still in flight when the server ends.
-const SETTLING: Duration = Duration::from_millis(10);
+/// How often shutdown checks for requests in flight.
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How much may be on its way to us at once, in MiB: two bodies of the largest size of one client, and
-/// eight in all.
-const UPLOADS: ShareLimits = ShareLimits { most: 512, per_peer: 128 };
+/// How many MiB of request bodies may be in transit: two bodies of the largest size for one client,
+/// and eight in total.
+const UPLOAD_LIMITS: PeerLimits = PeerLimits { total: 512, per_peer: 128 };
 
-/// One listening address.
-pub(crate) struct Server {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) sessions: Sessions,
-    pub(crate) old: Arc<old::Clients>,
-    /// What is shown at a place that names no profile.
-    showing: Place,
-    doors: Doors,
-    pub(crate) owner: Owner,
-    clock: Arc<Clock>,
-    connections: Connections,
-    /// Streams that stand as long as their clients like.
-    streams: Arc<Shares>,
-    /// Bodies that are being received, in MiB.
-    pub(crate) uploads: Arc<Shares>,
+/// The server on one listening address.
+pub(crate) struct HttpServer {
+    pub(crate) gateway: Arc<GatewayState>,
+    pub(crate) sessions: HttpSessions,
+    pub(crate) sse_clients: Arc<legacy_sse::SseClients>,
+    /// The profile for paths that name none.
+    default_profile: RequestedProfile,
+    allowlist: HostAllowlist,
+    pub(crate) owner: GatewayOwner,
+    clock: Arc<CoarseClock>,
+    connections: HttpConnections,
+    /// Limits the streams that stay open for as long as the client wants.
+    stream_quota: Arc<PeerQuota>,
+    /// Limits the request bodies in transit, in MiB.
+    pub(crate) upload_quota: Arc<PeerQuota>,
     draining: AtomicBool,
 }
 
 /// Serves until `shutdown` is ready.
 pub(crate) async fn serve(
-    hub: Arc<Hub>,
-    showing: Place,
+    gateway: Arc<GatewayState>,
+    default_profile: RequestedProfile,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError> {
     let address = listener.local_addr().map_err(GatewayError::Listen)?;
-    let server = Arc::new(Server::new(hub, showing, address));
+    let server = Arc::new(HttpServer::new(gateway, default_profile, address));
     let (closing, closed) = watch::channel(false);
     tokio::select! {
         () = server.accept(&listener, &closed) => {}
@@ -90,87 +90,99 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-impl Server {
-    fn new(hub: Arc<Hub>, showing: Place, address: SocketAddr) -> Self {
-        let options = &hub.options;
-        let clock = Arc::new(Clock::default());
+impl HttpServer {
+    fn new(
+        gateway: Arc<GatewayState>,
+        default_profile: RequestedProfile,
+        address: SocketAddr,
+    ) -> Self {
+        let options = &gateway.options;
+        let clock = Arc::new(CoarseClock::default());
         Self {
-            sessions: Sessions::new(
-                hub.registry.clone(),
+            sessions: HttpSessions::new(
+                gateway.sessions.clone(),
                 clock.clone(),
                 options.sessions,
                 options.session_ttl,
             ),
-            old: old::Clients::new(clock.clone(), options.sessions, options.cuts.idle),
-            showing,
-            owner: Owner::at(address),
-            doors: Doors::new(address.port(), &options.hosts, &options.origins),
-            connections: Connections::new(options.connections),
-            // A quarter of all connections is left for requests.
-            streams: Shares::new(ShareLimits::of(options.connections.div_ceil(4) * 3, 6)),
-            uploads: Shares::new(UPLOADS),
+            sse_clients: legacy_sse::SseClients::new(
+                clock.clone(),
+                options.sessions,
+                options.timeouts.idle,
+            ),
+            default_profile,
+            owner: GatewayOwner::for_address(address),
+            allowlist: HostAllowlist::new(address.port(), &options.hosts, &options.origins),
+            connections: HttpConnections::new(options.connections),
+            // A quarter of all connections stays free for requests.
+            stream_quota: PeerQuota::new(PeerLimits::from_total(
+                options.connections.div_ceil(4) * 3,
+                6,
+            )),
+            upload_quota: PeerQuota::new(UPLOAD_LIMITS),
             clock,
             draining: AtomicBool::new(false),
-            hub,
+            gateway,
         }
     }
 
-    /// Accepts connections for ever.
+    /// Accepts connections and never returns.
     async fn accept(self: &Arc<Self>, listener: &TcpListener, closed: &watch::Receiver<bool>) {
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
-                // A connection that broke at once, or no descriptor left: others may still work.
+                // The connection broke at once, or no descriptor is left. Later ones may still
+                // work.
                 Err(error) => {
-                    tracing::warn!(target: "toolgate::gateway", %error, "failed to accept");
+                    tracing::warn!(target: "toolgate::gateway", %error, "cannot accept a client");
                     sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             };
-            let peer = Arc::new(self.owner.look_at(&stream));
+            let peer = Arc::new(self.owner.identify_peer(&stream));
             if !self.connections.admit(&peer) {
-                tokio::spawn(turn_away(stream));
+                tokio::spawn(reject_connection(stream));
                 continue;
             }
-            let Some(slot) = self.connections.slot().await else { return };
-            let pulse = Arc::new(Pulse::new(self.clock.clone(), peer));
-            let served = self.clone().connection(stream, pulse.clone(), closed.clone(), slot);
-            self.connections.watch(tokio::spawn(served), pulse);
+            let Some(slot) = self.connections.acquire_slot().await else { return };
+            let state = Arc::new(ConnectionState::new(self.clock.clone(), peer));
+            let served = self.clone().serve_connection(stream, state.clone(), closed.clone(), slot);
+            self.connections.watch(tokio::spawn(served), state);
         }
     }
 
-    /// Sets the clock and ends what is overdue, for ever.
+    /// Advances the clock and closes what is overdue, periodically. Never returns.
     async fn sweep(&self) {
         let began = Instant::now();
-        let mut ticks = interval(pace(&self.hub.options.cuts));
+        let mut ticks = interval(sweep_interval(&self.gateway.options.timeouts));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             self.clock.set(began.elapsed());
-            self.connections.sweep(&self.hub.options.cuts);
-            let is_barred = |principal: &Principal| self.is_barred(principal);
-            self.sessions.sweep(is_barred);
-            self.old.sweep(is_barred);
-            self.hub.modern.depart(is_barred);
+            self.connections.sweep(&self.gateway.options.timeouts);
+            let is_revoked = |principal: &ClientPrincipal| self.is_revoked(principal);
+            self.sessions.sweep(is_revoked);
+            self.sse_clients.sweep(is_revoked);
+            self.gateway.modern.forget_principals(is_revoked);
         }
     }
 
-    async fn connection(
+    async fn serve_connection(
         self: Arc<Self>,
         stream: TcpStream,
-        pulse: Arc<Pulse>,
+        state: Arc<ConnectionState>,
         mut closed: watch::Receiver<bool>,
         _slot: OwnedSemaphorePermit,
     ) {
-        // Small answers must not wait for more to come.
+        // Small answers are sent without delay.
         let _ = stream.set_nodelay(true);
-        // Once for each connection, and before its first request: what it asks for may have to be
-        // approved, and not by the process that asked.
+        // This happens once per connection and before its first request. A request may need
+        // approval, and the process that sent it must not give that approval.
         if let (Ok(ours), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
-            self.hub.options.clients.record_connection(ours, peer).await;
+            self.gateway.options.clients.record_connection(ours, peer).await;
         }
-        let io = TokioIo::new(Watched::new(stream, pulse.clone()));
-        let service = service_fn(|request| self.clone().respond(request, pulse.clone()));
+        let io = TokioIo::new(MonitoredStream::new(stream, state.clone()));
+        let service = service_fn(|request| self.clone().respond(request, state.clone()));
         let connection = http1::Builder::new()
             .max_headers(MAX_HEADERS)
             .max_header_size(MAX_HEAD)
@@ -185,199 +197,210 @@ impl Server {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(target: "toolgate::gateway", %error, "a connection ended early");
+            tracing::debug!(target: "toolgate::gateway", %error, "connection ended with an error");
         }
     }
 
     async fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
-        pulse: Arc<Pulse>,
-    ) -> Result<Response<Payload>, Infallible> {
-        pulse.enter(Phase::Serving);
-        let response = self.route(request, &pulse).await;
-        // The body of an event stream says itself when it has ended.
-        if !matches!(response.body(), Payload::Events(_)) {
-            pulse.enter(Phase::Idle);
+        state: Arc<ConnectionState>,
+    ) -> Result<Response<ResponseBody>, Infallible> {
+        state.set_phase(ConnectionPhase::Serving);
+        let response = self.route(request, &state).await;
+        // An event stream sets the phase itself when it ends.
+        if !matches!(response.body(), ResponseBody::Events(_)) {
+            state.set_phase(ConnectionPhase::Idle);
         }
         Ok(response)
     }
 
-    /// The doors first, then path and method.
-    async fn route(&self, request: Request<Incoming>, pulse: &Arc<Pulse>) -> Response<Payload> {
+    /// Checks framing, Host and Origin, then dispatches by path.
+    async fn route(
+        &self,
+        request: Request<Incoming>,
+        state: &Arc<ConnectionState>,
+    ) -> Response<ResponseBody> {
         let admitted =
-            one_framing(request.headers(), pulse).and_then(|()| self.doors.admit(&request));
+            check_framing(request.headers(), state).and_then(|()| self.allowlist.check(&request));
         if let Err(refused) = admitted {
             return refused.into_response("");
         }
-        let (entrance, profile) = entrance(request.uri().path());
-        let place = match self.place(profile) {
-            Ok(place) => place,
+        let (path, profile) = split_profile(request.uri().path());
+        let profile = match self.requested_profile(profile) {
+            Ok(profile) => profile,
             Err(refused) => return refused.into_response(""),
         };
-        match entrance {
-            MCP => self.mcp(request, place, pulse).await,
-            old::STREAM | old::MESSAGES if !self.modern_only() => {
-                self.old(request, place, pulse).await
+        match path {
+            MCP => self.handle_mcp(request, profile, state).await,
+            legacy_sse::STREAM_PATH | legacy_sse::MESSAGES_PATH if !self.is_modern_only() => {
+                self.handle_sse(request, profile, state).await
             }
-            "/healthz" => self.health(request.method()),
-            _ => Refused::new(StatusCode::NOT_FOUND, "there is nothing here; MCP is at /mcp")
+            "/healthz" => self.handle_health(request.method()),
+            _ => HttpRejection::new(StatusCode::NOT_FOUND, "no such path; MCP is served at /mcp")
                 .into_response(""),
         }
     }
 
-    /// The place of a profile, if there is one of this name.
-    fn place(&self, profile: Option<&str>) -> Result<Place, Refused> {
-        let Some(profile) = profile else { return Ok(self.showing.clone()) };
-        let known = self.hub.upstreams().choose(Some(profile), &Client::default());
-        let unknown = |refusal: Refusal| Refused::new(StatusCode::NOT_FOUND, refusal.message);
+    /// Returns the profile that a path names, or the default if it names none.
+    fn requested_profile(&self, profile: Option<&str>) -> Result<RequestedProfile, HttpRejection> {
+        let Some(profile) = profile else { return Ok(self.default_profile.clone()) };
+        let known = self.gateway.gate().choose_profile(Some(profile), &Client::default());
+        let unknown =
+            |refusal: GateError| HttpRejection::new(StatusCode::NOT_FOUND, refusal.message);
         known.map(Some).map_err(unknown)
     }
 
-    async fn mcp(
+    async fn handle_mcp(
         &self,
         request: Request<Incoming>,
-        place: Place,
-        pulse: &Arc<Pulse>,
-    ) -> Response<Payload> {
+        profile: RequestedProfile,
+        state: &Arc<ConnectionState>,
+    ) -> Response<ResponseBody> {
         let response = match *request.method() {
-            _ if named_twice(request.headers(), &SESSION_ID) => Err(Refused::new(
+            _ if is_repeated(request.headers(), &SESSION_ID) => Err(HttpRejection::new(
                 StatusCode::BAD_REQUEST,
-                "the request names two sessions; send one Mcp-Session-Id",
+                "the request has more than one Mcp-Session-Id header",
             )),
-            Method::POST => self.post(request, place, pulse).await,
-            // Revisions without sessions have neither of the others.
-            _ if self.without_sessions(request.headers()) => {
+            Method::POST => self.post(request, profile, state).await,
+            // Revisions without sessions have neither GET nor DELETE.
+            _ if self.is_sessionless(request.headers()) => {
                 return wrong_method().into_response("POST");
             }
-            Method::GET => self.get(request.headers(), place, pulse),
-            Method::DELETE => self.delete(request.headers(), place, pulse),
+            Method::GET => self.get(request.headers(), profile, state),
+            Method::DELETE => self.delete(request.headers(), profile, state),
             _ => Err(wrong_method()),
         };
         response.unwrap_or_else(|refused| refused.into_response("GET, POST, DELETE"))
     }
 
-    fn without_sessions(&self, headers: &HeaderMap) -> bool {
-        self.modern_only() || label(headers).is_modern()
+    fn is_sessionless(&self, headers: &HeaderMap) -> bool {
+        self.is_modern_only() || version_header(headers).is_modern()
     }
 
-    fn modern_only(&self) -> bool {
-        self.hub.options.strict.is_some_and(|only| only.era() == Era::Modern)
+    fn is_modern_only(&self) -> bool {
+        self.gateway.options.strict.is_some_and(|only| only.era() == Era::Modern)
     }
 
-    fn health(&self, method: &Method) -> Response<Payload> {
+    fn handle_health(&self, method: &Method) -> Response<ResponseBody> {
         if method != Method::GET {
             return wrong_method().into_response("GET");
         }
         let draining = self.draining.load(Ordering::Relaxed);
         let health = json!({
             "status": if draining { "draining" } else { "ok" },
-            "sessions": self.hub.registry.len(),
-            "servers": self.hub.options.health.summary(),
+            "sessions": self.gateway.sessions.len(),
+            "servers": self.gateway.options.health.summary(),
         });
         let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-        with_status(document(health.to_string()), status)
+        with_status(json_document(health.to_string()), status)
     }
 
-    /// The session a request names; none if it names none.
-    pub(crate) fn session_of(
+    /// Returns the session that a request names, or `None` if it names none.
+    pub(crate) fn find_session(
         &self,
         headers: &HeaderMap,
-        comer: &Comer,
-    ) -> Result<Option<Arc<HttpSession>>, Refused> {
+        identity: &ClientIdentity,
+    ) -> Result<Option<Arc<HttpSession>>, HttpRejection> {
         let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
-        let found = self.sessions.find(id, comer);
+        let found = self.sessions.find(id, identity);
         found.map(Some).ok_or_else(unknown_session)
     }
 
-    /// The right to one more stream that stands as long as its client likes.
-    pub(crate) fn stream_share(&self, comer: &Comer) -> Result<Share, Refused> {
-        self.streams.take(comer.peer_id()).ok_or_else(|| {
+    /// Reserves one of the streams that may stay open for as long as the client wants.
+    pub(crate) fn acquire_stream(
+        &self,
+        identity: &ClientIdentity,
+    ) -> Result<PeerQuotaGuard, HttpRejection> {
+        self.stream_quota.acquire(identity.peer_id()).ok_or_else(|| {
             let error = "too many event streams are open; close those that are not read";
-            Refused::new(StatusCode::TOO_MANY_REQUESTS, error)
+            HttpRejection::new(StatusCode::TOO_MANY_REQUESTS, error)
         })
     }
 
-    /// How many requests are in flight, of clients of all kinds.
+    /// Returns how many requests are in flight, of all kinds of clients.
     fn in_flight(&self) -> usize {
-        self.sessions.in_flight() + self.old.in_flight() + self.hub.modern.in_flight()
+        self.sessions.in_flight() + self.sse_clients.in_flight() + self.gateway.modern.in_flight()
     }
 
     /// Lets requests in flight finish, then ends the streams and the connections.
     async fn drain(&self, closing: &watch::Sender<bool>) {
         self.draining.store(true, Ordering::Relaxed);
         closing.send_replace(true);
-        self.hub.modern.dismiss(Principal::over_http);
+        self.gateway.modern.end_subscriptions(ClientPrincipal::is_http);
         let settled = async {
             while self.in_flight() > 0 {
-                sleep(SETTLING).await;
+                sleep(DRAIN_POLL_INTERVAL).await;
             }
         };
-        let _ = timeout(self.hub.options.drain, settled).await;
-        self.sessions.end_all();
-        self.old.end_all();
-        self.hub.modern.depart(Principal::over_http);
-        let _ = timeout(LAST_BYTES, self.connections.ended()).await;
+        let _ = timeout(self.gateway.options.drain_timeout, settled).await;
+        self.sessions.close_all();
+        self.sse_clients.close_all();
+        self.gateway.modern.forget_principals(ClientPrincipal::is_http);
+        let _ = timeout(FLUSH_TIMEOUT, self.connections.wait_closed()).await;
     }
 }
 
-/// Tells a client that has too many connections to close some. It answers once the request begins,
-/// because clients drop an answer that they have not asked for. The rest of the request is read and
-/// dropped: closing a socket with unread bytes resets it, and the client would lose the answer.
-async fn turn_away(mut stream: TcpStream) {
-    let told = async {
+/// Tells a client to close some of its connections. It answers after the request has begun, because
+/// clients drop an answer without a request. It then reads the rest of the request: closing a
+/// socket with unread bytes resets it, and the client would lose the answer.
+async fn reject_connection(mut stream: TcpStream) {
+    let answer = async {
         stream.peek(&mut [0]).await?;
-        stream.write_all(TURNED_AWAY).await?;
+        stream.write_all(TOO_MANY_CONNECTIONS).await?;
         stream.shutdown().await?;
         tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
     };
-    let _ = timeout(LAST_BYTES, told).await;
+    let _ = timeout(FLUSH_TIMEOUT, answer).await;
 }
 
-/// A path without the profile it names at its end, and that profile. Names of profiles need no
-/// decoding.
-fn entrance(path: &str) -> (&str, Option<&str>) {
-    for entrance in [MCP, old::STREAM] {
-        let named = path.strip_prefix(entrance).and_then(|rest| rest.strip_prefix('/'));
+/// Splits a path into the part before the profile name and the profile, if it names one. Profile
+/// names need no decoding.
+fn split_profile(path: &str) -> (&str, Option<&str>) {
+    for root in [MCP, legacy_sse::STREAM_PATH] {
+        let named = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
         if let Some(profile) = named.filter(|name| !name.is_empty() && !name.contains('/')) {
-            return (entrance, Some(profile));
+            return (root, Some(profile));
         }
     }
     (path, None)
 }
 
-/// Refuses a body whose length is said in two ways: whoever stands between us and the client may
-/// believe the other one. hyper hides the length of such a request, so the head is looked at.
-fn one_framing(headers: &HeaderMap, pulse: &Pulse) -> Result<(), Refused> {
+/// Rejects a body with both `Content-Length` and `Transfer-Encoding`, because a proxy may believe
+/// the other one. hyper hides the length of such a request, so this inspects the raw head.
+fn check_framing(headers: &HeaderMap, state: &ConnectionState) -> Result<(), HttpRejection> {
     if !headers.contains_key(TRANSFER_ENCODING) {
-        pulse.forget_head();
+        state.forget_head();
         return Ok(());
     }
-    match pulse.take_declared_length() {
+    match state.take_declared_length() {
         false => Ok(()),
-        true => Err(Refused::new(
+        true => Err(HttpRejection::new(
             StatusCode::BAD_REQUEST,
-            "the body is framed twice; send Content-Length or Transfer-Encoding",
+            "the body has both Content-Length and Transfer-Encoding; send one of them",
         )),
     }
 }
 
-/// How often the sweep looks: often enough for the shortest wait, but not more than needed.
-fn pace(cuts: &Cuts) -> Duration {
-    let shortest = cuts.head.min(cuts.idle).min(cuts.stall);
+/// Returns the interval of the sweep: a quarter of the shortest timeout, within bounds.
+fn sweep_interval(timeouts: &ConnectionTimeouts) -> Duration {
+    let shortest = timeouts.head.min(timeouts.idle).min(timeouts.stall);
     (shortest / 4).clamp(Duration::from_millis(10), Duration::from_secs(1))
 }
 
 /// The request must name its session.
-pub(crate) fn missing_session() -> Refused {
-    Refused::new(StatusCode::BAD_REQUEST, "the request names no session; initialize first")
+pub(crate) fn missing_session() -> HttpRejection {
+    HttpRejection::new(
+        StatusCode::BAD_REQUEST,
+        "the request names no session; send initialize first",
+    )
 }
 
-/// The session is not there, or not for this caller.
-pub(crate) fn unknown_session() -> Refused {
-    Refused::new(StatusCode::NOT_FOUND, "no such session; initialize again")
+/// The session does not exist, or belongs to another client.
+pub(crate) fn unknown_session() -> HttpRejection {
+    HttpRejection::new(StatusCode::NOT_FOUND, "no such session; initialize again")
 }
 
-pub(crate) fn wrong_method() -> Refused {
-    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here")
+pub(crate) fn wrong_method() -> HttpRejection {
+    HttpRejection::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here")
 }

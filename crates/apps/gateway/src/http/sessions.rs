@@ -1,8 +1,8 @@
-//! HTTP sessions: their ids, whom they belong to, how many there are and how long they live.
+//! HTTP sessions: their ids, their owners, their number and their lifetime.
 //!
-//! An id is minted here and nowhere else, from 128 bits nobody can guess; a request that names one
-//! must come from whoever opened it, to the same place. A session that is not found and one that is
-//! somebody else's look the same from outside.
+//! This module alone creates session ids, from 128 random bits. A request that names a session must
+//! come from the principal that opened it, with the same profile. A client cannot distinguish a
+//! missing session from a session of another client.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use super::clock::Clock;
-use super::eventlog::EventLog;
+use super::clock::CoarseClock;
+use super::event_log::SessionEventLog;
 use crate::peer::PeerId;
-use crate::principal::{Comer, Principal};
-use crate::session::{Registry, Session};
-use crate::shares::ShareLimits;
+use crate::peer_quota::PeerLimits;
+use crate::principal::{ClientIdentity, ClientPrincipal};
+use crate::session::{LegacySession, LegacySessions};
 
 /// The id of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Key([u8; 16]);
+pub(crate) struct HttpSessionId([u8; 16]);
 
-impl Key {
-    pub(super) fn mint() -> Result<Self, getrandom::Error> {
+impl HttpSessionId {
+    pub(super) fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    fn read(header: &HeaderValue) -> Option<Self> {
+    fn from_header(header: &HeaderValue) -> Option<Self> {
         Self::parse(header.as_bytes())
     }
 
@@ -37,14 +37,14 @@ impl Key {
         let text: &[u8; 32] = text.try_into().ok()?;
         let mut bytes = [0; 16];
         for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            *byte = hex_digit(pair[0])? << 4 | hex_digit(pair[1])?;
         }
         Some(Self(bytes))
     }
 }
 
-/// A hexadecimal digit, in the one spelling we use.
-fn digit(byte: u8) -> Option<u8> {
+/// Parses a lower-case hexadecimal digit.
+fn hex_digit(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
         b'a'..=b'f' => Some(byte - b'a' + 10),
@@ -52,113 +52,121 @@ fn digit(byte: u8) -> Option<u8> {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for HttpSessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
     }
 }
 
-/// A session that is carried by HTTP.
+/// A legacy session over HTTP.
 pub(crate) struct HttpSession {
-    pub(crate) session: Arc<Session>,
-    pub(crate) log: Arc<EventLog>,
-    comer: Comer,
-    /// Who opened it: for whom it is counted.
+    pub(crate) session: Arc<LegacySession>,
+    pub(crate) log: Arc<SessionEventLog>,
+    identity: ClientIdentity,
+    /// The peer whose quota this session uses.
     pub(crate) peer: PeerId,
-    touched: AtomicU64,
+    last_used: AtomicU64,
 }
 
 impl HttpSession {
-    pub(crate) fn new(session: Arc<Session>, log: Arc<EventLog>, comer: Comer) -> Self {
-        let peer = comer.peer_id();
-        Self { session, log, comer, peer, touched: AtomicU64::new(0) }
+    pub(crate) fn new(
+        session: Arc<LegacySession>,
+        log: Arc<SessionEventLog>,
+        identity: ClientIdentity,
+    ) -> Self {
+        let peer = identity.peer_id();
+        Self { session, log, identity, peer, last_used: AtomicU64::new(0) }
     }
 
-    /// Whether somebody waits for something in it.
-    fn busy(&self) -> bool {
+    /// Returns true if a request or a reader waits for something in this session.
+    fn is_busy(&self) -> bool {
         self.in_flight() > 0 || self.log.readers() > 0
     }
 
     fn in_flight(&self) -> usize {
-        self.session.peer().flights.len()
+        self.session.client().pending_requests.len()
     }
 }
 
 /// Why no session can be opened.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoRoom {
-    /// There are too many, of this client or in all, and none of them may end for it.
-    #[error("find an idle one among the sessions of this client")]
+pub(crate) enum OpenSessionError {
+    /// There are too many sessions, of this client or in total, and none of them can be evicted.
+    #[error("too many sessions are open, and none of this client is idle")]
     Full,
-    /// The system has no random numbers for an id.
-    #[error("mint an id: {0}")]
+    /// The system provides no random numbers for an id.
+    #[error("cannot create a session id: {0}")]
     Random(getrandom::Error),
 }
 
 /// The sessions of one server.
-pub(crate) struct Sessions {
-    open: papaya::HashMap<Key, Arc<HttpSession>>,
-    registry: Arc<Registry>,
-    clock: Arc<Clock>,
-    bounds: ShareLimits,
+pub(crate) struct HttpSessions {
+    open: papaya::HashMap<HttpSessionId, Arc<HttpSession>>,
+    sessions: Arc<LegacySessions>,
+    clock: Arc<CoarseClock>,
+    limits: PeerLimits,
     ttl: Duration,
 }
 
-impl Sessions {
+impl HttpSessions {
     pub(crate) fn new(
-        registry: Arc<Registry>,
-        clock: Arc<Clock>,
-        most: usize,
+        sessions: Arc<LegacySessions>,
+        clock: Arc<CoarseClock>,
+        max_sessions: usize,
         ttl: Duration,
     ) -> Self {
         let open = papaya::HashMap::new();
-        Self { open, registry, clock, bounds: ShareLimits::of(most, 4), ttl }
+        Self { open, sessions, clock, limits: PeerLimits::from_total(max_sessions, 4), ttl }
     }
 
-    /// The session a request names, if it is the caller's, and was begun at this place.
-    pub(crate) fn find(&self, id: &HeaderValue, comer: &Comer) -> Option<Arc<HttpSession>> {
-        let session = self.open.pin().get(&Key::read(id)?).cloned()?;
-        if session.comer != *comer {
+    /// Returns the session with this id if the same client opened it with the same profile.
+    pub(crate) fn find(
+        &self,
+        id: &HeaderValue,
+        identity: &ClientIdentity,
+    ) -> Option<Arc<HttpSession>> {
+        let session = self.open.pin().get(&HttpSessionId::from_header(id)?).cloned()?;
+        if session.identity != *identity {
             return None;
         }
-        session.touched.store(self.clock.now(), Ordering::Relaxed);
+        session.last_used.store(self.clock.now(), Ordering::Relaxed);
         Some(session)
     }
 
-    /// Makes room for one more session of a peer, and mints its id. A client makes room for itself,
-    /// and nobody for it but those who are gone.
-    pub(crate) fn place(&self, peer: &PeerId) -> Result<Key, NoRoom> {
+    /// Makes room for one more session of a peer and returns its id. This evicts only sessions of
+    /// the same peer, or those of peers that have exited.
+    pub(crate) fn reserve_id(&self, peer: &PeerId) -> Result<HttpSessionId, OpenSessionError> {
         let own = self.open.pin().values().filter(|session| session.peer == *peer).count();
-        let may_evict_others = own < self.bounds.per_peer;
-        let has_room = self.bounds.admit(peer, self.open.len(), own)
+        let may_evict_others = own < self.limits.per_peer;
+        let has_room = self.limits.admit(peer, self.open.len(), own)
             || self.evict(|session| session.peer == *peer)
             || (may_evict_others && self.evict(|session| session.peer.is_gone()));
         match has_room {
-            true => Key::mint().map_err(NoRoom::Random),
-            false => Err(NoRoom::Full),
+            true => HttpSessionId::generate().map_err(OpenSessionError::Random),
+            false => Err(OpenSessionError::Full),
         }
     }
 
-    /// Enters a session that has begun.
-    pub(crate) fn enter(&self, key: Key, session: HttpSession) -> Arc<HttpSession> {
-        session.touched.store(self.clock.now(), Ordering::Relaxed);
+    /// Registers a session.
+    pub(crate) fn insert(&self, key: HttpSessionId, session: HttpSession) -> Arc<HttpSession> {
+        session.last_used.store(self.clock.now(), Ordering::Relaxed);
         let session = Arc::new(session);
         self.open.pin().insert(key, session.clone());
         session
     }
 
-    /// Ends the session a request names, if it is the caller's.
-    pub(crate) fn end(&self, id: &HeaderValue, comer: &Comer) -> bool {
-        let found = Key::read(id).filter(|_| self.find(id, comer).is_some());
+    /// Ends the session with this id if it belongs to the client. Returns false if there is none.
+    pub(crate) fn close(&self, id: &HeaderValue, identity: &ClientIdentity) -> bool {
+        let found = HttpSessionId::from_header(id).filter(|_| self.find(id, identity).is_some());
         found.is_some_and(|key| self.remove(&key))
     }
 
-    /// Ends what nobody has used for too long, and what is of those who may not be served any more.
-    pub(crate) fn sweep(&self, is_barred: impl Fn(&Principal) -> bool) {
+    /// Ends sessions that were idle for too long, and those of revoked principals.
+    pub(crate) fn sweep(&self, is_revoked: impl Fn(&ClientPrincipal) -> bool) {
         let mut expired = Vec::new();
         for (key, session) in &self.open.pin() {
             session.log.sweep(&self.clock);
-            let ends = is_barred(&session.comer.principal) || self.expired(session);
+            let ends = is_revoked(&session.identity.principal) || self.check_expired(session);
             expired.extend(ends.then_some(*key));
         }
         for key in expired {
@@ -166,42 +174,43 @@ impl Sessions {
         }
     }
 
-    fn expired(&self, session: &HttpSession) -> bool {
-        if session.busy() {
-            // Idleness is counted from when the last stream or request ended.
-            session.touched.store(self.clock.now(), Ordering::Relaxed);
+    fn check_expired(&self, session: &HttpSession) -> bool {
+        if session.is_busy() {
+            // Idle time counts from the end of the last stream or request.
+            session.last_used.store(self.clock.now(), Ordering::Relaxed);
             return false;
         }
-        self.clock.past(session.touched.load(Ordering::Relaxed), self.ttl)
+        self.clock.has_elapsed(session.last_used.load(Ordering::Relaxed), self.ttl)
     }
 
-    /// Ends the session among these that has been idle longest, if one is idle.
+    /// Ends the session that has been idle longest among the selected ones. Returns false if none
+    /// is idle.
     fn evict(&self, among: impl Fn(&HttpSession) -> bool) -> bool {
         let idle = {
             let open = self.open.pin();
-            let idle = open.iter().filter(|(_, session)| !session.busy() && among(session));
-            idle.min_by_key(|(_, session)| session.touched.load(Ordering::Relaxed))
+            let idle = open.iter().filter(|(_, session)| !session.is_busy() && among(session));
+            idle.min_by_key(|(_, session)| session.last_used.load(Ordering::Relaxed))
                 .map(|(key, _)| *key)
         };
         idle.is_some_and(|key| self.remove(&key))
     }
 
-    fn remove(&self, key: &Key) -> bool {
+    fn remove(&self, key: &HttpSessionId) -> bool {
         let removed = self.open.pin().remove(key).cloned();
         let Some(ended) = removed else { return false };
-        self.registry.leave(&ended.session);
+        self.sessions.close(&ended.session);
         ended.log.close();
         true
     }
 
-    /// How many requests are in flight in all sessions.
+    /// Returns how many requests are in flight in all sessions.
     pub(crate) fn in_flight(&self) -> usize {
         self.open.pin().values().map(|session| session.in_flight()).sum()
     }
 
-    /// Ends all of them.
-    pub(crate) fn end_all(&self) {
-        let keys: Vec<Key> = self.open.pin().keys().copied().collect();
+    /// Ends all sessions.
+    pub(crate) fn close_all(&self) {
+        let keys: Vec<HttpSessionId> = self.open.pin().keys().copied().collect();
         for key in keys {
             self.remove(&key);
         }

@@ -1,4 +1,4 @@
-//! An event stream as a response: what opens it, its events, signs of life, and its end.
+//! An event stream as a response body: its first bytes, its events, its keep-alives and its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,60 +7,61 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
-use toolgate_transport::refill::Refill;
+use toolgate_transport::chunked_message::ChunkedMessage;
 use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
-use super::clock::{Phase, Pulse};
+use super::clock::{ConnectionPhase, ConnectionState};
 use crate::Options;
-use crate::shares::Share;
+use crate::peer_quota::PeerQuotaGuard;
 
-/// Where the events of a stream come from.
-pub(crate) trait Feed: Send {
-    /// The next event, encoded; `None` at the end.
+/// A source of events for a stream.
+pub(crate) trait EventSource: Send {
+    /// Returns the next encoded event, or `None` at the end.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 
-    /// The id a client comes back with if the stream breaks off now; none if it cannot come back.
+    /// Returns the id for resuming the stream here, or `None` if it cannot be resumed.
     fn position(&self) -> Option<String>;
 }
 
-/// The next bytes of a large event; `None` at its end. One that cannot be read breaks off, and with
-/// it its stream: no reader takes half an event for a whole one.
-pub(crate) fn chunk(event: &mut Refill) -> Option<Bytes> {
-    event.chunk().unwrap_or_else(|error| {
-        tracing::warn!(target: "toolgate::gateway", %error, "a large answer cannot be read");
+/// Returns the next bytes of a large event, or `None` at its end. An event that cannot be read ends
+/// the stream before the event is complete, so that no client mistakes half an event for a whole
+/// one.
+pub(crate) fn next_chunk(event: &mut ChunkedMessage) -> Option<Bytes> {
+    event.next_chunk().unwrap_or_else(|error| {
+        tracing::warn!(target: "toolgate::gateway", %error, "cannot read a large answer");
         None
     })
 }
 
-/// When a stream speaks though nothing happens.
+/// When a stream sends something although no event occurs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct KeepAliveTiming {
     keep_alive: Duration,
-    /// After this silence the stream is closed, and the client comes back for the rest.
+    /// After this silence the stream is closed, and the client resumes it.
     poll_after: Option<Duration>,
-    /// What the primer says, for clients that know primers.
+    /// The retry interval in the priming event, for clients that support it.
     retry: Option<Duration>,
 }
 
-impl Pace {
-    /// The pace of a stream that carries a request's answer.
-    pub(crate) fn of_request(options: &Options, revision: Revision) -> Self {
-        let polled = revision.sse_polling();
+impl KeepAliveTiming {
+    /// Returns the timing of a stream that carries a request's answer.
+    pub(crate) fn for_request(options: &Options, revision: Revision) -> Self {
+        let polled = revision.has_sse_polling();
         Self {
             poll_after: options.poll_after.filter(|_| polled),
-            ..Self::standing(options, revision)
+            ..Self::for_standalone(options, revision)
         }
     }
 
-    /// The pace of a stream nobody can come back to.
-    pub(crate) fn unbroken(options: &Options) -> Self {
+    /// Returns the timing of a stream that cannot be resumed.
+    pub(crate) fn without_resume(options: &Options) -> Self {
         Self { keep_alive: options.keep_alive, poll_after: None, retry: None }
     }
 
-    /// The pace of a stream that stands as long as its client likes.
-    pub(crate) fn standing(options: &Options, revision: Revision) -> Self {
-        let polled = revision.sse_polling();
+    /// Returns the timing of a stream that stays open for as long as the client wants.
+    pub(crate) fn for_standalone(options: &Options, revision: Revision) -> Self {
+        let polled = revision.has_sse_polling();
         Self {
             keep_alive: options.keep_alive,
             poll_after: None,
@@ -70,77 +71,81 @@ impl Pace {
 }
 
 /// The body of an event stream.
-pub(crate) struct Events {
-    feed: Box<dyn Feed>,
-    pace: Pace,
-    opening: Option<Bytes>,
+pub(crate) struct EventStreamBody {
+    source: Box<dyn EventSource>,
+    timing: KeepAliveTiming,
+    preamble: Option<Bytes>,
     last_event: Instant,
-    /// Fires when something must be done though no event came.
+    /// Fires when a keep-alive or the end of the stream is due.
     timer: Pin<Box<Sleep>>,
-    pulse: Arc<Pulse>,
-    _share: Option<Share>,
+    connection: Arc<ConnectionState>,
+    _quota: Option<PeerQuotaGuard>,
 }
 
-impl Events {
-    pub(crate) fn new(feed: impl Feed + 'static, pace: Pace, pulse: Arc<Pulse>) -> Self {
+impl EventStreamBody {
+    pub(crate) fn new(
+        source: impl EventSource + 'static,
+        timing: KeepAliveTiming,
+        connection: Arc<ConnectionState>,
+    ) -> Self {
         let now = Instant::now();
-        // Clients older than primers may take an event without data for a broken message.
-        let opening = match (pace.retry, feed.position()) {
+        // Clients without support for priming may fail on an event without data.
+        let preamble = match (timing.retry, source.position()) {
             (Some(retry), Some(position)) => {
-                sse::primer(&position, u64::try_from(retry.as_millis()).unwrap_or(u64::MAX))
+                sse::priming_event(&position, u64::try_from(retry.as_millis()).unwrap_or(u64::MAX))
             }
             _ => sse::keep_alive(),
         };
         Self {
-            feed: Box::new(feed),
-            pace,
-            opening: Some(opening),
+            source: Box::new(source),
+            timing,
+            preamble: Some(preamble),
             last_event: now,
-            timer: Box::pin(sleep_until(due(pace, now, now))),
-            pulse,
-            _share: None,
+            timer: Box::pin(sleep_until(next_deadline(timing, now, now))),
+            connection,
+            _quota: None,
         }
     }
 
-    /// The same, counted for its client as long as it is open.
-    pub(crate) fn counted(mut self, share: Share) -> Self {
-        self._share = Some(share);
+    /// Returns the same stream, which holds this quota while it is open.
+    pub(crate) fn with_quota(mut self, quota: PeerQuotaGuard) -> Self {
+        self._quota = Some(quota);
         self
     }
 
-    /// The next bytes of the stream.
+    /// Returns the next bytes of the stream.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(opening) = self.opening.take() {
-            return Poll::Ready(Some(opening));
+        if let Some(preamble) = self.preamble.take() {
+            return Poll::Ready(Some(preamble));
         }
-        if let Poll::Ready(event) = self.feed.poll_next(context) {
+        if let Poll::Ready(event) = self.source.poll_next(context) {
             self.last_event = Instant::now();
-            self.rest(self.last_event);
+            self.reset_timer(self.last_event);
             return Poll::Ready(event);
         }
         ready!(self.timer.as_mut().poll(context));
         let now = Instant::now();
-        if self.pace.poll_after.is_some_and(|after| now >= self.last_event + after) {
+        if self.timing.poll_after.is_some_and(|after| now >= self.last_event + after) {
             return Poll::Ready(None);
         }
-        self.rest(now);
+        self.reset_timer(now);
         Poll::Ready(Some(sse::keep_alive()))
     }
 
-    fn rest(&mut self, last_sign: Instant) {
-        let due = due(self.pace, self.last_event, last_sign);
+    fn reset_timer(&mut self, last_sign: Instant) {
+        let due = next_deadline(self.timing, self.last_event, last_sign);
         self.timer.as_mut().reset(due);
     }
 }
 
-impl Drop for Events {
+impl Drop for EventStreamBody {
     fn drop(&mut self) {
-        self.pulse.enter(Phase::Idle);
+        self.connection.set_phase(ConnectionPhase::Idle);
     }
 }
 
-/// When something must be done though no event came.
-fn due(pace: Pace, last_event: Instant, last_sign: Instant) -> Instant {
-    let alive = last_sign + pace.keep_alive;
-    pace.poll_after.map_or(alive, |after| alive.min(last_event + after))
+/// Returns when a keep-alive or the end of the stream is due.
+fn next_deadline(timing: KeepAliveTiming, last_event: Instant, last_sign: Instant) -> Instant {
+    let alive = last_sign + timing.keep_alive;
+    timing.poll_after.map_or(alive, |after| alive.min(last_event + after))
 }

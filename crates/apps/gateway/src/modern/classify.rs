@@ -1,35 +1,37 @@
-//! Which era a message belongs to: the body decides, and what its carrier says must agree.
+//! Decides which era a message belongs to. The body decides, and the version header must agree.
 //!
-//! A claim to be modern is held to its word: a broken envelope is an error and never read as a
-//! message of an older revision.
+//! A message with any part of a modern envelope is modern. If the envelope is broken, the message
+//! is rejected and never treated as a legacy message.
 
-use toolgate_wire::{Era, Frame, Kind, Message, Revision, WireError, meta, method, scan};
+use toolgate_wire::{
+    Era, Frame, MessageKind, MessageOrBatch, Revision, WireError, meta, method, scan,
+};
 
-use super::envelope::{Claim, Envelope, missing};
-use super::{Fault, SUPPORTED};
+use super::envelope::{EnvelopeParser, RequestEnvelope, missing_member};
+use super::{RequestError, SUPPORTED_REVISION};
 
 /// The header that must agree with the body.
 const HEADER: &str = "MCP-Protocol-Version";
 
-/// What the carrier says of a message's revision.
+/// The protocol version that the transport declares for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Label<'a> {
-    /// It has no place to say it: lines.
+pub(crate) enum VersionHeader<'a> {
+    /// The transport has no headers (lines).
     None,
-    /// It should have said it, once and legibly, and did not.
+    /// The header is missing, repeated or not text.
     Unclear,
-    /// This.
+    /// The header names this version.
     Version(&'a str),
 }
 
-impl Label<'_> {
-    /// Whether it names a revision without sessions.
+impl VersionHeader<'_> {
+    /// Returns true if the header names a revision without sessions.
     pub(crate) fn is_modern(self) -> bool {
         let Self::Version(version) = self else { return false };
         version.parse().is_ok_and(|revision: Revision| revision.era() == Era::Modern)
     }
 
-    fn agrees(self, version: &str) -> bool {
+    fn matches_version(self, version: &str) -> bool {
         match self {
             Self::None => true,
             Self::Unclear => false,
@@ -38,116 +40,128 @@ impl Label<'_> {
     }
 }
 
-/// What a message is.
+/// The kind of a message, by era.
 #[derive(Debug)]
-pub(crate) enum Speech {
-    /// Part of a session of an older revision.
+pub(crate) enum MessageEra {
+    /// A message of a legacy session.
     Legacy,
     /// A modern request.
-    Request(Envelope),
+    ModernRequest(RequestEnvelope),
     /// A modern notification.
-    Notice,
+    ModernNotification,
 }
 
-impl Speech {
-    /// Tells modern messages from others. Under `strict` those of the other era are refused.
-    pub(crate) fn of(
-        message: &Message,
-        label: Label<'_>,
+impl MessageEra {
+    /// Classifies a message. Under `strict`, messages of the other era are rejected.
+    pub(crate) fn from_message(
+        message: &MessageOrBatch,
+        header: VersionHeader<'_>,
         strict: Option<Revision>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, RequestError> {
         match message {
-            Message::One(frame) => classify(frame, label, strict),
-            Message::Batch(messages) => {
-                refuse_in_batch(messages, label, strict).map(|()| Self::Legacy)
+            MessageOrBatch::One(frame) => classify(frame, header, strict),
+            MessageOrBatch::Batch(messages) => {
+                reject_modern_batch(messages, header, strict).map(|()| Self::Legacy)
             }
         }
     }
 }
 
-fn classify(frame: &Frame, label: Label<'_>, strict: Option<Revision>) -> Result<Speech, Fault> {
+fn classify(
+    frame: &Frame,
+    header: VersionHeader<'_>,
+    strict: Option<Revision>,
+) -> Result<MessageEra, RequestError> {
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
     match frame.kind() {
-        Kind::Request => match Claim::of(frame) {
-            Some(claim) => modern(frame, &claim, label, strict).map(Speech::Request),
-            None if label.is_modern() => Err(missing(frame, meta::PROTOCOL_VERSION)),
-            None if modern_only => Err(outdated(frame)),
-            None => Ok(Speech::Legacy),
+        MessageKind::Request => match EnvelopeParser::new(frame) {
+            Some(parser) => {
+                modern_envelope(frame, &parser, header, strict).map(MessageEra::ModernRequest)
+            }
+            None if header.is_modern() => Err(missing_member(frame, meta::PROTOCOL_VERSION)),
+            None if modern_only => Err(legacy_rejected(frame)),
+            None => Ok(MessageEra::Legacy),
         },
-        Kind::Notification if label.is_modern() || modern_only => Ok(Speech::Notice),
-        Kind::Notification if Claim::of(frame).is_some() => Ok(Speech::Notice),
-        Kind::Response | Kind::Failure if label.is_modern() || modern_only => Err(Fault::unfit(
-            None,
-            "answers come with the retry of the request that was asked, in inputResponses",
-        )),
-        _ => Ok(Speech::Legacy),
+        MessageKind::Notification if header.is_modern() || modern_only => {
+            Ok(MessageEra::ModernNotification)
+        }
+        MessageKind::Notification if EnvelopeParser::new(frame).is_some() => {
+            Ok(MessageEra::ModernNotification)
+        }
+        MessageKind::Response | MessageKind::Failure if header.is_modern() || modern_only => {
+            Err(RequestError::invalid_request(
+                None,
+                "2026-07-28 takes no responses; send answers as inputResponses in a retry",
+            ))
+        }
+        _ => Ok(MessageEra::Legacy),
     }
 }
 
-/// Refuses an array with a modern message in it, or under a modern label.
-fn refuse_in_batch(
+/// Rejects a batch that contains a modern message or has a modern version header.
+fn reject_modern_batch(
     messages: &[Result<Frame, WireError>],
-    label: Label<'_>,
+    header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<(), Fault> {
-    let modern = messages.iter().flatten().any(|frame| Claim::of(frame).is_some());
+) -> Result<(), RequestError> {
+    let modern = messages.iter().flatten().any(|frame| EnvelopeParser::new(frame).is_some());
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
-    match modern || modern_only || label.is_modern() {
-        true => Err(Fault::unfit(None, "batches are not part of 2026-07-28")),
+    match modern || modern_only || header.is_modern() {
+        true => Err(RequestError::invalid_request(None, "batches are not part of 2026-07-28")),
         false => Ok(()),
     }
 }
 
-fn modern(
+fn modern_envelope(
     frame: &Frame,
-    claim: &Claim<'_>,
-    label: Label<'_>,
+    parser: &EnvelopeParser<'_>,
+    header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<Envelope, Fault> {
-    let Some(version) = claim.version() else {
-        return Err(missing(frame, meta::PROTOCOL_VERSION));
+) -> Result<RequestEnvelope, RequestError> {
+    let Some(version) = parser.version() else {
+        return Err(missing_member(frame, meta::PROTOCOL_VERSION));
     };
     if let Some(only) = strict.filter(|only| only.era() == Era::Legacy) {
-        return Err(Fault::version(frame, &version, only));
+        return Err(RequestError::unsupported_version(frame, &version, only));
     }
-    if !label.agrees(&version) {
-        return Err(Fault::header(frame, HEADER));
+    if !header.matches_version(&version) {
+        return Err(RequestError::header_mismatch(frame, HEADER));
     }
-    if version != SUPPORTED.as_str() {
-        return Err(Fault::version(frame, &version, SUPPORTED));
+    if version != SUPPORTED_REVISION.as_str() {
+        return Err(RequestError::unsupported_version(frame, &version, SUPPORTED_REVISION));
     }
-    claim.open(frame)
+    parser.parse(frame)
 }
 
-/// A message of an older revision, where none is served.
-fn outdated(frame: &Frame) -> Fault {
+/// Returns the error for a legacy message where only modern ones are supported.
+fn legacy_rejected(frame: &Frame) -> RequestError {
     match frame.is(method::INITIALIZE) {
         true => {
-            let asked = scan::text(frame.params().unwrap_or_default(), "protocolVersion");
-            Fault::version(frame, &asked.unwrap_or_default(), SUPPORTED)
+            let asked = scan::member_text(frame.params().unwrap_or_default(), "protocolVersion");
+            RequestError::unsupported_version(frame, &asked.unwrap_or_default(), SUPPORTED_REVISION)
         }
-        false => missing(frame, meta::PROTOCOL_VERSION),
+        false => missing_member(frame, meta::PROTOCOL_VERSION),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolgate_wire::Limits;
+    use toolgate_wire::MessageLimits;
 
     use super::*;
 
-    const MODERN: Label<'_> = Label::Version("2026-07-28");
-    const OLD: Label<'_> = Label::Version("2025-11-25");
+    const MODERN: VersionHeader<'_> = VersionHeader::Version("2026-07-28");
+    const OLD: VersionHeader<'_> = VersionHeader::Version("2025-11-25");
 
-    fn judged(message: &Value, label: Label<'_>, strict: Option<Revision>) -> String {
+    fn judged(message: &Value, header: VersionHeader<'_>, strict: Option<Revision>) -> String {
         let bytes = message.to_string().into();
-        let frame = Frame::parse(bytes, &Limits::default()).unwrap();
-        match classify(&frame, label, strict) {
-            Ok(Speech::Legacy) => "legacy".into(),
-            Ok(Speech::Request(_)) => "request".into(),
-            Ok(Speech::Notice) => "notice".into(),
-            Err(fault) => fault.code().to_string(),
+        let frame = Frame::parse(bytes, &MessageLimits::default()).unwrap();
+        match classify(&frame, header, strict) {
+            Ok(MessageEra::Legacy) => "legacy".into(),
+            Ok(MessageEra::ModernRequest(_)) => "request".into(),
+            Ok(MessageEra::ModernNotification) => "notice".into(),
+            Err(error) => error.code().to_string(),
         }
     }
 
@@ -165,16 +179,16 @@ mod tests {
         let bare = request("tools/list", json!({"progressToken": 1}));
         let rows = [
             (&whole, MODERN, "request"),
-            (&whole, Label::None, "request"),
-            (&whole, Label::Unclear, "-32020"),
+            (&whole, VersionHeader::None, "request"),
+            (&whole, VersionHeader::Unclear, "-32020"),
             (&whole, OLD, "-32020"),
             (&bare, MODERN, "-32602"),
             (&bare, OLD, "legacy"),
-            (&bare, Label::Unclear, "legacy"),
-            (&bare, Label::None, "legacy"),
+            (&bare, VersionHeader::Unclear, "legacy"),
+            (&bare, VersionHeader::None, "legacy"),
         ];
-        for (message, label, expected) in rows {
-            assert_eq!(judged(message, label, None), expected, "{message} {label:?}");
+        for (message, header, expected) in rows {
+            assert_eq!(judged(message, header, None), expected, "{message} {header:?}");
         }
     }
 
@@ -182,7 +196,7 @@ mod tests {
     fn every_method_with_an_envelope_is_modern() {
         for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "x/y"] {
             let message = request(method, envelope("2026-07-28".into()));
-            assert_eq!(judged(&message, Label::None, None), "request", "{method}");
+            assert_eq!(judged(&message, VersionHeader::None, None), "request", "{method}");
         }
     }
 
@@ -207,7 +221,7 @@ mod tests {
         ];
         for (broken, expected) in rows {
             let message = request("tools/list", broken);
-            assert_eq!(judged(&message, Label::None, None), expected, "{message}");
+            assert_eq!(judged(&message, VersionHeader::None, None), expected, "{message}");
         }
     }
 
@@ -221,8 +235,8 @@ mod tests {
         assert_eq!(judged(&modern, MODERN, old_only), "-32022");
         assert_eq!(judged(&old, OLD, old_only), "legacy");
         assert_eq!(judged(&modern, MODERN, modern_only), "request");
-        assert_eq!(judged(&old, Label::Unclear, modern_only), "-32022");
-        assert_eq!(judged(&other, Label::None, modern_only), "-32602");
+        assert_eq!(judged(&old, VersionHeader::Unclear, modern_only), "-32022");
+        assert_eq!(judged(&other, VersionHeader::None, modern_only), "-32602");
     }
 
     #[test]
@@ -232,22 +246,23 @@ mod tests {
         assert_eq!(judged(&answer, MODERN, None), "-32600");
         assert_eq!(judged(&answer, OLD, None), "legacy");
         assert_eq!(judged(&notice, MODERN, None), "notice");
-        assert_eq!(judged(&notice, Label::None, None), "legacy");
+        assert_eq!(judged(&notice, VersionHeader::None, None), "legacy");
     }
 
     #[test]
     fn an_array_with_a_modern_message_is_refused_whole() {
         let frames = |messages: Vec<Value>| -> Vec<Result<Frame, WireError>> {
-            let parse =
-                |message: Value| Frame::parse(message.to_string().into(), &Limits::default());
+            let parse = |message: Value| {
+                Frame::parse(message.to_string().into(), &MessageLimits::default())
+            };
             messages.into_iter().map(parse).collect()
         };
         let old = request("ping", json!({}));
         let modern = request("tools/list", envelope("2026-07-28".into()));
         let mixed = frames(vec![old.clone(), modern]);
         let legacy = frames(vec![old.clone(), old]);
-        assert!(refuse_in_batch(&mixed, OLD, None).is_err());
-        assert!(refuse_in_batch(&legacy, OLD, None).is_ok());
-        assert!(refuse_in_batch(&legacy, MODERN, None).is_err());
+        assert!(reject_modern_batch(&mixed, OLD, None).is_err());
+        assert!(reject_modern_batch(&legacy, OLD, None).is_ok());
+        assert!(reject_modern_batch(&legacy, MODERN, None).is_err());
     }
 }

@@ -1,64 +1,74 @@
-//! What each modern request means.
+//! Dispatches modern requests by method.
 
 use std::sync::Arc;
 
 use toolgate_model::CapabilityKind;
-use toolgate_wire::{Frame, OwnedId, code, method};
+use toolgate_wire::{Frame, OwnedRequestId, code, method};
 
-use super::asking::Answers;
-use super::call::{Call, Round};
-use super::retry::{self, Retry};
-use super::running::{Flight, Running, Work};
-use super::visitors::TurnedAway;
-use super::{Envelope, Exchange, Fault, Modern, Visitor, canonical, discover};
-use crate::peer::Peer;
-use crate::principal::Comer;
-use crate::session::{Carriage, Reply, has_cursor, listed};
+use super::call::{CallRound, ModernCall};
+use super::questions::InputResponses;
+use super::retry::{self, RetryParams};
+use super::running_call::{InFlightGuard, ModernCallWork, ModernRunningCall};
+use super::stateless_clients::StatelessClientError;
+use super::{
+    ModernExchange, ModernHandler, RequestEnvelope, RequestError, StatelessClient, discover,
+    request_digest,
+};
+use crate::peer::ConnectionPeer;
+use crate::principal::ClientIdentity;
+use crate::session::{ResponseMode, RpcResponse, has_cursor, listed_kind};
 
-/// A request, and whoever sends it.
-pub(crate) struct Visit {
-    pub(crate) visitor: Arc<Visitor>,
-    pub(crate) envelope: Envelope,
-    pub(crate) carriage: Carriage,
-    /// The other end of the connection it came on.
-    pub(crate) peer: Arc<Peer>,
+/// The sender of a request and the form of its response.
+pub(crate) struct ModernRequestContext {
+    pub(crate) client: Arc<StatelessClient>,
+    pub(crate) envelope: RequestEnvelope,
+    pub(crate) response_mode: ResponseMode,
+    /// The peer of the connection that the request came on.
+    pub(crate) peer: Arc<ConnectionPeer>,
 }
 
-impl Modern {
-    /// Whoever sends such a request.
-    pub(crate) fn visitor(
+impl ModernHandler {
+    /// Returns the client that sent a request.
+    pub(crate) fn find_client(
         &self,
-        comer: Comer,
-        envelope: &Envelope,
+        identity: ClientIdentity,
+        envelope: &RequestEnvelope,
         request: &Frame,
-    ) -> Result<Arc<Visitor>, Fault> {
+    ) -> Result<Arc<StatelessClient>, RequestError> {
         let id = || request.id().map(|id| id.to_owned());
-        self.visitors.find(comer, envelope).map_err(|turned| match turned {
-            TurnedAway::Full => Fault::unfit(id(), "too many different clients are busy here"),
-            TurnedAway::Refused(refusal) => Fault::refused(id(), refusal),
+        self.clients.find_or_create(identity, envelope).map_err(|error| match error {
+            StatelessClientError::Full => {
+                RequestError::invalid_request(id(), "too many different clients are active")
+            }
+            StatelessClientError::Refused(refusal) => RequestError::from_gate_error(id(), refusal),
         })
     }
 
-    /// Begins to answer a request.
-    pub(crate) fn request(&self, request: Frame, visit: Visit) -> Exchange {
+    /// Starts to answer a request.
+    pub(crate) fn handle_request(
+        &self,
+        request: Frame,
+        context: ModernRequestContext,
+    ) -> ModernExchange {
         let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
         else {
-            let fault = Fault::unfit(None, "a request has an id and a method");
-            return Exchange::Answered(fault.into_reply());
+            let error =
+                RequestError::invalid_request(None, "a request must have an id and a method");
+            return ModernExchange::Answered(error.into_response());
         };
-        if let Some(kind) = listed(&name) {
-            return self.list(request, id, kind, visit);
+        if let Some(kind) = listed_kind(&name) {
+            return self.start_list(request, id, kind, context);
         }
         match name.as_ref() {
             method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ => {
-                self.interactive(request, id, visit)
+                self.start_interactive(request, id, context)
             }
             method::SERVER_DISCOVER => {
-                let result = discover::result(self.upstreams.as_ref(), &visit.visitor.caller);
-                Exchange::Answered(Reply::result(&id, &result))
+                let result = discover::discover_result(self.gate.as_ref(), &context.client.caller);
+                ModernExchange::Answered(RpcResponse::result(&id, &result))
             }
-            method::SUBSCRIPTIONS_LISTEN => self.listen(&request, id, visit),
-            // What this revision has no more, whatever the servers behind us still know.
+            method::SUBSCRIPTIONS_LISTEN => self.listen(&request, id, context),
+            // 2026-07-28 has removed these methods, even if servers still support them.
             method::INITIALIZE
             | method::PING
             | method::LOGGING_SET_LEVEL
@@ -67,69 +77,100 @@ impl Modern {
             | method::TASKS_LIST
             | method::TASKS_RESULT => {
                 let error = format!("Method not found: {name}");
-                Exchange::Answered(Reply::failure(&id, code::METHOD_NOT_FOUND, &error))
+                ModernExchange::Answered(RpcResponse::failure(&id, code::METHOD_NOT_FOUND, &error))
             }
-            _ => self.pass(request, id, visit, None),
+            _ => self.start_call(request, id, context, None),
         }
     }
 
-    /// A request that may be answered with questions, or bring the answers to some.
-    fn interactive(&self, request: Frame, id: OwnedId, visit: Visit) -> Exchange {
-        let refused =
-            |reason: &str| Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, reason));
-        let retry = match Retry::of(&request) {
-            Ok(None) => return self.pass(request, id, visit, Some(Answers::new())),
+    /// Starts a request that may be answered with questions, or resumes a call with their answers.
+    fn start_interactive(
+        &self,
+        request: Frame,
+        id: OwnedRequestId,
+        context: ModernRequestContext,
+    ) -> ModernExchange {
+        let refused = |reason: &str| {
+            ModernExchange::Answered(RpcResponse::failure(&id, code::INVALID_PARAMS, reason))
+        };
+        let retry = match RetryParams::parse(&request) {
+            Ok(None) => return self.start_call(request, id, context, Some(InputResponses::new())),
             Ok(Some(retry)) => retry,
             Err(reason) => return refused(reason),
         };
-        let (asked, visitor) = (canonical::digest(&request), &visit.visitor);
+        let (digest, client) = (request_digest::digest(&request), &context.client);
         let waiting = match &retry.state {
-            Some(state) => self.parking.claim(state, visitor, &asked).map(Some),
-            None => Ok(self.parking.alike(visitor.caller.id, &asked)),
+            Some(state) => self.parked_calls.claim(state, client, &digest).map(Some),
+            None => Ok(self.parked_calls.claim_by_request(client.caller.id, &digest)),
         };
         let answers = retry.answers;
         match waiting {
-            Err(lost) => refused(&lost.to_string()),
+            Err(error) => refused(&error.to_string()),
             Ok(Some(running)) => {
-                let round = Round::new(&request, &visit);
-                let back = (answers, Flight::begin(&self.flights));
-                self.exchange(running.resume(id, round, back))
+                let round = CallRound::new(&request, &context);
+                let back = (answers, InFlightGuard::new(&self.in_flight_count));
+                self.new_exchange(running.resume(id, round, back))
             }
-            // Nothing waits: a new call, whose client knows beforehand what it will be asked.
-            Ok(None) => match retry::bare(&request) {
-                Ok(bare) => self.pass(bare, id, visit, Some(answers)),
-                Err(_) => refused("params cannot be read"),
+            // No call waits for these answers: this is a new call with answers to expected
+            // questions.
+            Ok(None) => match retry::strip_retry_params(&request) {
+                Ok(bare) => self.start_call(bare, id, context, Some(answers)),
+                Err(_) => refused("cannot parse params"),
             },
         }
     }
 
-    /// Hands a request to the gate. `given` are answers to what may be asked; none if nothing may.
-    fn pass(&self, request: Frame, id: OwnedId, visit: Visit, given: Option<Answers>) -> Exchange {
-        let caller = visit.visitor.caller.clone();
-        let round = Round::new(&request, &visit);
-        let visitor = visit.visitor;
-        let may_ask = given.is_some();
-        let call = Arc::new(Call::new(visitor, may_ask, round, given.unwrap_or_default()));
-        let pass = self.upstreams.clone().pass(request.clone(), caller, call.clone());
-        self.run(request, id, call, Work::Pass(pass))
+    /// Passes a request to the gate. `early_answers` is `None` if the request may not be answered
+    /// with questions.
+    fn start_call(
+        &self,
+        request: Frame,
+        id: OwnedRequestId,
+        context: ModernRequestContext,
+        early_answers: Option<InputResponses>,
+    ) -> ModernExchange {
+        let caller = context.client.caller.clone();
+        let round = CallRound::new(&request, &context);
+        let client = context.client;
+        let may_ask = early_answers.is_some();
+        let call =
+            Arc::new(ModernCall::new(client, may_ask, round, early_answers.unwrap_or_default()));
+        let pass = self.gate.clone().pass(request.clone(), caller, call.clone());
+        self.start_exchange(request, id, call, ModernCallWork::Call(pass))
     }
 
-    fn list(&self, request: Frame, id: OwnedId, kind: CapabilityKind, visit: Visit) -> Exchange {
+    fn start_list(
+        &self,
+        request: Frame,
+        id: OwnedRequestId,
+        kind: CapabilityKind,
+        context: ModernRequestContext,
+    ) -> ModernExchange {
         if has_cursor(&request) {
-            return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, "unknown cursor"));
+            return ModernExchange::Answered(RpcResponse::failure(
+                &id,
+                code::INVALID_PARAMS,
+                "unknown cursor",
+            ));
         }
-        let list = self.upstreams.clone().list(kind, visit.visitor.caller.clone());
-        let round = Round::new(&request, &visit);
-        let call = Arc::new(Call::new(visit.visitor, false, round, Answers::new()));
-        self.run(request, id, call, Work::List(list))
+        let list = self.gate.clone().list(kind, context.client.caller.clone());
+        let round = CallRound::new(&request, &context);
+        let call = Arc::new(ModernCall::new(context.client, false, round, InputResponses::new()));
+        self.start_exchange(request, id, call, ModernCallWork::List(list))
     }
 
-    fn run(&self, request: Frame, id: OwnedId, call: Arc<Call>, work: Work) -> Exchange {
-        let flight = Flight::begin(&self.flights);
-        self.exchange(Running::new(request, id, call, work, flight))
+    fn start_exchange(
+        &self,
+        request: Frame,
+        id: OwnedRequestId,
+        call: Arc<ModernCall>,
+        work: ModernCallWork,
+    ) -> ModernExchange {
+        let in_flight = InFlightGuard::new(&self.in_flight_count);
+        self.new_exchange(ModernRunningCall::new(request, id, call, work, in_flight))
     }
 
-    fn exchange(&self, running: Running) -> Exchange {
-        Exchange::Running(Box::new(running), self.parking.clone())
+    fn new_exchange(&self, running: ModernRunningCall) -> ModernExchange {
+        ModernExchange::Running(Box::new(running), self.parked_calls.clone())
     }
 }

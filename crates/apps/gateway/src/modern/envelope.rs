@@ -1,7 +1,7 @@
-//! What a message's `_meta` says of its sender: the envelope of a modern request.
+//! The envelope of a modern request: the members of `_meta` that describe its client.
 //!
-//! Its places were noted when the message was read. Values stay the bytes they came in; only the
-//! version and the log level are understood here.
+//! The parser of the message has already located them. Their values stay raw bytes; only the
+//! version and the log level are decoded here.
 
 use std::borrow::Cow;
 
@@ -9,68 +9,76 @@ use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, Span, meta, string};
 
-use super::Fault;
+use super::RequestError;
 
-/// What a request says of its client.
+/// The description of the client in a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Envelope {
-    /// What the client can do, raw.
+pub(crate) struct RequestEnvelope {
+    /// The client's capabilities, raw.
     pub(crate) capabilities: Bytes,
-    /// What the client calls itself, raw; empty if it does not say.
+    /// The client's `clientInfo`, raw. Empty if it is missing.
     pub(crate) client: Bytes,
-    /// The least level of log lines the request wants; none if it wants none at all.
+    /// The lowest level of log messages that the request wants, or `None` if it wants none.
     pub(crate) level: Option<LogLevel>,
 }
 
-/// The envelope of a message that has one, whole or not.
+/// Parses the envelope of a message. The envelope may be incomplete.
 #[derive(Debug)]
-pub(crate) struct Claim<'a> {
+pub(crate) struct EnvelopeParser<'a> {
     bytes: &'a [u8],
-    at: meta::Claim,
+    members: meta::ClientMetaSpans,
 }
 
-impl<'a> Claim<'a> {
-    /// The claim of a message to be modern, rightly or not: any member of the envelope is one.
-    pub(crate) fn of(frame: &'a Frame) -> Option<Self> {
-        let at = frame.claim();
-        at.is_made().then_some(Self { bytes: frame.bytes(), at })
+impl<'a> EnvelopeParser<'a> {
+    /// Returns a parser if the message contains any member of the envelope, and so claims to be
+    /// modern.
+    pub(crate) fn new(frame: &'a Frame) -> Option<Self> {
+        let at = frame.client_meta_spans();
+        at.has_any().then_some(Self { bytes: frame.bytes(), members: at })
     }
 
-    /// The version it claims; none if it is not there or no string.
+    /// Returns the version in the envelope, or `None` if it is missing or not a string.
     pub(crate) fn version(&self) -> Option<Cow<'a, str>> {
-        string::decode(self.at.version?.of(self.bytes))
+        string::decode(self.members.version?.slice(self.bytes))
     }
 
-    /// The envelope, if nothing of it is missing or malformed.
-    pub(crate) fn open(&self, frame: &Frame) -> Result<Envelope, Fault> {
-        let capabilities = self.object(frame, self.at.capabilities, meta::CLIENT_CAPABILITIES)?;
+    /// Returns the envelope, or an error if a member is missing or malformed.
+    pub(crate) fn parse(&self, frame: &Frame) -> Result<RequestEnvelope, RequestError> {
+        let capabilities =
+            self.object(frame, self.members.capabilities, meta::CLIENT_CAPABILITIES)?;
         let Some(capabilities) = capabilities else {
-            return Err(missing(frame, meta::CLIENT_CAPABILITIES));
+            return Err(missing_member(frame, meta::CLIENT_CAPABILITIES));
         };
-        let client = self.object(frame, self.at.client, meta::CLIENT_INFO)?.unwrap_or_default();
-        let level = self.at.level.map(|at| {
-            let level = string::decode(at.of(self.bytes));
+        let client =
+            self.object(frame, self.members.client, meta::CLIENT_INFO)?.unwrap_or_default();
+        let level = self.members.level.map(|at| {
+            let level = string::decode(at.slice(self.bytes));
             level
                 .and_then(|level| level.parse().ok())
-                .ok_or_else(|| malformed(frame, meta::LOG_LEVEL))
+                .ok_or_else(|| malformed_member(frame, meta::LOG_LEVEL))
         });
-        Ok(Envelope { capabilities, client, level: level.transpose()? })
+        Ok(RequestEnvelope { capabilities, client, level: level.transpose()? })
     }
 
-    fn object(&self, frame: &Frame, at: Option<Span>, key: &str) -> Result<Option<Bytes>, Fault> {
+    fn object(
+        &self,
+        frame: &Frame,
+        at: Option<Span>,
+        key: &str,
+    ) -> Result<Option<Bytes>, RequestError> {
         let Some(at) = at else { return Ok(None) };
-        match at.of(self.bytes).first() {
+        match at.slice(self.bytes).first() {
             Some(b'{') => Ok(Some(frame.bytes().slice(at.start()..at.end()))),
-            _ => Err(malformed(frame, key)),
+            _ => Err(malformed_member(frame, key)),
         }
     }
 }
 
-/// The fault of an envelope without one of its members.
-pub(crate) fn missing(frame: &Frame, key: &str) -> Fault {
-    Fault::envelope(frame, format!("params._meta lacks {key}"))
+/// Returns the error for an envelope without the member `key`.
+pub(crate) fn missing_member(frame: &Frame, key: &str) -> RequestError {
+    RequestError::invalid_envelope(frame, format!("params._meta lacks {key}"))
 }
 
-fn malformed(frame: &Frame, key: &str) -> Fault {
-    Fault::envelope(frame, format!("{key} in params._meta is malformed"))
+fn malformed_member(frame: &Frame, key: &str) -> RequestError {
+    RequestError::invalid_envelope(frame, format!("{key} in params._meta is malformed"))
 }

@@ -1,87 +1,101 @@
-//! `subscriptions/listen`: a request that is answered with changes for as long as it is open.
+//! `subscriptions/listen`: a request that sends changes to its client for as long as it is open.
 //!
-//! First the servers are asked for the resources it names, then the client is told what it will
-//! hear of, then it hears of it. It ends when the client closes it, or with a last result when the
-//! gateway does.
+//! The gateway subscribes to the requested resources, acknowledges what it will report, and then
+//! reports changes. The request ends when the client closes it, or with a final response when the
+//! gateway ends it.
 
 use std::task::{Context, Poll, ready};
 
 use futures_util::future::BoxFuture;
-use toolgate_wire::{Frame, OwnedId, build, code, method};
+use toolgate_wire::{Frame, OwnedRequestId, build, code, method};
 
-use super::filter::Filter;
-use super::listeners::{Entered, Listener};
-use super::subscriptions::Held;
-use super::{Exchange, Modern, Visit};
-use crate::session::{Reply, Step};
+use super::listen_subscribers::{ListenSubscriber, ListenSubscriberGuard};
+use super::notification_filter::NotificationFilter;
+use super::subscription_counts::SubscriptionGuard;
+use super::{ModernExchange, ModernHandler, ModernRequestContext};
+use crate::session::{ExchangeStep, RpcResponse};
 
-/// An open listen.
-pub(crate) struct Listening {
-    entered: Entered,
-    honoured: Filter,
-    opening: Option<BoxFuture<'static, Held>>,
-    held: Option<Held>,
+/// An open listen request.
+pub(crate) struct ListenExchange {
+    subscriber: ListenSubscriberGuard,
+    accepted: NotificationFilter,
+    subscribing: Option<BoxFuture<'static, SubscriptionGuard>>,
+    subscriptions: Option<SubscriptionGuard>,
 }
 
-impl Modern {
-    /// Begins to answer a listen request.
-    pub(super) fn listen(&self, request: &Frame, id: OwnedId, visit: Visit) -> Exchange {
-        let filter = match Filter::of(request.params().unwrap_or_default()) {
+impl ModernHandler {
+    /// Starts to answer a listen request.
+    pub(super) fn listen(
+        &self,
+        request: &Frame,
+        id: OwnedRequestId,
+        context: ModernRequestContext,
+    ) -> ModernExchange {
+        let filter = match NotificationFilter::parse(request.params().unwrap_or_default()) {
             Ok(filter) => filter,
             Err(reason) => {
-                return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, reason));
+                return ModernExchange::Answered(RpcResponse::failure(
+                    &id,
+                    code::INVALID_PARAMS,
+                    reason,
+                ));
             }
         };
-        let caller = &visit.visitor.caller;
-        let mut filter = filter.within(&self.upstreams.capabilities(caller), &caller.capabilities);
-        filter.tasks.retain(|task| self.upstreams.watch_task(caller, task));
-        let listener = Listener::new(id.clone(), (&visit).into(), filter.clone());
-        let Some(entered) = self.listeners.enter(listener) else {
-            let error = "too many listens are open";
-            return Exchange::Answered(Reply::failure(&id, code::INVALID_REQUEST, error));
+        let caller = &context.client.caller;
+        let mut filter = filter.restrict_to(&self.gate.capabilities(caller), &caller.capabilities);
+        filter.tasks.retain(|task| self.gate.watch_task(caller, task));
+        let subscriber = ListenSubscriber::new(id.clone(), (&context).into(), filter.clone());
+        let Some(subscriber) = self.subscribers.insert(subscriber) else {
+            let error = "too many listen requests are open";
+            return ModernExchange::Answered(RpcResponse::failure(
+                &id,
+                code::INVALID_REQUEST,
+                error,
+            ));
         };
-        let mut held = Held::new(self.upstreams.clone(), visit.visitor);
+        let mut subscriptions = SubscriptionGuard::new(self.gate.clone(), context.client);
         let uris = filter.uris.clone();
-        let opening = Box::pin(async move {
+        let subscribing = Box::pin(async move {
             for uri in uris {
-                held.begin(uri).await;
+                subscriptions.subscribe(uri).await;
             }
-            held
+            subscriptions
         });
-        let opening: BoxFuture<'static, Held> = opening;
-        Exchange::Listening(Box::new(Listening {
-            entered,
-            honoured: filter,
-            opening: Some(opening),
-            held: None,
+        let subscribing: BoxFuture<'static, SubscriptionGuard> = subscribing;
+        ModernExchange::Listen(Box::new(ListenExchange {
+            subscriber,
+            accepted: filter,
+            subscribing: Some(subscribing),
+            subscriptions: None,
         }))
     }
 }
 
-impl Listening {
-    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        if let Some(opening) = &mut self.opening {
-            let held = ready!(opening.as_mut().poll(context));
-            self.opening = None;
-            self.honoured.uris = held.uris().to_vec();
-            self.held = Some(held);
-            self.entered.promise(self.honoured.clone());
-            return Poll::Ready(Step::Said(self.acknowledged()));
+impl ListenExchange {
+    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeStep> {
+        if let Some(subscribing) = &mut self.subscribing {
+            let subscriptions = ready!(subscribing.as_mut().poll(context));
+            self.subscribing = None;
+            self.accepted.uris = subscriptions.uris().to_vec();
+            self.subscriptions = Some(subscriptions);
+            self.subscriber.activate(self.accepted.clone());
+            return Poll::Ready(ExchangeStep::Message(self.acknowledgement()));
         }
-        Poll::Ready(match ready!(self.entered.poll_next(context)) {
-            Some(message) => Step::Said(message),
-            None => Step::Outcome(self.last_word()),
+        Poll::Ready(match ready!(self.subscriber.poll_next(context)) {
+            Some(message) => ExchangeStep::Message(message),
+            None => ExchangeStep::Response(self.final_response()),
         })
     }
 
-    fn acknowledged(&self) -> bytes::Bytes {
-        let honoured = self.honoured.acknowledged();
-        let params = format!(r#"{{"notifications":{honoured},"_meta":{}}}"#, self.entered.meta());
+    fn acknowledgement(&self) -> bytes::Bytes {
+        let accepted = self.accepted.to_json();
+        let params =
+            format!(r#"{{"notifications":{accepted},"_meta":{}}}"#, self.subscriber.meta());
         build::notification(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(params.as_bytes()))
     }
 
-    fn last_word(&self) -> Reply {
-        let result = format!(r#"{{"resultType":"complete","_meta":{}}}"#, self.entered.meta());
-        Reply::result(self.entered.id(), result.as_bytes())
+    fn final_response(&self) -> RpcResponse {
+        let result = format!(r#"{{"resultType":"complete","_meta":{}}}"#, self.subscriber.meta());
+        RpcResponse::result(self.subscriber.id(), result.as_bytes())
     }
 }

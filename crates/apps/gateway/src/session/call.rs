@@ -1,8 +1,8 @@
-//! One request in flight, as the servers see it: who is told of progress and asked questions.
+//! One legacy request in flight, from the servers' point of view: it receives progress and
+//! questions.
 //!
-//! What is told or asked waits here until the carrier takes it. A call costs nothing for this
-//! until something is really said. How it is carried (events of a stream, lines) is not known
-//! here.
+//! Messages wait here until the transport takes them. A call without messages allocates nothing for
+//! this. The form of the messages on the wire is left to the transport.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,87 +10,92 @@ use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use toolgate_transport::refill::Refill;
+use toolgate_transport::chunked_message::ChunkedMessage;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, OwnedId, line};
+use toolgate_wire::{Frame, OwnedRequestId, to_single_line};
 
-use super::{Outlet, Peer};
-use crate::upstreams::{Answer, Interactor, Question, Scope};
+use super::{MessageSink, SessionClient};
+use crate::gate_service::{Answer, CallerScope, Interactor, Question};
 
 /// Why a request ends before its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The client said so.
+pub(crate) enum CancelReason {
+    /// The client cancelled it.
     Cancelled,
-    /// The client's session is over.
-    SessionOver,
+    /// The client's session has ended.
+    SessionClosed,
 }
 
-/// Whether the carrier can bring messages to the client before the answer.
+/// Whether the transport can send messages before the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carriage {
-    /// It can.
+pub(crate) enum ResponseMode {
+    /// Messages can precede the answer.
     Streaming,
-    /// The client takes a bare answer only: events go where messages outside calls go, and
-    /// nothing can be asked.
+    /// The client accepts only the answer. Events go where messages outside of calls go, and
+    /// servers cannot ask questions.
     AnswerOnly,
 }
 
 /// A request in flight.
-pub(crate) struct Call {
-    peer: Arc<Peer>,
-    id: OwnedId,
-    carriage: Carriage,
-    inbox: Mutex<Inbox>,
+pub(crate) struct LegacyCall {
+    client: Arc<SessionClient>,
+    id: OwnedRequestId,
+    response_mode: ResponseMode,
+    state: Mutex<LegacyCallState>,
 }
 
-/// What waits for the carrier.
+/// The messages that wait for the transport.
 #[derive(Default)]
-struct Inbox {
+struct LegacyCallState {
     messages: VecDeque<Bytes>,
-    end: Option<End>,
+    cancel_reason: Option<CancelReason>,
     waker: Option<Waker>,
 }
 
-impl Call {
-    pub(crate) fn new(peer: Arc<Peer>, id: OwnedId, carriage: Carriage) -> Self {
-        Self { peer, id, carriage, inbox: Mutex::default() }
+impl LegacyCall {
+    pub(crate) fn new(
+        client: Arc<SessionClient>,
+        id: OwnedRequestId,
+        response_mode: ResponseMode,
+    ) -> Self {
+        Self { client, id, response_mode, state: Mutex::default() }
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, LegacyCallState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client's id of it.
-    pub(crate) fn id(&self) -> &OwnedId {
+    /// Returns the client's id of the request.
+    pub(crate) fn id(&self) -> &OwnedRequestId {
         &self.id
     }
 
-    /// Gives it up.
-    pub(crate) fn end(&self, end: End) {
-        self.wake(|inbox| inbox.end = Some(end));
+    /// Cancels the request.
+    pub(crate) fn cancel(&self, reason: CancelReason) {
+        self.update(|state| state.cancel_reason = Some(reason));
     }
 
-    /// Whether it was given up; otherwise the task is woken when it is, or when something is said.
-    pub(crate) fn watch(&self, context: &Context<'_>) -> Option<End> {
-        let mut inbox = self.inbox();
-        match &mut inbox.waker {
+    /// Returns why the request was cancelled, if it was. Otherwise registers the task to wake on a
+    /// cancellation or a message.
+    pub(crate) fn poll_cancelled(&self, context: &Context<'_>) -> Option<CancelReason> {
+        let mut state = self.state();
+        match &mut state.waker {
             Some(waker) => waker.clone_from(context.waker()),
             empty => *empty = Some(context.waker().clone()),
         }
-        inbox.end
+        state.cancel_reason
     }
 
-    /// The next message for the client.
-    pub(crate) fn take(&self) -> Option<Bytes> {
-        self.inbox().messages.pop_front()
+    /// Returns the next message for the client.
+    pub(crate) fn next_message(&self) -> Option<Bytes> {
+        self.state().messages.pop_front()
     }
 
-    fn wake(&self, change: impl FnOnce(&mut Inbox)) {
+    fn update(&self, change: impl FnOnce(&mut LegacyCallState)) {
         let waker = {
-            let mut inbox = self.inbox();
-            change(&mut inbox);
-            inbox.waker.take()
+            let mut state = self.state();
+            change(&mut state);
+            state.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -98,43 +103,44 @@ impl Call {
     }
 }
 
-impl Outlet for Call {
+impl MessageSink for LegacyCall {
     fn send(&self, message: Bytes) {
-        match self.carriage {
-            Carriage::Streaming => self.wake(|inbox| inbox.messages.push_back(message)),
-            Carriage::AnswerOnly => self.peer.send(message),
+        match self.response_mode {
+            ResponseMode::Streaming => self.update(|state| state.messages.push_back(message)),
+            ResponseMode::AnswerOnly => self.client.send(message),
         }
     }
 
-    fn send_large(&self, message: Refill) {
-        // Only answers are large, and a call has none of its own to send.
+    fn send_large(&self, message: ChunkedMessage) {
+        // Only answers are large, and this only sends notifications and questions.
         if let Ok(message) = message.to_vec() {
             self.send(message.into());
         }
     }
 }
 
-impl Interactor for Call {
-    fn scope(&self) -> Scope {
-        self.peer.scope()
+impl Interactor for LegacyCall {
+    fn scope(&self) -> CallerScope {
+        self.client.scope()
     }
 
     fn tell(&self, event: Frame) {
-        if self.peer.wants(&event) {
-            self.send(line(event.bytes()));
+        if self.client.wants_event(&event) {
+            self.send(to_single_line(event.bytes()));
         }
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
-        let way = (self.carriage == Carriage::Streaming).then_some(self as &dyn Outlet);
-        self.peer.put(question, way)
+        let sink =
+            (self.response_mode == ResponseMode::Streaming).then_some(self as &dyn MessageSink);
+        self.client.ask_client(question, sink)
     }
 
     fn capabilities(&self) -> Bytes {
-        self.peer.told(self.carriage == Carriage::Streaming)
+        self.client.forwarded_capabilities(self.response_mode == ResponseMode::Streaming)
     }
 
     fn level(&self) -> Option<LogLevel> {
-        Some(self.peer.level())
+        Some(self.client.level())
     }
 }

@@ -1,164 +1,184 @@
-//! What each message of the client means.
+//! Dispatches the messages of a session.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use toolgate_model::CapabilityKind;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, Kind, OwnedId, WireError, build, code, method, scan};
+use toolgate_wire::{Frame, MessageKind, OwnedRequestId, WireError, build, code, method, scan};
 
-use super::call::{Call, Carriage};
-use super::exchange::{Batch, Exchange, Running, Subscription, Work};
-use super::{Reply, Session, notes};
+use super::call::{LegacyCall, ResponseMode};
+use super::exchange::{
+    LegacyBatch, LegacyCallWork, LegacyExchange, LegacyRunningCall, SubscriptionChange,
+};
+use super::{LegacySession, RpcResponse, notifications};
 
-impl Session {
-    /// Begins to answer a request.
-    pub(crate) fn request(self: &Arc<Self>, request: Frame, carriage: Carriage) -> Exchange {
+impl LegacySession {
+    /// Starts to answer a request.
+    pub(crate) fn handle_request(
+        self: &Arc<Self>,
+        request: Frame,
+        response_mode: ResponseMode,
+    ) -> LegacyExchange {
         let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
         else {
-            return Exchange::Answered(refusal(None, "a request has an id and a method"));
+            return LegacyExchange::Answered(invalid_request(
+                None,
+                "a request must have an id and a method",
+            ));
         };
-        if let Some(kind) = listed(&name) {
-            return self.list(&request, id, kind, carriage);
+        if let Some(kind) = listed_kind(&name) {
+            return self.start_list(&request, id, kind, response_mode);
         }
         match name.as_ref() {
             method::RESOURCES_SUBSCRIBE => {
-                let change = request.name().map(|uri| Subscription::Begin(uri.into_owned()));
-                self.pass(request, id, change, carriage)
+                let change =
+                    request.name().map(|uri| SubscriptionChange::Subscribe(uri.into_owned()));
+                self.start_call(request, id, change, response_mode)
             }
             method::RESOURCES_UNSUBSCRIBE => {
-                let change = request.name().map(|uri| Subscription::End(uri.into_owned()));
-                self.pass(request, id, change, carriage)
+                let change =
+                    request.name().map(|uri| SubscriptionChange::Unsubscribe(uri.into_owned()));
+                self.start_call(request, id, change, response_mode)
             }
-            method::PING => Exchange::Answered(Reply::result(&id, b"{}")),
-            method::LOGGING_SET_LEVEL => Exchange::Answered(self.set_level(&request, &id)),
-            method::INITIALIZE => {
-                Exchange::Answered(refusal(Some(&id), "the session is initialized already"))
-            }
-            // What nobody here knows, a server may.
-            _ => self.pass(request, id, None, carriage),
+            method::PING => LegacyExchange::Answered(RpcResponse::result(&id, b"{}")),
+            method::LOGGING_SET_LEVEL => LegacyExchange::Answered(self.set_level(&request, &id)),
+            method::INITIALIZE => LegacyExchange::Answered(invalid_request(
+                Some(&id),
+                "the session is already initialized",
+            )),
+            // A server may know methods that the gateway does not.
+            _ => self.start_call(request, id, None, response_mode),
         }
     }
 
-    /// Begins to answer a batch, or says that it is not for this session. `None` if nothing in it
-    /// wants an answer.
-    pub(crate) fn batch(
+    /// Starts to answer a batch. Returns `None` if nothing in it needs an answer, and an error if
+    /// the session's revision has no batches.
+    pub(crate) fn handle_batch(
         self: &Arc<Self>,
         messages: Vec<Result<Frame, WireError>>,
-        carriage: Carriage,
-    ) -> Result<Option<Exchange>, Reply> {
-        if !self.revision().batches() {
+        response_mode: ResponseMode,
+    ) -> Result<Option<LegacyExchange>, RpcResponse> {
+        if !self.revision().has_batches() {
             let error = format!("batches are not part of {}", self.revision());
-            return Err(refusal(None, &error));
+            return Err(invalid_request(None, &error));
         }
         let mut open = Vec::new();
         for message in messages {
             match message {
-                Ok(frame) if frame.kind() == Kind::Request => {
-                    open.push(self.request(frame, carriage));
+                Ok(frame) if frame.kind() == MessageKind::Request => {
+                    open.push(self.handle_request(frame, response_mode));
                 }
-                Ok(frame) => self.take(frame),
-                Err(error) => open.push(Exchange::Answered(Reply::unreadable(&error))),
+                Ok(frame) => self.handle_one_way(frame),
+                Err(error) => open.push(LegacyExchange::Answered(RpcResponse::parse_error(&error))),
             }
         }
-        Ok((!open.is_empty()).then(|| Exchange::Batch(Batch::new(open))))
+        Ok((!open.is_empty()).then(|| LegacyExchange::Batch(LegacyBatch::new(open))))
     }
 
-    /// Takes a message that wants no answer.
-    pub(crate) fn take(&self, frame: Frame) {
+    /// Handles a message that needs no answer.
+    pub(crate) fn handle_one_way(&self, frame: Frame) {
         match (frame.kind(), frame.method().as_deref()) {
-            (Kind::Response | Kind::Failure, _) => self.peer.asks.land(frame),
-            (_, Some(method::INITIALIZED)) => self.begin(),
+            (MessageKind::Response | MessageKind::Failure, _) => {
+                self.client.questions.deliver_answer(frame)
+            }
+            (_, Some(method::INITIALIZED)) => self.mark_ready(),
             (_, Some(method::CANCELLED)) => {
                 if let Some(id) = frame.request_ref() {
-                    self.peer.flights.cancel(id);
+                    self.client.pending_requests.cancel(id);
                 }
             }
-            // Progress on a question has no reader, and roots are asked for anew by every server.
+            // Progress on a question is not used, and servers request roots anew each time.
             (_, method) => {
-                tracing::trace!(target: "toolgate::gateway", ?method, "a notification without effect");
+                tracing::trace!(target: "toolgate::gateway", ?method, "ignored a notification");
             }
         }
     }
 
-    fn begin(&self) {
+    fn mark_ready(&self) {
         let first = !self.ready.swap(true, Ordering::AcqRel);
-        if first && self.peer.admits(notes::LEVEL) {
-            self.peer.send(notes::ready(&self.caller));
+        if first && self.client.wants_level(notifications::LOG_LEVEL) {
+            self.client.send(notifications::session_ready(&self.caller));
         }
     }
 
-    fn pass(
+    fn start_call(
         self: &Arc<Self>,
         request: Frame,
-        id: OwnedId,
-        change: Option<Subscription>,
-        carriage: Carriage,
-    ) -> Exchange {
-        self.run(id, carriage, |call| {
-            let pass = self.upstreams.clone().pass(request, self.caller.clone(), call);
+        id: OwnedRequestId,
+        change: Option<SubscriptionChange>,
+        response_mode: ResponseMode,
+    ) -> LegacyExchange {
+        self.start_exchange(id, response_mode, |call| {
+            let pass = self.gate.clone().pass(request, self.caller.clone(), call);
             match change {
-                Some(change) => Work::Subscription(pass, change),
-                None => Work::Pass(pass),
+                Some(change) => LegacyCallWork::Subscription(pass, change),
+                None => LegacyCallWork::Call(pass),
             }
         })
     }
 
-    fn list(
+    fn start_list(
         self: &Arc<Self>,
         request: &Frame,
-        id: OwnedId,
+        id: OwnedRequestId,
         kind: CapabilityKind,
-        carriage: Carriage,
-    ) -> Exchange {
+        response_mode: ResponseMode,
+    ) -> LegacyExchange {
         if has_cursor(request) {
-            return Exchange::Answered(Reply::failure(&id, code::INVALID_PARAMS, "unknown cursor"));
+            return LegacyExchange::Answered(RpcResponse::failure(
+                &id,
+                code::INVALID_PARAMS,
+                "unknown cursor",
+            ));
         }
-        self.run(id, carriage, |_| {
-            Work::List(self.upstreams.clone().list(kind, self.caller.clone()))
+        self.start_exchange(id, response_mode, |_| {
+            LegacyCallWork::List(self.gate.clone().list(kind, self.caller.clone()))
         })
     }
 
-    fn run(
+    fn start_exchange(
         self: &Arc<Self>,
-        id: OwnedId,
-        carriage: Carriage,
-        work: impl FnOnce(Arc<Call>) -> Work,
-    ) -> Exchange {
-        let call = Arc::new(Call::new(self.peer.clone(), id, carriage));
-        match self.peer.flights.begin(&call) {
+        id: OwnedRequestId,
+        response_mode: ResponseMode,
+        work: impl FnOnce(Arc<LegacyCall>) -> LegacyCallWork,
+    ) -> LegacyExchange {
+        let call = Arc::new(LegacyCall::new(self.client.clone(), id, response_mode));
+        match self.client.pending_requests.insert(&call) {
             Ok(()) => {
                 let work = work(call.clone());
-                Exchange::Running(Running::new(self.clone(), call, work))
+                LegacyExchange::Running(LegacyRunningCall::new(self.clone(), call, work))
             }
-            Err(reason) => Exchange::Answered(refusal(Some(call.id()), reason.as_str())),
+            Err(reason) => {
+                LegacyExchange::Answered(invalid_request(Some(call.id()), reason.as_str()))
+            }
         }
     }
 
-    fn set_level(&self, request: &Frame, id: &OwnedId) -> Reply {
-        let level = scan::text(request.params().unwrap_or_default(), "level");
+    fn set_level(&self, request: &Frame, id: &OwnedRequestId) -> RpcResponse {
+        let level = scan::member_text(request.params().unwrap_or_default(), "level");
         let Some(level) = level.and_then(|level| level.parse::<LogLevel>().ok()) else {
-            return Reply::failure(id, code::INVALID_PARAMS, "unknown log level");
+            return RpcResponse::failure(id, code::INVALID_PARAMS, "unknown log level");
         };
-        self.peer.set_level(level);
-        self.upstreams.set_level(self.caller.id, level);
-        if self.ready.load(Ordering::Acquire) && self.peer.admits(notes::LEVEL) {
-            self.peer.send(notes::level_set(level));
+        self.client.set_level(level);
+        self.gate.set_level(self.caller.id, level);
+        if self.ready.load(Ordering::Acquire) && self.client.wants_level(notifications::LOG_LEVEL) {
+            self.client.send(notifications::level_changed(level));
         }
-        Reply::result(id, b"{}")
+        RpcResponse::result(id, b"{}")
     }
 }
 
-/// Whether a list request wants to go on from somewhere. A list is one page, so there is no cursor
-/// of ours that could come back.
+/// Returns true if a list request has a cursor. Lists have a single page, so the gateway never
+/// issues cursors.
 pub(crate) fn has_cursor(request: &Frame) -> bool {
     let params = request.params().unwrap_or_default();
-    let cursor = scan::member(params, "cursor").map(|cursor| cursor.of(params));
+    let cursor = scan::member(params, "cursor").map(|cursor| cursor.slice(params));
     cursor.is_some_and(|cursor| cursor != b"null")
 }
 
-/// What a list request lists.
-pub(crate) fn listed(name: &str) -> Option<CapabilityKind> {
+/// Returns the kind of capability that a list method lists.
+pub(crate) fn listed_kind(name: &str) -> Option<CapabilityKind> {
     match name {
         method::TOOLS_LIST => Some(CapabilityKind::Tool),
         method::RESOURCES_LIST => Some(CapabilityKind::Resource),
@@ -168,6 +188,11 @@ pub(crate) fn listed(name: &str) -> Option<CapabilityKind> {
     }
 }
 
-fn refusal(id: Option<&OwnedId>, message: &str) -> Reply {
-    Reply::whole(build::failure(id.map(OwnedId::raw), code::INVALID_REQUEST, message, None))
+fn invalid_request(id: Option<&OwnedRequestId>, message: &str) -> RpcResponse {
+    RpcResponse::from_message(build::error_response(
+        id.map(OwnedRequestId::raw),
+        code::INVALID_REQUEST,
+        message,
+        None,
+    ))
 }

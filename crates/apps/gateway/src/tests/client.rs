@@ -10,9 +10,9 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use toolgate_transport::spool::BodyLimits;
-use toolgate_transport::sse::{Event, Splitter};
+use toolgate_transport::sse::{SseEvent, SseParser};
 
-/// The way to one gateway; a connection per request.
+/// A client of one gateway. It opens a connection per request.
 #[derive(Debug, Clone)]
 pub(super) struct Http {
     pub(super) address: SocketAddr,
@@ -146,7 +146,7 @@ impl Reply {
         assert_eq!(self.header("content-type").as_deref(), Some("text/event-stream"));
         Events {
             body: self.response.into_body(),
-            splitter: Splitter::new(BodyLimits::default()),
+            splitter: SseParser::new(BodyLimits::default()),
             last: None,
         }
     }
@@ -165,16 +165,16 @@ impl Raw {
 /// An event stream.
 pub(super) struct Events {
     body: Incoming,
-    splitter: Splitter,
+    splitter: SseParser,
     /// The id of the last event.
     pub(super) last: Option<String>,
 }
 
 impl Events {
     /// The next event; none at the end.
-    pub(super) async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<SseEvent> {
         loop {
-            if let Some(event) = self.splitter.take().unwrap() {
+            if let Some(event) = self.splitter.next_event().unwrap() {
                 self.last = event.id.clone().or(self.last.take());
                 return Some(event);
             }
@@ -188,7 +188,9 @@ impl Events {
         loop {
             let event = self.next().await?;
             if !event.data.is_empty() {
-                return Some(serde_json::from_slice(&event.data.whole().await.unwrap()).unwrap());
+                return Some(
+                    serde_json::from_slice(&event.data.into_bytes().await.unwrap()).unwrap(),
+                );
             }
         }
     }

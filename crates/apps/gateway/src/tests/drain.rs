@@ -1,4 +1,4 @@
-//! The end of a gateway, and of connections that keep it waiting.
+//! Shutdown of a gateway, and timeouts of slow connections.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use toolgate_model::CapabilityKind;
 
 use super::Stage;
 use super::client::{call, request};
-use crate::{Cuts, Options};
+use crate::{ConnectionTimeouts, Options};
 
 #[tokio::test]
 async fn requests_in_flight_finish_before_the_end() {
@@ -39,7 +39,7 @@ async fn requests_in_flight_finish_before_the_end() {
 #[tokio::test]
 async fn what_does_not_finish_in_time_is_ended() {
     let drain = Duration::from_millis(30);
-    let mut stage = Stage::new(Options { drain, ..Options::default() }).await;
+    let mut stage = Stage::new(Options { drain_timeout: drain, ..Options::default() }).await;
     let session = stage.http.session().await;
     let stuck = tokio::spawn(async move { session.post(call(1, "wait")).await.json().await });
     stage.script.begun.notified().await;
@@ -49,12 +49,12 @@ async fn what_does_not_finish_in_time_is_ended() {
     stage.serving.await.unwrap().unwrap();
 }
 
-/// What the gateway says on a connection before it closes it.
+/// Returns everything the gateway sends on a connection before closing it.
 async fn said(stage: &Stage, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(stage.http.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
     let mut said = Vec::new();
-    // A connection that is reset has been closed, too.
+    // A connection that was reset is closed too.
     let _ = stream.read_to_end(&mut said).await;
     String::from_utf8(said).unwrap()
 }
@@ -62,8 +62,13 @@ async fn said(stage: &Stage, bytes: &[u8]) -> String {
 #[tokio::test]
 async fn slow_and_idle_connections_are_cut() {
     let short = Duration::from_millis(60);
-    let cuts = Cuts { head: short, idle: short, body: short, ..Cuts::default() };
-    let stage = Stage::new(Options { cuts, ..Options::default() }).await;
+    let cuts = ConnectionTimeouts {
+        head: short,
+        idle: short,
+        body: short,
+        ..ConnectionTimeouts::default()
+    };
+    let stage = Stage::new(Options { timeouts: cuts, ..Options::default() }).await;
     assert_eq!(said(&stage, b"").await, "", "nothing was asked");
     assert_eq!(said(&stage, b"POST /mcp HTTP/1.1\r\nHost: 127").await, "", "half a head");
     let head = format!(
@@ -76,9 +81,9 @@ async fn slow_and_idle_connections_are_cut() {
 #[tokio::test]
 async fn an_open_stream_is_not_idle() {
     let short = Duration::from_millis(40);
-    let cuts = Cuts { head: short, idle: short, ..Cuts::default() };
+    let cuts = ConnectionTimeouts { head: short, idle: short, ..ConnectionTimeouts::default() };
     let keep_alive = Duration::from_millis(15);
-    let stage = Stage::new(Options { cuts, keep_alive, ..Options::default() }).await;
+    let stage = Stage::new(Options { timeouts: cuts, keep_alive, ..Options::default() }).await;
     let session = stage.http.session().await;
     let mut standing = session.get().await.raw();
     let mut seen = String::new();

@@ -1,4 +1,4 @@
-//! The gateway before the real gate, with a tool of this process behind it.
+//! The gateway with the real gate and a tool of this process.
 
 use serde_json::json;
 use toolgate_host::{Host, Tool};

@@ -7,7 +7,7 @@ use toolgate_model::CapabilityKind;
 
 use super::Stage;
 use super::client::{Events, Http, call, cancelled, initialize, request};
-use crate::{Cuts, Options};
+use crate::{ConnectionTimeouts, Options};
 
 /// A client and its stream.
 struct Old {
@@ -17,23 +17,23 @@ struct Old {
 }
 
 impl Old {
-    /// Opens a stream and reads where to post.
+    /// Opens a stream and reads the path for POST requests.
     async fn connect(http: &Http) -> Self {
         Self::connect_at(http, "/sse").await
     }
 
-    /// The same at another place.
+    /// Opens a stream at another path.
     async fn connect_at(http: &Http, path: &str) -> Self {
         let reply = http.send("GET", path, String::new()).await;
         assert_eq!(reply.status(), 200);
         let mut events = reply.events();
         let first = events.next().await.unwrap();
         assert_eq!(first.name, "endpoint");
-        let place = String::from_utf8(first.data.whole().await.unwrap().to_vec()).unwrap();
+        let place = String::from_utf8(first.data.into_bytes().await.unwrap().to_vec()).unwrap();
         Self { http: http.clone(), place, events }
     }
 
-    /// Opens a session too.
+    /// Opens a stream and a session.
     async fn open(http: &Http, revision: &str, capabilities: Value) -> Self {
         let mut client = Self::connect(http).await;
         assert_eq!(client.post(initialize(revision, capabilities)).await, 202);
@@ -56,7 +56,7 @@ impl Old {
     async fn next(&mut self) -> Value {
         let event = self.events.next().await.unwrap();
         assert_eq!((event.name.as_str(), event.id), ("message", None));
-        serde_json::from_slice(&event.data.whole().await.unwrap()).unwrap()
+        serde_json::from_slice(&event.data.into_bytes().await.unwrap()).unwrap()
     }
 }
 
@@ -255,8 +255,8 @@ async fn a_client_that_says_nothing_gives_way_and_one_in_use_does_not() {
 #[tokio::test]
 async fn a_stream_on_which_nothing_begins_ends_after_a_while() {
     let short = Duration::from_millis(80);
-    let cuts = Cuts { idle: short, ..Cuts::default() };
-    let stage = Stage::new(Options { cuts, ..Options::default() }).await;
+    let cuts = ConnectionTimeouts { idle: short, ..ConnectionTimeouts::default() };
+    let stage = Stage::new(Options { timeouts: cuts, ..Options::default() }).await;
     let mut used = Old::session(&stage).await;
     let mut silent = Old::connect(&stage.http).await;
     assert!(silent.events.next().await.is_none());

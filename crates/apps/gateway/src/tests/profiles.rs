@@ -1,4 +1,4 @@
-//! Which profile a client gets: by path, by its name, by how the gateway is served.
+//! How a client gets its profile: by path, by its name, by the gateway's default.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::client::{call, initialize, request};
 use super::lines::Piped;
 use super::script::Script;
 use super::{Stage, modern};
-use crate::upstreams::GateEvent;
+use crate::gate_service::GateEvent;
 use crate::{Gateway, Options};
 
 fn named(mut message: Value, client: &str) -> Value {
@@ -47,7 +47,7 @@ async fn a_path_of_no_profile_is_not_found_and_names_those_there_are() {
         let reply = stage.http.send("POST", path, "{}".into()).await;
         assert_eq!(reply.status(), 404, "{path}");
         let said = reply.json().await["error"]["message"].to_string();
-        assert!(said.contains("nothing here"), "{path}: {said}");
+        assert!(said.contains("no such path"), "{path}: {said}");
     }
 }
 
@@ -132,7 +132,8 @@ async fn a_list_is_told_changed_to_those_whose_list_it_is() {
 async fn lines_have_the_profile_they_were_opened_with() {
     for (profile, expected) in [(None, "default"), (Some("reader"), "reader")] {
         let script = Script::new();
-        let gateway = Gateway::over(script.clone(), Options::default()).showing(profile);
+        let gateway =
+            Gateway::with_service(script.clone(), Options::default()).with_default_profile(profile);
         let messages = [initialize("2025-11-25", json!({})), call(1, "echo")];
         converse(gateway, script.clone(), &messages).await;
         assert_eq!(script.seen_by(), [expected]);
@@ -142,7 +143,8 @@ async fn lines_have_the_profile_they_were_opened_with() {
 #[tokio::test]
 async fn lines_for_no_profile_are_refused_with_those_there_are() {
     let script = Script::new();
-    let gateway = Gateway::over(script.clone(), Options::default()).showing(Some("nobody"));
+    let gateway = Gateway::with_service(script.clone(), Options::default())
+        .with_default_profile(Some("nobody"));
     let messages = [initialize("2025-11-25", json!({})), modern::call(1, "echo")];
     for answer in converse(gateway, script, &messages).await {
         let said = answer["error"]["message"].to_string();

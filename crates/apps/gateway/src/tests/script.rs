@@ -9,12 +9,13 @@ use tokio::sync::{Notify, Semaphore, broadcast};
 use toolgate_host::ServerName;
 use toolgate_host::keys::Keyring;
 use toolgate_model::CapabilityKind;
-use toolgate_wire::mirror::Rule;
+use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, Limits, build, method, scan};
+use toolgate_wire::{Frame, MessageLimits, build, method, scan};
 
-use crate::upstreams::{
-    Answer, AskKind, Caller, CallerId, Client, GateEvent, Interactor, Question, Refusal, Upstreams,
+use crate::gate_service::{
+    Answer, Caller, CallerId, Client, GateError, GateEvent, GateService, Interactor, Question,
+    QuestionKind,
 };
 
 /// The scripted side.
@@ -103,12 +104,12 @@ impl Script {
         self.events.send(event).unwrap();
     }
 
-    /// A list of everybody's changes.
+    /// Reports a changed list to all callers.
     pub(super) fn list_changed(&self, kind: CapabilityKind) {
         self.emit(GateEvent::ListChanged { kind, profile: None, caller: None });
     }
 
-    /// The profiles of whoever called, in order.
+    /// Returns the profiles of the callers, in order.
     pub(super) fn seen_by(&self) -> Vec<String> {
         let callers = self.callers.lock().unwrap();
         callers.iter().map(|caller| caller.profile.to_string()).collect()
@@ -119,7 +120,7 @@ impl Script {
         request: Frame,
         caller: Arc<Caller>,
         port: Arc<dyn Interactor>,
-    ) -> Result<Frame, Refusal> {
+    ) -> Result<Frame, GateError> {
         self.callers.lock().unwrap().push(caller);
         let called = request.method().unwrap().into_owned();
         if !KNOWN.contains(&called.as_str()) {
@@ -145,7 +146,8 @@ impl Script {
                 Ok(result("{}"))
             }
             Some("ask") => {
-                let kind = scan::text(request.params().unwrap(), "ask").unwrap().into_owned();
+                let kind =
+                    scan::member_text(request.params().unwrap(), "ask").unwrap().into_owned();
                 Ok(result(&format!("{{\"answer\":{:?}}}", text(port.ask(question(&kind)).await))))
             }
             Some("ask-all") => {
@@ -205,7 +207,7 @@ impl Script {
         }
     }
 
-    fn subscribe(&self, called: String, uri: String) -> Result<Frame, Refusal> {
+    fn subscribe(&self, called: String, uri: String) -> Result<Frame, GateError> {
         if uri == "test://nobody" {
             return Err(refusal(-32602, "no such resource"));
         }
@@ -214,7 +216,7 @@ impl Script {
         Ok(result("{}"))
     }
 
-    async fn wait(self: Arc<Self>) -> Result<Frame, Refusal> {
+    async fn wait(self: Arc<Self>) -> Result<Frame, GateError> {
         let mut watch = Watch(self.clone(), false);
         self.begun.notify_one();
         self.go.acquire().await.unwrap().forget();
@@ -223,17 +225,17 @@ impl Script {
     }
 }
 
-impl Upstreams for Script {
+impl GateService for Script {
     fn pass(
         self: Arc<Self>,
         request: Frame,
         caller: Arc<Caller>,
         port: Arc<dyn Interactor>,
-    ) -> BoxFuture<'static, Result<Frame, Refusal>> {
+    ) -> BoxFuture<'static, Result<Frame, GateError>> {
         Box::pin(self.play(request, caller, port))
     }
 
-    fn choose(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, Refusal> {
+    fn choose_profile(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, GateError> {
         let configured = PROFILES.contains(&client.name.as_str()).then_some(client.name.as_str());
         let profile = asked.or(configured).unwrap_or("default");
         match PROFILES.contains(&profile) {
@@ -266,13 +268,15 @@ impl Upstreams for Script {
         Some("be \"kind\"".into())
     }
 
-    fn holds_tasks(&self, _: CallerId) -> bool {
+    fn has_open_tasks(&self, _: CallerId) -> bool {
         false
     }
 
-    fn mirrored(&self, _: &Caller, request: &Frame) -> Option<Arc<[Rule]>> {
-        let rule =
-            |name: &str| Rule { header: format!("mcp-param-{name}"), path: vec![name.to_owned()] };
+    fn header_rules(&self, _: &Caller, request: &Frame) -> Option<Arc<[ArgumentHeader]>> {
+        let rule = |name: &str| ArgumentHeader {
+            header: format!("mcp-param-{name}"),
+            path: vec![name.to_owned()],
+        };
         (request.name().as_deref() == Some("mirrored"))
             .then(|| [rule("region"), rule("count")].into())
     }
@@ -308,11 +312,11 @@ impl Upstreams for Script {
 }
 
 pub(super) fn frame(bytes: Bytes) -> Frame {
-    Frame::parse(bytes, &Limits::default()).unwrap()
+    Frame::parse(bytes, &MessageLimits::default()).unwrap()
 }
 
-fn refusal(code: i32, message: &str) -> Refusal {
-    Refusal { code, message: message.into(), data: Some(Bytes::from_static(b"[1]")) }
+fn refusal(code: i32, message: &str) -> GateError {
+    GateError { code, message: message.into(), data: Some(Bytes::from_static(b"[1]")) }
 }
 
 fn answers(answers: Vec<Answer>) -> Frame {
@@ -337,10 +341,12 @@ pub(super) fn log(level: &str) -> Frame {
 
 fn question(kind: &str) -> Question {
     let (kind, name, params) = match kind {
-        "form" => (AskKind::Form, method::ELICITATION_CREATE, r#"{"message":"?"}"#),
-        "url" => (AskKind::Url, method::ELICITATION_CREATE, r#"{"mode":"url"}"#),
-        "sampling" => (AskKind::Sampling, method::SAMPLING_CREATE_MESSAGE, r#"{"maxTokens":5}"#),
-        _ => (AskKind::Roots, method::ROOTS_LIST, "{}"),
+        "form" => (QuestionKind::Form, method::ELICITATION_CREATE, r#"{"message":"?"}"#),
+        "url" => (QuestionKind::Url, method::ELICITATION_CREATE, r#"{"mode":"url"}"#),
+        "sampling" => {
+            (QuestionKind::Sampling, method::SAMPLING_CREATE_MESSAGE, r#"{"maxTokens":5}"#)
+        }
+        _ => (QuestionKind::Roots, method::ROOTS_LIST, "{}"),
     };
     let frame = frame(build::request("99", name, Some(params.as_bytes())));
     Question { server: ServerName::new("scripted").unwrap(), kind, key: None, frame }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::Stage;
 use super::client::{call, initialize, request};
-use crate::upstreams::Upstreams as _;
-use crate::{Cuts, Options};
+use crate::gate_service::GateService as _;
+use crate::{ConnectionTimeouts, Options};
 
 #[tokio::test]
 async fn only_sessions_we_minted_are_known() {
@@ -129,7 +129,7 @@ async fn a_client_that_opens_too_many_connections_at_once_gets_an_answer_on_each
     for post in posts {
         *statuses.entry(post.await.unwrap()).or_insert(0) += 1;
     }
-    // A quarter of all connections is served; the others hear that they must wait.
+    // A quarter of all connections is served; the others get 503.
     assert!(statuses.keys().all(|status| [200, 503].contains(status)), "{statuses:?}");
     assert!(statuses.iter().any(|(status, count)| *status == 200 && *count >= 32), "{statuses:?}");
 }
@@ -172,8 +172,9 @@ async fn the_session_idle_longest_gives_way_and_busy_ones_do_not() {
 #[tokio::test]
 async fn an_idle_session_expires_and_one_that_is_read_does_not() {
     let short = Duration::from_millis(80);
-    let cuts = Cuts { idle: short, ..Cuts::default() };
-    let stage = Stage::new(Options { session_ttl: short, cuts, ..Options::default() }).await;
+    let cuts = ConnectionTimeouts { idle: short, ..ConnectionTimeouts::default() };
+    let stage =
+        Stage::new(Options { session_ttl: short, timeouts: cuts, ..Options::default() }).await;
     let idle = stage.http.session().await;
     let read = stage.http.session().await;
     let standing = read.get().await.events();

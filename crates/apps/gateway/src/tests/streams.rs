@@ -11,7 +11,7 @@ use super::Stage;
 use super::client::{Http, call, request};
 use super::script::{frame, log};
 use crate::Options;
-use crate::upstreams::GateEvent;
+use crate::gate_service::GateEvent;
 
 fn hasty() -> Options {
     Options { sse_after: Duration::from_millis(10), ..Options::default() }
@@ -190,7 +190,7 @@ async fn an_answer_nobody_read_waits_for_the_client() {
 
 #[tokio::test]
 async fn a_stream_that_nobody_comes_back_to_ends_its_call() {
-    let stage = Stage::new(Options { resume: Duration::from_millis(50), ..hasty() }).await;
+    let stage = Stage::new(Options { resume_timeout: Duration::from_millis(50), ..hasty() }).await;
     let session = stage.http.session().await;
     let mut events = session.post(call(1, "wait")).await.events();
     let primer = events.next().await.unwrap().id.unwrap();

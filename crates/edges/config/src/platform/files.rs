@@ -1,13 +1,13 @@
-//! Files and folders for the user alone, their owners, and a lock between writers.
+//! Private files and folders, file ownership, and the lock between writers.
 //!
-//! Where a system has no modes, a folder of the user's is what keeps others out, and the functions
-//! that would close a file do nothing.
+//! On systems without file modes, the user's folders keep other users out, and the functions that
+//! restrict a file do nothing.
 
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Creates a folder and those above it, for the user alone.
+/// Creates a folder and its parents, accessible only to the user.
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -16,7 +16,7 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A new file that nobody else can read, whatever it is given later.
+/// Creates a file that only the user can read.
 pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -25,7 +25,7 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Lets a temporary file be read by whom the user's mask lets.
+/// Makes a temporary file readable as the user's umask allows.
 pub(crate) fn share(builder: &mut tempfile::Builder<'_, '_>) {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
@@ -33,7 +33,7 @@ pub(crate) fn share(builder: &mut tempfile::Builder<'_, '_>) {
     let _ = builder;
 }
 
-/// Closes a file that is there to everybody but its owner.
+/// Removes the access of other users to an existing file.
 pub(crate) fn close_to_others(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -47,9 +47,9 @@ pub(crate) fn close_to_others(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file the owner and the mode of the one before it. The owner can be kept by those only
-/// whom the system lets: for others the file becomes theirs, as with every editor.
-pub(crate) fn make_like(file: &File, before: &Metadata) -> io::Result<()> {
+/// Copies the owner and the mode of the previous file. Changing the owner needs privileges; without
+/// them the file belongs to the current user, as with every editor.
+pub(crate) fn copy_ownership(file: &File, before: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
@@ -61,13 +61,14 @@ pub(crate) fn make_like(file: &File, before: &Metadata) -> io::Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// What writers in a folder lock: the folder itself, which needs no file beside theirs.
+/// Returns the handle that writers in a folder lock: the folder itself, so no lock file is needed.
 #[cfg(unix)]
 pub(crate) fn lock_handle(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }
 
-/// A folder cannot be opened here: a file in the user's temporary folder stands for it.
+/// Returns the handle that writers in a folder lock. Folders cannot be opened here, so it is a file
+/// in the user's temporary folder.
 #[cfg(not(unix))]
 pub(crate) fn lock_handle(folder: &Path) -> io::Result<File> {
     let folder = folder.canonicalize()?;
@@ -76,7 +77,7 @@ pub(crate) fn lock_handle(folder: &Path) -> io::Result<File> {
     File::create(std::env::temp_dir().join(format!("toolgate-lock-{name}")))
 }
 
-/// Forces to disk that a file was renamed within a folder.
+/// Syncs a rename within a folder to disk.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;

@@ -1,10 +1,10 @@
-//! Where this system keeps the files of programs and of its administrator.
+//! The folders where this platform keeps the files of programs and of the administrator.
 
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::Dialect;
 
-/// Below the administrator's folder, ours first.
+/// The administrator's files below the system folder, Toolgate's own first.
 const BELOW_SYSTEM: [(&str, Dialect); 4] = [
     ("toolgate/config.toml", Dialect::Toolgate),
     ("claude-code/managed-mcp.json", Dialect::McpJson),
@@ -12,8 +12,8 @@ const BELOW_SYSTEM: [(&str, Dialect); 4] = [
     ("codex/config.toml", Dialect::Codex),
 ];
 
-/// The folder where programs with windows keep a user's things; `config` is his folder for
-/// configuration, `roaming` what the environment says of this one.
+/// Returns the folder in which desktop applications keep a user's data. `config` is the user's
+/// configuration folder, `roaming` the value from the environment.
 pub(crate) fn programs(user: &Path, config: &Path, roaming: Option<PathBuf>) -> PathBuf {
     if cfg!(target_os = "macos") {
         user.join("Library/Application Support")
@@ -24,7 +24,7 @@ pub(crate) fn programs(user: &Path, config: &Path, roaming: Option<PathBuf>) -> 
     }
 }
 
-/// The user's folder of Binary Ninja, in which Sidekick keeps its files.
+/// Returns the user's folder of Binary Ninja, in which Sidekick keeps its files.
 pub(crate) fn binary_ninja(user: &Path, programs: &Path) -> PathBuf {
     match cfg!(any(target_os = "macos", windows)) {
         true => programs.join("Binary Ninja"),
@@ -32,12 +32,12 @@ pub(crate) fn binary_ninja(user: &Path, programs: &Path) -> PathBuf {
     }
 }
 
-/// The administrator's files below a folder, ours first.
+/// Returns the administrator's files below a folder, Toolgate's own first.
 pub(crate) fn system_files_below(folder: &Path) -> Vec<(PathBuf, Dialect)> {
     BELOW_SYSTEM.iter().map(|(name, dialect)| (folder.join(name), *dialect)).collect()
 }
 
-/// The administrator's files, ours first.
+/// Returns the administrator's files, Toolgate's own first.
 pub(crate) fn system_files() -> Vec<(PathBuf, Dialect)> {
     let files: &[(&str, Dialect)] = if cfg!(windows) {
         &[

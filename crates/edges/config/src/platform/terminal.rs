@@ -1,17 +1,17 @@
-//! A terminal that does not show what is typed.
+//! Disables terminal echo.
 //!
-//! It is put back as it was whatever happens in between, except a kill. Where it cannot be told to
-//! be silent there is an error: a secret on the screen is worse than none.
+//! The terminal is restored on every exit except a kill. If echo cannot be disabled, the result is
+//! an error, because a secret must not appear on the screen.
 
 use std::io;
 
-/// A terminal that stays silent as long as this lives.
+/// Keeps terminal echo off while it lives.
 #[cfg(unix)]
-pub(crate) struct Silent(rustix::termios::Termios);
+pub(crate) struct EchoOffGuard(rustix::termios::Termios);
 
 #[cfg(unix)]
-impl Silent {
-    /// Silences the terminal that standard input comes from.
+impl EchoOffGuard {
+    /// Turns off echo of the terminal on standard input.
     pub(crate) fn begin() -> io::Result<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin())?;
@@ -23,22 +23,22 @@ impl Silent {
 }
 
 #[cfg(unix)]
-impl Drop for Silent {
+impl Drop for EchoOffGuard {
     fn drop(&mut self) {
         use rustix::termios::{OptionalActions, tcsetattr};
-        // A terminal that is gone needs nothing any more.
+        // A terminal that is gone needs no restoring.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 
-/// A terminal that stays silent as long as this lives: here there is none.
+/// Keeps terminal echo off while it lives. Not supported on this platform.
 #[cfg(not(unix))]
-pub(crate) struct Silent;
+pub(crate) struct EchoOffGuard;
 
 #[cfg(not(unix))]
-impl Silent {
+impl EchoOffGuard {
     /// Always fails.
     pub(crate) fn begin() -> io::Result<Self> {
-        Err(io::Error::other("this terminal cannot hide what is typed; pipe the value in"))
+        Err(io::Error::other("this terminal cannot hide typed input; pipe the value in instead"))
     }
 }

@@ -1,6 +1,8 @@
 //! What several files say of the local context: the user's and the system's count, a project's not.
 
-use toolgate_model::{ContextNames, ContextSettings, Diagnostic, Offer, Scope};
+use toolgate_model::{
+    ConfigScope, ContextNamingStyle, ContextOfferMode, ContextSettings, Diagnostic,
+};
 
 use crate::world::{USER, World, entry};
 
@@ -18,8 +20,8 @@ fn the_nearest_of_the_users_and_the_systems_words_counts() {
     let plan = world.plan();
     let user = world.user_dir();
     let expected = ContextSettings {
-        names: ContextNames::SecondBrain,
-        offer: Offer::Always,
+        names: ContextNamingStyle::SecondBrain,
+        offer: ContextOfferMode::Always,
         folders: vec!["/srv/docs".into()],
         trusted: vec![user.join("notes"), user.join("toolgate/mine")],
     };
@@ -37,7 +39,8 @@ fn a_projects_file_has_no_say_in_it() {
     assert_eq!(plan.settings.context, ContextSettings::default());
     assert!(!entry(&plan, "a").spec.compile);
     let told = |found: &&Diagnostic| {
-        found.origin.scope == Scope::Project && found.message.contains("does not count")
+        found.origin.scope == ConfigScope::Project
+            && found.message.contains("has no effect in a project's file")
     };
     let lines: Vec<_> =
         plan.diagnostics.iter().filter(told).map(|found| found.origin.line).collect();

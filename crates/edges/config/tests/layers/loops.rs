@@ -1,6 +1,6 @@
 //! Toolgate in the files of hosts it is installed in: gateways must not start gateways.
 
-use toolgate_config::{Dialect, Environment, Sources, known_files, load};
+use toolgate_config::{ConfigSources, Dialect, Environment, known_files, load};
 
 use crate::world::{World, declaring, names};
 
@@ -42,11 +42,11 @@ fn its_own_endpoint_is_left_out_however_it_is_written() {
             "d": {"type": "http", "url": "http://localhost:7421/mcp"}}}"#,
     );
     let own_endpoints = vec!["http://127.0.0.1:7420/mcp".to_owned()];
-    let sources = Sources { own_endpoints, ..world.sources() };
+    let sources = ConfigSources { own_endpoints, ..world.sources() };
     let env = Environment::new(|_| Some("http://[::1]:7420/mcp".to_owned()));
     let plan = load(&sources, &|_, _| true, &env).unwrap();
     assert_eq!(names(&plan), ["c", "d"]);
-    let standing = format!("{:?}", plan.entries[0].standing);
+    let standing = format!("{:?}", plan.entries[0].start_status);
     assert!(standing.contains("points at this gateway itself"), "{standing}");
 }
 

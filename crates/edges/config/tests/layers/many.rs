@@ -1,6 +1,6 @@
 //! Many servers in many files.
 
-use toolgate_config::{Environment, Standing, known_files};
+use toolgate_config::{Environment, StartStatus, known_files};
 
 use crate::world::World;
 
@@ -34,6 +34,6 @@ fn two_hundred_servers_in_twelve_files_are_all_there_and_ready() {
     let plan = world.plan_with(&Environment::new(|_| None));
     let names: Vec<_> = plan.entries.iter().map(|entry| entry.spec.name.to_string()).collect();
     assert_eq!(names, declared, "nearest file first, and in its order");
-    assert!(plan.entries.iter().all(|entry| entry.standing == Standing::Ready));
+    assert!(plan.entries.iter().all(|entry| entry.start_status == StartStatus::Ready));
     assert_eq!(plan.diagnostics, []);
 }

@@ -1,8 +1,8 @@
 //! The same name in many files.
 
 use toolgate_config::Environment;
-use toolgate_config::{Dialect, Home, KnownFile, Sources, Standing, known_files, load};
-use toolgate_model::{Scope, Severity};
+use toolgate_config::{ConfigSources, Dialect, Home, KnownFile, StartStatus, known_files, load};
+use toolgate_model::{ConfigScope, DiagnosticSeverity};
 
 use crate::world::{USER, World, declaring, entry, names, stdio};
 
@@ -73,7 +73,8 @@ fn every_known_file_is_read_and_wins_over_those_after_it() {
     }
     assert_eq!(world.plan().files.len(), files.len());
     while !files.is_empty() {
-        let shared = |it: &KnownFile| it.dialect == Dialect::McpJson && it.scope == Scope::Project;
+        let shared =
+            |it: &KnownFile| it.dialect == Dialect::McpJson && it.scope == ConfigScope::Project;
         let nyzhi = files.iter().position(|file| file.dialect == Dialect::Nyzhi);
         // Nyzhi's own file wins over a project's `.mcp.json`, wherever it lies.
         let first = nyzhi.filter(|_| shared(&files[0])).unwrap_or(0);
@@ -99,7 +100,7 @@ fn claude_codes_entries_of_a_project_stand_between_ours_and_the_shared_file() {
     assert_eq!(stdio(&a.spec).command, "local");
     assert_eq!(stdio(&a.spec).cwd, Some(world.repository()), "it runs in its project");
     // It lies in the user's own file, so it is his word.
-    assert_eq!((a.origin.scope, &a.standing), (Scope::User, &Standing::Ready));
+    assert_eq!((a.origin.scope, &a.start_status), (ConfigScope::User, &StartStatus::Ready));
     assert_eq!(a.shadows.len(), 3);
     declare(&world, "toolgate.toml", Dialect::Toolgate);
     assert_eq!(stdio(&entry(&world.plan(), "a").spec).command, "toolgate.toml");
@@ -125,7 +126,7 @@ fn nyzhis_files_win_over_the_shared_one_and_over_nothing_else() {
     declare(&world, "~/.config/nyzhi/config.toml", Dialect::Nyzhi);
     let plan = load(&world.sources(), &|_, _| false, &Environment::new(|_| None)).unwrap();
     let a = entry(&plan, "a");
-    assert_eq!((a.dialect, &a.standing), (Dialect::Nyzhi, &Standing::Ready));
+    assert_eq!((a.dialect, &a.start_status), (Dialect::Nyzhi, &StartStatus::Ready));
     assert_eq!(a.shadows[0].dialect, Dialect::McpJson);
     declare(&world, "toolgate.toml", Dialect::Toolgate);
     assert_eq!(entry(&world.plan(), "a").dialect, Dialect::Toolgate);
@@ -141,7 +142,8 @@ fn a_nearer_folder_wins_over_everything_in_a_farther_one() {
     let world = World::new();
     declare(&world, "toolgate.toml", Dialect::Toolgate);
     declare(&world, "sub/.cursor/mcp.json", Dialect::Cursor);
-    let sources = Sources { project_dir: Some(world.repository().join("sub")), ..world.sources() };
+    let sources =
+        ConfigSources { project_dir: Some(world.repository().join("sub")), ..world.sources() };
     let plan = load(&sources, &|_, _| true, &Environment::new(|_| None)).unwrap();
     let a = entry(&plan, "a");
     assert_eq!(stdio(&a.spec).command, "sub/.cursor/mcp.json");
@@ -154,8 +156,8 @@ fn the_users_files_of_other_hosts_are_his_word_and_a_projects_only_propose() {
     world.file("~/.codex/config.toml", "[mcp_servers.mine]\ncommand = 'x'\n");
     world.file(".codex/config.toml", "[mcp_servers.theirs]\ncommand = 'y'\n");
     let plan = load(&world.sources(), &|_, _| false, &Environment::new(|_| None)).unwrap();
-    assert_eq!(entry(&plan, "mine").standing, Standing::Ready);
-    assert_eq!(entry(&plan, "theirs").standing, Standing::NeedsConsent);
+    assert_eq!(entry(&plan, "mine").start_status, StartStatus::Ready);
+    assert_eq!(entry(&plan, "theirs").start_status, StartStatus::NeedsConsent);
 }
 
 #[test]
@@ -165,8 +167,8 @@ fn a_search_that_reaches_the_users_folder_takes_his_files_for_his() {
     world.file("~/.codex/config.toml", "[mcp_servers.mine]\ncommand = 'x'\n");
     let plan = load(&world.sources(), &|_, _| false, &Environment::new(|_| None)).unwrap();
     let mine = entry(&plan, "mine");
-    assert_eq!((mine.origin.scope, mine.shadows.len()), (Scope::User, 0));
-    assert_eq!(mine.standing, Standing::Ready);
+    assert_eq!((mine.origin.scope, mine.shadows.len()), (ConfigScope::User, 0));
+    assert_eq!(mine.start_status, StartStatus::Ready);
 }
 
 #[test]
@@ -196,7 +198,8 @@ fn a_home_without_a_user_reads_no_files_of_other_hosts_but_the_projects() {
     declare(&world, CLAUDE, Dialect::ClaudeCode);
     world.file(".mcp.json", &declaring(Dialect::McpJson, "p", "p", &[]));
     let home = Home::at(world.root().join("alone"));
-    let sources = Sources { project_dir: Some(world.repository()), ..Sources::new(home) };
+    let sources =
+        ConfigSources { project_dir: Some(world.repository()), ..ConfigSources::new(home) };
     let plan = load(&sources, &|_, _| true, &Environment::new(|_| None)).unwrap();
     assert_eq!(names(&plan), ["p"]);
 }
@@ -212,9 +215,9 @@ fn the_plan_says_what_was_read() {
     assert_eq!(
         read,
         [
-            (Dialect::McpJson, Scope::Project, 0),
-            (Dialect::OpenCodeV2, Scope::Project, 1),
-            (Dialect::Toolgate, Scope::User, 1)
+            (Dialect::McpJson, ConfigScope::Project, 0),
+            (Dialect::OpenCodeV2, ConfigScope::Project, 1),
+            (Dialect::Toolgate, ConfigScope::User, 1)
         ]
     );
     let known = known_files(&world.sources());
@@ -257,7 +260,7 @@ fn a_project_cannot_ask_to_be_trusted() {
     let plan = world.plan();
     assert!(!entry(&plan, "p").spec.trust && entry(&plan, "u").spec.trust);
     let said = plan.diagnostics.iter().find(|it| it.message.contains("`trust` has no effect"));
-    assert_eq!(said.unwrap().severity, Severity::Warning);
+    assert_eq!(said.unwrap().severity, DiagnosticSeverity::Warning);
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn what_a_dialect_forbids_is_blocked_with_its_reason() {
         "mcp_servers:\n  - name: s\n    transport: stdio\n    command: x\n    enabled: true\n",
     );
     let plan = world.plan();
-    assert!(matches!(entry(&plan, "s").standing, Standing::Blocked(_)), "{plan:#?}");
+    assert!(matches!(entry(&plan, "s").start_status, StartStatus::Blocked(_)), "{plan:#?}");
 }
 
 #[test]

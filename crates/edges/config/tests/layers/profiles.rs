@@ -1,7 +1,7 @@
 //! Profiles of several files: which holds, and what is said about the other.
 
-use toolgate_config::{Naming, Plan};
-use toolgate_model::{Diagnostic, Scope, Severity};
+use toolgate_config::{NamingStyle, Plan};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity};
 
 use crate::world::{USER, World};
 
@@ -17,12 +17,12 @@ fn world(files: &[(&str, &str)]) -> Plan {
 }
 
 /// Where a profile holds from, and what it excludes.
-fn held(plan: &Plan, name: &str) -> (Scope, u32, Vec<String>) {
+fn held(plan: &Plan, name: &str) -> (ConfigScope, u32, Vec<String>) {
     let declared = plan.settings.profiles.get(name).unwrap();
     (declared.origin.scope, declared.origin.line, declared.profile.exclude)
 }
 
-fn told(plan: &Plan) -> Vec<(Severity, Scope, String)> {
+fn told(plan: &Plan) -> Vec<(DiagnosticSeverity, ConfigScope, String)> {
     let told = |it: &Diagnostic| {
         let said = format!("{} | {}", it.message, it.hint.as_deref().unwrap_or_default());
         (it.severity, it.origin.scope, said)
@@ -38,15 +38,18 @@ fn a_projects_file_adds_profiles_and_changes_none_of_the_users() {
         (SYSTEM, "[profiles.c]\nexclude = ['s']\n[profiles.d]\nexclude = ['s']\n"),
     ]);
     let own = |word: &str| vec![word.to_owned()];
-    assert_eq!(held(&plan, "a"), (Scope::User, 2, own("u")));
-    assert_eq!(held(&plan, "b"), (Scope::Project, 3, own("p")));
-    assert_eq!(held(&plan, "c"), (Scope::User, 4, own("u")));
-    assert_eq!(held(&plan, "d"), (Scope::System, 3, own("s")));
+    assert_eq!(held(&plan, "a"), (ConfigScope::User, 2, own("u")));
+    assert_eq!(held(&plan, "b"), (ConfigScope::Project, 3, own("p")));
+    assert_eq!(held(&plan, "c"), (ConfigScope::User, 4, own("u")));
+    assert_eq!(held(&plan, "d"), (ConfigScope::System, 3, own("s")));
     let told = told(&plan);
     assert_eq!(told.len(), 1, "{told:#?}");
     let (severity, scope, said) = &told[0];
-    assert_eq!((*severity, *scope), (Severity::Note, Scope::Project));
-    assert!(said.contains("profile \"a\" is said in ") && said.contains("config.toml:2"), "{said}");
+    assert_eq!((*severity, *scope), (DiagnosticSeverity::Note, ConfigScope::Project));
+    assert!(
+        said.contains("profile \"a\" is also set in ") && said.contains("config.toml:2"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -59,7 +62,10 @@ fn what_is_built_in_may_be_said_otherwise_by_the_user_and_not_by_a_project() {
 
     let plan = world(&[(PROJECT, text)]);
     let research = plan.settings.profiles.get("research").unwrap();
-    assert_eq!((research.profile.tags, research.origin.scope), (Some(vec![]), Scope::BuiltIn));
+    assert_eq!(
+        (research.profile.tags, research.origin.scope),
+        (Some(vec![]), ConfigScope::BuiltIn)
+    );
     let told = told(&plan);
     assert!(told.len() == 1 && told[0].2.contains("is built in"), "{told:#?}");
 }
@@ -93,9 +99,9 @@ fn a_client_with_a_profile_that_is_none_is_an_error_and_kept() {
     ]);
     let told = told(&plan);
     assert_eq!(told.len(), 2, "{told:#?}");
-    assert!(told.iter().all(|it| it.0 == Severity::Error), "{told:#?}");
+    assert!(told.iter().all(|it| it.0 == DiagnosticSeverity::Error), "{told:#?}");
     assert!(told[0].2.contains("did you mean \"writing\"?"), "{told:#?}");
-    assert!(told[1].2.contains("known are default, research, root, "), "{told:#?}");
+    assert!(told[1].2.contains("known profiles: default, research, root, "), "{told:#?}");
     // Else it would get the default one, which shows everything.
     assert_eq!(plan.settings.profiles.clients["a"], "writting");
 }
@@ -114,8 +120,8 @@ fn naming_comes_from_the_nearest_file_that_says_it() {
     let files =
         [(PROJECT, "roots = []\n"), (USER, "naming = 'codex'\n"), (SYSTEM, "naming = 'zed'")];
     let plan = world(&files);
-    assert_eq!(plan.settings.naming, Naming::Codex);
-    assert_eq!(world(&files[..1]).settings.naming, Naming::Toolgate);
+    assert_eq!(plan.settings.naming, NamingStyle::Codex);
+    assert_eq!(world(&files[..1]).settings.naming, NamingStyle::Toolgate);
 }
 
 #[test]
@@ -124,8 +130,8 @@ fn a_projects_naming_does_not_rename_the_users_tools() {
         (PROJECT, "naming = 'sidekick'\nprefix = 'never'\n"),
         (USER, "naming = 'codex'\n"),
     ]);
-    assert_eq!(plan.settings.naming, Naming::Codex);
-    assert_eq!(plan.settings.prefix, toolgate_config::Prefix::default());
+    assert_eq!(plan.settings.naming, NamingStyle::Codex);
+    assert_eq!(plan.settings.prefix, toolgate_config::PrefixMode::default());
     let told = told(&plan);
     assert!(told.len() == 2 && told.iter().all(|it| it.2.contains("would rename")), "{told:#?}");
 }

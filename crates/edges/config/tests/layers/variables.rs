@@ -1,13 +1,13 @@
 //! What variables come to, by the promise of each dialect, and what is hidden of it.
 
-use toolgate_config::{Environment, Secrets, Standing};
+use toolgate_config::{Environment, SecretStore, StartStatus};
 use toolgate_model::{Secret, TransportSpec};
 
 use crate::world::{USER, World, entry, stdio};
 
 fn reason(world: &World, name: &str) -> String {
-    match &entry(&world.plan(), name).standing {
-        Standing::Blocked(reason) => reason.clone(),
+    match &entry(&world.plan(), name).start_status {
+        StartStatus::Blocked(reason) => reason.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -48,7 +48,7 @@ fn each_dialect_keeps_its_promise_for_what_is_not_set() {
         world.file(file, &text);
         let plan = world.plan();
         let a = entry(&plan, "a");
-        assert_eq!(a.standing == Standing::Ready, empty, "{file}: {:?}", a.standing);
+        assert_eq!(a.start_status == StartStatus::Ready, empty, "{file}: {:?}", a.start_status);
         if empty {
             let resolved = a.resolve(&Environment::new(|_| None)).unwrap();
             assert_eq!(self::stdio(&resolved.spec).env["T"].expose(), "", "{file}");
@@ -73,7 +73,7 @@ fn an_empty_text_is_never_a_credential_or_an_address() {
             &format!(r#"{{"version": 1, "servers": {{"a": {entry_text}}}}}"#),
         );
         let plan = world.plan();
-        assert_eq!(entry(&plan, "a").standing == Standing::Ready, ready, "{headers}");
+        assert_eq!(entry(&plan, "a").start_status == StartStatus::Ready, ready, "{headers}");
     }
     let world = World::new();
     let text = r#"{"servers": {"a": {"type": "http", "url": "https://${env:NONE}/mcp"}}}"#;
@@ -95,9 +95,9 @@ fn secrets_come_from_the_users_store() {
     }
     assert_eq!(world.plan().inputs[0].id, "key");
     let stored = Secret::new("s3cret-value".to_owned());
-    Secrets::of(&world.home()).set("key", &stored).unwrap();
+    SecretStore::of(&world.home()).set("key", &stored).unwrap();
     let plan = world.plan();
-    assert_eq!(entry(&plan, "a").standing, Standing::Ready);
+    assert_eq!(entry(&plan, "a").start_status, StartStatus::Ready);
     let resolved = entry(&plan, "a").resolve(&Environment::new(|_| None)).unwrap();
     assert_eq!(stdio(&resolved.spec).env["K"].expose(), "s3cret-value");
     assert_eq!(resolved.mask.apply("got s3cret-value"), "got ***");
@@ -228,10 +228,10 @@ fn a_line_break_or_nul_is_refused_where_it_could_do_harm() {
     });
     let plan = world.plan_with(&env);
     for name in ["h", "u", "n"] {
-        let said = format!("{:?}", entry(&plan, name).standing);
-        assert!(said.contains("holds a") && !said.contains("canary"), "{said}");
+        let said = format!("{:?}", entry(&plan, name).start_status);
+        assert!(said.contains("contains a") && !said.contains("canary"), "{said}");
     }
-    assert_eq!(entry(&plan, "ok").standing, Standing::Ready);
+    assert_eq!(entry(&plan, "ok").start_status, StartStatus::Ready);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolgate_config::{Dialect, Entry, Environment, Home, Plan, Sources, load};
-use toolgate_dialects::{FileRef, Settings};
-use toolgate_model::{Scope, ServerName, ServerSpec, StdioSpec, TransportSpec};
+use toolgate_config::{ConfigSources, Dialect, Environment, Home, Plan, PlanEntry, load};
+use toolgate_dialects::{FileRef, FileSettings};
+use toolgate_model::{ConfigScope, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
 pub struct World {
     folder: TempDir,
@@ -38,8 +38,8 @@ impl World {
         home.with_system_below(&self.root().join("etc"))
     }
 
-    pub fn sources(&self) -> Sources {
-        Sources { project_dir: Some(self.repository()), ..Sources::new(self.home()) }
+    pub fn sources(&self) -> ConfigSources {
+        ConfigSources { project_dir: Some(self.repository()), ..ConfigSources::new(self.home()) }
     }
 
     /// Writes a file: `~/…` the user's, `/etc/…` the administrator's, else the project's.
@@ -69,7 +69,7 @@ impl World {
 
     /// The plan of one named file.
     pub fn named(&self, path: &Path, environment: &Environment) -> Plan {
-        let sources = Sources { config: Some(path.to_owned()), ..self.sources() };
+        let sources = ConfigSources { config: Some(path.to_owned()), ..self.sources() };
         load(&sources, &|_, _| false, environment).unwrap()
     }
 }
@@ -77,7 +77,7 @@ impl World {
 /// The user's own configuration.
 pub const USER: &str = "~/toolgate/config.toml";
 
-pub fn entry<'a>(plan: &'a Plan, name: &str) -> &'a Entry {
+pub fn entry<'a>(plan: &'a Plan, name: &str) -> &'a PlanEntry {
     plan.entry(&ServerName::new(name).unwrap()).unwrap_or_else(|| panic!("no {name}: {plan:#?}"))
 }
 
@@ -104,6 +104,6 @@ pub fn declaring(dialect: Dialect, name: &str, command: &str, args: &[&str]) -> 
     if dialect == Dialect::Sidekick {
         spec.selection.listed_only = true;
     }
-    let at = FileRef::new("/nowhere/file", Scope::User);
-    dialect.write(&[spec], &Settings::default(), &at).unwrap().text
+    let at = FileRef::new("/nowhere/file", ConfigScope::User);
+    dialect.write(&[spec], &FileSettings::default(), &at).unwrap().text
 }

@@ -1,6 +1,6 @@
-//! Finding and signalling the processes below one of ours, as `/proc` shows them.
+//! Finds and signals the descendants of a process, using `/proc`.
 //!
-//! Orphans are found as well: they are handed to the reaper, or to us after it.
+//! This includes orphans: the kernel reparents them to the reaper, and after it to the guard.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,17 +8,17 @@ use std::io;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
-/// Signals everything below `root`, not `root` itself.
+/// Signals every descendant of `root`, but not `root` itself.
 pub(super) fn signal(root: Pid, signal: Signal) {
-    for process in below(root) {
-        // One that is gone by now needs no signal.
+    for process in descendants_of(root) {
+        // An error means that the process has already ended.
         let _ = kill_process(process, signal);
     }
 }
 
-/// Kills until nothing is left below this process: what forks faster than it is found is found in
-/// the next round.
-pub(super) fn end_all() -> io::Result<()> {
+/// Kills descendants of this process until none is left. A process that forks during one round is
+/// found in the next.
+pub(super) fn kill_all() -> io::Result<()> {
     loop {
         signal(getpid(), Signal::KILL);
         match wait(WaitOptions::empty()) {
@@ -29,7 +29,7 @@ pub(super) fn end_all() -> io::Result<()> {
     }
 }
 
-fn below(root: Pid) -> Vec<Pid> {
+fn descendants_of(root: Pid) -> Vec<Pid> {
     let children = children_by_parent();
     let mut found = Vec::new();
     let mut parents = vec![root.as_raw_nonzero().get()];
@@ -43,7 +43,7 @@ fn below(root: Pid) -> Vec<Pid> {
 
 fn children_by_parent() -> BTreeMap<i32, Vec<i32>> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
-    // Without a /proc nothing is found, and ending falls to the namespace alone.
+    // Without `/proc` the map is empty, and only the namespace ends the tree.
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let process = entry.file_name().to_str().and_then(|name| name.parse().ok());
         let Some(process) = process else { continue };
@@ -55,7 +55,8 @@ fn children_by_parent() -> BTreeMap<i32, Vec<i32>> {
     children
 }
 
-/// The fields follow the last `)`: a process chooses its own name, and may put anything in it.
+/// Parses the parent's id. The fields follow the last `)`, because a process chooses its own name,
+/// which can contain any character.
 fn parent_in(stat: &[u8]) -> Option<i32> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;

@@ -1,7 +1,8 @@
-//! What passes over the leash: one request down, reports up, and single-byte orders down.
+//! The messages on the leash: the gateway sends one request and single-byte commands, and the
+//! helpers send reports.
 //!
-//! The request goes over the socket and not in the helper's own arguments or environment, so that a
-//! server's secrets and loader variables are never those of the helper.
+//! The request goes over the socket and not in the helper's arguments or environment, so that the
+//! helper never has the server's secrets or loader variables there.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice, IoSliceMut, Read};
@@ -14,18 +15,18 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-use crate::command::Prepared;
+use crate::command::PreparedLaunch;
 
-/// Words after the helper verb.
+/// The modes of a helper call.
 pub(crate) const PROBE: &str = "probe";
 pub(crate) const NAMESPACE: &str = "namespace";
 pub(crate) const SUBREAPER: &str = "subreaper";
 
-/// The order to send SIGTERM to the tree.
+/// The command to send SIGTERM to the tree.
 pub(crate) const TERMINATE: u8 = b'T';
 
-/// What the reaper is to start, and on which pipes.
-pub(crate) struct Request {
+/// The program that the reaper starts, and its pipes.
+pub(crate) struct SpawnRequest {
     pub(crate) program: OsString,
     pub(crate) arg0: OsString,
     pub(crate) cwd: OsString,
@@ -34,9 +35,9 @@ pub(crate) struct Request {
     pub(crate) pipes: [OwnedFd; 3],
 }
 
-impl Request {
-    /// The text of a request: its length, then words that each end with a NUL.
-    pub(crate) fn encode(command: &Prepared) -> Vec<u8> {
+impl SpawnRequest {
+    /// Encodes the text of a request: its length, then words that each end with a NUL.
+    pub(crate) fn encode(command: &PreparedLaunch) -> Vec<u8> {
         let mut text = vec![0; 4];
         let mut word = |parts: &[&OsStr]| {
             parts.iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
@@ -50,13 +51,13 @@ impl Request {
         for (name, value) in &command.env {
             word(&[OsStr::new(name), OsStr::new("="), OsStr::new(value)]);
         }
-        // No system accepts a command line of 4 GiB: the length cannot wrap on one that could run.
+        // No system accepts a command line of 4 GiB, so the length of a valid request fits.
         let length = u32::try_from(text.len() - 4).unwrap_or(u32::MAX);
         text[..4].copy_from_slice(&length.to_le_bytes());
         text
     }
 
-    /// Sends the pipes that the text of the request follows.
+    /// Sends the pipes. The text of the request follows them.
     pub(crate) fn send_pipes(leash: impl AsFd, pipes: &[BorrowedFd<'_>; 3]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -65,7 +66,7 @@ impl Request {
         Ok(())
     }
 
-    /// Reads pipes and text from the leash.
+    /// Reads the pipes and the text from the leash.
     pub(crate) fn receive(leash: BorrowedFd<'_>) -> io::Result<Self> {
         let pipes = receive_pipes(leash)?;
         let mut length = [0; 4];
@@ -76,7 +77,7 @@ impl Request {
     }
 
     fn decode(text: &[u8], pipes: [OwnedFd; 3]) -> Option<Self> {
-        let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0).map(owned);
+        let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0).map(to_os_string);
         let (program, arg0, cwd) = (words.next()?, words.next()?, words.next()?);
         let count = words.next()?.to_str()?.parse().ok()?;
         let args: Vec<OsString> = words.by_ref().take(count).collect();
@@ -85,14 +86,14 @@ impl Request {
     }
 }
 
-fn owned(bytes: &[u8]) -> OsString {
+fn to_os_string(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
 fn split_variable(word: &OsStr) -> Option<(OsString, OsString)> {
     let bytes = word.as_bytes();
     let at = bytes.iter().position(|byte| *byte == b'=')?;
-    Some((owned(&bytes[..at]), owned(&bytes[at + 1..])))
+    Some((to_os_string(&bytes[..at]), to_os_string(&bytes[at + 1..])))
 }
 
 fn receive_pipes(leash: BorrowedFd<'_>) -> io::Result<[OwnedFd; 3]> {
@@ -122,9 +123,9 @@ fn read_exact(leash: BorrowedFd<'_>, mut into: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What a helper was doing when it failed.
+/// The step at which a helper failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum HelperStep {
     Request = 1,
     Session,
     Namespace,
@@ -132,51 +133,51 @@ pub(crate) enum Step {
     Exec,
 }
 
-impl Step {
+impl HelperStep {
     const ALL: [Self; 5] = [Self::Request, Self::Session, Self::Namespace, Self::Fork, Self::Exec];
 
     /// Attributes a system error to this step.
-    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> Failure {
-        move |error| Failure {
+    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> HelperFailure {
+        move |error| HelperFailure {
             step: self,
             errno: error.into().raw_os_error().unwrap_or(libc::EPROTO),
         }
     }
 
-    /// Reads after "guard the process tree".
-    pub(crate) fn words(self) -> &'static str {
+    /// Returns the step for [`crate::LaunchError::Helper`].
+    pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::Request => "reading what to start",
-            Self::Session => "making a session",
-            Self::Namespace => "making a PID namespace",
+            Self::Request => "reading the request",
+            Self::Session => "creating a session",
+            Self::Namespace => "creating a PID namespace",
             Self::Fork => "starting the reaper",
             Self::Exec => "executing the program",
         }
     }
 }
 
-/// A step that failed and what the system said.
+/// The step that failed, with the system's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) step: Step,
+pub(crate) struct HelperFailure {
+    pub(crate) step: HelperStep,
     pub(crate) errno: i32,
 }
 
-/// What the helpers tell.
+/// A report of a helper to the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Report {
-    /// The program runs, under this process number.
+pub(crate) enum HelperReport {
+    /// The program runs with this process id.
     Started(i32),
-    /// It does not.
-    Failed(Failure),
-    /// It has ended with this wait status, and its tree with it.
+    /// The program did not start.
+    Failed(HelperFailure),
+    /// The program and its tree have ended, with this wait status.
     Exited(i32),
 }
 
-/// Reports have one size, so that they need no framing.
+/// The size of every report. A fixed size needs no framing.
 pub(crate) const REPORT_SIZE: usize = 6;
 
-impl Report {
+impl HelperReport {
     pub(crate) fn encode(self) -> [u8; REPORT_SIZE] {
         let (tag, step, number) = match self {
             Self::Started(pid) => (b'S', 0, pid),
@@ -190,10 +191,10 @@ impl Report {
     pub(crate) fn decode(bytes: [u8; REPORT_SIZE]) -> io::Result<Self> {
         let [tag, step, number @ ..] = bytes;
         let number = i32::from_le_bytes(number);
-        let failed_at = || Step::ALL.into_iter().find(|known| *known as u8 == step);
+        let failed_at = || HelperStep::ALL.into_iter().find(|known| *known as u8 == step);
         match (tag, failed_at()) {
             (b'S', _) => Ok(Self::Started(number)),
-            (b'F', Some(step)) => Ok(Self::Failed(Failure { step, errno: number })),
+            (b'F', Some(step)) => Ok(Self::Failed(HelperFailure { step, errno: number })),
             (b'X', _) => Ok(Self::Exited(number)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_request_arrives_with_its_words_and_pipes() {
-        let command = Prepared {
+        let command = PreparedLaunch {
             label: "server".to_owned(),
             program: "/bin/tool".into(),
             arg0: "tool".into(),
@@ -225,10 +226,10 @@ mod tests {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         let (reader, writer) = io::pipe().unwrap();
         let pipes = [reader.as_fd(), writer.as_fd(), writer.as_fd()];
-        Request::send_pipes(&ours, &pipes).unwrap();
-        ours.write_all(&Request::encode(&command)).unwrap();
+        SpawnRequest::send_pipes(&ours, &pipes).unwrap();
+        ours.write_all(&SpawnRequest::encode(&command)).unwrap();
 
-        let received = Request::receive(theirs.as_fd()).unwrap();
+        let received = SpawnRequest::receive(theirs.as_fd()).unwrap();
         assert_eq!(received.program, "/bin/tool");
         assert_eq!(received.arg0, "tool");
         assert_eq!(received.cwd, "/tmp");
@@ -241,16 +242,19 @@ mod tests {
     fn a_leash_that_ends_within_the_request_is_an_error() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(ours);
-        assert!(Request::receive(theirs.as_fd()).is_err());
+        assert!(SpawnRequest::receive(theirs.as_fd()).is_err());
     }
 
     #[test]
     fn every_report_survives_its_encoding() {
-        let failures = Step::ALL.map(|step| Report::Failed(Failure { step, errno: 13 }));
-        for report in [Report::Started(4711), Report::Exited(-1)].into_iter().chain(failures) {
-            assert_eq!(Report::decode(report.encode()).unwrap(), report);
+        let failures =
+            HelperStep::ALL.map(|step| HelperReport::Failed(HelperFailure { step, errno: 13 }));
+        for report in
+            [HelperReport::Started(4711), HelperReport::Exited(-1)].into_iter().chain(failures)
+        {
+            assert_eq!(HelperReport::decode(report.encode()).unwrap(), report);
         }
-        assert!(Report::decode([0; REPORT_SIZE]).is_err());
-        assert!(Report::decode([b'F', 99, 0, 0, 0, 0]).is_err());
+        assert!(HelperReport::decode([0; REPORT_SIZE]).is_err());
+        assert!(HelperReport::decode([b'F', 99, 0, 0, 0, 0]).is_err());
     }
 }

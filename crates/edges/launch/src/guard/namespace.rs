@@ -1,4 +1,4 @@
-//! Entering a PID namespace, as root or as an ordinary user, and giving it a `/proc`.
+//! Enters a PID namespace, as root or as an ordinary user, and mounts a `/proc` for it.
 
 use std::fs;
 use std::io;
@@ -8,28 +8,29 @@ use rustix::thread::UnshareFlags;
 
 use crate::sys::unshare;
 
-/// From here on, the children of this process live in a PID namespace of their own.
+/// Creates a PID namespace for the future children of this process.
 ///
-/// Without the privilege, a user namespace provides it, in which we stay who we are.
+/// Without the privilege, this also creates a user namespace, which maps only the current user and
+/// group.
 pub(crate) fn enter() -> io::Result<()> {
     if unshare(UnshareFlags::NEWPID).is_ok() {
         return Ok(());
     }
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)?;
-    // The kernel demands this before an ordinary user may map a group.
+    // The kernel requires this before an ordinary user may map a group.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1", user = user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1", group = group.as_raw()))
 }
 
-/// Mounts a `/proc` that shows this namespace, seen by this process and its children only.
+/// Mounts a `/proc` of this namespace, visible only to this process and its children.
 ///
-/// Where it is refused (containers that mask parts of `/proc`) the old one stays: `/proc/self` still
-/// works there, only looking oneself up by number does not.
-pub(crate) fn private_proc() -> io::Result<()> {
+/// Some systems refuse this (containers that mask parts of `/proc`). Then the old `/proc` stays, in
+/// which `/proc/self` works, but a process cannot find itself by its own id.
+pub(crate) fn mount_private_proc() -> io::Result<()> {
     unshare(UnshareFlags::NEWNS)?;
-    // What the user mounts later must still appear here; what we mount must not appear there.
+    // Later mounts of the user must appear here, but the mount below must not appear outside.
     mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", flags, None)?;

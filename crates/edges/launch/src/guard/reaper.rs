@@ -1,7 +1,7 @@
-//! The reaper: the first process of the tree, which starts the server and reaps what it orphans.
+//! The reaper: the first process of the tree, which starts the server and reaps its orphans.
 //!
-//! In a PID namespace it is process 1, and its end is the kernel's order to end all others. It has
-//! no signal handlers and no timers: it sleeps in `wait`.
+//! In a PID namespace it is process 1: when it ends, the kernel kills all others. It has no signal
+//! handlers and no timers: it sleeps in `wait`.
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Write};
@@ -15,38 +15,44 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, set_child_subreaper,
 };
 
-use super::message::{Report, Request, Step};
+use super::message::{HelperReport, HelperStep, SpawnRequest};
 use super::namespace;
 use crate::sys;
 
-pub(super) fn run(request: Request, mut reports: PipeWriter, in_namespace: bool) -> io::Result<()> {
+pub(super) fn run(
+    request: SpawnRequest,
+    mut reports: PipeWriter,
+    in_namespace: bool,
+) -> io::Result<()> {
     die_with_the_guard(&reports)?;
     let _ = rustix::thread::set_name(c"toolgate-reaper");
     rustix::process::setsid()?;
     let outside = if in_namespace {
         let outside = File::open("/proc")?;
-        // Best effort, for the reasons given there.
-        let _ = namespace::private_proc();
+        // Best effort: some systems refuse it.
+        let _ = namespace::mount_private_proc();
         Some(outside)
     } else {
         set_child_subreaper(Some(getpid()))?;
         None
     };
-    let started = start(request).and_then(|server| Ok((server, number_of(server, outside)?)));
+    let started = start(request).and_then(|server| Ok((server, outer_pid(server, outside)?)));
     match started {
         Ok((server, number)) => {
-            reports.write_all(&Report::Started(number).encode())?;
+            reports.write_all(&HelperReport::Started(number).encode())?;
             let status = reap_until_ended(server)?;
-            reports.write_all(&Report::Exited(status).encode())
+            reports.write_all(&HelperReport::Exited(status).encode())
         }
-        Err(error) => reports.write_all(&Report::Failed(Step::Exec.failed()(error)).encode()),
+        Err(error) => {
+            reports.write_all(&HelperReport::Failed(HelperStep::Exec.failed()(error)).encode())
+        }
     }
 }
 
-/// The server's process number as the gateway sees it: in a namespace, ours is another.
+/// Returns the server's process id as the gateway sees it, which differs inside a namespace.
 ///
-/// A `/proc` that was mounted outside shows a pidfd's number as it is there.
-fn number_of(server: Pid, outside: Option<File>) -> io::Result<i32> {
+/// The `/proc` mounted outside the namespace shows the outer process id of a pidfd.
+fn outer_pid(server: Pid, outside: Option<File>) -> io::Result<i32> {
     let Some(outside) = outside else { return Ok(server.as_raw_nonzero().get()) };
     let handle = pidfd_open(server, PidfdFlags::empty())?;
     let path = format!("self/fdinfo/{}", handle.as_raw_fd());
@@ -57,7 +63,8 @@ fn number_of(server: Pid, outside: Option<File>) -> io::Result<i32> {
         .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The kernel kills us when the guard ends; if it ended before it could be asked to, the pipe tells.
+/// Makes the kernel kill this process when the guard ends. Returns an error if the guard has ended
+/// before, which closes the pipe.
 fn die_with_the_guard(reports: &PipeWriter) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let mut guard = [PollFd::new(reports, PollFlags::empty())];
@@ -69,7 +76,7 @@ fn die_with_the_guard(reports: &PipeWriter) -> io::Result<()> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
-fn start(request: Request) -> io::Result<Pid> {
+fn start(request: SpawnRequest) -> io::Result<Pid> {
     let [stdin, stdout, stderr] = request.pipes;
     let mut command = Command::new(request.program);
     command
@@ -81,10 +88,11 @@ fn start(request: Request) -> io::Result<Pid> {
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr))
-        // A group of its own: servers that signal "my group" on their way out must not hit us.
+        // The server gets its own group, because some servers signal their whole group at exit.
         .process_group(0);
-    // Outside a namespace it could end the guard, and us with it: then it ends, too.
-    sys::end_with(getpid(), &mut command);
+    // Without a namespace the server can kill the guard, and so the reaper. Then the server ends
+    // too.
+    sys::kill_with_parent(getpid(), &mut command);
     Ok(Pid::from_child(&command.spawn()?))
 }
 

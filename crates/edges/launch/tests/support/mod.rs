@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use toolgate_launch::{Child, Command, Helper, Launcher, TreeGuarantee};
+use toolgate_launch::{ChildProcess, HelperProgram, LaunchSpec, Launcher, TreeGuarantee};
 
 /// A program that is its own helper.
 pub const PROBE: &str = env!("CARGO_BIN_EXE_launch-probe");
@@ -22,7 +22,7 @@ pub const ALL: [TreeGuarantee; 3] =
 
 /// A launcher of exactly this strength.
 pub fn launcher(guarantee: TreeGuarantee) -> Launcher {
-    let launcher = Launcher::new(Helper::at(PROBE)).at_most(guarantee);
+    let launcher = Launcher::new(HelperProgram::at_path(PROBE)).with_ceiling(guarantee);
     assert_eq!(launcher.guarantee(), guarantee, "these tests need PID namespaces");
     launcher
 }
@@ -55,19 +55,19 @@ impl OrdinaryUser {
 }
 
 /// `sh -c script`, marked.
-pub fn shell(marker: &str, script: &str) -> Command {
-    Command::new("sh").args(["-c", script]).env("MARKER", marker).label(marker)
+pub fn shell(marker: &str, script: &str) -> LaunchSpec {
+    LaunchSpec::new("sh").args(["-c", script]).env("MARKER", marker).label(marker)
 }
 
 /// The next line of the child's stdout.
-pub async fn line(child: &mut Child) -> String {
+pub async fn line(child: &mut ChildProcess) -> String {
     let mut line = String::new();
     BufReader::with_capacity(1, &mut child.stdout).read_line(&mut line).await.unwrap();
     line.trim_end().to_owned()
 }
 
 /// All of the child's stdout.
-pub async fn output(child: &mut Child) -> String {
+pub async fn output(child: &mut ChildProcess) -> String {
     let mut text = String::new();
     child.stdout.read_to_string(&mut text).await.unwrap();
     text

@@ -6,8 +6,8 @@
 use std::io::{BufRead, Read};
 use std::process::ExitCode;
 
-use tokio::io::{AsyncBufReadExt, BufReader};
-use toolgate_launch::{Child, Command, Helper, Launcher, TreeGuarantee};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use toolgate_launch::{ChildProcess, HelperProgram, LaunchSpec, Launcher, TreeGuarantee};
 
 fn main() -> ExitCode {
     if let Some(code) = toolgate_launch::helper_main() {
@@ -81,13 +81,17 @@ fn gateway(mode: &str, marker: &str, scripts: &[&str]) {
             "namespace" => TreeGuarantee::Namespace,
             _ => TreeGuarantee::Subreaper,
         };
-        let launcher = Launcher::new(Helper::current()).at_most(ceiling);
+        let launcher = Launcher::new(HelperProgram::current()).with_ceiling(ceiling);
         assert_eq!(launcher.guarantee(), ceiling, "{}", launcher.guarantee());
         let mut children = Vec::new();
         for script in scripts {
             let command =
-                Command::new("sh").args(["-c", script]).env("MARKER", marker).label(marker);
+                LaunchSpec::new("sh").args(["-c", script]).env("MARKER", marker).label(marker);
             children.push(up(launcher.start(&command).await.unwrap()).await);
+        }
+        for child in &mut children {
+            // A script that waits for this reads it; the others ignore it.
+            let _ = child.stdin.write_all(b"go\n").await;
         }
         println!("ready");
         // The test kills this process; end of input is for the case that the test itself died.
@@ -95,7 +99,7 @@ fn gateway(mode: &str, marker: &str, scripts: &[&str]) {
     });
 }
 
-async fn up(mut child: Child) -> Child {
+async fn up(mut child: ChildProcess) -> ChildProcess {
     let mut line = String::new();
     BufReader::new(&mut child.stdout).read_line(&mut line).await.unwrap();
     assert_eq!(line, "up\n", "stderr: {}", child.handle.stderr().tail());

@@ -1,28 +1,28 @@
-//! What is kept of a document beside its passages.
+//! The value types of documents, without their passages.
 
 use toolgate_model::Digest;
-use toolgate_reading::Document;
+use toolgate_reading::ParsedDocument;
 
-/// A document to keep; one of the same key is replaced.
+/// A document to store. It replaces one with the same key.
 #[derive(Debug, Clone)]
-pub struct Fresh {
-    /// What it is known by: an absolute path, `resource:SERVER URI`, or `note:NAME`.
+pub struct NewDocument {
+    /// Its key: an absolute path, `resource:SERVER URI`, or `note:NAME`.
     pub key: String,
-    /// Where it came from.
-    pub origin: Origin,
-    /// What its source was like.
-    pub stamp: Stamp,
-    /// Whose word it is.
-    pub trust: Trust,
-    /// What it says.
-    pub document: Document,
+    /// Its origin.
+    pub origin: DocumentOrigin,
+    /// The state of its source.
+    pub stamp: SourceStamp,
+    /// Whether the user trusts it.
+    pub trust: DocumentTrust,
+    /// Its content.
+    pub document: ParsedDocument,
 }
 
-/// Where a document came from.
+/// The origin of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// A file below a folder that was ingested (or that was named itself: then the folder is its
-    /// parent).
+pub enum DocumentOrigin {
+    /// A file below an ingested folder. For a file that was ingested by its own path, the folder is
+    /// its parent.
     File {
         /// The folder.
         folder: String,
@@ -34,46 +34,46 @@ pub enum Origin {
         /// Its URI.
         uri: String,
     },
-    /// Text that was handed over.
+    /// A text that a caller provided.
     Note,
 }
 
-/// What tells whether a source changed.
+/// The state of a source, to detect changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct SourceStamp {
     /// The digest of its bytes.
     pub digest: Digest,
-    /// How many they are.
+    /// The number of bytes.
     pub bytes: u64,
-    /// When it was changed last, in milliseconds since 1970; for what has no such time, when it was
-    /// taken in.
+    /// When it was last modified, in milliseconds since 1970. For a source without such a time,
+    /// when it was ingested.
     pub modified: i64,
 }
 
-/// Whose word a document is.
+/// Whether the user trusts a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// The user said so of its folder or server.
+pub enum DocumentTrust {
+    /// The user trusts its folder or server.
     Trusted,
-    /// Anybody's: what it says is not to be followed.
+    /// It may come from anyone, so a model must not follow its instructions.
     Untrusted,
 }
 
-/// What is kept of a document, without its text.
+/// A stored document without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
-    /// What it is known by.
+pub struct Document {
+    /// Its key.
     pub key: String,
-    /// Where it came from.
-    pub origin: Origin,
+    /// Its origin.
+    pub origin: DocumentOrigin,
     /// Its title.
     pub title: String,
-    /// What its source was like.
-    pub stamp: Stamp,
-    /// Whose word it is.
-    pub trust: Trust,
-    /// When it was kept, in milliseconds since 1970.
+    /// The state of its source.
+    pub stamp: SourceStamp,
+    /// Whether the user trusts it.
+    pub trust: DocumentTrust,
+    /// When it was stored, in milliseconds since 1970.
     pub kept: i64,
-    /// How many passages it has.
+    /// The number of its passages.
     pub passages: u64,
 }

@@ -1,25 +1,25 @@
-//! In about how many passages each term stands.
+//! The approximate number of passages that contain each term.
 //!
-//! A search must know it before it asks the index: the index itself would have to read the whole
-//! list of a term to count it. Counting every term of every passage would cost an ingest more than
-//! it is worth, so once there are [`EXACT`] passages only one of [`STRIDE`] is counted, for all of
-//! them: the terms whose number matters are those that stand in many. Only the terms that texts have
-//! by their own language are always counted, since a search asks the index for those it finds here.
+//! A search needs these numbers before it queries the index, which would have to read the whole
+//! list of a term to count it. Counting every term of every passage would slow down an ingest. From
+//! [`EXACT`] passages on, only one of [`STRIDE`] passages is counted, with the weight of all: the
+//! numbers matter only for terms in many passages. Terms specific to the text's own language are
+//! always counted, because a search queries the index only for those that it finds here.
 
 use std::collections::HashMap;
 
 use sqlx::SqliteConnection;
 
-use super::prepared::OWN;
-use super::rows::{Binding, Insert};
+use super::bulk_insert::{BulkInsert, InsertQuery};
+use super::prepared_document::OWN_LANGUAGE_SUFFIX;
 
-/// Up to how many passages all are counted.
+/// Up to this number of passages, all are counted.
 const EXACT: i64 = 32_768;
 
-/// Of how many passages one is counted from then on.
+/// Beyond that, one of this many passages is counted.
 const STRIDE: i64 = 8;
 
-const ADD: Insert = Insert {
+const ADD: BulkInsert = BulkInsert {
     head: "insert into frequencies (term, passages) values",
     columns: 2,
     tail: "on conflict (term) do update set passages = passages + excluded.passages",
@@ -28,20 +28,20 @@ const ADD: Insert = Insert {
 const GONE: &str = "delete from frequencies where passages <= 0 \
      and term in (select value from json_each($1))";
 
-/// For how many passages one counts that is kept now, beside so many.
-pub(super) fn weight(number: i64, passages: i64, terms: &str) -> i64 {
-    match (passages < EXACT || terms.contains(OWN), number % STRIDE) {
+/// Returns the weight of a new passage in a library of `passages` passages.
+pub(super) fn sample_weight(number: i64, passages: i64, terms: &str) -> i64 {
+    match (passages < EXACT || terms.contains(OWN_LANGUAGE_SUFFIX), number % STRIDE) {
         (true, _) => 1,
         (false, 0) => STRIDE,
         (false, _) => 0,
     }
 }
 
-/// What changes in the numbers of terms.
+/// The changes to the frequencies of terms.
 #[derive(Debug, Default)]
-pub(super) struct Frequencies(HashMap<String, i64>);
+pub(super) struct FrequencyChanges(HashMap<String, i64>);
 
-impl Frequencies {
+impl FrequencyChanges {
     /// Counts the terms of a passage (title, headings, text), each once, as `weight` passages.
     pub(super) fn count(&mut self, terms: [&str; 3], weight: i64) {
         let mut terms: Vec<&str> = terms.iter().flat_map(|text| text.split(' ')).collect();
@@ -55,14 +55,14 @@ impl Frequencies {
         }
     }
 
-    /// Writes the changes down.
+    /// Writes the changes.
     pub(super) async fn apply(self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         let mut changes: Vec<_> = self.0.into_iter().filter(|(_, by)| *by != 0).collect();
-        // In the order of the table: neighbours share a page.
+        // Sorted like the table, because neighbours share a page.
         changes.sort_unstable();
         let fewer = changes.iter().filter(|(_, by)| *by < 0).map(|(term, _)| term.as_str());
         let fewer = serde_json::Value::from_iter(fewer).to_string();
-        let bind = |query: Binding, (term, by): (String, i64)| query.bind(term).bind(by);
+        let bind = |query: InsertQuery, (term, by): (String, i64)| query.bind(term).bind(by);
         ADD.run(connection, changes.into_iter(), bind).await?;
         if fewer != "[]" {
             sqlx::query(GONE).bind(fewer).execute(connection).await?;
@@ -71,9 +71,10 @@ impl Frequencies {
     }
 }
 
-/// In about how many passages each of these terms stands; those that stand in none, or in too few
-/// to have been counted, are missing. All come in one row: each costs two threads a meeting.
-pub(super) async fn of(
+/// Returns the approximate number of passages for each of these terms. Terms in no passage, or in
+/// too few to be counted, are missing. The query returns a single row, because each row costs a
+/// thread switch.
+pub(super) async fn load_frequencies(
     connection: &mut SqliteConnection,
     terms: impl Iterator<Item = &str>,
 ) -> Result<HashMap<String, i64>, sqlx::Error> {

@@ -1,40 +1,40 @@
-//! How much there is: counted where it changes, so that nobody counts a million rows.
+//! The totals of a library, updated with every change so that no query has to count all rows.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use sqlx::SqliteConnection;
 
-use super::frequencies::Frequencies;
-use super::rows::{Binding, Insert};
-use super::{Library, Origin, Status};
+use super::bulk_insert::{BulkInsert, InsertQuery};
+use super::frequencies::FrequencyChanges;
+use super::{DocumentOrigin, Library, LibraryStatus};
 use crate::StoreError;
 
 const APPLY: &str = "update totals set documents = documents + $1, passages = passages + $2, \
      bytes = bytes + $3, length = length + $4, next_passage = next_passage + $5, \
      latest = coalesce($6, latest)";
 
-const SOURCES: Insert = Insert {
+const SOURCES: BulkInsert = BulkInsert {
     head: "insert into sources (kind, name, documents) values",
     columns: 3,
     tail: "on conflict (kind, name) do update set documents = documents + excluded.documents",
 };
 
-/// How much a library has.
+/// The totals of a library.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Totals {
+pub(super) struct LibraryTotals {
     pub(super) documents: i64,
     pub(super) passages: i64,
     pub(super) bytes: i64,
-    /// Terms of all bodies.
+    /// The number of terms in all bodies.
     pub(super) length: i64,
     pub(super) next_passage: i64,
     pub(super) latest: Option<i64>,
 }
 
-/// What a transaction changes in it.
+/// The change of the totals by one transaction.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct TotalsChange {
     pub(super) documents: i64,
     pub(super) passages: i64,
     pub(super) bytes: i64,
@@ -42,16 +42,16 @@ pub(super) struct Change {
     pub(super) numbers: i64,
     pub(super) latest: Option<i64>,
     pub(super) sources: HashMap<(&'static str, String), i64>,
-    pub(super) frequencies: Frequencies,
+    pub(super) frequencies: FrequencyChanges,
 }
 
-impl Change {
-    /// Counts a document of this origin in (1) or out (-1).
-    pub(super) fn source(&mut self, origin: &Origin, by: i64) {
+impl TotalsChange {
+    /// Adds (1) or subtracts (-1) a document of this origin.
+    pub(super) fn count_source(&mut self, origin: &DocumentOrigin, by: i64) {
         let name = match origin {
-            Origin::File { folder } => ("folder", folder),
-            Origin::Resource { server, .. } => ("server", server),
-            Origin::Note => return,
+            DocumentOrigin::File { folder } => ("folder", folder),
+            DocumentOrigin::Resource { server, .. } => ("server", server),
+            DocumentOrigin::Note => return,
         };
         *self.sources.entry((name.0, name.1.clone())).or_default() += by;
     }
@@ -59,7 +59,7 @@ impl Change {
     pub(super) async fn apply(self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         self.frequencies.apply(connection).await?;
         let sources: Vec<_> = self.sources.into_iter().filter(|(_, by)| *by != 0).collect();
-        let bind = |query: Binding, ((kind, name), by): ((&'static str, String), i64)| {
+        let bind = |query: InsertQuery, ((kind, name), by): ((&'static str, String), i64)| {
             query.bind(kind).bind(name).bind(by)
         };
         SOURCES.run(connection, sources.into_iter(), bind).await?;
@@ -70,16 +70,16 @@ impl Change {
     }
 }
 
-pub(super) async fn read(connection: &mut SqliteConnection) -> Result<Totals, sqlx::Error> {
+pub(super) async fn read(connection: &mut SqliteConnection) -> Result<LibraryTotals, sqlx::Error> {
     let query = "select documents, passages, bytes, length, next_passage, latest from totals";
     let row = sqlx::query_as::<_, (i64, i64, i64, i64, i64, Option<i64>)>(query);
     let (documents, passages, bytes, length, next_passage, latest) =
         row.fetch_one(connection).await?;
-    Ok(Totals { documents, passages, bytes, length, next_passage, latest })
+    Ok(LibraryTotals { documents, passages, bytes, length, next_passage, latest })
 }
 
-pub(super) async fn status(library: &Library) -> Result<Status, StoreError> {
-    let failed = |source| library.failed("read the status of the local context", source);
+pub(super) async fn status(library: &Library) -> Result<LibraryStatus, StoreError> {
+    let failed = |source| library.query_error("read the status of the local context", source);
     let mut transaction = library.readers().begin().await.map_err(failed)?;
     let totals = read(&mut transaction).await.map_err(failed)?;
     let query = "select kind, name, documents from sources order by kind, name";
@@ -89,19 +89,19 @@ pub(super) async fn status(library: &Library) -> Result<Status, StoreError> {
     let named = |rows: Vec<(String, String, i64)>| {
         rows.into_iter().map(|(_, name, documents)| (name, documents.unsigned_abs())).collect()
     };
-    Ok(Status {
+    Ok(LibraryStatus {
         documents: totals.documents.unsigned_abs(),
         passages: totals.passages.unsigned_abs(),
         bytes: totals.bytes.unsigned_abs(),
-        size: size(library.path()),
+        size: file_size(library.path()),
         latest: totals.latest,
         folders: named(folders),
         servers: named(servers),
     })
 }
 
-/// The file and what was not brought into it yet.
-fn size(path: &Path) -> u64 {
+/// Returns the size of the file and its write-ahead log.
+fn file_size(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let size = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());

@@ -1,23 +1,23 @@
-//! Records on their way to the disk: their bodies in one buffer, and when each was taken.
+//! A batch of records to write: their bodies in one buffer, and the time of each.
 
-use super::chain::When;
+use super::chain::RecordTime;
 
-/// Some records, in order.
+/// A sequence of records.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct RecordBatch {
     bodies: Vec<u8>,
-    records: Vec<(usize, When)>,
+    records: Vec<(usize, RecordTime)>,
 }
 
-impl Batch {
+impl RecordBatch {
     /// Adds a record.
-    pub(super) fn push(&mut self, body: &[u8], when: When) {
+    pub(super) fn push(&mut self, body: &[u8], when: RecordTime) {
         self.bodies.extend_from_slice(body);
         self.records.push((body.len(), when));
     }
 
-    /// The records.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], When)> {
+    /// Returns the records in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], RecordTime)> {
         let mut rest = self.bodies.as_slice();
         self.records.iter().map(move |(length, when)| {
             let (body, behind) = rest.split_at(*length);
@@ -26,22 +26,22 @@ impl Batch {
         })
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no records.
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// How much memory they take.
-    pub(super) fn weight(&self) -> usize {
-        self.bodies.len() + self.records.len() * size_of::<(usize, When)>()
+    /// Returns the memory of the records in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.bodies.len() + self.records.len() * size_of::<(usize, RecordTime)>()
     }
 
-    /// Forgets them; the buffers are used again, unless they have become large.
+    /// Removes all records. Keeps the buffers for reuse, up to a limit.
     pub(super) fn clear(&mut self) {
         self.bodies.clear();
         self.records.clear();

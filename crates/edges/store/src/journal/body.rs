@@ -1,89 +1,92 @@
-//! The part of a record that says what happened, in canonical JSON and without what must not be
-//! kept. The chain adds number, time and hashes behind it.
+//! Writes the body of a record as canonical, redacted JSON. The chain appends number, time and
+//! hashes.
 
 use toolgate_model::{Digest, Mask};
 use toolgate_wire::scan;
 
 use super::redact::{MOST, Redactor};
-use super::{Event, Record, json};
+use super::{JournalEvent, JournalRecord, json};
 
-/// Writes everything of a record up to the end of its event, members in order. What the chain adds
-/// sorts behind.
-pub(super) fn write(record: &Record<'_>, mask: &Mask, out: &mut Vec<u8>) {
+/// Writes a record up to the end of its event, with sorted members. The members that the chain
+/// appends sort after them.
+pub(super) fn write(record: &JournalRecord<'_>, mask: &Mask, out: &mut Vec<u8>) {
     let redact = Redactor { mask };
     out.push(b'{');
     if let Some(about) = record.about {
         out.extend_from_slice(b"\"about\":{\"kind\":\"");
         out.extend_from_slice(about.kind.as_str().as_bytes());
         out.extend_from_slice(b"\",\"name\":");
-        redact.name(&about.name, out);
+        redact.write_name(&about.name, out);
         out.extend_from_slice(b",\"server\":");
-        redact.name(about.server.as_str(), out);
+        redact.write_name(about.server.as_str(), out);
         out.extend_from_slice(b"},");
     }
-    by(record, redact, out);
+    write_caller(record, redact, out);
     out.extend_from_slice(b"\"call\":");
-    json::whole(record.call, out);
+    json::write_integer(record.call, out);
     out.extend_from_slice(b",\"event\":{");
-    event(&record.event, redact, out);
+    write_event(&record.event, redact, out);
     out.push(b'}');
 }
 
-/// Who, as far as it is known.
-fn by(record: &Record<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
-    let said = [("caller", record.caller), ("client", record.client), ("profile", record.profile)];
-    if said.iter().all(|(_, value)| value.is_empty()) {
+/// Writes the caller, the client and the profile, if known.
+fn write_caller(record: &JournalRecord<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
+    let fields =
+        [("caller", record.caller), ("client", record.client), ("profile", record.profile)];
+    if fields.iter().all(|(_, value)| value.is_empty()) {
         return;
     }
     out.extend_from_slice(b"\"by\":{");
-    for (index, (key, value)) in said.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
+    for (index, (key, value)) in fields.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
         out.extend_from_slice(if index == 0 { b"\"" } else { b",\"" });
         out.extend_from_slice(key.as_bytes());
         out.extend_from_slice(b"\":");
-        redact.name(value, out);
+        redact.write_name(value, out);
     }
     out.extend_from_slice(b"},");
 }
 
-fn event(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
+fn write_event(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
     match event {
-        Event::Decided { .. } => decided(event, redact, out),
-        Event::Approved { id, choice, by } => {
+        JournalEvent::Decided { .. } => write_decided(event, redact, out),
+        JournalEvent::Approved { id, choice, by } => {
             out.extend_from_slice(b"\"by\":");
-            redact.name(by, out);
+            redact.write_name(by, out);
             out.extend_from_slice(b",\"choice\":");
-            redact.name(choice, out);
+            redact.write_name(choice, out);
             out.extend_from_slice(b",\"id\":");
-            redact.name(id, out);
+            redact.write_name(id, out);
             out.extend_from_slice(b",\"type\":\"approved\"");
         }
-        Event::Done { outcome, detail, micros, bytes } => {
+        JournalEvent::Done { outcome, detail, micros, bytes } => {
             out.extend_from_slice(b"\"bytes\":");
-            json::whole(*bytes, out);
+            json::write_integer(*bytes, out);
             out.extend_from_slice(b",\"detail\":");
-            redact.text(detail, out);
+            redact.write_text(detail, out);
             out.extend_from_slice(b",\"micros\":");
-            json::whole(*micros, out);
+            json::write_integer(*micros, out);
             out.extend_from_slice(b",\"outcome\":\"");
             out.extend_from_slice(outcome.as_str().as_bytes());
             out.extend_from_slice(b"\",\"type\":\"done\"");
         }
-        Event::Noted { kind, detail } => {
+        JournalEvent::Noted { kind, detail } => {
             out.extend_from_slice(b"\"detail\":");
             match detail {
-                long if long.len() > MOST => redact.oversize(long.as_bytes(), None, out),
-                valid if scan::is_valid(valid.as_bytes()) => redact.value(valid.as_bytes(), out),
-                text => redact.text(text, out),
+                long if long.len() > MOST => redact.write_oversize(long.as_bytes(), None, out),
+                valid if scan::is_valid(valid.as_bytes()) => {
+                    redact.write_value(valid.as_bytes(), out)
+                }
+                text => redact.write_text(text, out),
             }
             out.extend_from_slice(b",\"kind\":");
-            redact.name(kind, out);
+            redact.write_name(kind, out);
             out.extend_from_slice(b",\"type\":\"noted\"");
         }
     }
 }
 
-fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
-    let Event::Decided {
+fn write_decided(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
+    let JournalEvent::Decided {
         effect,
         because,
         method,
@@ -100,40 +103,40 @@ fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
     let is_kept = !arguments.is_empty() && arguments.len() <= MOST;
     if is_kept {
         out.extend_from_slice(b"\"arguments\":");
-        redact.value(arguments, out);
+        redact.write_value(arguments, out);
         out.push(b',');
     }
     if let Some(of) = arguments_digest {
         out.extend_from_slice(b"\"argumentsDigest\":\"");
-        digest(of, out);
+        write_digest(of, out);
         out.extend_from_slice(b"\",");
     }
     out.extend_from_slice(b"\"because\":");
-    redact.name(because, out);
+    redact.write_name(because, out);
     if let Some(of) = definition {
         out.extend_from_slice(b",\"definition\":\"");
-        digest(of, out);
+        write_digest(of, out);
         out.push(b'"');
     }
     out.extend_from_slice(b",\"effect\":\"");
     out.extend_from_slice(effect.as_str().as_bytes());
     out.extend_from_slice(b"\",\"method\":");
-    redact.name(method, out);
+    redact.write_name(method, out);
     match *other_params {
         b"" => {}
         others if others.len() <= MOST => {
             out.extend_from_slice(b",\"otherParams\":");
-            redact.value(others, out);
+            redact.write_value(others, out);
         }
         others => {
             out.extend_from_slice(b",\"otherParamsOversize\":");
-            redact.oversize(others, None, out);
+            redact.write_oversize(others, None, out);
         }
     }
     if !is_kept && !arguments.is_empty() {
         out.extend_from_slice(b",\"oversize\":");
         let digest = arguments_digest.filter(|_| other_params.is_empty());
-        redact.oversize(arguments, digest, out);
+        redact.write_oversize(arguments, digest, out);
     }
     out.extend_from_slice(if *read_only { b",\"readOnly\":true" } else { b",\"readOnly\":false" });
     out.extend_from_slice(b",\"tags\":[");
@@ -141,13 +144,13 @@ fn decided(event: &Event<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
         if index > 0 {
             out.push(b',');
         }
-        redact.name(tag, out);
+        redact.write_name(tag, out);
     }
     out.extend_from_slice(b"],\"type\":\"decided\"");
 }
 
-/// A digest as it is shown everywhere, without quotes.
-pub(super) fn digest(digest: &Digest, out: &mut Vec<u8>) {
+/// Writes a digest in its usual form, without quotes.
+pub(super) fn write_digest(digest: &Digest, out: &mut Vec<u8>) {
     out.extend_from_slice(b"sha256:");
-    json::hex(digest.as_bytes(), out);
+    json::write_hex(digest.as_bytes(), out);
 }

@@ -1,11 +1,12 @@
-//! Checkpoints: how far a chain went and what its last hash was, signed, in a file of their own.
+//! Checkpoints: the signed length and last hash of a chain, in a separate file.
 //!
-//! Each is a signed note (C2SP): origin, number of records, hash of the last of them in base64, an
-//! empty line, the signature; an empty line stands between two. A later one says all that an
-//! earlier one did. They never speak of a record that is not on disk.
+//! Each is a signed note (C2SP): origin, number of records, base64 hash of the last record, an
+//! empty line, the signature, and an empty line before the next one. A checkpoint covers everything
+//! that an earlier one covers, and only records that are on disk.
 //!
-//! One that the next process signed, because the one that wrote was ended before it could, says so
-//! in a fourth line: it proves no more than that the records were there when that process began.
+//! If a process is killed before it signs its last records, the next process signs them and marks
+//! the checkpoint with a fourth line. It proves only that the records existed when that process
+//! started.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -15,47 +16,47 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::chain::{Hash, Head, Link, origin};
-use super::disk::{Disk, RealDisk, Sink};
-use super::key::{PublicKey, Signer};
-use crate::private;
+use super::chain::{ChainHash, ChainHead, ChainLink, origin};
+use super::disk::{AppendFile, Disk, RealDisk};
+use super::key::{CheckpointSigner, JournalPublicKey};
+use crate::private_files;
 
-/// A checkpoint is due after so many records,
+/// A checkpoint is due after this many records,
 const RECORDS: u64 = 256;
-/// or so long after the last, if there are new ones.
+/// or this long after the last one, if there are new records.
 const PAUSE: Duration = Duration::from_secs(5);
-/// The file is brought to the disk no more often than this.
+/// The minimum time between two syncs of the file.
 const SYNC: Duration = Duration::from_secs(5);
 
-/// Longer than this no record is without a checkpoint, unless none can be written.
+/// The maximum time that a record stays without a checkpoint, unless checkpoints cannot be written.
 const UNSIGNED: Duration = Duration::from_secs(60);
 /// The fourth line of a checkpoint that the next process signed.
 const RECOVERED: &str = "recovered";
 
-/// The checkpoints of one chain, being written.
+/// The writer of the checkpoints of one chain.
 #[derive(Debug)]
-pub(super) struct Checkpoints {
+pub(super) struct CheckpointWriter {
     origin: String,
     path: PathBuf,
-    signer: Signer,
-    sink: Option<Box<dyn Sink>>,
+    signer: CheckpointSigner,
+    file: Option<Box<dyn AppendFile>>,
     length: u64,
-    /// Whether a torn one may stand behind that length, which must not stand in front of the next.
+    /// Whether the file may contain a torn checkpoint after that length, to be truncated first.
     dirty: bool,
-    /// What the last one says, and when it was signed.
+    /// The number of records in the last checkpoint, and when it was signed.
     signed: u64,
     last: Instant,
     synced: Option<Instant>,
     failing: bool,
 }
 
-impl Checkpoints {
-    pub(super) fn new(chain: &str, path: PathBuf, signer: Signer) -> Self {
+impl CheckpointWriter {
+    pub(super) fn new(chain: &str, path: PathBuf, signer: CheckpointSigner) -> Self {
         Self {
             origin: origin(chain),
             path,
             signer,
-            sink: None,
+            file: None,
             length: 0,
             dirty: false,
             signed: 0,
@@ -65,37 +66,38 @@ impl Checkpoints {
         }
     }
 
-    /// When the next one is due for a chain that goes so far; `None` if nothing is new.
-    pub(super) fn due(&self, head: &Head) -> Option<Instant> {
+    /// Returns when the next checkpoint is due for a chain with this head, or `None` without new
+    /// records.
+    pub(super) fn due(&self, head: &ChainHead) -> Option<Instant> {
         let at_once = self.signed == 0 || head.seq >= self.signed + RECORDS;
         let when = if at_once && !self.failing { self.last } else { self.last + PAUSE };
         (head.seq > self.signed).then_some(when)
     }
 
-    /// Whether the last could not be written.
+    /// Returns true if the last checkpoint could not be written.
     pub(super) fn is_failing(&self) -> bool {
         self.failing
     }
 
-    /// Signs how far the chain goes. `last` if nothing will follow.
-    pub(super) fn sign(&mut self, head: &Head, last: bool, disk: &dyn Disk) -> io::Result<()> {
+    /// Signs a checkpoint. `last` is true for the end of the chain.
+    pub(super) fn sign(&mut self, head: &ChainHead, last: bool, disk: &dyn Disk) -> io::Result<()> {
         self.last = Instant::now();
         let signed = self.write(head, last, disk);
         self.failing = signed.is_err();
         signed
     }
 
-    fn write(&mut self, head: &Head, last: bool, disk: &dyn Disk) -> io::Result<()> {
-        if self.sink.is_none() {
+    fn write(&mut self, head: &ChainHead, last: bool, disk: &dyn Disk) -> io::Result<()> {
+        if self.file.is_none() {
             disk.create_folder(self.path.parent().unwrap_or(Path::new(".")))?;
-            self.sink = Some(disk.create(&self.path)?);
+            self.file = Some(disk.create(&self.path)?);
         }
-        let Some(sink) = &mut self.sink else { return Ok(()) };
+        let Some(sink) = &mut self.file else { return Ok(()) };
         if head.seq > self.signed {
             if self.dirty {
-                sink.cut(self.length)?;
+                sink.truncate(self.length)?;
             }
-            let note = noted(&self.origin, head, "", &self.signer);
+            let note = format_note(&self.origin, head, "", &self.signer);
             self.dirty = true;
             sink.append(note.as_bytes())?;
             self.dirty = false;
@@ -110,37 +112,43 @@ impl Checkpoints {
     }
 }
 
-/// A checkpoint as text. `more` is a further line of it, with its end.
-fn noted(origin: &str, head: &Head, more: &str, signer: &Signer) -> String {
+/// Formats a checkpoint. `more` is an additional line with its line end, or empty.
+fn format_note(origin: &str, head: &ChainHead, more: &str, signer: &CheckpointSigner) -> String {
     let text = format!("{origin}\n{}\n{}\n{more}", head.seq, STANDARD.encode(head.hash));
     format!("{text}\n{}\n", signer.sign(&text))
 }
 
-/// Signs how far a chain goes whose process was ended, behind the checkpoints it has.
-pub(super) fn recover(chain: &str, head: &Head, signer: &Signer, path: &Path) -> io::Result<()> {
+/// Appends a checkpoint for a chain whose process was killed.
+pub(super) fn append_recovered(
+    chain: &str,
+    head: &ChainHead,
+    signer: &CheckpointSigner,
+    path: &Path,
+) -> io::Result<()> {
     RealDisk.create_folder(path.parent().unwrap_or(Path::new(".")))?;
-    let mut file = private::open(path, OpenOptions::new().read(true).append(true).create(true))?;
+    let mut file =
+        private_files::open(path, OpenOptions::new().read(true).append(true).create(true))?;
     let mut written = Vec::new();
     file.read_to_end(&mut written)?;
-    // What is left of one that was being written must not stand in front of this one.
+    // Remove a torn checkpoint before this one.
     let (_, _, whole) = parse(&written, chain, None);
     file.set_len(whole as u64)?;
-    let note = noted(&origin(chain), head, &format!("{RECOVERED}\n"), signer);
+    let note = format_note(&origin(chain), head, &format!("{RECOVERED}\n"), signer);
     file.write_all(note.as_bytes())?;
     file.sync_all()
 }
 
-/// The records behind the last checkpoint of a chain.
+/// The time span of the records after the last checkpoint of a chain.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tail {
-    /// When the first and the last were taken, in microseconds since the chain began.
+pub(super) struct UnsignedTail {
+    /// The times of the first and the last, in microseconds since the chain began.
     times: Option<(u64, u64)>,
-    /// When the first was, in milliseconds since 1970.
+    /// The time of the first, in milliseconds since 1970.
     since: u64,
 }
 
-impl Tail {
-    pub(super) fn push(&mut self, link: &Link) {
+impl UnsignedTail {
+    pub(super) fn push(&mut self, link: &ChainLink) {
         if self.times.is_none() {
             self.since = link.ms;
         }
@@ -148,69 +156,70 @@ impl Tail {
         self.times = Some((first, link.mono));
     }
 
-    /// Whether a process may have left as much unsigned that was ended: it signs every few seconds.
-    pub(super) fn is_a_crash(&self) -> bool {
+    /// Returns true if a killed process may have left these records unsigned, since processes sign
+    /// every few seconds.
+    pub(super) fn fits_crash(&self) -> bool {
         let length = self.times.map(|(first, last)| last.saturating_sub(first));
         length.unwrap_or_default() <= UNSIGNED.as_micros() as u64
     }
 
-    /// Whether a process that writes may not have signed it yet.
-    pub(super) fn is_new(&self, now: u64) -> bool {
+    /// Returns true if a running process may not have signed these records yet.
+    pub(super) fn is_recent(&self, now: u64) -> bool {
         self.times.is_none() || now.saturating_sub(self.since) <= UNSIGNED.as_millis() as u64
     }
 }
 
-/// What one checkpoint says.
+/// One parsed checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Checkpoint {
     pub(super) size: u64,
-    pub(super) hash: Hash,
+    pub(super) hash: ChainHash,
     /// Whether the next process signed it.
     pub(super) recovered: bool,
     /// Its first line in the file, from 1.
     pub(super) line: u64,
 }
 
-/// What is wrong with a file of checkpoints.
+/// A flaw in a checkpoint file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Flaw {
+pub(super) struct CheckpointFlaw {
     /// The line, from 1.
     pub(super) line: u64,
     pub(super) what: &'static str,
-    /// Whether it is no more than the last one cut off.
+    /// Whether the last checkpoint is only incomplete.
     pub(super) torn: bool,
 }
 
-/// Reads the checkpoints of a chain, what is wrong with them, and how long the whole ones are
-/// together. Without a key nothing is proven.
+/// Parses the checkpoints of a chain. Returns them, their flaws, and the length of the complete
+/// ones. Does not verify signatures without a key.
 ///
-/// It takes bytes: the dash in front of a signature has three, and a write can be cut between them.
+/// The input is bytes, because a write can be cut inside the three-byte dash before a signature.
 pub(super) fn parse(
     written: &[u8],
     chain: &str,
-    key: Option<&PublicKey>,
-) -> (Vec<Checkpoint>, Vec<Flaw>, usize) {
+    key: Option<&JournalPublicKey>,
+) -> (Vec<Checkpoint>, Vec<CheckpointFlaw>, usize) {
     let (mut read, mut flaws) = (Vec::new(), Vec::new());
     let mut rest = written;
     let mut line = 1;
     while !rest.is_empty() {
-        let Some((note, behind, lines)) = note(rest) else {
-            let what = "the last checkpoint is cut off, or it is none";
-            flaws.push(Flaw { line, what, torn: true });
+        let Some((note, behind, lines)) = split_note(rest) else {
+            let what = "the last checkpoint is incomplete";
+            flaws.push(CheckpointFlaw { line, what, torn: true });
             break;
         };
-        let text = std::str::from_utf8(note).map_err(|_| "it is no text");
-        match text.and_then(|text| one(text, chain, key)) {
+        let text = std::str::from_utf8(note).map_err(|_| "the checkpoint is not UTF-8 text");
+        match text.and_then(|text| parse_note(text, chain, key)) {
             Ok(checkpoint) => read.push(Checkpoint { line, ..checkpoint }),
-            Err(what) => flaws.push(Flaw { line, what, torn: false }),
+            Err(what) => flaws.push(CheckpointFlaw { line, what, torn: false }),
         }
         (rest, line) = (behind, line + lines);
     }
     (read, flaws, written.len() - rest.len())
 }
 
-/// The first note, what stands behind it, and how many lines it has.
-fn note(written: &[u8]) -> Option<(&[u8], &[u8], u64)> {
+/// Splits off the first note. Returns it, the rest, and its number of lines.
+fn split_note(written: &[u8]) -> Option<(&[u8], &[u8], u64)> {
     let fourth = written.split(|byte| *byte == b'\n').nth(3);
     let lines = if fourth == Some(RECOVERED.as_bytes()) { 7 } else { 6 };
     let end = written.split_inclusive(|byte| *byte == b'\n').take(lines).map(<[u8]>::len).sum();
@@ -219,23 +228,36 @@ fn note(written: &[u8]) -> Option<(&[u8], &[u8], u64)> {
     is_whole.then_some((note, behind, lines as u64))
 }
 
-fn one(note: &str, chain: &str, key: Option<&PublicKey>) -> Result<Checkpoint, &'static str> {
+fn parse_note(
+    note: &str,
+    chain: &str,
+    key: Option<&JournalPublicKey>,
+) -> Result<Checkpoint, &'static str> {
     let lines: Vec<_> = note.split('\n').collect();
     let (name, size, hash, signature, recovered) = match lines[..] {
         [name, size, hash, "", signature, "", ""] => (name, size, hash, signature, false),
         [name, size, hash, RECOVERED, "", signature, "", ""] => (name, size, hash, signature, true),
-        _ => return Err("this is no checkpoint"),
+        _ => return Err("the text is not a checkpoint"),
     };
     let more = if recovered { format!("{RECOVERED}\n") } else { String::new() };
     let text = format!("{name}\n{size}\n{hash}\n{more}");
-    if key.is_some_and(|key| !key.proves(&text, signature)) {
-        return Err("its signature does not fit");
+    if key.is_some_and(|key| !key.verifies(&text, signature)) {
+        return Err("the signature of the checkpoint is not valid");
     }
     if name != origin(chain) {
-        return Err("it speaks of another chain");
+        return Err("the checkpoint is for another chain");
     }
     let is_number = size.bytes().all(|byte| byte.is_ascii_digit());
-    let size = size.parse().ok().filter(|_| is_number).ok_or("it says no number of records")?;
+    let size = size
+        .parse()
+        .ok()
+        .filter(|_| is_number)
+        .ok_or("the checkpoint has no valid number of records")?;
     let hash = STANDARD.decode(hash).ok().and_then(|hash| hash.try_into().ok());
-    Ok(Checkpoint { size, hash: hash.ok_or("it says no hash")?, recovered, line: 0 })
+    Ok(Checkpoint {
+        size,
+        hash: hash.ok_or("the checkpoint has no valid hash")?,
+        recovered,
+        line: 0,
+    })
 }

@@ -1,33 +1,32 @@
-//! The few things the journal asks of a disk, so that tests can put one in its place that fails,
-//! tears and forgets.
+//! The disk operations of the journal, as a trait so that tests can simulate disk failures.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use crate::private;
+use crate::private_files;
 
 /// A disk.
 pub(super) trait Disk: Debug + Send + Sync {
-    /// Makes a folder with those above it, for the user alone. It is on disk when this returns.
+    /// Creates a folder and its parents, accessible only to the user. Syncs it to disk.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes an empty file for the user alone, or empties it. Its name is on disk when this returns.
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Sink>>;
+    /// Creates or truncates a file that only the user can access. Syncs its name to disk.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
 }
 
-/// A file that is only added to.
-pub(super) trait Sink: Debug + Send {
-    /// Adds to the end. After an error some of it may be there.
+/// An append-only file.
+pub(super) trait AppendFile: Debug + Send {
+    /// Appends bytes. After an error, some of them may be written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Brings everything to the disk. After an error nothing is known of what was added since the
-    /// last time.
+    /// Syncs the file to disk. After an error, the state of the bytes since the last sync is
+    /// unknown.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Takes away what is behind this length.
-    fn cut(&mut self, length: u64) -> io::Result<()>;
+    /// Truncates the file to this length.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// The disk of this machine.
@@ -42,21 +41,22 @@ impl Disk for RealDisk {
         if let Some(above) = path.parent() {
             self.create_folder(above)?;
         }
-        match private::create_folder(path) {
+        match private_files::create_folder(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => other?,
         }
-        path.parent().map_or(Ok(()), private::sync_folder)
+        path.parent().map_or(Ok(()), private_files::sync_folder)
     }
 
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Sink>> {
-        let file = private::open(path, OpenOptions::new().write(true).create(true).truncate(true))?;
-        path.parent().map_or(Ok(()), private::sync_folder)?;
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        let file =
+            private_files::open(path, OpenOptions::new().write(true).create(true).truncate(true))?;
+        path.parent().map_or(Ok(()), private_files::sync_folder)?;
         Ok(Box::new(file))
     }
 }
 
-impl Sink for File {
+impl AppendFile for File {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
     }
@@ -65,7 +65,7 @@ impl Sink for File {
         self.sync_data()
     }
 
-    fn cut(&mut self, length: u64) -> io::Result<()> {
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.set_len(length)?;
         self.seek(SeekFrom::Start(length))?;
         Ok(())

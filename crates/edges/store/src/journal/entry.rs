@@ -1,7 +1,6 @@
-//! One record as it was written, read back: what `audit`, `policy replay`, `score` and `report`
-//! work on.
+//! Parses the records of the journal, for `audit`, `policy replay`, `score` and `report`.
 //!
-//! Reading proves nothing: whether somebody changed it is what [`super::verify()`] finds out.
+//! Parsing does not verify a record: [`super::verify()`] finds changes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,123 +9,123 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolgate_model::{CapabilityKind, Digest, Effect};
 
-use super::{Outcome, params_digest, time};
+use super::{JournalOutcome, params_digest, time};
 
-/// One record.
+/// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The chain it stands in: one for each process that wrote.
+pub struct JournalEntry {
+    /// Its chain. Each writing process has one.
     pub chain: Arc<str>,
     /// Its number in the chain, from 1.
     pub seq: u64,
-    /// When, in milliseconds since 1970, by the clock of the system.
+    /// Its time in milliseconds since 1970, by the system clock.
     pub ms: u64,
-    /// When, in microseconds since the chain began, by a clock that never goes back.
+    /// Its time in microseconds since the chain began, by a monotonic clock.
     pub mono: u64,
-    /// The call it belongs to, unique in its chain; 0 where it belongs to none.
+    /// The number of its call, unique in the chain, or 0 for none.
     pub call: u64,
-    /// Who; empty where nobody called.
+    /// The caller. Empty for events without a call.
     pub caller: String,
-    /// With which client.
+    /// The caller's client.
     pub client: String,
-    /// With which profile.
+    /// The caller's profile.
     pub profile: String,
-    /// The server it is about; empty where it is about none.
+    /// The server. Empty for events without one.
     pub server: String,
-    /// What kind of capability it is about.
+    /// The kind of the capability, if any.
     pub kind: Option<CapabilityKind>,
-    /// The server's own name of the capability; empty where it is about none.
+    /// The server's own name of the capability. Empty for events without one.
     pub name: String,
-    /// What happened.
-    pub event: Happened,
-    /// The line as it stands in the file; empty if the entry is concluded: see [`Entry::is_written`].
+    /// The event.
+    pub event: EntryEvent,
+    /// The line in the file. Empty if the record was inferred (see [`JournalEntry::is_written`]).
     pub line: String,
 }
 
-/// What happened.
+/// The event of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Happened {
+pub enum EntryEvent {
     /// A call was decided.
-    Decided(Decided),
-    /// Somebody was asked, and chose.
+    Decided(DecidedCall),
+    /// A request for approval was answered or ended.
     Approved {
         /// The approval's id.
         id: String,
         /// `once`, `tool`, `server`, `deny`, `expired`, `cancelled`.
         choice: String,
-        /// Who chose.
+        /// Who made the choice.
         by: String,
     },
-    /// A call is over.
+    /// A call ended.
     Done {
-        /// How. [`Outcome::Unknown`] also where its process ended before it could say.
-        outcome: Outcome,
-        /// What was said, for errors.
+        /// The outcome. It is [`JournalOutcome::Unknown`] if the process ended before it wrote one.
+        outcome: JournalOutcome,
+        /// The message of an error.
         detail: String,
-        /// How long it took at the server, in microseconds.
+        /// How long the server took, in microseconds.
         micros: u64,
         /// The size of the result in bytes.
         bytes: u64,
     },
-    /// Something else.
+    /// Another event.
     Noted {
-        /// What kind of thing, in one word.
+        /// The kind of event, in one word.
         kind: String,
-        /// What: JSON.
+        /// The details, as JSON.
         detail: String,
     },
     /// The chain begins.
     Opened {
-        /// The version of toolgate that wrote it.
+        /// The version of toolgate that wrote the chain.
         version: String,
     },
-    /// A segment begins that is not the first.
+    /// A further segment begins.
     Continued {
-        /// Its number.
+        /// The number of the segment.
         segment: u64,
     },
-    /// A segment ends: because it is full, or because the process ended as it should.
+    /// A segment ends, because it is full or because the process shut down.
     Closed {
-        /// Whether the chain ends with it.
+        /// Whether the chain ends with this segment.
         end: bool,
-        /// How many records it has, this one with it.
+        /// The number of records in the segment, including this one.
         records: u64,
     },
 }
 
-/// A decided call.
+/// A decision about a call, with the call's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
-    /// What became of it.
+pub struct DecidedCall {
+    /// The effect of the decision.
     pub effect: Effect,
-    /// Because of what.
+    /// The reason for the decision.
     pub because: String,
     /// The MCP method.
     pub method: String,
     /// The digest of the definition.
     pub definition: Option<Digest>,
-    /// The digest of the arguments and of what stood beside them, as they were sent.
+    /// The digest of the arguments and the other parameters, as sent.
     pub arguments_digest: Option<Digest>,
-    /// The arguments, redacted: JSON. None if they were too long, or there were none.
+    /// The redacted arguments, as JSON. `None` if they were too long or there were none.
     pub arguments: Option<String>,
-    /// What is left of arguments that were too long.
-    pub oversize: Option<Oversize>,
-    /// What stood beside the arguments and reached the server, redacted: JSON. None if that was too
-    /// long, or there was nothing.
+    /// The summary of arguments that were too long.
+    pub oversize: Option<OversizeSummary>,
+    /// The redacted other parameters that reached the server, as JSON. `None` if they were too long
+    /// or there were none.
     pub other_params: Option<String>,
-    /// What is left of it where it was too long.
-    pub other_params_oversize: Option<Box<Oversize>>,
-    /// Whether it only reads.
+    /// The summary of other parameters that were too long.
+    pub other_params_oversize: Option<Box<OversizeSummary>>,
+    /// Whether the call is read-only.
     pub read_only: bool,
-    /// The tags of it.
+    /// The tags of the capability.
     pub tags: Vec<String>,
 }
 
-impl Decided {
-    /// Whether arguments and what stood beside them are on record as they were sent: nothing was too
-    /// long or hidden.
-    pub fn is_whole(&self) -> bool {
+impl DecidedCall {
+    /// Returns true if the record contains the arguments and other parameters exactly as sent:
+    /// nothing was too long or redacted.
+    pub fn is_complete(&self) -> bool {
         let others = self.other_params.as_deref().unwrap_or_default();
         match (&self.arguments, &self.arguments_digest) {
             (Some(arguments), Some(digest)) => {
@@ -138,36 +137,37 @@ impl Decided {
     }
 }
 
-/// What is left of something too long to be kept.
+/// The summary of a value that is too long for the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Oversize {
-    /// How long it was.
+pub struct OversizeSummary {
+    /// Its length in bytes.
     pub bytes: u64,
-    /// The digest of it.
+    /// Its digest.
     pub digest: String,
-    /// How it began, redacted.
+    /// Its beginning, redacted.
     pub head: String,
 }
 
-impl Entry {
-    /// When, as RFC 3339 in UTC.
+impl JournalEntry {
+    /// Returns the time as RFC 3339 in UTC.
     pub fn time(&self) -> String {
         time::rfc3339(self.ms)
     }
 
-    /// Whether it stands in the file. One that does not was concluded: the outcome of a call whose
-    /// process ended before it wrote one.
+    /// Returns true if the record is in the file. Otherwise it was inferred: it is the outcome of a
+    /// call whose process ended before it wrote one.
     pub fn is_written(&self) -> bool {
         !self.line.is_empty()
     }
 
-    /// Reads a line.
+    /// Parses a line.
     pub(super) fn parse(chain: &Arc<str>, line: String) -> Result<Self, String> {
-        let read: Line<'_> = serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        let event = event(read.event)?;
-        let ms = time::parse_rfc3339(&read.ts).ok_or("its time is none")?;
+        let read: RecordJson<'_> =
+            serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        let event = parse_event(read.event)?;
+        let ms = time::parse_rfc3339(&read.ts).ok_or("`ts` is not a valid time")?;
         let about = read.about.unwrap_or_default();
-        let kind = about.kind.as_deref().map(kind).transpose()?;
+        let kind = about.kind.as_deref().map(parse_kind).transpose()?;
         let by = read.by.unwrap_or_default();
         Ok(Self {
             chain: chain.clone(),
@@ -186,11 +186,11 @@ impl Entry {
         })
     }
 
-    /// The outcome of this decided call that nobody wrote down, at the end of its chain: number and
-    /// times of the last record.
-    pub(super) fn concluded(self, (seq, ms, mono): (u64, u64, u64)) -> Self {
-        let event = Happened::Done {
-            outcome: Outcome::Unknown,
+    /// Returns the inferred outcome of this decided call, with the number and the times of the
+    /// chain's last record.
+    pub(super) fn into_unknown_outcome(self, (seq, ms, mono): (u64, u64, u64)) -> Self {
+        let event = EntryEvent::Done {
+            outcome: JournalOutcome::Unknown,
             detail: "the process ended before it recorded an outcome".into(),
             micros: 0,
             bytes: 0,
@@ -199,53 +199,53 @@ impl Entry {
     }
 }
 
-fn kind(word: &str) -> Result<CapabilityKind, String> {
-    CapabilityKind::from_word(word).ok_or_else(|| format!("`{word}` is no kind of capability"))
+fn parse_kind(word: &str) -> Result<CapabilityKind, String> {
+    CapabilityKind::from_word(word).ok_or_else(|| format!("`{word}` is not a kind of capability"))
 }
 
-fn event(raw: &RawValue) -> Result<Happened, String> {
-    let told = |error: serde_json::Error| error.to_string();
+fn parse_event(raw: &RawValue) -> Result<EntryEvent, String> {
+    let to_text = |error: serde_json::Error| error.to_string();
     let raw = raw.get();
-    let Typed { r#type } = serde_json::from_str(raw).map_err(told)?;
+    let EventTypeJson { r#type } = serde_json::from_str(raw).map_err(to_text)?;
     match r#type.as_ref() {
-        "decided" => decided(serde_json::from_str(raw).map_err(told)?),
+        "decided" => parse_decided(serde_json::from_str(raw).map_err(to_text)?),
         "approved" => {
-            let read: Approved = serde_json::from_str(raw).map_err(told)?;
-            Ok(Happened::Approved { id: read.id, choice: read.choice, by: read.by })
+            let read: ApprovedEventJson = serde_json::from_str(raw).map_err(to_text)?;
+            Ok(EntryEvent::Approved { id: read.id, choice: read.choice, by: read.by })
         }
         "done" => {
-            let read: Done = serde_json::from_str(raw).map_err(told)?;
-            let Done { outcome, detail, micros, bytes } = read;
-            Ok(Happened::Done { outcome, detail, micros, bytes })
+            let read: DoneEventJson = serde_json::from_str(raw).map_err(to_text)?;
+            let DoneEventJson { outcome, detail, micros, bytes } = read;
+            Ok(EntryEvent::Done { outcome, detail, micros, bytes })
         }
         "noted" => {
-            let read: Noted<'_> = serde_json::from_str(raw).map_err(told)?;
-            Ok(Happened::Noted { kind: read.kind, detail: read.detail.get().to_owned() })
+            let read: NotedEventJson<'_> = serde_json::from_str(raw).map_err(to_text)?;
+            Ok(EntryEvent::Noted { kind: read.kind, detail: read.detail.get().to_owned() })
         }
         "opened" => {
-            let read: Opened = serde_json::from_str(raw).map_err(told)?;
-            Ok(Happened::Opened { version: read.toolgate })
+            let read: OpenedEventJson = serde_json::from_str(raw).map_err(to_text)?;
+            Ok(EntryEvent::Opened { version: read.toolgate })
         }
         "continued" => {
-            let read: Continued = serde_json::from_str(raw).map_err(told)?;
-            Ok(Happened::Continued { segment: read.segment })
+            let read: ContinuedEventJson = serde_json::from_str(raw).map_err(to_text)?;
+            Ok(EntryEvent::Continued { segment: read.segment })
         }
         "closed" => {
-            let read: Closed = serde_json::from_str(raw).map_err(told)?;
-            Ok(Happened::Closed { end: read.end, records: read.records })
+            let read: ClosedEventJson = serde_json::from_str(raw).map_err(to_text)?;
+            Ok(EntryEvent::Closed { end: read.end, records: read.records })
         }
-        other => Err(format!("`{other}` is no event this version knows")),
+        other => Err(format!("unknown event `{other}`")),
     }
 }
 
-fn decided(read: DecidedLine<'_>) -> Result<Happened, String> {
+fn parse_decided(read: DecidedEventJson<'_>) -> Result<EntryEvent, String> {
     let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == read.effect);
     let digest = |text: Option<Cow<'_, str>>| {
         let read = text.map(|text| text.parse::<Digest>()).transpose();
-        read.map_err(|()| "a digest is none".to_owned())
+        read.map_err(|()| "a digest is not valid".to_owned())
     };
-    Ok(Happened::Decided(Decided {
-        effect: effect.ok_or("its effect is none")?,
+    Ok(EntryEvent::Decided(DecidedCall {
+        effect: effect.ok_or("`effect` is not valid")?,
         because: read.because,
         method: read.method,
         definition: digest(read.definition)?,
@@ -259,12 +259,13 @@ fn decided(read: DecidedLine<'_>) -> Result<Happened, String> {
     }))
 }
 
+/// The JSON form of a record.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct RecordJson<'a> {
     #[serde(borrow, default)]
-    about: Option<AboutLine<'a>>,
+    about: Option<RecordSubjectJson<'a>>,
     #[serde(borrow, default)]
-    by: Option<ByLine<'a>>,
+    by: Option<RecordCallerJson<'a>>,
     call: u64,
     #[serde(borrow)]
     event: &'a RawValue,
@@ -274,8 +275,9 @@ struct Line<'a> {
     ts: Cow<'a, str>,
 }
 
+/// The JSON form of the capability in a record.
 #[derive(Deserialize, Default)]
-struct AboutLine<'a> {
+struct RecordSubjectJson<'a> {
     #[serde(borrow, default)]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -284,8 +286,9 @@ struct AboutLine<'a> {
     server: Cow<'a, str>,
 }
 
+/// The JSON form of the caller in a record.
 #[derive(Deserialize, Default)]
-struct ByLine<'a> {
+struct RecordCallerJson<'a> {
     #[serde(borrow, default)]
     caller: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -294,15 +297,17 @@ struct ByLine<'a> {
     profile: Cow<'a, str>,
 }
 
+/// The JSON form of any event, with its type only.
 #[derive(Deserialize)]
-struct Typed<'a> {
+struct EventTypeJson<'a> {
     #[serde(borrow)]
     r#type: Cow<'a, str>,
 }
 
+/// The JSON form of [`EntryEvent::Decided`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DecidedLine<'a> {
+struct DecidedEventJson<'a> {
     #[serde(borrow)]
     effect: Cow<'a, str>,
     because: String,
@@ -314,49 +319,55 @@ struct DecidedLine<'a> {
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
     #[serde(default)]
-    oversize: Option<Oversize>,
+    oversize: Option<OversizeSummary>,
     #[serde(borrow, default)]
     other_params: Option<&'a RawValue>,
     #[serde(default)]
-    other_params_oversize: Option<Box<Oversize>>,
+    other_params_oversize: Option<Box<OversizeSummary>>,
     read_only: bool,
     tags: Vec<String>,
 }
 
+/// The JSON form of [`EntryEvent::Approved`].
 #[derive(Deserialize)]
-struct Approved {
+struct ApprovedEventJson {
     id: String,
     choice: String,
     by: String,
 }
 
+/// The JSON form of [`EntryEvent::Done`].
 #[derive(Deserialize)]
-struct Done {
-    outcome: Outcome,
+struct DoneEventJson {
+    outcome: JournalOutcome,
     detail: String,
     micros: u64,
     bytes: u64,
 }
 
+/// The JSON form of [`EntryEvent::Noted`].
 #[derive(Deserialize)]
-struct Noted<'a> {
+struct NotedEventJson<'a> {
     kind: String,
     #[serde(borrow)]
     detail: &'a RawValue,
 }
 
+/// The JSON form of [`EntryEvent::Opened`].
 #[derive(Deserialize)]
-struct Opened {
+struct OpenedEventJson {
     toolgate: String,
 }
 
+/// The JSON form of [`EntryEvent::Continued`].
 #[derive(Deserialize)]
-struct Continued {
+struct ContinuedEventJson {
     segment: u64,
 }
 
+/// The JSON form of [`EntryEvent::Closed`].
 #[derive(Deserialize)]
-struct Closed {
+struct ClosedEventJson {
     end: bool,
     records: u64,
 }

@@ -1,32 +1,32 @@
-//! Following a journal while others write it: what was added since the last look.
+//! Follows a journal while other processes write it.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
-use super::layout::{self, Chain};
+use super::entry::JournalEntry;
+use super::layout::{self, JournalChain};
 use crate::StoreError;
 
-/// So much of one file is read in one look; the rest in the next.
+/// The maximum number of bytes of one file per read. The rest follows with the next read.
 const MOST: u64 = 8 << 20;
 
-/// What was seen of a journal.
+/// A reader of new records, with its position in each segment.
 #[derive(Debug)]
-pub struct Follower {
+pub struct JournalFollower {
     folder: PathBuf,
-    /// How much of each segment was seen.
+    /// The number of bytes already read from each segment.
     seen: HashMap<PathBuf, u64>,
 }
 
-impl Follower {
-    /// Everything that stands in the journal now counts as seen.
+impl JournalFollower {
+    /// Creates a follower that skips all current records.
     pub fn new(folder: &Path) -> Result<Self, StoreError> {
         let mut follower = Self { folder: folder.to_owned(), seen: HashMap::new() };
-        for chain in layout::chains(folder)? {
+        for chain in layout::list_chains(folder)? {
             for (_, path) in chain.segments()? {
-                // Of a record that is being written, nothing was seen.
+                // Do not skip an incomplete record, which is still being written.
                 let whole = std::fs::read(&path).unwrap_or_default();
                 let end = whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                 follower.seen.insert(path, end as u64);
@@ -35,23 +35,23 @@ impl Follower {
         Ok(follower)
     }
 
-    /// What was added since the last look, oldest first.
-    pub fn look(&mut self) -> Result<Vec<Entry>, StoreError> {
+    /// Returns the records added since the last call, oldest first.
+    pub fn read_new(&mut self) -> Result<Vec<JournalEntry>, StoreError> {
         let mut entries = Vec::new();
-        for chain in layout::chains(&self.folder)? {
+        for chain in layout::list_chains(&self.folder)? {
             for (_, path) in chain.segments()? {
-                self.added(&chain, path, &mut entries)?;
+                self.read_added(&chain, path, &mut entries)?;
             }
         }
         entries.sort_by_key(|entry| entry.ms);
         Ok(entries)
     }
 
-    fn added(
+    fn read_added(
         &mut self,
-        chain: &Chain,
+        chain: &JournalChain,
         path: PathBuf,
-        entries: &mut Vec<Entry>,
+        entries: &mut Vec<JournalEntry>,
     ) -> Result<(), StoreError> {
         let failed = |source| StoreError::ReadJournal { path: path.clone(), source };
         let seen = self.seen.get(&path).copied().unwrap_or_default();
@@ -65,8 +65,8 @@ impl Follower {
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
         for line in bytes[..end].split(|byte| *byte == b'\n') {
             let text = String::from_utf8_lossy(line).into_owned();
-            let what = |what| StoreError::Line { path: path.clone(), line: 0, what };
-            entries.push(Entry::parse(&chain.id, text).map_err(what)?);
+            let what = |what| StoreError::JournalLine { path: path.clone(), line: 0, what };
+            entries.push(JournalEntry::parse(&chain.id, text).map_err(what)?);
         }
         self.seen.insert(path, seen + end as u64 + 1);
         Ok(())

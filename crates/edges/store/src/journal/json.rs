@@ -1,13 +1,13 @@
-//! The pieces of a record, written straight into a buffer as RFC 8785 (JCS) has them.
+//! Writes JSON values into a buffer, in the canonical form of RFC 8785 (JCS).
 
-use toolgate_wire::canonical::Number;
-pub(super) use toolgate_wire::canonical::{compare, write_text};
+use toolgate_wire::canonical::JsonNumber;
+pub(super) use toolgate_wire::canonical::{compare_keys, write_string};
 
-/// The longest whole number that is copied: every one of so many digits is a double of its own.
+/// The maximum digits of an integer that is copied. Every such integer is exactly a double.
 const SAFE_DIGITS: usize = 15;
 
 /// Writes bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
+pub(super) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         out.push(DIGITS[usize::from(byte >> 4)]);
@@ -15,8 +15,8 @@ pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a whole number.
-pub(super) fn whole(value: u64, out: &mut Vec<u8>) {
+/// Writes an integer.
+pub(super) fn write_integer(value: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut left = value;
@@ -31,9 +31,10 @@ pub(super) fn whole(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes a number that somebody else spelled. One that a double cannot say is written as a string,
-/// because whoever reads it as a double would see another; so is what is no number at all.
-pub(super) fn number(spelling: &str, out: &mut Vec<u8>) {
+/// Writes a number from its JSON text. A number that is not exactly a double is written as a
+/// string, because readers would see another value. Text that is not a number is also written as a
+/// string.
+pub(super) fn write_number(spelling: &str, out: &mut Vec<u8>) {
     let digits = spelling.strip_prefix('-').unwrap_or(spelling);
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_spelled_right = digits == "0" || !digits.starts_with('0');
@@ -43,9 +44,9 @@ pub(super) fn number(spelling: &str, out: &mut Vec<u8>) {
     }
     let is_number =
         digits.starts_with(|c: char| c.is_ascii_digit()) && spelling.parse::<f64>().is_ok();
-    match is_number.then(|| Number::read(spelling)).filter(Number::is_double) {
+    match is_number.then(|| JsonNumber::parse(spelling)).filter(JsonNumber::is_double) {
         Some(number) => number.write(out),
-        None => write_text(spelling, out),
+        None => write_string(spelling, out),
     }
 }
 
@@ -57,7 +58,7 @@ mod tests {
 
     fn number_of(spelling: &str) -> String {
         let mut out = Vec::new();
-        number(spelling, &mut out);
+        write_number(spelling, &mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -95,7 +96,7 @@ mod tests {
         #[test]
         fn a_string_is_read_as_it_was_given(text in any::<String>()) {
             let mut out = Vec::new();
-            write_text(&text, &mut out);
+            write_string(&text, &mut out);
             prop_assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
             prop_assert!(!out.contains(&b'\n'));
         }
@@ -111,7 +112,7 @@ mod tests {
         #[test]
         fn a_whole_number_is_written(value in any::<u64>()) {
             let mut out = Vec::new();
-            whole(value, &mut out);
+            write_integer(value, &mut out);
             prop_assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
         }
     }

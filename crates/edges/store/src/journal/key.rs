@@ -1,8 +1,9 @@
-//! The keys of the checkpoints: Ed25519, in the text forms that signed notes (C2SP) use, so that
-//! other tools can read them.
+//! The keys of the checkpoints: Ed25519, in the text format of signed notes (C2SP), so that other
+//! tools can read them.
 //!
-//! Whoever can read the private key can sign another past. It proves something to people who keep
-//! the public key, or checkpoints, where the writer's machine cannot change them.
+//! A process that can read the private key can sign a forged history. The signatures are a proof
+//! only for people who keep the public key, or checkpoints, where the writer's machine cannot
+//! change them.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -12,73 +13,73 @@ use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
-use super::layout::Places;
-use crate::private::sync_folder;
+use super::layout::JournalPaths;
+use crate::private_files::sync_folder;
 
-/// Whose signatures they are.
+/// The name of the key in signatures.
 const NAME: &str = "toolgate-journal";
-/// The kind of signature, in the numbering of signed notes.
+/// The signature type of signed notes.
 const KIND: u8 = 1;
 const PRIVATE: &str = "PRIVATE+KEY+";
-/// In front of a signature.
+/// The prefix of a signature line.
 const DASH: &str = "\u{2014} ";
 
-/// Signs.
+/// The private key that signs checkpoints.
 #[derive(Debug)]
-pub(super) struct Signer {
+pub(super) struct CheckpointSigner {
     pair: Ed25519KeyPair,
     id: [u8; 4],
 }
 
-impl Signer {
-    /// Reads the key, or makes one if there is none. The public key is put beside it.
-    pub(super) fn find(places: &Places) -> io::Result<Self> {
+impl CheckpointSigner {
+    /// Reads the key, or creates one if there is none. Writes the public key to its own file.
+    pub(super) fn load_or_create(places: &JournalPaths) -> io::Result<Self> {
         let text = match std::fs::read_to_string(&places.key) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::make(&places.key)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create_key(&places.key)?,
             read => read?,
         };
         let signer = Self::parse(&text).ok_or_else(|| {
-            let what = format!("{} holds no key of the journal", places.key.display());
+            let what = format!("{} does not contain a journal key", places.key.display());
             io::Error::new(io::ErrorKind::InvalidData, what)
         })?;
-        if !places.public.exists() {
-            keep(&places.public, &format!("{}\n", signer.public()))?;
+        if !places.public_key.exists() {
+            write_if_missing(&places.public_key, &format!("{}\n", signer.public_key_text()))?;
         }
         Ok(signer)
     }
 
-    /// Makes a key; if somebody else made one at the same time, that one counts.
-    fn make(path: &Path) -> io::Result<String> {
+    /// Creates a key. If another process creates one at the same time, returns that one.
+    fn create_key(path: &Path) -> io::Result<String> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(io::Error::other)?;
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed)
             .map_err(|error| io::Error::other(error.to_string()))?;
-        let id = id(pair.public_key().as_ref());
+        let id = key_id(pair.public_key().as_ref());
         let seed = STANDARD.encode([&[KIND], seed.as_slice()].concat());
-        let text = format!("{PRIVATE}{NAME}+{}+{seed}\n", hex(id));
-        keep(path, &text)?;
+        let text = format!("{PRIVATE}{NAME}+{}+{seed}\n", format_key_id(id));
+        write_if_missing(path, &text)?;
         std::fs::read_to_string(path)
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (name, stated, key) = parts(text.trim_end().strip_prefix(PRIVATE)?)?;
+        let (name, stated, key) = parse_key_parts(text.trim_end().strip_prefix(PRIVATE)?)?;
         let pair = Ed25519KeyPair::from_seed_unchecked(&key).ok()?;
-        let id = id(pair.public_key().as_ref());
-        (name == NAME && stated == hex(id)).then_some(Self { pair, id })
+        let id = key_id(pair.public_key().as_ref());
+        (name == NAME && stated == format_key_id(id)).then_some(Self { pair, id })
     }
 
-    /// What proves its signatures.
-    pub(super) fn prover(&self) -> PublicKey {
-        PublicKey { key: self.pair.public_key().as_ref().to_vec(), id: self.id }
+    /// Returns the key that verifies its signatures.
+    pub(super) fn public_key(&self) -> JournalPublicKey {
+        JournalPublicKey { key: self.pair.public_key().as_ref().to_vec(), id: self.id }
     }
 
-    /// The public key.
-    fn public(&self) -> String {
+    /// Returns the public key as text.
+    fn public_key_text(&self) -> String {
         let key = [&[KIND], self.pair.public_key().as_ref()].concat();
-        format!("{NAME}+{}+{}", hex(self.id), STANDARD.encode(key))
+        format!("{NAME}+{}+{}", format_key_id(self.id), STANDARD.encode(key))
     }
 
-    /// The line that signs a text.
+    /// Returns the signature line for a text.
     pub(super) fn sign(&self, text: &str) -> String {
         let signature = self.pair.sign(text.as_bytes());
         let signed = STANDARD.encode([&self.id, signature.as_ref()].concat());
@@ -86,23 +87,23 @@ impl Signer {
     }
 }
 
-/// The key that proves checkpoints.
+/// The public key that verifies checkpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicKey {
+pub struct JournalPublicKey {
     key: Vec<u8>,
     id: [u8; 4],
 }
 
-impl PublicKey {
-    /// Reads a key in the form of a verifier key of signed notes.
+impl JournalPublicKey {
+    /// Parses a verifier key of signed notes.
     pub fn parse(text: &str) -> Option<Self> {
-        let (name, stated, key) = parts(text.trim_end())?;
-        let id = id(&key);
-        (name == NAME && stated == hex(id)).then_some(Self { key, id })
+        let (name, stated, key) = parse_key_parts(text.trim_end())?;
+        let id = key_id(&key);
+        (name == NAME && stated == format_key_id(id)).then_some(Self { key, id })
     }
 
-    /// Whether this line signs this text.
-    pub(super) fn proves(&self, text: &str, line: &str) -> bool {
+    /// Returns true if this line is a valid signature of this text.
+    pub(super) fn verifies(&self, text: &str, line: &str) -> bool {
         let signature = || {
             let signed = line.strip_prefix(DASH)?.strip_prefix(NAME)?.strip_prefix(' ')?;
             let signed = STANDARD.decode(signed).ok()?;
@@ -113,8 +114,8 @@ impl PublicKey {
     }
 }
 
-/// Name, id and key of a key in text.
-fn parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
+/// Splits the text of a key into its name, id and bytes.
+fn parse_key_parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
     let (name, rest) = text.split_once('+')?;
     let (id, key) = rest.split_once('+')?;
     let key = STANDARD.decode(key).ok()?;
@@ -122,20 +123,20 @@ fn parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
     Some((name, id, key))
 }
 
-/// What a public key is known by.
-fn id(public: &[u8]) -> [u8; 4] {
+/// Returns the id of a public key.
+fn key_id(public: &[u8]) -> [u8; 4] {
     let hash = digest(&SHA256, &[NAME.as_bytes(), b"\n", &[KIND], public].concat());
     let mut id = [0; 4];
     id.copy_from_slice(&hash.as_ref()[..4]);
     id
 }
 
-fn hex(id: [u8; 4]) -> String {
+fn format_key_id(id: [u8; 4]) -> String {
     format!("{:08x}", u32::from_be_bytes(id))
 }
 
-/// Writes a file whole or not at all, for the user alone, unless there is one.
-fn keep(path: &Path, text: &str) -> io::Result<()> {
+/// Atomically creates a file that only the user can read, unless it exists.
+fn write_if_missing(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
@@ -154,20 +155,20 @@ mod tests {
     #[test]
     fn a_key_is_made_once_and_proves_what_it_signed() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::beside(folder.path().join("journal"));
-        let signer = Signer::find(&places).unwrap();
-        let again = Signer::find(&places).unwrap();
-        assert_eq!(signer.public(), again.public());
-        let public = std::fs::read_to_string(&places.public).unwrap();
-        let public = PublicKey::parse(&public).unwrap();
+        let places = JournalPaths::for_folder(folder.path().join("journal"));
+        let signer = CheckpointSigner::load_or_create(&places).unwrap();
+        let again = CheckpointSigner::load_or_create(&places).unwrap();
+        assert_eq!(signer.public_key_text(), again.public_key_text());
+        let public = std::fs::read_to_string(&places.public_key).unwrap();
+        let public = JournalPublicKey::parse(&public).unwrap();
         let line = again.sign("text\n");
-        assert!(public.proves("text\n", line.trim_end()));
-        assert!(!public.proves("texT\n", line.trim_end()));
+        assert!(public.verifies("text\n", line.trim_end()));
+        assert!(!public.verifies("texT\n", line.trim_end()));
         for at in 0..line.trim_end().len() {
             let mut bytes = line.trim_end().as_bytes().to_vec();
             bytes[at] ^= 1;
             let changed = String::from_utf8_lossy(&bytes);
-            assert!(!public.proves("text\n", &changed), "byte {at}");
+            assert!(!public.verifies("text\n", &changed), "byte {at}");
         }
         #[cfg(unix)]
         {
@@ -180,11 +181,11 @@ mod tests {
     #[test]
     fn what_is_no_key_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::beside(folder.path().join("journal"));
+        let places = JournalPaths::for_folder(folder.path().join("journal"));
         std::fs::write(&places.key, "rubbish").unwrap();
-        assert!(Signer::find(&places).is_err());
+        assert!(CheckpointSigner::load_or_create(&places).is_err());
         for wrong in ["", "a+b+c", "toolgate-journal+00000000+AQ=="] {
-            assert_eq!(PublicKey::parse(wrong), None);
+            assert_eq!(JournalPublicKey::parse(wrong), None);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What stands between those who record and the one who writes: a bounded queue, and how far the
-//! writing is.
+//! The bounded queue between the callers that record and the writer thread, and the writer's
+//! progress.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,89 +8,90 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::batch::Batch;
-use super::chain::When;
-use super::{Ticket, time};
+use super::batch::RecordBatch;
+use super::chain::RecordTime;
+use super::{JournalPosition, time};
 use crate::StoreError;
 
-/// Records wait so long for others to be written with them, unless somebody waits for them.
+/// How long a record waits to be written together with others, unless a caller waits for it.
 pub(super) const PATIENCE: Duration = Duration::from_millis(50);
-/// So much is written at once, whoever waits.
+/// The number of waiting bytes that triggers a write.
 const ENOUGH: usize = 256 << 10;
-/// So much may wait in memory.
+/// The maximum number of bytes that wait in memory.
 pub(super) const ROOM: usize = 8 << 20;
-/// So long after something was written it is taken for granted that the next can be, too.
+/// How long after a successful write the next one is expected to succeed too.
 const PROVEN: Duration = Duration::from_secs(1);
-/// Records that something must not happen without stop here: what is under way must find room.
+/// The limit for records that must precede a call. The rest is reserved for calls already running.
 const ROOM_FOR_INTENTS: usize = ROOM / 4 * 3;
 
-/// Everything the two sides share.
+/// The state that callers and the writer thread share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct RecordQueue {
     pub(super) folder: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<RecordQueueState>,
     wake: Condvar,
-    pub(super) progress: watch::Sender<Progress>,
+    pub(super) progress: watch::Sender<WriteProgress>,
     writable: AtomicBool,
-    /// Until when it is, in microseconds since it began.
+    /// Until when writes are expected to succeed, in microseconds since `began`.
     proven: AtomicU64,
     began: Instant,
 }
 
-/// How far the writing is.
+/// The progress of the writer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
-    /// The last record on disk.
+pub(super) struct WriteProgress {
+    /// The position of the last record on disk.
     pub(super) synced: u64,
-    /// Why nothing can be written, if so.
+    /// The error, while writing fails.
     pub(super) failing: Option<Arc<str>>,
-    /// Whether nothing more will be written.
+    /// Whether the writer has ended.
     pub(super) ended: bool,
 }
 
+/// The part of the queue behind its mutex.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    batch: Batch,
-    /// When the first of them came.
+pub(super) struct RecordQueueState {
+    batch: RecordBatch,
+    /// When the first record of the batch was added.
     since: Option<Instant>,
-    /// How much the writer holds in his hands.
-    in_hand: usize,
-    /// Records taken so far.
+    /// The number of bytes that the writer is writing.
+    writing_bytes: usize,
+    /// The number of records accepted so far.
     taken: u64,
-    /// The last record somebody waits for.
+    /// The last position that a caller waits for.
     wanted: u64,
-    /// Records that found no room.
+    /// The number of records refused for lack of room.
     dropped: u64,
     failing: Option<Arc<str>>,
     pub(super) closing: bool,
     pub(super) running: bool,
 }
 
-/// What the writer is to do next.
+/// The next job of the writer.
 #[derive(Debug)]
-pub(super) enum Work {
-    /// Write these; the last of them has this ticket.
-    Write(Batch, u64),
+pub(super) enum WriterJob {
+    /// Write this batch, whose last record has this position.
+    Write(RecordBatch, u64),
     /// Sign a checkpoint.
     Checkpoint,
-    /// Stop.
+    /// End the chain.
     End,
 }
 
-impl Shared {
+impl RecordQueue {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self {
             folder,
             state: Mutex::default(),
             wake: Condvar::new(),
-            progress: watch::Sender::new(Progress::default()),
+            progress: watch::Sender::new(WriteProgress::default()),
             writable: AtomicBool::new(true),
             proven: AtomicU64::new(0),
             began: Instant::now(),
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, RecordQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -98,8 +99,8 @@ impl Shared {
         self.writable.load(Ordering::Acquire)
     }
 
-    /// Whether something was written a moment ago, and nothing has failed since.
-    pub(super) fn is_proven(&self) -> bool {
+    /// Returns true if a write succeeded a moment ago and none has failed since.
+    pub(super) fn is_recently_synced(&self) -> bool {
         self.is_writable() && self.micros() < self.proven.load(Ordering::Acquire)
     }
 
@@ -107,57 +108,59 @@ impl Shared {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// The point in time for a record taken now.
-    pub(super) fn now(&self) -> When {
-        When { ms: time::now(), mono: self.micros() }
+    /// Returns the time of a record accepted now.
+    pub(super) fn now(&self) -> RecordTime {
+        RecordTime { ms: time::now(), mono: self.micros() }
     }
 
-    /// Takes a record; `intent` if something must not happen without it.
+    /// Accepts a record. `intent` is true if a call must not run without it.
     pub(super) fn push(
         &self,
-        state: &mut State,
+        state: &mut RecordQueueState,
         body: &[u8],
         intent: bool,
-    ) -> Result<Ticket, StoreError> {
+    ) -> Result<JournalPosition, StoreError> {
         if state.closing {
-            return Err(self.error("it is closed"));
+            return Err(self.error("the journal is closed"));
         }
         if let Some(why) = state.failing.as_ref().filter(|_| intent) {
             return Err(self.error(why));
         }
         let room = if intent { ROOM_FOR_INTENTS } else { ROOM };
-        let weight = state.batch.weight();
-        if state.in_hand + weight + body.len() > room {
+        let weight = state.batch.memory_bytes();
+        if state.writing_bytes + weight + body.len() > room {
             state.dropped += 1;
-            let why =
-                state.failing.clone().unwrap_or_else(|| "too much waits to be written".into());
+            let why = state
+                .failing
+                .clone()
+                .unwrap_or_else(|| "too many records wait to be written".into());
             return Err(self.error(&why));
         }
-        Ok(self.taken(state, body))
+        Ok(self.enqueue(state, body))
     }
 
-    fn taken(&self, state: &mut State, body: &[u8]) -> Ticket {
-        let before = state.batch.weight();
+    fn enqueue(&self, state: &mut RecordQueueState, body: &[u8]) -> JournalPosition {
+        let before = state.batch.memory_bytes();
         state.batch.push(body, self.now());
         state.taken += 1;
         if state.since.is_none() {
             state.since = Some(Instant::now());
         }
-        // Whoever writes looks by himself when the time of the first is over.
-        if before == 0 || (before < ENOUGH && state.batch.weight() >= ENOUGH) {
+        // The writer wakes up by itself when the first record has waited long enough.
+        if before == 0 || (before < ENOUGH && state.batch.memory_bytes() >= ENOUGH) {
             self.wake.notify_one();
         }
-        Ticket(state.taken)
+        JournalPosition(state.taken)
     }
 
-    /// Takes a record of the journal's own, for which there is always room.
-    pub(super) fn push_own(&self, body: &[u8]) {
+    /// Accepts a record of the journal itself, without a limit.
+    pub(super) fn push_internal(&self, body: &[u8]) {
         let mut state = self.lock();
-        self.taken(&mut state, body);
+        self.enqueue(&mut state, body);
     }
 
-    /// Asks for a record to be written at once.
-    pub(super) fn want(&self, ticket: u64) {
+    /// Requests that a record be written at once.
+    pub(super) fn request_flush(&self, ticket: u64) {
         let mut state = self.lock();
         if ticket > state.wanted {
             state.wanted = ticket;
@@ -165,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the end.
+    /// Requests the end of the chain. Returns true if the writer runs.
     pub(super) fn close(&self) -> bool {
         let mut state = self.lock();
         state.closing = true;
@@ -173,26 +176,31 @@ impl Shared {
         state.running
     }
 
-    /// Waits for work. `checkpoint` is when one is due; `used` is a batch whose buffers are free.
-    pub(super) fn next(&self, checkpoint: Option<Instant>, used: &mut Batch) -> Work {
+    /// Waits for the next job. `checkpoint` is when one is due. `used` is a batch whose buffers can
+    /// be reused.
+    pub(super) fn next_job(
+        &self,
+        checkpoint: Option<Instant>,
+        used: &mut RecordBatch,
+    ) -> WriterJob {
         let mut state = self.lock();
         loop {
             let now = Instant::now();
             let flush = state.since.map(|since| since + PATIENCE);
             let urgent = state.closing
                 || state.wanted > self.progress.borrow().synced
-                || state.batch.weight() >= ENOUGH
+                || state.batch.memory_bytes() >= ENOUGH
                 || flush.is_some_and(|flush| flush <= now);
             if !state.batch.is_empty() && urgent {
                 let batch = std::mem::replace(&mut state.batch, std::mem::take(used));
-                (state.since, state.in_hand) = (None, batch.weight());
-                return Work::Write(batch, state.taken);
+                (state.since, state.writing_bytes) = (None, batch.memory_bytes());
+                return WriterJob::Write(batch, state.taken);
             }
             if checkpoint.is_some_and(|due| due <= now) {
-                return Work::Checkpoint;
+                return WriterJob::Checkpoint;
             }
             if state.closing {
-                return Work::End;
+                return WriterJob::End;
             }
             let until = [flush, checkpoint].into_iter().flatten().min();
             state = match until {
@@ -202,13 +210,17 @@ impl Shared {
         }
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>, time: Duration) -> MutexGuard<'s, State> {
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, RecordQueueState>,
+        time: Duration,
+    ) -> MutexGuard<'s, RecordQueueState> {
         let waited = self.wake.wait_timeout(state, time);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Waits before the next try; `false` if the end was asked for.
-    pub(super) fn pause(&self, time: Duration) -> bool {
+    /// Waits before the next attempt. Returns false if the end was requested.
+    pub(super) fn wait_before_retry(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.lock();
         while !state.closing {
@@ -221,11 +233,11 @@ impl Shared {
         false
     }
 
-    /// Everything up to this ticket is on disk. How many records found no room until then, if
-    /// nothing could be written before.
-    pub(super) fn synced(&self, ticket: u64) -> Option<u64> {
+    /// Marks all records up to this position as synced. After a failure or refused records, returns
+    /// the number of refused records.
+    pub(super) fn mark_synced(&self, ticket: u64) -> Option<u64> {
         let mut state = self.lock();
-        state.in_hand = 0;
+        state.writing_bytes = 0;
         let failed = state.failing.take().is_some();
         let dropped = std::mem::take(&mut state.dropped);
         let until = Duration::from_micros(self.micros()) + PROVEN;
@@ -238,21 +250,21 @@ impl Shared {
         (failed || dropped > 0).then_some(dropped)
     }
 
-    /// How many records found no room since anybody was told.
-    pub(super) fn dropped(&self) -> u64 {
+    /// Returns the number of refused records since the last report, and resets it.
+    pub(super) fn take_dropped(&self) -> u64 {
         std::mem::take(&mut self.lock().dropped)
     }
 
-    /// Nothing can be written.
-    pub(super) fn failed(&self, why: &str) {
+    /// Marks the journal as failing.
+    pub(super) fn mark_failing(&self, why: &str) {
         let why: Arc<str> = why.into();
         self.lock().failing = Some(why.clone());
         self.writable.store(false, Ordering::Release);
         self.progress.send_modify(|progress| progress.failing = Some(why));
     }
 
-    /// Nothing more will be written.
-    pub(super) fn ended(&self) {
+    /// Marks the writer as ended.
+    pub(super) fn mark_ended(&self) {
         self.lock().running = false;
         self.writable.store(false, Ordering::Release);
         self.progress.send_modify(|progress| progress.ended = true);

@@ -1,8 +1,8 @@
-//! Reading the journal: all chains as one stream, in the order of time.
+//! Reads the journal: all chains as one stream, ordered by time.
 //!
-//! A chain is opened when its time has come and closed when it is at its end, so that a journal of
-//! thousands of processes can be read with few open files. Nothing is proven here, and nothing
-//! repaired; a torn last line is passed over, because it was never acknowledged.
+//! A chain is opened when its first record is due and closed at its end, so a journal of thousands
+//! of processes needs few open files. This module does not verify or repair anything. It skips an
+//! incomplete last line, because that was never acknowledged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -12,55 +12,60 @@ use std::path::{Path, PathBuf};
 
 use toolgate_model::Effect;
 
-use super::entry::{Entry, Happened};
-use super::layout::{self, Chain};
+use super::entry::{EntryEvent, JournalEntry};
+use super::layout::{self, JournalChain};
 use crate::StoreError;
 
-/// The longest line that is read; the writer's are far shorter.
+/// The maximum length of a line. The writer's lines are far shorter.
 pub(super) const LONGEST: u64 = 1 << 20;
 
-/// How far a file's time may be behind that of what was written into it, in milliseconds: systems
-/// stamp files by a slower clock than the one that is asked for the time, and some round to seconds.
+/// How many milliseconds a file's modification time may be behind its last record. File systems use
+/// a coarser clock, and some round to seconds.
 const BEHIND: u64 = 2_000;
 
-/// Every record below this folder, oldest first; no folder is no record. Calls whose process ended
-/// before their outcome was written get one: unknown.
-pub fn read(folder: &Path) -> Result<Entries, StoreError> {
+/// Returns every record below this folder, oldest first. A missing folder has no records. A call
+/// whose process ended before it wrote an outcome gets the outcome `unknown`.
+pub fn read(folder: &Path) -> Result<JournalEntries, StoreError> {
     read_since(folder, 0)
 }
 
-/// The same from a point in time on (milliseconds since 1970). What is older is not looked at where
-/// that can be known from outside.
-pub fn read_since(folder: &Path, ms: u64) -> Result<Entries, StoreError> {
-    let mut chains = layout::chains(folder)?;
+/// Like [`read`], for records from a time on (milliseconds since 1970). Does not open chains whose
+/// files are older.
+pub fn read_since(folder: &Path, ms: u64) -> Result<JournalEntries, StoreError> {
+    let mut chains = layout::list_chains(folder)?;
     chains.retain(|chain| ms == 0 || chain.last_change().is_none_or(|last| last + BEHIND >= ms));
     chains.sort_by(|one, other| (one.began, &one.id).cmp(&(other.began, &other.id)));
-    Ok(Entries { since: ms, waiting: chains.into(), open: Vec::new(), heads: BinaryHeap::new() })
+    Ok(JournalEntries {
+        since: ms,
+        unopened: chains.into(),
+        open: Vec::new(),
+        heads: BinaryHeap::new(),
+    })
 }
 
 /// The records of a journal, oldest first.
 #[derive(Debug)]
-pub struct Entries {
+pub struct JournalEntries {
     since: u64,
-    /// Chains that were not opened yet, the oldest first.
-    waiting: VecDeque<Chain>,
-    open: Vec<Option<OfChain>>,
-    /// When the next record of each open chain was written. A chain's clock may have gone back; its
-    /// records stay in their own order.
+    /// The chains that are not open yet, oldest first.
+    unopened: VecDeque<JournalChain>,
+    open: Vec<Option<ChainEntries>>,
+    /// The time of the next record of each open chain. The clock may have gone back during a chain;
+    /// its records keep their order.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
-impl Entries {
-    /// Opens every chain that may hold the oldest record.
-    fn admit(&mut self) -> Result<(), StoreError> {
-        while let Some(chain) = self.waiting.front() {
+impl JournalEntries {
+    /// Opens every chain that may contain the oldest record.
+    fn open_due_chains(&mut self) -> Result<(), StoreError> {
+        while let Some(chain) = self.unopened.front() {
             let next = self.heads.peek().map(|Reverse((ms, _))| *ms);
             if next.is_some_and(|next| chain.began > next) {
                 break;
             }
-            let Some(chain) = self.waiting.pop_front() else { break };
+            let Some(chain) = self.unopened.pop_front() else { break };
             let place = self.open.len();
-            let mut opened = OfChain::new(chain);
+            let mut opened = ChainEntries::new(chain);
             let peeked = opened.peek();
             self.heads.extend(peeked.map(|ms| Reverse((ms, place))));
             self.open.push(Some(opened));
@@ -68,8 +73,8 @@ impl Entries {
         Ok(())
     }
 
-    fn step(&mut self) -> Option<Result<Entry, StoreError>> {
-        if let Err(error) = self.admit() {
+    fn next_entry(&mut self) -> Option<Result<JournalEntry, StoreError>> {
+        if let Err(error) = self.open_due_chains() {
             return Some(Err(error));
         }
         let Reverse((_, place)) = self.heads.pop()?;
@@ -83,12 +88,12 @@ impl Entries {
     }
 }
 
-impl Iterator for Entries {
-    type Item = Result<Entry, StoreError>;
+impl Iterator for JournalEntries {
+    type Item = Result<JournalEntry, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.step()? {
+            match self.next_entry()? {
                 Ok(entry) if entry.ms < self.since => {}
                 other => return Some(other),
             }
@@ -96,29 +101,37 @@ impl Iterator for Entries {
     }
 }
 
-/// The records of one chain, and behind them the outcomes that were never written.
+/// The records of one chain, followed by the outcomes that were never written.
 #[derive(Debug)]
-pub struct OfChain {
-    chain: Chain,
-    lines: Lines,
-    next: Option<Result<Entry, StoreError>>,
+pub struct ChainEntries {
+    chain: JournalChain,
+    lines: ChainLines,
+    next: Option<Result<JournalEntry, StoreError>>,
     /// The latest time so far.
     latest: u64,
-    /// Calls that were let through and are not over, by their number.
-    under_way: BTreeMap<u64, Entry>,
-    /// Number and times of the last record.
+    /// The allowed calls without an outcome, by call number.
+    unfinished_calls: BTreeMap<u64, JournalEntry>,
+    /// The number and the times of the last record.
     last: (u64, u64, u64),
     ended: bool,
 }
 
-impl OfChain {
-    pub(super) fn new(chain: Chain) -> Self {
-        let lines = Lines::of(&chain);
+impl ChainEntries {
+    pub(super) fn new(chain: JournalChain) -> Self {
+        let lines = ChainLines::open(&chain);
         let (latest, under_way) = (chain.began, BTreeMap::new());
-        Self { chain, lines, next: None, latest, under_way, last: (0, 0, 0), ended: false }
+        Self {
+            chain,
+            lines,
+            next: None,
+            latest,
+            unfinished_calls: under_way,
+            last: (0, 0, 0),
+            ended: false,
+        }
     }
 
-    /// When the next record was written; that of one that cannot be read is now.
+    /// Returns the time of the next record. An unreadable record gets the latest time so far.
     fn peek(&mut self) -> Option<u64> {
         if self.next.is_none() {
             self.next = self.advance();
@@ -129,64 +142,64 @@ impl OfChain {
         Some(self.latest)
     }
 
-    fn next(&mut self) -> Option<Result<Entry, StoreError>> {
+    fn next(&mut self) -> Option<Result<JournalEntry, StoreError>> {
         self.peek()?;
         self.next.take()
     }
 
-    fn advance(&mut self) -> Option<Result<Entry, StoreError>> {
+    fn advance(&mut self) -> Option<Result<JournalEntry, StoreError>> {
         if let Some(line) = self.lines.next() {
             let entry = line.and_then(|line| {
-                let Line { path, number, text } = line;
-                let what = |what| StoreError::Line { path, line: number, what };
-                Entry::parse(&self.chain.id, text).map_err(what)
+                let SegmentLine { path, number, text } = line;
+                let what = |what| StoreError::JournalLine { path, line: number, what };
+                JournalEntry::parse(&self.chain.id, text).map_err(what)
             });
-            return Some(entry.inspect(|entry| self.follow(entry)));
+            return Some(entry.inspect(|entry| self.track_call(entry)));
         }
-        self.conclude()
+        self.next_unfinished()
     }
 
-    fn follow(&mut self, entry: &Entry) {
+    fn track_call(&mut self, entry: &JournalEntry) {
         match &entry.event {
-            Happened::Decided(decided) if decided.effect == Effect::Allow && entry.call != 0 => {
-                self.under_way.insert(entry.call, entry.clone());
+            EntryEvent::Decided(decided) if decided.effect == Effect::Allow && entry.call != 0 => {
+                self.unfinished_calls.insert(entry.call, entry.clone());
             }
-            Happened::Done { .. } => _ = self.under_way.remove(&entry.call),
+            EntryEvent::Done { .. } => _ = self.unfinished_calls.remove(&entry.call),
             _ => {}
         }
         self.last = (entry.seq, entry.ms, entry.mono);
     }
 
-    /// What became of calls whose process is gone.
-    fn conclude(&mut self) -> Option<Result<Entry, StoreError>> {
+    /// Returns the unknown outcome of a call whose process has ended.
+    fn next_unfinished(&mut self) -> Option<Result<JournalEntry, StoreError>> {
         if !self.ended && self.chain.is_being_written() {
-            self.under_way.clear();
+            self.unfinished_calls.clear();
         }
         self.ended = true;
-        let (_, call) = self.under_way.pop_first()?;
-        Some(Ok(call.concluded(self.last)))
+        let (_, call) = self.unfinished_calls.pop_first()?;
+        Some(Ok(call.into_unknown_outcome(self.last)))
     }
 }
 
 /// A line of a segment.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct SegmentLine {
     pub(super) path: PathBuf,
-    /// From 1.
+    /// The line number, from 1.
     pub(super) number: u64,
     pub(super) text: String,
 }
 
 /// The complete lines of a chain, segment after segment.
 #[derive(Debug)]
-struct Lines {
+struct ChainLines {
     segments: VecDeque<PathBuf>,
     current: Option<(PathBuf, BufReader<File>, u64)>,
     failed: Option<StoreError>,
 }
 
-impl Lines {
-    fn of(chain: &Chain) -> Self {
+impl ChainLines {
+    fn open(chain: &JournalChain) -> Self {
         let (segments, failed) = match chain.segments() {
             Ok(segments) => (segments.into_iter().map(|(_, path)| path).collect(), None),
             Err(error) => (VecDeque::new(), Some(error)),
@@ -195,8 +208,8 @@ impl Lines {
     }
 }
 
-impl Iterator for Lines {
-    type Item = Result<Line, StoreError>;
+impl Iterator for ChainLines {
+    type Item = Result<SegmentLine, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.failed.take() {
@@ -224,12 +237,12 @@ impl Iterator for Lines {
                 continue;
             }
             let (path, number) = (path.clone(), *number);
-            let text = String::from_utf8(bytes).map_err(|_| StoreError::Line {
+            let text = String::from_utf8(bytes).map_err(|_| StoreError::JournalLine {
                 path: path.clone(),
                 line: number,
-                what: "it is no text".into(),
+                what: "the line is not UTF-8 text".into(),
             });
-            return Some(text.map(|text| Line { path, number, text }));
+            return Some(text.map(|text| SegmentLine { path, number, text }));
         }
     }
 }

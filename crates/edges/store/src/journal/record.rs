@@ -1,100 +1,100 @@
-//! What one record says.
+//! The content of a record.
 
 use toolgate_model::{CapabilityId, Digest, Effect};
 
-/// One thing that happened. Its number, its time and its hashes are added by the journal.
+/// A record to write. The journal adds its number, time and hashes.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
-    /// What happened.
-    pub event: Event<'a>,
-    /// The call it belongs to: the same in all records of one call, and in no other of this process.
-    /// 0 where it belongs to none.
+pub struct JournalRecord<'a> {
+    /// The event.
+    pub event: JournalEvent<'a>,
+    /// The number of its call: the same in all records of one call, and unique in this process. 0
+    /// for no call.
     pub call: u64,
-    /// Who, by a name that is the same after a restart; empty where nobody called.
+    /// The caller, by a name that stays the same after a restart. Empty for events without a call.
     pub caller: &'a str,
-    /// With which client.
+    /// The caller's client.
     pub client: &'a str,
-    /// With which profile.
+    /// The caller's profile.
     pub profile: &'a str,
-    /// About what.
+    /// The capability, if any.
     pub about: Option<&'a CapabilityId>,
 }
 
-/// What happened.
+/// The event of a new record.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
-    /// A call was decided: it is refused, asked about, or about to be made.
+pub enum JournalEvent<'a> {
+    /// A call was decided: it is denied, needs approval, or is about to run.
     Decided {
-        /// Which.
+        /// The effect of the decision.
         effect: Effect,
-        /// Because of what: the rule with its place, the grant, the mode.
+        /// The reason: the rule with its file and line, the grant, or the mode.
         because: &'a str,
         /// The MCP method.
         method: &'a str,
-        /// The digest of the definition, where there is one.
+        /// The digest of the definition, if there is one.
         definition: Option<&'a Digest>,
-        /// The digest of the arguments and of what stands beside them, by
+        /// The digest of the arguments and the other parameters, by
         /// [`params_digest`](crate::journal::params_digest).
         arguments_digest: Option<&'a Digest>,
-        /// The arguments, raw: redacted when they are written.
+        /// The raw arguments. The journal redacts them.
         arguments: &'a [u8],
-        /// The members of `params` beside them that reach the server, as an object; empty if there
-        /// are none.
+        /// The other members of `params` that reach the server, as an object. Empty if there are
+        /// none.
         other_params: &'a [u8],
-        /// Whether it only reads.
+        /// Whether the call is read-only.
         read_only: bool,
-        /// The tags of it: what a replay needs.
+        /// The tags of the capability, which a replay needs.
         tags: &'a [String],
     },
-    /// Somebody was asked, and chose.
+    /// A request for approval was answered or ended.
     Approved {
         /// The approval's id.
         id: &'a str,
         /// `once`, `tool`, `server`, `deny`, `expired`, `cancelled`.
         choice: &'a str,
-        /// Who chose.
+        /// Who made the choice.
         by: &'a str,
     },
-    /// A call is over.
+    /// A call ended.
     Done {
-        /// How.
-        outcome: Outcome,
-        /// What was said, for errors.
+        /// The outcome.
+        outcome: JournalOutcome,
+        /// The message of an error.
         detail: &'a str,
-        /// How long it took at the server, in microseconds.
+        /// How long the server took, in microseconds.
         micros: u64,
         /// The size of the result in bytes.
         bytes: u64,
     },
-    /// Something else that is to be remembered: a pin, a drift, a revoked grant, a finding.
+    /// Another event, such as a pin, a drift, a revoked grant or a finding.
     Noted {
-        /// What kind of thing, in one word.
+        /// The kind of event, in one word.
         kind: &'a str,
-        /// What, as a JSON object, raw.
+        /// The details, as a raw JSON object.
         detail: &'a str,
     },
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum JournalOutcome {
     /// The server answered with a result.
     Ok,
-    /// The server answered with a result that says it is an error.
+    /// The server answered with a result that is marked as an error.
     ToolError,
     /// The server answered with an error.
     Error,
-    /// It took too long.
+    /// The call timed out.
     TimedOut,
-    /// The caller took it back.
+    /// The caller cancelled the call.
     Cancelled,
-    /// It is not known whether the server ran it.
+    /// It is unknown whether the server ran the call.
     Unknown,
 }
 
-impl Outcome {
-    /// The word for it.
+impl JournalOutcome {
+    /// Returns the name of the outcome.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -107,7 +107,7 @@ impl Outcome {
     }
 }
 
-/// The digest of a call's arguments as they are sent, and of what stands beside them in `params`.
+/// Returns the digest of a call's arguments and its other parameters, as sent.
 pub fn params_digest(arguments: &[u8], other_params: &[u8]) -> Digest {
     match other_params {
         b"" => Digest::of(arguments),

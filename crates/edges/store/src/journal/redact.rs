@@ -1,156 +1,160 @@
-//! What is taken out of a record before it is written: known values by a [`Mask`], others by their
-//! looks and by the names they stand under. What is written is JSON whatever comes in.
+//! Redacts records before they are written: known secrets by a [`Mask`], others by their form and
+//! by the names of their members. The output is valid JSON for any input.
 
 use std::borrow::Cow;
 
 use toolgate_model::{Digest, Mask};
 use toolgate_wire::{scan, string};
 
-use super::{json, patterns};
+use super::{json, secret_patterns};
 
-/// More than this of arguments, or of a note, is not kept.
+/// The maximum length of arguments and of notes.
 pub(super) const MOST: usize = 16 << 10;
-/// So much is kept of what is longer.
+/// How much of a longer value is kept.
 const HEAD: usize = 1 << 10;
-/// So much of it is looked at, so that no secret is cut before it is found.
+/// How much of a longer value is searched for secrets, so that a secret at the cut is found.
 const WINDOW: usize = 8 << 10;
-/// So much of any text beside arguments.
+/// The maximum length of other texts.
 const LONGEST_TEXT: usize = 4 << 10;
-/// Deeper values are not kept; the wire has fewer levels.
+/// The maximum depth of values. Messages on the wire have fewer levels.
 const DEEPEST: usize = 128;
 
-/// Writes what may be kept.
+/// A writer of redacted JSON.
 #[derive(Clone, Copy)]
 pub(super) struct Redactor<'m> {
     pub(super) mask: &'m Mask,
 }
 
 impl Redactor<'_> {
-    /// A text of a person or a server, as a JSON string.
-    pub(super) fn text(self, text: &str, out: &mut Vec<u8>) {
+    /// Writes a text of a person or a server as a JSON string.
+    pub(super) fn write_text(self, text: &str, out: &mut Vec<u8>) {
         match text.len() > LONGEST_TEXT {
-            true => json::write_text(&self.head(text, LONGEST_TEXT), out),
-            false => json::write_text(&self.shown(text), out),
+            true => json::write_string(&self.redacted_head(text, LONGEST_TEXT), out),
+            false => json::write_string(&self.redact(text), out),
         }
     }
 
-    /// A name, as a JSON string: known values are taken out of it and nothing else, because it is
-    /// looked up by what it is.
-    pub(super) fn name(self, name: &str, out: &mut Vec<u8>) {
+    /// Writes a name as a JSON string. Only known secrets are removed, because readers look records
+    /// up by name.
+    pub(super) fn write_name(self, name: &str, out: &mut Vec<u8>) {
         match name.len() > LONGEST_TEXT {
-            true => json::write_text(cut(&self.mask.apply(cut(name, WINDOW)), LONGEST_TEXT), out),
-            false => json::write_text(&self.mask.apply(name), out),
+            true => json::write_string(
+                truncate(&self.mask.apply(truncate(name, WINDOW)), LONGEST_TEXT),
+                out,
+            ),
+            false => json::write_string(&self.mask.apply(name), out),
         }
     }
 
-    /// A JSON value, its members in order.
-    pub(super) fn value(self, raw: &[u8], out: &mut Vec<u8>) {
-        self.nested(raw.trim_ascii(), DEEPEST, out);
+    /// Writes a JSON value with sorted members.
+    pub(super) fn write_value(self, raw: &[u8], out: &mut Vec<u8>) {
+        self.write_nested(raw.trim_ascii(), DEEPEST, out);
     }
 
-    /// What is left of something longer than [`MOST`].
-    pub(super) fn oversize(self, raw: &[u8], digest: Option<&Digest>, out: &mut Vec<u8>) {
+    /// Writes the summary of a value longer than [`MOST`].
+    pub(super) fn write_oversize(self, raw: &[u8], digest: Option<&Digest>, out: &mut Vec<u8>) {
         let window = &raw[..raw.len().min(2 * WINDOW)];
         out.extend_from_slice(b"{\"bytes\":");
-        json::whole(raw.len() as u64, out);
+        json::write_integer(raw.len() as u64, out);
         out.extend_from_slice(b",\"digest\":\"");
         let digest = digest.copied().unwrap_or_else(|| Digest::of(raw));
-        super::body::digest(&digest, out);
+        super::body::write_digest(&digest, out);
         out.extend_from_slice(b"\",\"head\":");
-        json::write_text(&self.head(&String::from_utf8_lossy(window), HEAD), out);
+        json::write_string(&self.redacted_head(&String::from_utf8_lossy(window), HEAD), out);
         out.push(b'}');
     }
 
-    /// The beginning of a long text.
-    fn head(self, text: &str, length: usize) -> String {
-        let shown = self.shown(cut(text, length + WINDOW)).into_owned();
-        cut(&shown, length).to_owned()
+    /// Returns the redacted beginning of a long text.
+    fn redacted_head(self, text: &str, length: usize) -> String {
+        let shown = self.redact(truncate(text, length + WINDOW)).into_owned();
+        truncate(&shown, length).to_owned()
     }
 
-    fn shown(self, text: &str) -> Cow<'_, str> {
+    fn redact(self, text: &str) -> Cow<'_, str> {
         match self.mask.apply(text) {
-            Cow::Borrowed(text) => patterns::hidden(text),
-            Cow::Owned(masked) => Cow::Owned(patterns::hidden(&masked).into_owned()),
+            Cow::Borrowed(text) => secret_patterns::redact_secrets(text),
+            Cow::Owned(masked) => Cow::Owned(secret_patterns::redact_secrets(&masked).into_owned()),
         }
     }
 
-    fn nested(self, raw: &[u8], depth: usize, out: &mut Vec<u8>) {
+    fn write_nested(self, raw: &[u8], depth: usize, out: &mut Vec<u8>) {
         match raw.first() {
-            Some(_) if depth == 0 => hidden(out),
-            Some(b'{') => self.object(raw, depth, out),
+            Some(_) if depth == 0 => write_hidden(out),
+            Some(b'{') => self.write_object(raw, depth, out),
             Some(b'[') => {
                 out.push(b'[');
                 for (index, element) in scan::elements(raw).enumerate() {
-                    separate(index, out);
-                    self.nested(element.of(raw), depth - 1, out);
+                    write_comma(index, out);
+                    self.write_nested(element.slice(raw), depth - 1, out);
                 }
                 out.push(b']');
             }
             Some(b'"') => match string::decode(raw) {
-                Some(text) => json::write_text(&self.shown(&text), out),
-                None => hidden(out),
+                Some(text) => json::write_string(&self.redact(&text), out),
+                None => write_hidden(out),
             },
-            _ => self.scalar(raw, out),
+            _ => self.write_scalar(raw, out),
         }
     }
 
-    fn scalar(self, raw: &[u8], out: &mut Vec<u8>) {
+    fn write_scalar(self, raw: &[u8], out: &mut Vec<u8>) {
         match std::str::from_utf8(raw) {
             Ok(word @ ("true" | "false" | "null")) => out.extend_from_slice(word.as_bytes()),
             Ok(number) if matches!(self.mask.apply(number), Cow::Borrowed(_)) => {
-                json::number(number, out);
+                json::write_number(number, out);
             }
-            _ => hidden(out),
+            _ => write_hidden(out),
         }
     }
 
-    fn object(self, raw: &[u8], depth: usize, out: &mut Vec<u8>) {
+    fn write_object(self, raw: &[u8], depth: usize, out: &mut Vec<u8>) {
         let mut members: Vec<_> = scan::members(raw)
             .map(|(key, value)| {
-                let is_secret = patterns::is_secret_name(&key);
+                let is_secret = secret_patterns::is_secret_name(&key);
                 let masked = match self.mask.apply(&key) {
                     Cow::Owned(masked) => Some(masked),
                     Cow::Borrowed(_) => None,
                 };
-                (masked.map_or(key, Cow::Owned), is_secret, value.of(raw))
+                (masked.map_or(key, Cow::Owned), is_secret, value.slice(raw))
             })
             .collect();
-        if !members.is_sorted_by(|one, other| json::compare(&one.0, &other.0).is_lt()) {
-            members.sort_by(|one, other| json::compare(&one.0, &other.0));
-            // Of keys that are the same, perhaps because they were masked, the first stands for all.
+        if !members.is_sorted_by(|one, other| json::compare_keys(&one.0, &other.0).is_lt()) {
+            members.sort_by(|one, other| json::compare_keys(&one.0, &other.0));
+            // Keep the first of equal keys, which masking can produce.
             members.dedup_by(|later, earlier| later.0 == earlier.0);
         }
         out.push(b'{');
         for (index, (key, is_secret, value)) in members.iter().enumerate() {
-            separate(index, out);
-            json::write_text(key, out);
+            write_comma(index, out);
+            json::write_string(key, out);
             out.push(b':');
-            self.member(*is_secret, value, depth, out);
+            self.write_member(*is_secret, value, depth, out);
         }
         out.push(b'}');
     }
 
-    /// A value under a secret-like name is hidden whole, unless it says no more than yes or no.
-    fn member(self, is_secret: bool, value: &[u8], depth: usize, out: &mut Vec<u8>) {
+    /// Writes a member. Hides the whole value of a secret-like name, unless it is a boolean or
+    /// null.
+    fn write_member(self, is_secret: bool, value: &[u8], depth: usize, out: &mut Vec<u8>) {
         let says_nothing = matches!(value, b"true" | b"false" | b"null");
         match is_secret && !says_nothing {
-            true => hidden(out),
-            false => self.nested(value, depth - 1, out),
+            true => write_hidden(out),
+            false => self.write_nested(value, depth - 1, out),
         }
     }
 }
 
-fn hidden(out: &mut Vec<u8>) {
-    json::write_text(patterns::HIDDEN, out);
+fn write_hidden(out: &mut Vec<u8>) {
+    json::write_string(secret_patterns::HIDDEN, out);
 }
 
-fn separate(index: usize, out: &mut Vec<u8>) {
+fn write_comma(index: usize, out: &mut Vec<u8>) {
     if index > 0 {
         out.push(b',');
     }
 }
 
-/// The beginning of a text, no longer than this, whole characters only.
-fn cut(text: &str, length: usize) -> &str {
+/// Returns the beginning of a text, at most `length` bytes, without cutting a character.
+fn truncate(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }

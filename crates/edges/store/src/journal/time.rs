@@ -1,21 +1,21 @@
-//! Points in time as the journal writes them: RFC 3339, UTC, milliseconds, always 24 characters.
+//! Times in the journal: RFC 3339 in UTC with milliseconds, always 24 characters.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const DAY: u64 = 86_400_000;
-/// The last millisecond of the year 9999: what comes later has no such form.
+/// The last millisecond of the year 9999. Later times cannot be formatted.
 const LAST: u64 = 253_402_300_799_999;
 
-/// Milliseconds since 1970, by the clock of the system.
+/// Returns the milliseconds since 1970, by the system clock.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(LAST).min(LAST)
 }
 
-/// The point in time, such as `2026-11-16T10:02:53.123Z`.
-pub(crate) fn written(ms: u64) -> [u8; 24] {
+/// Formats a time as bytes, such as `2026-11-16T10:02:53.123Z`.
+pub(crate) fn rfc3339_bytes(ms: u64) -> [u8; 24] {
     let ms = ms.min(LAST);
-    let (year, month, day) = date(ms / DAY);
+    let (year, month, day) = date_from_days(ms / DAY);
     let of_day = ms % DAY;
     let mut text = *b"0000-00-00T00:00:00.000Z";
     let mut put = |at: usize, width: usize, mut value: u64| {
@@ -34,19 +34,18 @@ pub(crate) fn written(ms: u64) -> [u8; 24] {
     text
 }
 
-/// The same as text.
+/// Formats milliseconds since 1970 as RFC 3339.
 pub fn rfc3339(ms: u64) -> String {
-    String::from_utf8_lossy(&written(ms)).into_owned()
+    String::from_utf8_lossy(&rfc3339_bytes(ms)).into_owned()
 }
 
-/// A time of the system's clock in the same form; what lies before 1970 is its beginning.
-pub fn rfc3339_of(time: SystemTime) -> String {
+/// Formats a system time as RFC 3339. A time before 1970 becomes 1970-01-01.
+pub fn rfc3339_from_time(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     rfc3339(u64::try_from(since.as_millis()).unwrap_or(LAST))
 }
 
-/// Reads a point in time: as it is written here, or shorter, down to the day alone (`2026-11-16`).
-/// Always UTC.
+/// Parses a time in UTC. It may be shortened, down to the day (`2026-11-16`).
 pub fn parse_rfc3339(text: &str) -> Option<u64> {
     const WHOLE: &str = "0000-01-01T00:00:00.000Z";
     let text = text.strip_suffix('Z').unwrap_or(text);
@@ -61,13 +60,13 @@ pub fn parse_rfc3339(text: &str) -> Option<u64> {
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
     let clock = hour < 24 && minute < 60 && second < 60;
-    let days = days(year, month, day).filter(|_| shape && clock)?;
+    let days = days_from_date(year, month, day).filter(|_| shape && clock)?;
     Some(days * DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + number(20, 23)?)
 }
 
-/// The date so many days after 1970-01-01. Counted in eras of 400 years that begin in March, so
-/// that the day that is sometimes missing is the last.
-fn date(days: u64) -> (u64, u64, u64) {
+/// Returns the date `days` days after 1970-01-01. The computation uses eras of 400 years that begin
+/// in March, so that the leap day is the last day of a year.
+fn date_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let of_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -78,15 +77,15 @@ fn date(days: u64) -> (u64, u64, u64) {
     (of_year + era * 400 + u64::from(month <= 2), month, day)
 }
 
-/// The days from 1970-01-01 to a date, if there is such a date and it is not earlier.
-fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+/// Returns the days from 1970-01-01 to a date, or `None` if the date is invalid or earlier.
+fn days_from_date(year: u64, month: u64, day: u64) -> Option<u64> {
     let shifted_year = if month <= 2 { year.checked_sub(1)? } else { year };
     let shifted_month = if month > 2 { month.checked_sub(3)? } else { month + 9 };
     let of_year = (153 * shifted_month + 2) / 5 + day.checked_sub(1)?;
     let (era, of_era) = (shifted_year / 400, shifted_year % 400);
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
     let days = days.checked_sub(719_468)?;
-    (date(days) == (year, month, day)).then_some(days)
+    (date_from_days(days) == (year, month, day)).then_some(days)
 }
 
 #[cfg(test)]
@@ -113,8 +112,11 @@ mod tests {
     #[test]
     fn a_time_of_the_clock_is_written_alike() {
         let at = UNIX_EPOCH + Duration::from_millis(1_794_823_373_123);
-        assert_eq!(rfc3339_of(at), "2026-11-16T10:02:53.123Z");
-        assert_eq!(rfc3339_of(UNIX_EPOCH - Duration::from_secs(1)), "1970-01-01T00:00:00.000Z");
+        assert_eq!(rfc3339_from_time(at), "2026-11-16T10:02:53.123Z");
+        assert_eq!(
+            rfc3339_from_time(UNIX_EPOCH - Duration::from_secs(1)),
+            "1970-01-01T00:00:00.000Z"
+        );
     }
 
     #[test]

@@ -1,163 +1,175 @@
-//! The one who writes: a thread of its own, because writing to a disk blocks.
+//! The writer of a chain: a separate thread, because writing to a disk blocks.
 //!
-//! It takes what has come in, writes it with one write and one sync, and says how far it is. When
-//! that fails it keeps what it has in its hands and tries again, ever less often, until it works or
-//! the end is asked for.
+//! It takes the waiting records, writes them with one write and one sync, and publishes its
+//! progress. After a failure it keeps the records and retries at growing intervals, until a write
+//! succeeds or the end is requested.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::batch::Batch;
+use super::batch::RecordBatch;
+use super::chain_file::ChainFile;
 use super::disk::Disk;
-use super::layout::Places;
-use super::queue::{Shared, Work};
-use super::recover::{self, Repair};
-use super::tape::Tape;
-use super::{Event, Record, body, json};
+use super::layout::JournalPaths;
+use super::queue::{RecordQueue, WriterJob};
+use super::recover::{self, ChainRepair};
+use super::{JournalEvent, JournalRecord, body, json};
 
-/// How long to wait after the first failure, and at most.
+/// The pause after the first failure, and the maximum pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Writes one chain.
+/// The writer of one chain.
 #[derive(Debug)]
-pub(super) struct Writer {
-    pub(super) shared: Arc<Shared>,
-    pub(super) places: Places,
+pub(super) struct JournalWriter {
+    pub(super) queue: Arc<RecordQueue>,
+    pub(super) paths: JournalPaths,
     pub(super) disk: Arc<dyn Disk>,
     pub(super) segment_bytes: u64,
 }
 
-impl Writer {
-    /// Works until the end is asked for.
+impl JournalWriter {
+    /// Writes until the end is requested.
     pub(super) fn run(self) {
-        let (mut tape, mut used) = (None, Batch::default());
+        let (mut file, mut used) = (None, RecordBatch::default());
         loop {
-            let due = tape.as_ref().and_then(Tape::checkpoint_due);
-            match self.shared.next(due, &mut used) {
-                Work::Write(batch, ticket) => {
-                    let is_new = tape.is_none();
-                    if !self.written(&mut tape, &batch, ticket) {
+            let due = file.as_ref().and_then(ChainFile::checkpoint_due);
+            match self.queue.next_job(due, &mut used) {
+                WriterJob::Write(batch, ticket) => {
+                    let is_new = file.is_none();
+                    if !self.write_until_synced(&mut file, &batch, ticket) {
                         break;
                     }
                     used = batch;
                     used.clear();
                     if is_new {
-                        self.repair(&tape);
+                        self.repair_other_chains(&file);
                     }
                 }
-                Work::Checkpoint => self.checkpoint(&mut tape),
-                Work::End => match self.shared.dropped() {
+                WriterJob::Checkpoint => self.sign_checkpoint(&mut file),
+                WriterJob::End => match self.queue.take_dropped() {
                     0 => {
-                        self.end(&mut tape);
+                        self.close_chain(&mut file);
                         break;
                     }
-                    dropped => self.recovered(None, 0, dropped),
+                    dropped => self.note_recovery(None, 0, dropped),
                 },
             }
         }
-        self.shared.ended();
+        self.queue.mark_ended();
     }
 
-    /// Brings a batch to the disk, however long it takes; `false` if it was given up.
-    fn written(&self, tape: &mut Option<Tape>, batch: &Batch, ticket: u64) -> bool {
+    /// Writes a batch to disk, and retries until that succeeds. Returns false if the end was
+    /// requested first.
+    fn write_until_synced(
+        &self,
+        file: &mut Option<ChainFile>,
+        batch: &RecordBatch,
+        ticket: u64,
+    ) -> bool {
         let (mut pause, mut failure) = (FIRST_PAUSE, None::<(Instant, String)>);
         loop {
-            match self.attempt(tape, batch) {
+            match self.try_write(file, batch) {
                 Ok(()) => break,
                 Err(error) => {
-                    self.shared.failed(&error.to_string());
+                    self.queue.mark_failing(&error.to_string());
                     failure.get_or_insert_with(|| (Instant::now(), error.to_string()));
                 }
             }
-            if !self.shared.pause(pause) {
-                // The last try: whoever asked for the end does not wait for a disk to come back.
-                match self.attempt(tape, batch) {
+            if !self.queue.wait_before_retry(pause) {
+                // Last attempt: a caller that closes the journal does not wait for the disk to
+                // recover.
+                match self.try_write(file, batch) {
                     Ok(()) => break,
                     Err(_) => return false,
                 }
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        if let Some(dropped) = self.shared.synced(ticket) {
-            self.recovered(failure, batch.len(), dropped);
+        if let Some(dropped) = self.queue.mark_synced(ticket) {
+            self.note_recovery(failure, batch.len(), dropped);
         }
         true
     }
 
-    fn attempt(&self, tape: &mut Option<Tape>, batch: &Batch) -> io::Result<()> {
-        let tape = match tape {
-            Some(tape) => tape,
-            none => none.insert(Tape::begin(self.disk.clone(), &self.places, self.segment_bytes)?),
+    fn try_write(&self, file: &mut Option<ChainFile>, batch: &RecordBatch) -> io::Result<()> {
+        let file = match file {
+            Some(file) => file,
+            none => {
+                none.insert(ChainFile::begin(self.disk.clone(), &self.paths, self.segment_bytes)?)
+            }
         };
-        tape.commit(batch)
+        file.commit(batch)
     }
 
-    fn checkpoint(&self, tape: &mut Option<Tape>) {
-        let Some(tape) = tape else { return };
-        if let Err(error) = tape.checkpoint() {
+    fn sign_checkpoint(&self, file: &mut Option<ChainFile>) {
+        let Some(file) = file else { return };
+        if let Err(error) = file.checkpoint() {
             let mut detail = b"{\"error\":".to_vec();
-            json::write_text(&error.to_string(), &mut detail);
+            json::write_string(&error.to_string(), &mut detail);
             detail.push(b'}');
-            self.note("checkpoint-failed", &detail);
+            self.append_note("checkpoint-failed", &detail);
         }
     }
 
-    fn end(&self, tape: &mut Option<Tape>) {
-        if let Some(tape) = tape
-            && let Err(error) = tape.end(self.shared.now())
+    fn close_chain(&self, file: &mut Option<ChainFile>) {
+        if let Some(file) = file
+            && let Err(error) = file.end(self.queue.now())
         {
-            self.shared.failed(&error.to_string());
+            self.queue.mark_failing(&error.to_string());
         }
     }
 
-    /// Says that there was a time in which nothing could be written.
-    fn recovered(&self, failure: Option<(Instant, String)>, waited: usize, dropped: u64) {
+    /// Records that writing had failed for some time.
+    fn note_recovery(&self, failure: Option<(Instant, String)>, waited: usize, dropped: u64) {
         let (millis, error) = match failure {
             Some((since, error)) => (since.elapsed().as_millis(), error),
-            None => (0, "too much waited to be written".to_owned()),
+            None => (0, "too many records waited to be written".to_owned()),
         };
         let mut detail = b"{\"dropped\":".to_vec();
-        json::whole(dropped, &mut detail);
+        json::write_integer(dropped, &mut detail);
         detail.extend_from_slice(b",\"error\":");
-        json::write_text(&error, &mut detail);
+        json::write_string(&error, &mut detail);
         detail.extend_from_slice(b",\"millis\":");
-        json::whole(u64::try_from(millis).unwrap_or(u64::MAX), &mut detail);
+        json::write_integer(u64::try_from(millis).unwrap_or(u64::MAX), &mut detail);
         detail.extend_from_slice(b",\"waited\":");
-        json::whole(waited as u64, &mut detail);
+        json::write_integer(waited as u64, &mut detail);
         detail.push(b'}');
-        self.note("journal-recovered", &detail);
+        self.append_note("journal-recovered", &detail);
     }
 
-    /// Looks after chains whose process is gone, and says what was found.
-    fn repair(&self, tape: &Option<Tape>) {
-        let own = tape.as_ref().map(Tape::id).unwrap_or_default();
-        for Repair { chain, segment, bytes, signed, failed } in recover::all(&self.places, own) {
+    /// Repairs chains whose process has ended, and records the result.
+    fn repair_other_chains(&self, file: &Option<ChainFile>) {
+        let own = file.as_ref().map(ChainFile::id).unwrap_or_default();
+        for ChainRepair { chain, segment, bytes, signed, failed } in
+            recover::recover_chains(&self.paths, own)
+        {
             let mut detail = b"{\"bytes\":".to_vec();
-            json::whole(bytes, &mut detail);
+            json::write_integer(bytes, &mut detail);
             detail.extend_from_slice(b",\"chain\":");
-            json::write_text(&chain, &mut detail);
+            json::write_string(&chain, &mut detail);
             if let Some(why) = &failed {
                 detail.extend_from_slice(b",\"error\":");
-                json::write_text(why, &mut detail);
+                json::write_string(why, &mut detail);
             }
             detail.extend_from_slice(b",\"segment\":");
-            json::write_text(&segment, &mut detail);
+            json::write_string(&segment, &mut detail);
             detail.extend_from_slice(b",\"signed\":");
-            json::whole(signed, &mut detail);
+            json::write_integer(signed, &mut detail);
             detail.push(b'}');
             let kind = if failed.is_some() { "journal-damaged" } else { "journal-repaired" };
-            self.note(kind, &detail);
+            self.append_note(kind, &detail);
         }
     }
 
-    fn note(&self, kind: &str, detail: &[u8]) {
+    fn append_note(&self, kind: &str, detail: &[u8]) {
         let detail = String::from_utf8_lossy(detail);
-        let event = Event::Noted { kind, detail: &detail };
-        let record = Record { event, call: 0, caller: "", client: "", profile: "", about: None };
+        let event = JournalEvent::Noted { kind, detail: &detail };
+        let record =
+            JournalRecord { event, call: 0, caller: "", client: "", profile: "", about: None };
         let mut out = Vec::new();
         body::write(&record, &toolgate_model::Mask::default(), &mut out);
-        self.shared.push_own(&out);
+        self.queue.push_internal(&out);
     }
 }

@@ -125,7 +125,7 @@ async fn no_query_is_an_error_or_endless() {
     ];
     for query in odd {
         home.library.search(query, 10).await.unwrap();
-        home.library.note_query(query).await.unwrap();
+        home.library.remember_query(query).await.unwrap();
         home.library.complete(query, 10).await.unwrap();
     }
     assert_eq!(found(&home.library, "gateway").await.len(), 2);
@@ -136,9 +136,9 @@ async fn what_was_asked_is_completed_before_titles() {
     let home = three().await;
     let library = &home.library;
     for query in ["Budget of May", "budget of may", "deploying cats", " "] {
-        library.note_query(query).await.unwrap();
+        library.remember_query(query).await.unwrap();
     }
-    library.note_query("BUDGET of may").await.unwrap();
+    library.remember_query("BUDGET of may").await.unwrap();
     assert_eq!(library.complete("bud", 10).await.unwrap(), ["BUDGET of may", "Budget"]);
     assert_eq!(library.complete("DEP", 10).await.unwrap(), ["deploying cats", "Deployment"]);
     assert_eq!(library.complete("dep", 1).await.unwrap(), ["deploying cats"]);
@@ -149,7 +149,7 @@ async fn what_was_asked_is_completed_before_titles() {
 async fn case_and_diacritics_do_not_matter_to_completion() {
     let home = fresh_library().await;
     home.library.keep(vec![file("/notes/a.md", "Übersicht der Häfen", &["x"])]).await.unwrap();
-    home.library.note_query("Überweisung").await.unwrap();
+    home.library.remember_query("Überweisung").await.unwrap();
     for prefix in ["über", "Uber", "UBER"] {
         let found = home.library.complete(prefix, 10).await.unwrap();
         assert_eq!(found, ["Überweisung", "Übersicht der Häfen"], "{prefix}");
@@ -159,7 +159,7 @@ async fn case_and_diacritics_do_not_matter_to_completion() {
 #[tokio::test]
 async fn only_so_many_queries_are_remembered() {
     let home = fresh_library().await;
-    home.library.note_query(&"long ".repeat(100)).await.unwrap();
+    home.library.remember_query(&"long ".repeat(100)).await.unwrap();
     assert!(home.library.complete("long", 10).await.unwrap().is_empty());
 }
 

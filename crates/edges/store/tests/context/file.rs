@@ -13,7 +13,7 @@ use crate::{file, found, fresh_library};
 async fn it_is_there_after_a_restart() {
     let home = fresh_library().await;
     home.library.keep(vec![file("/notes/a.md", "A", &["lighthouse"])]).await.unwrap();
-    home.library.note_query("lighthouse keeper").await.unwrap();
+    home.library.remember_query("lighthouse keeper").await.unwrap();
     let path = home.library.path().to_owned();
     home.library.close().await;
     let library = Library::open(path).await.unwrap();
@@ -110,7 +110,8 @@ async fn damage_inside_is_reported_as_such() {
         Ok(library) => {
             let mut outcome = library.search("text", 100).await.map(drop);
             for number in 0..200 {
-                let read = library.document(&format!("/notes/{number}.md")).await.map(drop);
+                let read =
+                    library.document_passages(&format!("/notes/{number}.md")).await.map(drop);
                 outcome = outcome.and(read);
             }
             outcome
@@ -129,7 +130,7 @@ async fn a_file_of_a_newer_version_is_refused_by_name() {
          (version, description, success, checksum, execution_time) values (999, 'later', 1, x'00', 0)")
         .await;
     let error = Library::open(&path).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 999, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -143,7 +144,7 @@ async fn an_index_of_other_terms_is_made_anew() {
     let before = home.library.search("wings sea", 10).await.unwrap();
     let path = home.library.path().to_owned();
     home.library.close().await;
-    // As another version would have left it: with terms that nobody asks for.
+    // The state that another version would leave, with terms that no query contains.
     change(&path, "insert into terms (terms) values ('delete-all')").await;
     change(&path, "insert into terms (rowid, body) values (1, 'flugel')").await;
     change(&path, "update frequencies set passages = 77; update documents set length = 77").await;
@@ -151,7 +152,7 @@ async fn an_index_of_other_terms_is_made_anew() {
     let library = Library::open(&path).await.unwrap();
     assert!(found(&library, "flugel").await.is_empty());
     let after = library.search("wings sea", 10).await.unwrap();
-    let shape = |hits: &[toolgate_store::context::Hit]| -> Vec<(i64, String)> {
+    let shape = |hits: &[toolgate_store::context::PassageHit]| -> Vec<(i64, String)> {
         hits.iter().map(|hit| (hit.passage, format!("{:.6}", hit.score))).collect()
     };
     assert_eq!(shape(&after), shape(&before));

@@ -1,7 +1,7 @@
-//! Keeping, replacing, forgetting, and what is told of it.
+//! Tests storing, replacing and deleting documents, and the status of the library.
 
-use toolgate_reading::{Document, Passage, Place};
-use toolgate_store::context::{Fresh, Origin, Trust};
+use toolgate_reading::{ParsedDocument, Passage, PassageLocation};
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, NewDocument};
 
 use crate::{file, found, fresh_library, stamp};
 
@@ -10,25 +10,30 @@ async fn what_is_kept_is_told_as_it_was_kept() {
     let home = fresh_library().await;
     let library = &home.library;
     let mut page = file("resource:git repo://readme", "Das Handbuch", &["Erste Seite."]);
-    page.origin = Origin::Resource { server: "git".into(), uri: "repo://readme".into() };
-    page.document.passages[0].place = Place::Page(7);
-    page.trust = Trust::Trusted;
+    page.origin = DocumentOrigin::Resource { server: "git".into(), uri: "repo://readme".into() };
+    page.document.passages[0].place = PassageLocation::Page(7);
+    page.trust = DocumentTrust::Trusted;
     library.keep(vec![page, file("/notes/a.md", "Plans", &["one", "two"])]).await.unwrap();
 
-    let hits = library.document("resource:git repo://readme").await.unwrap();
+    let hits = library.document_passages("resource:git repo://readme").await.unwrap();
     assert_eq!(hits.len(), 1);
-    assert_eq!((hits[0].text.as_str(), hits[0].place), ("Erste Seite.", Place::Page(7)));
-    assert_eq!(hits[0].trust, Trust::Trusted);
-    let origin = Origin::Resource { server: "git".into(), uri: "repo://readme".into() };
+    assert_eq!((hits[0].text.as_str(), hits[0].place), ("Erste Seite.", PassageLocation::Page(7)));
+    assert_eq!(hits[0].trust, DocumentTrust::Trusted);
+    let origin = DocumentOrigin::Resource { server: "git".into(), uri: "repo://readme".into() };
     assert_eq!(hits[0].origin, origin);
-    let texts: Vec<String> =
-        library.document("/notes/a.md").await.unwrap().into_iter().map(|hit| hit.text).collect();
+    let texts: Vec<String> = library
+        .document_passages("/notes/a.md")
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|hit| hit.text)
+        .collect();
     assert_eq!(texts, ["one", "two"]);
     let passage = library.passage(hits[0].passage).await.unwrap().unwrap();
     assert_eq!(passage.key, "resource:git repo://readme");
     assert!(library.passage(99).await.unwrap().is_none());
 
-    let card = library.card("/notes/a.md").await.unwrap().unwrap();
+    let card = library.find_document("/notes/a.md").await.unwrap().unwrap();
     assert_eq!((card.title.as_str(), card.passages), ("Plans", 2));
     assert_eq!(card.stamp, stamp("onetwo"));
     let status = library.status().await.unwrap();
@@ -44,8 +49,8 @@ async fn a_document_without_passages_is_known_too() {
     let empty = file("/notes/empty.md", "Nothing", &[]);
     home.library.keep(vec![empty, file("/notes/b.md", "B", &["word"])]).await.unwrap();
     assert_eq!(home.library.stamps("/notes").await.unwrap().len(), 2);
-    assert!(home.library.document("/notes/empty.md").await.unwrap().is_empty());
-    assert_eq!(home.library.document("/notes/b.md").await.unwrap().len(), 1);
+    assert!(home.library.document_passages("/notes/empty.md").await.unwrap().is_empty());
+    assert_eq!(home.library.document_passages("/notes/b.md").await.unwrap().len(), 1);
     assert_eq!(home.library.forget(&["/notes/empty.md".into()]).await.unwrap(), 1);
     assert_eq!(found(&home.library, "word").await, ["/notes/b.md"]);
 }
@@ -80,7 +85,10 @@ async fn a_folder_is_the_files_below_it_and_no_neighbour() {
     let library = &home.library;
     let keys = ["/notes", "/notes/a.md", "/notes/deep/b.md", "/notes2/c.md", "/notes.md", "/n"];
     library.keep(keys.map(|key| file(key, key, &["same words"])).into()).await.unwrap();
-    let note = Fresh { origin: Origin::Note, ..file("/notes/note", "a note", &["same words"]) };
+    let note = NewDocument {
+        origin: DocumentOrigin::Note,
+        ..file("/notes/note", "a note", &["same words"])
+    };
     library.keep(vec![note]).await.unwrap();
     for folder in ["/notes", "/notes/"] {
         let mut known: Vec<String> = library.stamps(folder).await.unwrap().into_keys().collect();
@@ -100,8 +108,8 @@ async fn a_folder_is_the_files_below_it_and_no_neighbour() {
 async fn a_server_is_forgotten_whole() {
     let home = fresh_library().await;
     let library = &home.library;
-    let resource = |server: &str, uri: &str| Fresh {
-        origin: Origin::Resource { server: server.into(), uri: uri.into() },
+    let resource = |server: &str, uri: &str| NewDocument {
+        origin: DocumentOrigin::Resource { server: server.into(), uri: uri.into() },
         ..file(&format!("resource:{server} {uri}"), uri, &["shared text"])
     };
     let kept = vec![resource("git", "a:1"), resource("git", "a:2"), resource("other", "a:1")];
@@ -137,7 +145,7 @@ async fn a_new_stamp_changes_nothing_else() {
     newer.modified = 2_000;
     let stamps =
         vec![("/notes/a.md".to_owned(), newer.clone()), ("/none".to_owned(), newer.clone())];
-    library.restamp(stamps).await.unwrap();
+    library.update_stamps(stamps).await.unwrap();
     assert_eq!(library.stamps("/notes").await.unwrap()["/notes/a.md"], newer);
     assert_eq!(library.keys("", 10).await.unwrap().len(), 1);
     assert_eq!(found(library, "text").await, ["/notes/a.md"]);
@@ -147,20 +155,20 @@ async fn a_new_stamp_changes_nothing_else() {
 async fn every_text_comes_back_as_it_was() {
     let home = fresh_library().await;
     let odd = "nul \0 here, \"quotes\" \\ back\u{7f}\u{2028}\u{1f600} \u{fffd} tab\t end quixotic";
-    let document = Document {
+    let document = ParsedDocument {
         title: odd.to_owned(),
         passages: vec![Passage {
             heading: odd.to_owned(),
             text: odd.to_owned(),
-            place: Place::Lines { first: 1, last: u32::MAX },
+            place: PassageLocation::Lines { first: 1, last: u32::MAX },
         }],
-        cut: None,
+        truncation: None,
     };
-    home.library.keep(vec![Fresh { document, ..file(odd, odd, &[]) }]).await.unwrap();
+    home.library.keep(vec![NewDocument { document, ..file(odd, odd, &[]) }]).await.unwrap();
     let hits = home.library.search("quixotic", 5).await.unwrap();
     assert_eq!(hits.len(), 1);
     for text in [&hits[0].text, &hits[0].title, &hits[0].heading, &hits[0].key] {
         assert_eq!(text, odd);
     }
-    assert_eq!(hits[0].place, Place::Lines { first: 1, last: u32::MAX });
+    assert_eq!(hits[0].place, PassageLocation::Lines { first: 1, last: u32::MAX });
 }

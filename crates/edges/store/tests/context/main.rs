@@ -1,5 +1,5 @@
-//! The local context on real files: what is kept is found, what is forgotten is gone, and nothing
-//! that is asked breaks it.
+//! Tests the local context on real files: searches find stored documents and no deleted ones, and
+//! no query breaks them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
@@ -9,8 +9,8 @@ mod keeping;
 mod model;
 
 use toolgate_model::Digest;
-use toolgate_reading::{Document, Passage, Place};
-use toolgate_store::context::{Fresh, Library, Origin, Stamp, Trust};
+use toolgate_reading::{ParsedDocument, Passage, PassageLocation};
+use toolgate_store::context::{DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp};
 
 /// A library in a folder of its own.
 pub(crate) struct Home {
@@ -24,26 +24,26 @@ pub(crate) async fn fresh_library() -> Home {
     Home { library, folder }
 }
 
-pub(crate) fn stamp(text: &str) -> Stamp {
-    Stamp { digest: Digest::of(text.as_bytes()), bytes: text.len() as u64, modified: 1_000 }
+pub(crate) fn stamp(text: &str) -> SourceStamp {
+    SourceStamp { digest: Digest::of(text.as_bytes()), bytes: text.len() as u64, modified: 1_000 }
 }
 
-/// A file whose passages these are.
-pub(crate) fn file(key: &str, title: &str, passages: &[&str]) -> Fresh {
+/// Returns a file with these passages.
+pub(crate) fn file(key: &str, title: &str, passages: &[&str]) -> NewDocument {
     let passage = |(text, line): (&&str, u32)| Passage {
         heading: title.to_owned(),
         text: (*text).to_owned(),
-        place: Place::Lines { first: line, last: line },
+        place: PassageLocation::Lines { first: line, last: line },
     };
-    Fresh {
+    NewDocument {
         key: key.to_owned(),
-        origin: Origin::File { folder: "/notes".to_owned() },
+        origin: DocumentOrigin::File { folder: "/notes".to_owned() },
         stamp: stamp(&passages.concat()),
-        trust: Trust::Untrusted,
-        document: Document {
+        trust: DocumentTrust::Untrusted,
+        document: ParsedDocument {
             title: title.to_owned(),
             passages: passages.iter().zip(1..).map(passage).collect(),
-            cut: None,
+            truncation: None,
         },
     }
 }

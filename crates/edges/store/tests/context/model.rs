@@ -115,7 +115,7 @@ async fn compare(
         }
     }
     for (key, text) in model {
-        let kept = library.document(key).await.unwrap();
+        let kept = library.document_passages(key).await.unwrap();
         let kept: Vec<String> = kept.into_iter().map(|hit| hit.text).collect();
         assert_eq!(kept, passages(*text));
     }

@@ -1,13 +1,13 @@
-//! Whoever changes a record, takes one away, moves one, puts one in or cuts the end off is found.
+//! Verification finds records that were edited, removed, moved or inserted, and a removed end.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
 
-use toolgate_store::journal::{Fault, Report, read, verify};
+use toolgate_store::journal::{JournalProblemKind, VerifyReport, read, verify};
 
 use super::{checked, counted, random, segment, written};
 
-fn faults(report: &Report) -> Vec<Fault> {
+fn faults(report: &VerifyReport) -> Vec<JournalProblemKind> {
     report.problems.iter().map(|problem| problem.fault).collect()
 }
 
@@ -16,7 +16,7 @@ async fn every_change_of_one_byte_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let places = written(folder.path(), 10_000).await;
     let whole = checked(&places);
-    assert!(whole.holds() && whole.notices.is_empty(), "{whole:?}");
+    assert!(whole.is_intact() && whole.notices.is_empty(), "{whole:?}");
     assert_eq!((whole.records, whole.unsigned), (10_002, 0));
     let path = segment(&places);
     let bytes = fs::read(&path).unwrap();
@@ -43,7 +43,7 @@ async fn every_change_of_one_byte_is_found() {
         let changed = if changed == bytes[at] { changed ^ 1 } else { changed };
         put(at, changed);
         let report = checked(&places);
-        assert!(!report.holds(), "byte {at}: {changed:?} instead of {:?}", bytes[at]);
+        assert!(!report.is_intact(), "byte {at}: {changed:?} instead of {:?}", bytes[at]);
         let line = 1 + ends.partition_point(|end| *end < at) as u64;
         let near = report.problems.iter().any(|it| it.line.abs_diff(line) <= 1);
         assert!(near, "byte {at} is in line {line}: {:?}", report.problems);
@@ -70,7 +70,7 @@ async fn removal_insertion_and_another_order_are_told_apart() {
     let mut removed = lines.clone();
     removed.remove(40);
     let report = report_of(&removed);
-    assert_eq!(faults(&report), [Fault::Removed]);
+    assert_eq!(faults(&report), [JournalProblemKind::Removed]);
     let found = &report.problems[0];
     assert_eq!((found.line, found.seq), (41, Some(42)));
     assert!(found.detail.contains("record 41 is missing"), "{}", found.detail);
@@ -80,20 +80,23 @@ async fn removal_insertion_and_another_order_are_told_apart() {
     let mut swapped = lines.clone();
     swapped.swap(40, 41);
     let found = faults(&report_of(&swapped));
-    assert!(found.contains(&Fault::Removed) && found.contains(&Fault::Moved), "{found:?}");
+    assert!(
+        found.contains(&JournalProblemKind::Removed) && found.contains(&JournalProblemKind::Moved),
+        "{found:?}"
+    );
     let mut doubled = lines.clone();
     doubled.insert(50, lines[50]);
-    assert!(faults(&report_of(&doubled)).contains(&Fault::Moved));
+    assert!(faults(&report_of(&doubled)).contains(&JournalProblemKind::Moved));
     let mut inserted = lines.clone();
     let made_up = lines[50].replace("read_file", "read_fine");
     inserted.insert(50, &made_up);
-    assert!(faults(&report_of(&inserted)).contains(&Fault::Edited));
+    assert!(faults(&report_of(&inserted)).contains(&JournalProblemKind::Edited));
 
     let report = report_of(&lines[..90]);
-    assert_eq!(faults(&report), [Fault::Truncated], "{report:?}");
+    assert_eq!(faults(&report), [JournalProblemKind::Truncated], "{report:?}");
     assert!(report.problems[0].detail.contains("ends with 90"), "{report:?}");
     fs::write(&path, &text[..text.len() - 10]).unwrap();
-    assert!(faults(&checked(&places)).contains(&Fault::Torn));
+    assert!(faults(&checked(&places)).contains(&JournalProblemKind::Torn));
 }
 
 #[tokio::test]
@@ -106,10 +109,14 @@ async fn a_past_written_anew_does_not_fit_what_was_signed() {
     // The records of another chain, under this one's name: the chain knows its own name.
     fs::copy(&chain, &path).unwrap();
     let found = faults(&checked(&places));
-    assert!(found.contains(&Fault::Inserted) && found.contains(&Fault::Truncated), "{found:?}");
+    assert!(
+        found.contains(&JournalProblemKind::Inserted)
+            && found.contains(&JournalProblemKind::Truncated),
+        "{found:?}"
+    );
     // A whole chain is gone.
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
-    assert_eq!(faults(&checked(&places)), [Fault::MissingChain]);
+    assert_eq!(faults(&checked(&places)), [JournalProblemKind::MissingChain]);
 }
 
 #[tokio::test]
@@ -120,22 +127,22 @@ async fn a_checkpoint_that_was_changed_is_found() {
     let text = fs::read_to_string(&path).unwrap();
     let size = text.lines().nth(1).unwrap();
     fs::write(&path, text.replacen(size, "7", 1)).unwrap();
-    assert!(faults(&checked(&places)).contains(&Fault::BadCheckpoint));
+    assert!(faults(&checked(&places)).contains(&JournalProblemKind::BadCheckpoint));
     for at in 0..text.len() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] ^= 4;
         fs::write(&path, bytes).unwrap();
         let report = checked(&places);
         // Its last line end is not signed; without it the checkpoint is one cut off.
-        assert!(!report.holds() || !report.notices.is_empty(), "byte {at}");
+        assert!(!report.is_intact() || !report.notices.is_empty(), "byte {at}");
     }
     fs::remove_file(&path).unwrap();
     let report = checked(&places);
-    assert_eq!(faults(&report), [Fault::MissingCheckpoint], "{report:?}");
+    assert_eq!(faults(&report), [JournalProblemKind::MissingCheckpoint], "{report:?}");
     assert_eq!(report.unsigned, report.records);
 }
 
-/// Lines of a chain, written anew so that they hang together: with other numbers, hashes and times.
+/// Rewrites lines of a chain into a valid chain, with other numbers, hashes and times.
 fn rechained<'a>(chain: &str, lines: impl IntoIterator<Item = &'a str>, stretch: u64) -> String {
     let hex = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let sha = |parts: &[&[u8]]| ring::digest::digest(&ring::digest::SHA256, &parts.concat());
@@ -151,9 +158,9 @@ fn rechained<'a>(chain: &str, lines: impl IntoIterator<Item = &'a str>, stretch:
     out
 }
 
-/// The end of a journal written anew, without its last call and without the checkpoints that know of
-/// it; the beginning is as it was signed.
-fn rewritten(places: &toolgate_store::journal::Places, closed: bool, stretch: u64) {
+/// Rewrites the end of a journal without its last call and its checkpoints. The beginning stays as
+/// signed.
+fn rewritten(places: &toolgate_store::journal::JournalPaths, closed: bool, stretch: u64) {
     let path = segment(places);
     let chain = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
     let text = fs::read_to_string(&path).unwrap();
@@ -176,16 +183,16 @@ async fn an_end_written_anew_without_the_key_is_found() {
     let lines: Vec<_> = notes.split_inclusive('\n').collect();
     assert!(lines.len() >= 12, "there are several checkpoints: {}", lines.len() / 6);
     fs::write(&path, lines[..lines.len() - 6].concat()).unwrap();
-    assert_eq!(faults(&checked(&places)), [Fault::Unsigned]);
+    assert_eq!(faults(&checked(&places)), [JournalProblemKind::Unsigned]);
     // Without any, and with another end.
     rewritten(&places, true, 1);
-    assert_eq!(faults(&checked(&places)), [Fault::MissingCheckpoint]);
-    // Nor is it signed afterwards by whoever writes next.
+    assert_eq!(faults(&checked(&places)), [JournalProblemKind::MissingCheckpoint]);
+    // The next process does not sign it either.
     super::killed::next(folder.path());
-    assert_eq!(faults(&checked(&places)), [Fault::MissingCheckpoint]);
-    fs::remove_file(&places.public).unwrap();
+    assert_eq!(faults(&checked(&places)), [JournalProblemKind::MissingCheckpoint]);
+    fs::remove_file(&places.public_key).unwrap();
     let unproven = verify(&places.folder, &places.checkpoints, None, &mut |_| {}).unwrap();
-    assert!(faults(&unproven).contains(&Fault::MissingKey), "{unproven:?}");
+    assert!(faults(&unproven).contains(&JournalProblemKind::MissingKey), "{unproven:?}");
 }
 
 #[tokio::test]
@@ -197,13 +204,13 @@ async fn an_end_that_no_crash_leaves_is_not_signed_afterwards() {
         rewritten(&places, false, stretch);
         fs::write(segment(&places).with_file_name("lock"), "").unwrap();
         let report = checked(&places);
-        assert_eq!(report.holds(), is_a_crash, "{report:?}");
+        assert_eq!(report.is_intact(), is_a_crash, "{report:?}");
         assert!(report.notices.iter().any(|it| it.contains("not closed")), "{report:?}");
         super::killed::next(folder.path());
         let report = checked(&places);
-        assert_eq!(report.holds(), is_a_crash, "{report:?}");
-        // Who signed it afterwards is told for good.
-        let late = report.notices.iter().any(|it| it.contains("signed by the process that came"));
+        assert_eq!(report.is_intact(), is_a_crash, "{report:?}");
+        // The report keeps saying that the next process signed it.
+        let late = report.notices.iter().any(|it| it.contains("signed by the next process"));
         assert_eq!(late, is_a_crash, "{report:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use toolgate_store::Journal;
-use toolgate_store::journal::{Fault, Happened, Outcome, read};
+use toolgate_store::journal::{EntryEvent, JournalOutcome, JournalProblemKind, read};
 
 use super::{checked, counted, intent, intents, outcome, random, segment, tool, written};
 
@@ -23,7 +23,7 @@ async fn writes_until_it_is_killed() {
         journal.append(&intent(&about, call, false)).unwrap();
         let ticket = journal.append(&outcome(&about, call)).unwrap();
         if call % 3 == 0 {
-            journal.durable(ticket).await.unwrap();
+            journal.wait_durable(ticket).await.unwrap();
             println!("acknowledged {call}");
         }
     }
@@ -37,16 +37,16 @@ fn what_was_acknowledged_is_there_after_a_kill() {
         let home = folder.path().join(round.to_string());
         fs::create_dir(&home).unwrap();
         let acknowledged = killed(&home, Duration::from_millis(3 + random(30) as u64));
-        let places = toolgate_store::journal::Places::beside(home.join("journal"));
+        let places = toolgate_store::journal::JournalPaths::for_folder(home.join("journal"));
         let there = intents(&places);
         assert!(there.iter().copied().eq(1..=there.len() as u64), "{there:?}");
         assert!(there.len() as u64 >= acknowledged, "{acknowledged}: {}", there.len());
         let report = checked(&places);
-        let torn = report.problems.iter().all(|it| it.fault == Fault::Torn);
+        let torn = report.problems.iter().all(|it| it.fault == JournalProblemKind::Torn);
         assert!(torn, "{report:?}");
         next(&home);
         let report = checked(&places);
-        assert!(report.holds() && report.unsigned == 0, "{report:?}");
+        assert!(report.is_intact() && report.unsigned == 0, "{report:?}");
     }
 }
 
@@ -84,7 +84,7 @@ fn next_process(home: &Path) {
         let journal = Journal::new(home.join("journal"));
         let about = tool();
         let ticket = journal.append(&intent(&about, 1, true)).unwrap();
-        journal.durable(ticket).await.unwrap();
+        journal.wait_durable(ticket).await.unwrap();
         journal.append(&outcome(&about, 1)).unwrap();
         journal.close().await.unwrap();
     });
@@ -114,22 +114,24 @@ async fn set_aside(half: bool, locked: bool) {
     let checkpoints = fs::read_dir(&places.checkpoints).unwrap().next().unwrap().unwrap().path();
     fs::remove_file(checkpoints).unwrap();
     let report = checked(&places);
-    assert_eq!(report.problems[0].fault, Fault::Torn);
+    assert_eq!(report.problems[0].fault, JournalProblemKind::Torn);
     next(folder.path());
     let report = checked(&places);
-    assert!(report.holds(), "{report:?}");
+    assert!(report.is_intact(), "{report:?}");
     assert!(report.notices.iter().any(|it| it.contains("set aside")), "{report:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     assert_eq!(fs::read_to_string(path.with_extension("torn")).unwrap(), torn);
     let entries: Vec<_> = read(&places.folder).unwrap().map(Result::unwrap).collect();
     let told = entries.iter().any(
-        |entry| matches!(&entry.event, Happened::Noted { kind, .. } if kind == "journal-repaired"),
+        |entry| matches!(&entry.event, EntryEvent::Noted { kind, .. } if kind == "journal-repaired"),
     );
     assert!(told);
-    // The call whose outcome was torn away ended nobody knows how.
+    // The call whose outcome was torn off has an unknown outcome.
     let unknown: Vec<_> = entries
         .iter()
-        .filter(|entry| matches!(entry.event, Happened::Done { outcome: Outcome::Unknown, .. }))
+        .filter(|entry| {
+            matches!(entry.event, EntryEvent::Done { outcome: JournalOutcome::Unknown, .. })
+        })
         .collect();
     assert!(unknown.iter().all(|entry| !entry.is_written() && entry.name == "read_file"));
     assert_eq!(unknown.iter().map(|entry| entry.call).collect::<Vec<_>>(), [10]);
@@ -154,7 +156,7 @@ async fn a_checkpoint_cut_off_anywhere_is_replaced() {
         fs::write(&checkpoints, &whole[..length]).unwrap();
         next(folder.path());
         let report = checked(&places);
-        assert!(report.holds() && report.unsigned == 0, "cut at {length}: {report:?}");
+        assert!(report.is_intact() && report.unsigned == 0, "cut at {length}: {report:?}");
     }
 }
 
@@ -170,5 +172,5 @@ async fn a_record_broken_in_the_middle_is_not_repaired_away() {
     file.write_all(b"{\"half").unwrap();
     next(folder.path());
     assert_eq!(fs::read_to_string(&path).unwrap(), damaged + "{\"half");
-    assert!(checked(&places).problems.iter().any(|it| it.fault == Fault::Edited));
+    assert!(checked(&places).problems.iter().any(|it| it.fault == JournalProblemKind::Edited));
 }

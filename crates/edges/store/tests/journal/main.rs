@@ -1,5 +1,5 @@
-//! The journal as whoever holds its files sees it: every change is found, what was acknowledged is
-//! there, what could not be written is told.
+//! Tests the journal from the outside: verification finds every change, acknowledged records are on
+//! disk, and write failures are reported.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 
@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 
 use toolgate_model::{CapabilityId, CapabilityKind, Effect, ServerName};
 use toolgate_store::Journal;
-use toolgate_store::journal::{Event, Outcome, Places, PublicKey, Record, Report, read, verify};
+use toolgate_store::journal::{
+    JournalEvent, JournalOutcome, JournalPaths, JournalPublicKey, JournalRecord, VerifyReport,
+    read, verify,
+};
 
 /// The times something is tried: all with `TOOLGATE_SOAK`, else a tenth.
 fn counted(all: u64) -> u64 {
@@ -26,9 +29,9 @@ fn tool() -> CapabilityId {
 }
 
 /// A call that was let through.
-fn intent(about: &CapabilityId, call: u64, read_only: bool) -> Record<'_> {
-    Record {
-        event: Event::Decided {
+fn intent(about: &CapabilityId, call: u64, read_only: bool) -> JournalRecord<'_> {
+    JournalRecord {
+        event: JournalEvent::Decided {
             effect: Effect::Allow,
             because: "rule `mcp:files/read_*` (config.toml:12)",
             method: "tools/call",
@@ -48,42 +51,43 @@ fn intent(about: &CapabilityId, call: u64, read_only: bool) -> Record<'_> {
 }
 
 /// The end of a call.
-fn outcome(about: &CapabilityId, call: u64) -> Record<'_> {
-    let event = Event::Done { outcome: Outcome::Ok, detail: "", micros: 1500, bytes: 812 };
-    Record { event, ..intent(about, call, true) }
+fn outcome(about: &CapabilityId, call: u64) -> JournalRecord<'_> {
+    let event =
+        JournalEvent::Done { outcome: JournalOutcome::Ok, detail: "", micros: 1500, bytes: 812 };
+    JournalRecord { event, ..intent(about, call, true) }
 }
 
 /// A journal of this many records, closed as it should be: the places of it.
-async fn written(folder: &Path, records: u64) -> Places {
+async fn written(folder: &Path, records: u64) -> JournalPaths {
     let journal = Journal::new(folder.join("journal"));
     let about = tool();
     for call in 1..=records / 2 {
         journal.append(&intent(&about, call, true)).unwrap();
         let last = journal.append(&outcome(&about, call)).unwrap();
         if call % 1000 == 0 {
-            journal.durable(last).await.unwrap();
+            journal.wait_durable(last).await.unwrap();
         }
     }
     journal.close().await.unwrap();
-    journal.places().clone()
+    journal.paths().clone()
 }
 
 /// The only segment of the only chain.
-fn segment(places: &Places) -> PathBuf {
+fn segment(places: &JournalPaths) -> PathBuf {
     let chain = fs::read_dir(&places.folder).unwrap().next().unwrap().unwrap().path();
     chain.join("000001.jsonl")
 }
 
-fn checked(places: &Places) -> Report {
-    let key = PublicKey::parse(&fs::read_to_string(&places.public).unwrap()).unwrap();
+fn checked(places: &JournalPaths) -> VerifyReport {
+    let key = JournalPublicKey::parse(&fs::read_to_string(&places.public_key).unwrap()).unwrap();
     verify(&places.folder, &places.checkpoints, Some(&key), &mut |_| {}).unwrap()
 }
 
-/// The calls whose intent is on record.
-fn intents(places: &Places) -> Vec<u64> {
+/// Returns the calls whose intent was recorded.
+fn intents(places: &JournalPaths) -> Vec<u64> {
     let entries = read(&places.folder).unwrap().map(Result::unwrap);
     let decided = entries
-        .filter(|entry| matches!(entry.event, toolgate_store::journal::Happened::Decided(_)));
+        .filter(|entry| matches!(entry.event, toolgate_store::journal::EntryEvent::Decided(_)));
     decided.map(|entry| entry.call).collect()
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use toolgate_store::Journal;
-use toolgate_store::journal::{Happened, read, read_since, rfc3339};
+use toolgate_store::journal::{EntryEvent, read, read_since, rfc3339};
 
 use super::{checked, intent, outcome, tool};
 
@@ -18,7 +18,7 @@ async fn chains_are_read_in_the_order_of_time() {
         let journal = &journals[call as usize % 3];
         journal.append(&intent(&about, call, true)).unwrap();
         let last = journal.append(&outcome(&about, call)).unwrap();
-        journal.durable(last).await.unwrap();
+        journal.wait_durable(last).await.unwrap();
     }
     // The clock of the system may stand still or go back meanwhile; that of the test does not. Two
     // calls in two chains share each moment.
@@ -34,11 +34,12 @@ async fn chains_are_read_in_the_order_of_time() {
     );
     let chains: std::collections::BTreeSet<_> = entries.iter().map(|it| it.chain.clone()).collect();
     assert_eq!(chains.len(), 3);
-    let decided =
-        |entry: &&toolgate_store::journal::Entry| matches!(entry.event, Happened::Decided(_));
+    let decided = |entry: &&toolgate_store::journal::JournalEntry| {
+        matches!(entry.event, EntryEvent::Decided(_))
+    };
     assert_eq!(entries.iter().filter(decided).count(), 30);
     let one = entries.iter().find(decided).unwrap();
-    let Happened::Decided(said) = &one.event else { unreachable!() };
+    let EntryEvent::Decided(said) = &one.event else { unreachable!() };
     assert_eq!(said.arguments.as_deref(), Some(r#"{"depth":2,"path":"/srv/a.txt"}"#));
     assert_eq!((one.server.as_str(), one.client.as_str()), ("files", "some-client"));
     let later = entries[entries.len() / 2].ms;
@@ -53,21 +54,21 @@ async fn chains_that_grow_side_by_side_hold() {
     for call in 1..=30 {
         let journal = &journals[call as usize % 3];
         let last = journal.append(&intent(&tool(), call, true)).unwrap();
-        journal.durable(last).await.unwrap();
+        journal.wait_durable(last).await.unwrap();
         journal.append(&outcome(&tool(), call)).unwrap();
     }
     for journal in &journals {
         journal.close().await.unwrap();
     }
-    let report = checked(journals[0].places());
-    assert!(report.holds() && report.chains == 3, "{report:?}");
+    let report = checked(journals[0].paths());
+    assert!(report.is_intact() && report.chains == 3, "{report:?}");
 }
 
 /// A moment in 2026, in milliseconds since 1970.
 const MORNING: u64 = 1_794_823_373_000;
 
 /// Gives the records of every chain other times, by the number of their call, and the chains names
-/// that say when they then began. Nobody can prove them any more.
+/// that contain their new start. They can no longer be verified.
 fn restamp(journal: &Path, at: impl Fn(u64) -> u64) {
     for segment in
         walk(journal).iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
@@ -93,7 +94,7 @@ async fn a_file_stamped_by_a_slower_clock_loses_nothing() {
     let place = folder.path().join("journal");
     let journal = Journal::new(place.clone());
     let last = journal.append(&intent(&tool(), 1, true)).unwrap();
-    journal.durable(last).await.unwrap();
+    journal.wait_durable(last).await.unwrap();
     journal.close().await.unwrap();
     let written: Vec<_> = read(&place).unwrap().map(Result::unwrap).collect();
     for entry in walk(&place) {
@@ -130,6 +131,6 @@ async fn records_that_nobody_waits_for_are_written_soon() {
     let until = Instant::now() + Duration::from_secs(60);
     while !there() {
         assert!(Instant::now() < until, "nothing was written");
-        tokio::time::sleep(Duration::from_millis(20)).await; // a file tells nobody
+        tokio::time::sleep(Duration::from_millis(20)).await; // files have no change event
     }
 }

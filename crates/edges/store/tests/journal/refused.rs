@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use toolgate_store::Journal;
-use toolgate_store::journal::{Happened, Places, read};
+use toolgate_store::journal::{EntryEvent, JournalPaths, read};
 
 use super::{checked, intent, outcome, tool};
 
@@ -23,7 +23,7 @@ async fn meets_a_full_disk() {
         let Ok(ticket) = journal.append(&intent(&about, acknowledged + 1, false)) else {
             break acknowledged + 1;
         };
-        match journal.durable(ticket).await {
+        match journal.wait_durable(ticket).await {
             Ok(()) => acknowledged += 1,
             Err(_) => break acknowledged + 1,
         }
@@ -32,14 +32,14 @@ async fn meets_a_full_disk() {
     assert!(journal.append(&intent(&about, 900_000, false)).is_err());
     journal.append(&intent(&about, 900_001, true)).unwrap();
     let waits = journal.append(&outcome(&about, refused)).unwrap();
-    assert!(journal.durable(waits).await.is_err());
-    // Somebody makes room.
+    assert!(journal.wait_durable(waits).await.is_err());
+    // The disk has room again.
     let limit = getrlimit(Resource::Fsize);
     setrlimit(Resource::Fsize, Rlimit { current: limit.maximum, ..limit }).unwrap();
     while !journal.is_writable() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    journal.durable(waits).await.unwrap();
+    journal.wait_durable(waits).await.unwrap();
     journal.close().await.unwrap();
     println!("acknowledged {acknowledged}");
 }
@@ -62,14 +62,14 @@ fn a_full_disk_refuses_and_recovers_without_loss() {
     let acknowledged = said.lines().find_map(|line| line.strip_prefix("acknowledged "));
     let acknowledged: u64 = acknowledged.unwrap().parse().unwrap();
     assert!(acknowledged > 5);
-    let places = Places::beside(folder.path().join("journal"));
+    let places = JournalPaths::for_folder(folder.path().join("journal"));
     let report = checked(&places);
-    assert!(report.holds() && report.unsigned == 0, "{report:?}");
+    assert!(report.is_intact() && report.unsigned == 0, "{report:?}");
     let there = super::intents(&places);
     assert!((1..=acknowledged).all(|call| there.contains(&call)), "{there:?}");
     assert!(there.contains(&900_001) && !there.contains(&900_000), "{there:?}");
     let told = read(&places.folder).unwrap().map(Result::unwrap).any(
-        |entry| matches!(&entry.event, Happened::Noted { kind, .. } if kind == "journal-recovered"),
+        |entry| matches!(&entry.event, EntryEvent::Noted { kind, .. } if kind == "journal-recovered"),
     );
     assert!(told);
 }
@@ -77,12 +77,12 @@ fn a_full_disk_refuses_and_recovers_without_loss() {
 #[tokio::test]
 async fn a_folder_that_cannot_be_made_refuses() {
     let folder = tempfile::tempdir().unwrap();
-    // Somebody else's file stands where the folder should be: nobody can write there, not even root.
+    // A file is at the path of the folder, so not even root can write there.
     std::fs::write(folder.path().join("journal"), "").unwrap();
     let journal = Journal::new(folder.path().join("journal"));
     let about = tool();
     let first = journal.append(&intent(&about, 1, false)).unwrap();
-    let error = journal.durable(first).await.unwrap_err();
+    let error = journal.wait_durable(first).await.unwrap_err();
     assert!(error.to_string().contains("write the journal in"), "{error}");
     assert!(!journal.is_writable());
     assert!(journal.append(&intent(&about, 2, false)).is_err());
@@ -92,8 +92,8 @@ async fn a_folder_that_cannot_be_made_refuses() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     journal.close().await.unwrap();
-    assert_eq!(super::intents(journal.places()), [1, 3]);
-    assert!(checked(journal.places()).holds());
+    assert_eq!(super::intents(journal.paths()), [1, 3]);
+    assert!(checked(journal.paths()).is_intact());
 }
 
 #[tokio::test]

@@ -17,76 +17,79 @@ use tokio_rustls::TlsConnector;
 
 use crate::TransportError;
 
-/// How long a connection may take to come about.
+/// The time limit for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What can send a request on one connection.
-pub(super) type Sender = http1::SendRequest<Full<Bytes>>;
+/// The handle that sends requests on one connection.
+pub(super) type HttpSender = http1::SendRequest<Full<Bytes>>;
 
-/// Where to connect.
+/// The host and port to connect to, and whether to use TLS.
 #[derive(Debug, Clone)]
-pub(super) struct Target {
+pub(super) struct ConnectTarget {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) tls: bool,
 }
 
-impl Target {
+impl ConnectTarget {
     fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    fn failed(&self, source: io::Error) -> TransportError {
+    fn connect_error(&self, source: io::Error) -> TransportError {
         TransportError::Connect { authority: self.authority(), source }
     }
 }
 
-/// A connection on its way. Its type is hidden: it is rare, and every caller up to the apps would
-/// otherwise carry the whole of it in its own.
-type Dialing<'a> = Pin<Box<dyn Future<Output = Result<Sender, TransportError>> + Send + 'a>>;
+/// A connection that is being opened. It is boxed because opening is rare, and because the future
+/// of every caller would otherwise contain it.
+type ConnectFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<HttpSender, TransportError>> + Send + 'a>>;
 
-/// Opens one connection and hands its work to a task.
-pub(super) fn connect(target: &Target) -> Dialing<'_> {
+/// Opens one connection and spawns a task that drives it.
+pub(super) fn connect(target: &ConnectTarget) -> ConnectFuture<'_> {
     Box::pin(async {
         let began = Instant::now();
         let opened = match tokio::time::timeout(CONNECT, open(target)).await {
             Ok(result) => result,
-            Err(_) => Err(target.failed(io::ErrorKind::TimedOut.into())),
+            Err(_) => Err(target.connect_error(io::ErrorKind::TimedOut.into())),
         };
         let (took, tls) = (began.elapsed(), target.tls);
-        // The host may hold what must not be logged, and nobody here knows the mask.
+        // The host may contain a secret, and the mask is not known here.
         match &opened {
             Ok(_) => {
                 tracing::debug!(target: "toolgate::transport", ?took, tls, "connection opened")
             }
             Err(TransportError::Connect { source, .. }) => {
                 let error = source.kind();
-                tracing::debug!(target: "toolgate::transport", ?took, tls, %error, "no connection");
+                tracing::debug!(
+                    target: "toolgate::transport", ?took, tls, %error, "cannot connect"
+                );
             }
-            Err(_) => tracing::debug!(target: "toolgate::transport", ?took, tls, "no connection"),
+            Err(_) => tracing::debug!(target: "toolgate::transport", ?took, tls, "cannot connect"),
         }
         opened
     })
 }
 
-async fn open(target: &Target) -> Result<Sender, TransportError> {
+async fn open(target: &ConnectTarget) -> Result<HttpSender, TransportError> {
     let tcp = TcpStream::connect((target.host.trim_matches(['[', ']']), target.port))
         .await
-        .map_err(|error| target.failed(error))?;
-    tcp.set_nodelay(true).map_err(|error| target.failed(error))?;
+        .map_err(|error| target.connect_error(error))?;
+    tcp.set_nodelay(true).map_err(|error| target.connect_error(error))?;
     if !target.tls {
         return handshake(tcp).await;
     }
     let name = ServerName::try_from(target.host.trim_matches(['[', ']']).to_owned())
-        .map_err(|error| target.failed(io::Error::other(error)))?;
+        .map_err(|error| target.connect_error(io::Error::other(error)))?;
     let tls = TlsConnector::from(TLS.clone())
         .connect(name, tcp)
         .await
-        .map_err(|error| target.failed(error))?;
+        .map_err(|error| target.connect_error(error))?;
     handshake(tls).await
 }
 
-async fn handshake<S>(stream: S) -> Result<Sender, TransportError>
+async fn handshake<S>(stream: S) -> Result<HttpSender, TransportError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -99,7 +102,7 @@ where
     Ok(sender)
 }
 
-/// The machine's own certificate store, or Mozilla's where it has none.
+/// The TLS configuration, with the system's certificate store, or Mozilla's if the system has none.
 static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();

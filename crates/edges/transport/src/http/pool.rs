@@ -1,43 +1,45 @@
 //! Idle connections to one endpoint.
 //!
-//! A connection is kept for less time than common servers keep theirs (Node and uvicorn close after
-//! five seconds), so that a request rarely meets a connection that is just being closed. One that
-//! nobody used until then is closed, whether or not anything is sent to the endpoint again: a burst
-//! leaves nothing open.
+//! The pool keeps a connection for less time than common servers do (Node and uvicorn close after
+//! five seconds), so a request rarely meets a connection that the server is closing. A task closes
+//! expired connections even if no further request is sent, so a burst leaves none open.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::dial::Sender;
+use super::dial::HttpSender;
 
-/// How long an idle connection is trusted when the server did not say.
+/// How long an idle connection is kept if the server sent no `Keep-Alive` timeout.
 const DEFAULT_IDLE: Duration = Duration::from_secs(4);
-/// The longest one is kept, whatever the server said.
+/// The longest time an idle connection is kept, even if the server allows more.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
-/// How many idle connections are kept.
+/// The maximum number of idle connections.
 const MAX_IDLE: usize = 64;
 
+/// The idle connections to one endpoint.
 #[derive(Debug, Default)]
-pub(super) struct Pool {
-    kept: Mutex<Kept>,
+pub(super) struct ConnectionPool {
+    connections: Mutex<IdleConnections>,
 }
 
+/// The state of a [`ConnectionPool`].
 #[derive(Debug, Default)]
-struct Kept {
-    idle: Vec<Idle>,
-    /// Whether a task is there that closes what has been idle for too long.
-    swept: bool,
+struct IdleConnections {
+    idle: Vec<IdleConnection>,
+    /// Whether a task runs that closes expired connections.
+    has_sweeper: bool,
 }
 
+/// An open connection without a request, and when it expires.
 #[derive(Debug)]
-struct Idle {
-    sender: Sender,
+struct IdleConnection {
+    sender: HttpSender,
     until: Instant,
 }
 
-impl Pool {
-    /// The connection used last, if it can still be trusted. The older ones go first when they age.
-    pub(super) async fn take(&self) -> Option<Sender> {
+impl ConnectionPool {
+    /// Takes the most recently used connection that has not expired, so that the older ones expire.
+    pub(super) async fn take(&self) -> Option<HttpSender> {
         loop {
             let mut candidate = self.pop()?;
             if candidate.ready().await.is_ok() {
@@ -46,8 +48,8 @@ impl Pool {
         }
     }
 
-    fn pop(&self) -> Option<Sender> {
-        let mut kept = self.kept();
+    fn pop(&self) -> Option<HttpSender> {
+        let mut kept = self.lock();
         let newest = kept.idle.pop()?;
         if newest.until > Instant::now() {
             return Some(newest.sender);
@@ -56,36 +58,36 @@ impl Pool {
         None
     }
 
-    /// Takes a connection back whose last answer was read to its end.
-    pub(super) fn put(self: Arc<Self>, sender: Sender, keep_alive: Option<Duration>) {
-        let mut kept = self.kept();
+    /// Returns a connection to the pool after its last response was read to the end.
+    pub(super) fn put(self: Arc<Self>, sender: HttpSender, keep_alive: Option<Duration>) {
+        let mut kept = self.lock();
         if kept.idle.len() >= MAX_IDLE || sender.is_closed() {
             return;
         }
         let until = Instant::now() + keep_alive.unwrap_or(DEFAULT_IDLE).min(LONGEST_IDLE);
-        kept.idle.push(Idle { sender, until });
-        if !std::mem::replace(&mut kept.swept, true) {
+        kept.idle.push(IdleConnection { sender, until });
+        if !std::mem::replace(&mut kept.has_sweeper, true) {
             tokio::spawn(sweep(Arc::downgrade(&self), until));
         }
     }
 
-    /// Closes what has been idle for too long, and says when the next one will have been.
+    /// Closes expired connections. Returns when the next one expires.
     fn expire(&self) -> Option<Instant> {
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let now = Instant::now();
         kept.idle.retain(|idle| idle.until > now);
         let next = kept.idle.iter().map(|idle| idle.until).min();
-        kept.swept = next.is_some();
+        kept.has_sweeper = next.is_some();
         next
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, IdleConnections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Is there only while connections are idle, and ends with the last of them.
-async fn sweep(pool: Weak<Pool>, first: Instant) {
+/// Closes connections as they expire. Ends when no idle connection is left.
+async fn sweep(pool: Weak<ConnectionPool>, first: Instant) {
     let mut next = Some(first);
     while let Some(until) = next {
         tokio::time::sleep_until(until.into()).await;
@@ -105,8 +107,8 @@ mod tests {
     use tokio::sync::watch;
     use tokio::task::JoinSet;
 
-    use super::super::dial::{self, Target};
-    use super::super::{Endpoint, Outgoing, Reply};
+    use super::super::dial::{self, ConnectTarget};
+    use super::super::{HttpEndpoint, HttpRequest, HttpResponse};
     use super::*;
     use crate::spool::BodyLimits;
 
@@ -116,8 +118,8 @@ mod tests {
 
     /// A server that answers every request on its connection and closes none by itself.
     struct Patient {
-        endpoint: Arc<Endpoint>,
-        target: Target,
+        endpoint: Arc<HttpEndpoint>,
+        target: ConnectTarget,
         seen: Arc<Seen>,
     }
 
@@ -138,7 +140,7 @@ mod tests {
         async fn start(header: &'static str) -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let endpoint = Arc::new(Endpoint::new(&format!("http://{address}/"), []).unwrap());
+            let endpoint = Arc::new(HttpEndpoint::new(&format!("http://{address}/"), []).unwrap());
             let (host, port) = (address.ip().to_string(), address.port());
             let seen = Arc::<Seen>::default();
             let sees = seen.clone();
@@ -153,7 +155,7 @@ mod tests {
                     });
                 }
             });
-            Self { endpoint, target: Target { host, port, tls: false }, seen }
+            Self { endpoint, target: ConnectTarget { host, port, tls: false }, seen }
         }
 
         fn open(&self) -> usize {
@@ -181,14 +183,14 @@ mod tests {
 
         /// Whether a connection is kept for this long after its answer.
         async fn is_kept_for(&self, long: Duration) -> bool {
-            let pool = Arc::<Pool>::default();
+            let pool = Arc::<ConnectionPool>::default();
             let mut sender = dial::connect(&self.target).await.unwrap();
             let response = sender.send_request(Request::new(Full::default())).await.unwrap();
-            let reply = Reply::new(response, sender, pool.clone());
+            let reply = HttpResponse::new(response, sender, pool.clone());
             let before = Instant::now();
-            reply.bytes(BodyLimits::default()).await.unwrap();
+            reply.read_bytes(BodyLimits::default()).await.unwrap();
             let after = Instant::now();
-            let until = pool.kept().idle[0].until;
+            let until = pool.lock().idle[0].until;
             (before + long..=after + long).contains(&until)
         }
     }
@@ -206,11 +208,11 @@ mod tests {
         }
     }
 
-    async fn get(endpoint: Arc<Endpoint>) {
+    async fn get(endpoint: Arc<HttpEndpoint>) {
         let headers = endpoint.headers(HeaderMap::new());
-        let outgoing = Outgoing { method: Method::GET, headers, body: Bytes::new() };
+        let outgoing = HttpRequest { method: Method::GET, headers, body: Bytes::new() };
         let reply = endpoint.send(outgoing).await.unwrap();
-        assert_eq!(reply.bytes(BodyLimits::default()).await.unwrap(), "ok");
+        assert_eq!(reply.read_bytes(BodyLimits::default()).await.unwrap(), "ok");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! The carrier against a server on a real socket that does exactly what a test says.
+//! Tests the transport against a scripted server on a real socket.
 
 use std::net::SocketAddr;
 
@@ -7,20 +7,20 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexS
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Inbound, open};
+use super::{SseReader, open};
 use crate::TransportError;
-use crate::http::Endpoint;
+use crate::http::HttpEndpoint;
 use crate::line::LineReader;
 use crate::spool::BodyLimits;
 
-/// A request as it came, and the way to answer it.
+/// A received request, and the channel for its answer.
 struct Asked {
     head: String,
     body: String,
     answer: oneshot::Sender<(u16, &'static str)>,
 }
 
-/// A server of the old kind.
+/// An HTTP+SSE server.
 struct Server {
     address: SocketAddr,
     gets: mpsc::UnboundedReceiver<(String, mpsc::UnboundedSender<String>)>,
@@ -32,7 +32,7 @@ impl Server {
         Self::opening("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n").await
     }
 
-    /// A server that answers every GET so.
+    /// Starts a server that answers every GET with `head`.
     async fn opening(head: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -46,15 +46,16 @@ impl Server {
         Self { address, gets, posts }
     }
 
-    fn endpoint(&self) -> Endpoint {
-        Endpoint::new(&format!("http://{}/old/sse", self.address), [("x-key", "k")]).unwrap()
+    fn endpoint(&self) -> HttpEndpoint {
+        HttpEndpoint::new(&format!("http://{}/old/sse", self.address), [("x-key", "k")]).unwrap()
     }
 
-    /// Opens a carrier, with what the server says first; gives its stream's other end too.
+    /// Opens a connection on which the server sends `first`. Also returns a sender of further
+    /// events.
     async fn open(
         &mut self,
         first: &str,
-    ) -> (Result<(Inbound, DuplexStream), TransportError>, mpsc::UnboundedSender<String>) {
+    ) -> (Result<(SseReader, DuplexStream), TransportError>, mpsc::UnboundedSender<String>) {
         let endpoint = self.endpoint();
         let opening = open(&endpoint, stand_in);
         let greeting = async {
@@ -109,7 +110,7 @@ async fn serve(
     stream.write_all(reply.as_bytes()).await.unwrap();
 }
 
-/// Requests are written `?…` here.
+/// Answers lines that begin with `?`, which stand for requests in these tests.
 fn stand_in(message: &[u8], reason: &str) -> Option<Bytes> {
     let message = std::str::from_utf8(message).unwrap();
     message.starts_with('?').then(|| Bytes::from(format!("no answer to {message}: {reason}")))
@@ -117,7 +118,7 @@ fn stand_in(message: &[u8], reason: &str) -> Option<Bytes> {
 
 const PLACE: &str = "event: endpoint\ndata: /messages?s=1\n\n";
 
-fn lines(input: Inbound) -> LineReader<Inbound> {
+fn lines(input: SseReader) -> LineReader<SseReader> {
     LineReader::new(input, BodyLimits::default())
 }
 
@@ -170,10 +171,10 @@ async fn a_place_of_another_origin_is_refused() {
 async fn a_stream_that_does_not_say_where_to_post_is_refused() {
     let mut server = Server::new().await;
     let (opened, _) = server.open("event: message\ndata: {}\n\n").await;
-    assert!(matches!(opened, Err(TransportError::NotEvents(_))), "{opened:?}");
+    assert!(matches!(opened, Err(TransportError::NotEventStream(_))), "{opened:?}");
     let page = Server::opening("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n").await;
     let error = open(&page.endpoint(), stand_in).await.unwrap_err();
-    assert!(matches!(error, TransportError::NotEvents(_)), "{error}");
+    assert!(matches!(error, TransportError::NotEventStream(_)), "{error}");
 }
 
 #[tokio::test]
@@ -200,7 +201,7 @@ async fn a_request_the_server_does_not_take_is_answered_for_it() {
     assert_eq!(server.posted(500).await, "?one");
     events.send("\":1}\n\n".into()).unwrap();
     let both = [input.next().await.unwrap().unwrap(), input.next().await.unwrap().unwrap()];
-    let expected = "no answer to ?one: the server did not take it (HTTP 500)";
+    let expected = "no answer to ?one: server did not accept the message (HTTP 500)";
     assert!(both.contains(&Bytes::from(expected)), "{both:?}");
     assert!(both.contains(&Bytes::from("{\"half\":1}")), "whole, whichever came first: {both:?}");
 }
@@ -214,7 +215,7 @@ async fn a_server_that_forgot_us_ends_the_connection_with_a_reason() {
         output.write_all(b"?one\n").await.unwrap();
         server.posted(status).await;
         let error = lines(input).next().await.unwrap_err().to_string();
-        assert!(error.contains(&format!("no longer takes messages (HTTP {status})")), "{error}");
+        assert!(error.contains(&format!("no longer accepts messages (HTTP {status})")), "{error}");
     }
 }
 

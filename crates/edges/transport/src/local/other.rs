@@ -1,4 +1,4 @@
-//! Systems without Unix sockets: nobody can listen or connect yet, and every try says so.
+//! Systems without Unix sockets: listening and connecting always fail.
 
 use std::convert::Infallible;
 use std::io;
@@ -6,37 +6,39 @@ use std::path::Path;
 
 use tokio::io::{Empty, Sink};
 
-use super::{Lock, failed};
+use super::{ListenLock, local_error};
 use crate::TransportError;
 use crate::peer::PeerProcess;
 
-/// The reading side of a connection.
-pub type Reader = Empty;
-/// The writing side.
-pub type Writer = Sink;
+/// The read half of a connection.
+pub type LocalReader = Empty;
+/// The write half of a connection.
+pub type LocalWriter = Sink;
 
-/// There is none of these.
+/// A listener that can never be created on this system.
 #[derive(Debug)]
-pub struct Listener(Infallible);
+pub struct LocalListener(Infallible);
 
-impl Listener {
+impl LocalListener {
     /// Always fails.
-    pub fn bind(path: &Path, _held: &Lock) -> Result<Self, TransportError> {
+    pub fn bind(path: &Path, _held: &ListenLock) -> Result<Self, TransportError> {
         Err(unsupported(path))
     }
 
-    /// Nobody has a listener to ask.
-    pub async fn accept(&self) -> Result<(Reader, Writer, Option<PeerProcess>), TransportError> {
+    /// Never runs, because no listener exists.
+    pub async fn accept(
+        &self,
+    ) -> Result<(LocalReader, LocalWriter, Option<PeerProcess>), TransportError> {
         match self.0 {}
     }
 }
 
 /// Always fails.
-pub async fn connect(path: &Path) -> Result<(Reader, Writer), TransportError> {
+pub async fn connect(path: &Path) -> Result<(LocalReader, LocalWriter), TransportError> {
     Err(unsupported(path))
 }
 
 fn unsupported(path: &Path) -> TransportError {
     let why = "local sockets are not supported on this system yet";
-    failed(path)(io::Error::new(io::ErrorKind::Unsupported, why))
+    local_error(path)(io::Error::new(io::ErrorKind::Unsupported, why))
 }

@@ -1,4 +1,4 @@
-//! Unix: a socket file for the owner's user alone.
+//! Unix: a socket file that only its owner can use.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -8,58 +8,61 @@ use std::path::{Path, PathBuf};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{Lock, failed};
+use super::{ListenLock, local_error};
 use crate::TransportError;
 use crate::peer::PeerProcess;
 
-/// The reading side of a connection.
-pub type Reader = OwnedReadHalf;
-/// The writing side; dropping it tells the other side that no more comes.
-pub type Writer = OwnedWriteHalf;
+/// The read half of a connection.
+pub type LocalReader = OwnedReadHalf;
+/// The write half of a connection. Dropping it signals the end of input to the other side.
+pub type LocalWriter = OwnedWriteHalf;
 
-/// Where connections of the same user arrive. The file goes when this is dropped.
+/// A listener for connections of the same user. Dropping it removes the socket file.
 #[derive(Debug)]
-pub struct Listener {
+pub struct LocalListener {
     listener: UnixListener,
     path: PathBuf,
     owner: u32,
 }
 
-impl Listener {
-    /// Listens at `path`. Whoever has the lock may: a file that lies there is what a dead holder
-    /// left behind.
-    pub fn bind(path: &Path, _held: &Lock) -> Result<Self, TransportError> {
+impl LocalListener {
+    /// Listens at `path` and replaces an existing file. Because the caller holds the lock, such a
+    /// file was left by a process that no longer runs.
+    pub fn bind(path: &Path, _held: &ListenLock) -> Result<Self, TransportError> {
         let bound = remove_leftover(path).and_then(|()| {
             let listener = UnixListener::bind(path)?;
             fs::set_permissions(path, Permissions::from_mode(0o600))?;
             let owner = fs::metadata(path)?.uid();
             Ok(Self { listener, path: path.to_owned(), owner })
         });
-        bound.map_err(failed(path))
+        bound.map_err(local_error(path))
     }
 
-    /// The next connection. Between binding and closing the file to others somebody might have
-    /// slipped in, so each peer is asked who it is. `None` where nobody can tell its process.
-    pub async fn accept(&self) -> Result<(Reader, Writer, Option<PeerProcess>), TransportError> {
+    /// Accepts the next connection of the same user. Another user can connect between binding the
+    /// socket and restricting its permissions, so this checks the user id of every peer. The peer
+    /// is `None` if its process is unknown.
+    pub async fn accept(
+        &self,
+    ) -> Result<(LocalReader, LocalWriter, Option<PeerProcess>), TransportError> {
         loop {
             let (stream, _) = self.listener.accept().await?;
             let credentials = stream.peer_cred()?;
             if credentials.uid() == self.owner {
-                let peer = PeerProcess::of_credentials(&credentials);
+                let peer = PeerProcess::from_credentials(&credentials);
                 let (reader, writer) = stream.into_split();
                 return Ok((reader, writer, peer));
             }
             tracing::warn!(
                 target: "toolgate::transport", socket = %self.path.display(),
-                "refused a connection of another user"
+                "refused a connection from another user"
             );
         }
     }
 }
 
-impl Drop for Listener {
+impl Drop for LocalListener {
     fn drop(&mut self) {
-        // What stays behind is removed by the next holder of the lock.
+        // If this fails, the next holder of the lock removes the file.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -71,9 +74,9 @@ fn remove_leftover(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Connects to whoever listens at `path`.
-pub async fn connect(path: &Path) -> Result<(Reader, Writer), TransportError> {
-    let stream = UnixStream::connect(path).await.map_err(failed(path))?;
+/// Connects to the process that listens at `path`.
+pub async fn connect(path: &Path) -> Result<(LocalReader, LocalWriter), TransportError> {
+    let stream = UnixStream::connect(path).await.map_err(local_error(path))?;
     Ok(stream.into_split())
 }
 
@@ -83,15 +86,15 @@ mod tests {
 
     use super::*;
 
-    fn held(folder: &Path) -> Lock {
-        Lock::take(&folder.join("lock")).unwrap().unwrap()
+    fn held(folder: &Path) -> ListenLock {
+        ListenLock::try_acquire(&folder.join("lock")).unwrap().unwrap()
     }
 
     #[tokio::test]
     async fn both_sides_talk_until_one_leaves() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let listener = Listener::bind(&path, &held(folder.path())).unwrap();
+        let listener = LocalListener::bind(&path, &held(folder.path())).unwrap();
         let (mut reader, mut writer) = connect(&path).await.unwrap();
         let (mut heard, mut said, peer) = listener.accept().await.unwrap();
         assert_eq!(peer, PeerProcess::current());
@@ -114,7 +117,7 @@ mod tests {
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let refused = connect(&path).await.unwrap_err();
         assert!(refused.to_string().contains("socket: Connection refused"), "{refused}");
-        let listener = Listener::bind(&path, &held(folder.path())).unwrap();
+        let listener = LocalListener::bind(&path, &held(folder.path())).unwrap();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         drop(listener);

@@ -1,25 +1,26 @@
-//! Linux: what `/proc` says of processes.
+//! Linux: reads process information from `/proc`.
 
 use std::fs;
 
 use super::PeerProcess;
 
-pub(super) use super::diag::socket;
+pub(super) use super::sock_diag::socket;
 
 /// One process as `/proc` shows it.
-pub(super) struct Entry {
+pub(super) struct ProcessInfo {
     pub(super) process: PeerProcess,
     parent: u32,
 }
 
-pub(super) fn read(pid: u32) -> Option<Entry> {
+pub(super) fn read(pid: u32) -> Option<ProcessInfo> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let (parent, started) = parse_stat(&stat)?;
     let uid = parse_uid(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?)?;
-    Some(Entry { process: PeerProcess { pid, uid, started }, parent })
+    Some(ProcessInfo { process: PeerProcess { pid, uid, started }, parent })
 }
 
-/// Whether a process is a zombie. One whose first thread has ended looks like one, and may have others.
+/// Returns true if a process is a zombie. A process whose first thread has ended looks like one,
+/// but may have other threads.
 pub(super) fn has_ended(pid: u32) -> bool {
     let is_zombie = fs::read(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
         let name_end = stat.iter().rposition(|byte| *byte == b')');
@@ -34,9 +35,10 @@ pub(super) fn program(pid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(&name).trim().to_owned())
 }
 
-/// The parent of a process: `Some(None)` at the top of what we may see, `None` if the process ended.
+/// Returns the parent of a process: `Some(None)` if it has no visible parent, `None` if the process
+/// has ended.
 pub(super) fn parent(process: &PeerProcess) -> Option<Option<PeerProcess>> {
-    // A parent may end while we look; the process then has another one.
+    // A parent may end during this function. The process then gets another one.
     const TRIES: usize = 8;
     let of = |process: &PeerProcess| {
         read(process.pid).filter(|entry| entry.process == *process).map(|entry| entry.parent)
@@ -56,7 +58,7 @@ pub(super) fn parent(process: &PeerProcess) -> Option<Option<PeerProcess>> {
     None
 }
 
-/// What a process reads from, if it is a pipe or a socket.
+/// Returns the standard input of a process if it is a pipe or a socket.
 pub(super) fn piped_input(pid: u32) -> Option<String> {
     let target = fs::read_link(format!("/proc/{pid}/fd/0")).ok()?;
     let target = target.to_str()?;
@@ -77,7 +79,7 @@ pub(super) fn holders(uid: u32, inode: u32, known: &[PeerProcess]) -> Vec<PeerPr
     holding.filter_map(PeerProcess::with_pid).filter(|process| process.uid == uid).collect()
 }
 
-/// Whether a process has this open. Descriptors of other users' processes cannot be read.
+/// Returns true if a process has `link` open. Descriptors of other users' processes are unreadable.
 fn holds(pid: u32, link: &str) -> bool {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     descriptors
@@ -85,8 +87,8 @@ fn holds(pid: u32, link: &str) -> bool {
         .any(|target| target.as_os_str() == link)
 }
 
-/// The parent and the start time. The fields follow the last `)`: a process chooses its own name,
-/// and may put anything in it.
+/// Parses the parent's id and the start time. The fields follow the last `)`, because the process
+/// chooses its own name, which can contain any character.
 fn parse_stat(stat: &[u8]) -> Option<(u32, u64)> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;

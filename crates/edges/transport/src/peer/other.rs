@@ -1,15 +1,16 @@
-//! Systems that do not tell.
+//! Systems that do not report peers: every function returns nothing.
 
 use std::io;
 use std::net::SocketAddr;
 
 use super::{PeerProcess, PeerSocket};
 
-pub(super) struct Entry {
+/// One process. It never exists on these systems.
+pub(super) struct ProcessInfo {
     pub(super) process: PeerProcess,
 }
 
-pub(super) fn read(_pid: u32) -> Option<Entry> {
+pub(super) fn read(_pid: u32) -> Option<ProcessInfo> {
     None
 }
 

@@ -1,29 +1,29 @@
-//! What is read off a task object of either form.
+//! Views of task objects in either format.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use toolgate_wire::scan;
 
-use super::Form;
+use super::TaskFormat;
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// It runs.
+pub enum TaskStatus {
+    /// The task is running.
     Working,
-    /// It waits for an answer.
+    /// The task waits for input.
     InputRequired,
-    /// It ended with a result.
+    /// The task ended with a result.
     Completed,
-    /// It ended with an error.
+    /// The task ended with an error.
     Failed,
-    /// It was stopped.
+    /// The task was cancelled.
     Cancelled,
 }
 
-impl Status {
-    /// The spelling on the wire, the same in both forms.
+impl TaskStatus {
+    /// Returns the status as written on the wire, the same in both formats.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -34,60 +34,60 @@ impl Status {
         }
     }
 
-    /// Whether nothing will change any more.
+    /// Returns true if the status is final.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
-    /// That of a task object; `None` for one we do not know.
-    pub(super) fn of(task: &[u8]) -> Option<Self> {
-        let text = scan::text(task, "status")?;
+    /// Returns the status of a task object, or `None` if it is unknown.
+    pub(super) fn from_task(task: &[u8]) -> Option<Self> {
+        let text = scan::member_text(task, "status")?;
         let all =
             [Self::Working, Self::InputRequired, Self::Completed, Self::Failed, Self::Cancelled];
         all.into_iter().find(|status| status.as_str() == text)
     }
 }
 
-/// A task object.
+/// A view of a task object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskView<'a> {
     /// `taskId`.
     pub id: Cow<'a, str>,
-    /// `status`; one we do not know counts as working.
-    pub status: Status,
+    /// `status`; an unknown one counts as working.
+    pub status: TaskStatus,
     /// `statusMessage`.
     pub message: Option<Cow<'a, str>>,
-    /// How long it is kept from its creation; `None` for ever.
+    /// How long the server keeps the task after its creation; `None`: forever.
     pub ttl: Option<Duration>,
-    /// How often the server wants to be asked.
+    /// How often the server wants to be polled.
     pub poll: Option<Duration>,
 }
 
 impl<'a> TaskView<'a> {
-    /// Reads a task object; `None` without an id.
-    pub fn of(task: &'a [u8], form: Form) -> Option<Self> {
-        let (ttl, poll) = members(form);
+    /// Reads a task object. Returns `None` if it has no id.
+    pub fn of(task: &'a [u8], form: TaskFormat) -> Option<Self> {
+        let (ttl, poll) = duration_keys(form);
         Some(Self {
-            id: scan::text(task, "taskId")?,
-            status: Status::of(task).unwrap_or(Status::Working),
-            message: scan::text(task, "statusMessage"),
-            ttl: millis(task, ttl),
-            poll: millis(task, poll),
+            id: scan::member_text(task, "taskId")?,
+            status: TaskStatus::from_task(task).unwrap_or(TaskStatus::Working),
+            message: scan::member_text(task, "statusMessage"),
+            ttl: parse_millis(task, ttl),
+            poll: parse_millis(task, poll),
         })
     }
 }
 
-/// The members that are named differently: how long it is kept, and how often to ask.
-pub(super) fn members(form: Form) -> (&'static str, &'static str) {
+/// Returns the keys of the retention time and the poll interval, which differ between the formats.
+pub(super) fn duration_keys(form: TaskFormat) -> (&'static str, &'static str) {
     match form {
-        Form::Session => ("ttl", "pollInterval"),
-        Form::Extension => ("ttlMs", "pollIntervalMs"),
+        TaskFormat::Session => ("ttl", "pollInterval"),
+        TaskFormat::Extension => ("ttlMs", "pollIntervalMs"),
     }
 }
 
-fn millis(task: &[u8], key: &str) -> Option<Duration> {
-    let raw = scan::member(task, key)?.of(task);
+fn parse_millis(task: &[u8], key: &str) -> Option<Duration> {
+    let raw = scan::member(task, key)?.slice(task);
     let millis: f64 = std::str::from_utf8(raw).ok()?.parse().ok()?;
-    // More than a duration can hold is longer than anybody waits.
+    // A value that a duration cannot hold is longer than any caller waits.
     (millis >= 0.0).then(|| Duration::try_from_secs_f64(millis / 1e3).unwrap_or(Duration::MAX))
 }

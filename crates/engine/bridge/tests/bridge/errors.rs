@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use toolgate_bridge::{error, own_code};
+use toolgate_bridge::{gateway_error_code, translate_error};
 use toolgate_wire::{Frame, Revision, build, code};
 
 use crate::{LEGACY, MODERN, frame, passage, pretty};
 
 fn failed(code: i32, data: Option<Value>) -> Frame {
     let data = data.map(|data| data.to_string());
-    frame(build::failure(Some("1"), code, "why", data.as_ref().map(|data| data.as_bytes())))
+    frame(build::error_response(Some("1"), code, "why", data.as_ref().map(|data| data.as_bytes())))
 }
 
 fn code_of(answer: &Frame) -> i64 {
@@ -28,7 +28,7 @@ fn the_whole_table() {
         write!(table, "{said:>7}").unwrap();
         for (from, to) in ways {
             let answer = failed(said, Some(json!({ "uri": "x://1" })));
-            let shown = error(answer, &passage("resources/read", from, to));
+            let shown = translate_error(answer, &passage("resources/read", from, to));
             write!(table, " {:>8}", code_of(&shown)).unwrap();
         }
         table.push('\n');
@@ -39,7 +39,7 @@ fn the_whole_table() {
 #[test]
 fn wrong_parameters_are_no_missing_resource() {
     for (method, data) in [("resources/read", None), ("tools/call", Some(json!({ "uri": "x" })))] {
-        let shown = error(failed(-32602, data), &passage(method, MODERN, LEGACY));
+        let shown = translate_error(failed(-32602, data), &passage(method, MODERN, LEGACY));
         assert_eq!(code_of(&shown), -32602);
     }
 }
@@ -47,7 +47,8 @@ fn wrong_parameters_are_no_missing_resource() {
 #[test]
 fn an_error_about_our_own_request_says_so_and_nothing_of_its_data() {
     let required = json!({ "requiredCapabilities": { "sampling": {} } });
-    let shown = error(failed(-32021, Some(required)), &passage("tools/call", MODERN, LEGACY));
+    let shown =
+        translate_error(failed(-32021, Some(required)), &passage("tools/call", MODERN, LEGACY));
     assert_snapshot!("error_of_our_hop", pretty(&shown));
 }
 
@@ -57,7 +58,7 @@ fn what_is_not_translated_is_not_touched() {
         br#"{"jsonrpc":"2.0","id":1,"error":{"message" : "m","code": -32099,"x":1.50}}"#,
     ));
     for to in Revision::ALL {
-        let shown = error(odd.clone(), &passage("tools/call", LEGACY, to));
+        let shown = translate_error(odd.clone(), &passage("tools/call", LEGACY, to));
         assert_eq!(shown.bytes(), odd.bytes());
     }
 }
@@ -72,7 +73,7 @@ fn the_gateways_own_codes_fit_the_revision() {
         (code::METHOD_NOT_FOUND, code::METHOD_NOT_FOUND),
         (code::MISSING_CLIENT_CAPABILITY, code::MISSING_CLIENT_CAPABILITY),
     ] {
-        assert_eq!(own_code(own, MODERN), modern);
-        assert_eq!(own_code(own, LEGACY), own);
+        assert_eq!(gateway_error_code(own, MODERN), modern);
+        assert_eq!(gateway_error_code(own, LEGACY), own);
     }
 }

@@ -1,4 +1,4 @@
-//! Every mapping of the bridge, as it looks on the wire, and what holds for all of them.
+//! All translations of the bridge, as snapshots of the wire, and the properties common to all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests
 
 mod errors;
@@ -10,15 +10,15 @@ mod results;
 mod tools;
 
 use serde_json::Value;
-use toolgate_bridge::Passage;
-use toolgate_wire::{Frame, Limits, Revision, build};
+use toolgate_bridge::ResponseTranslation;
+use toolgate_wire::{Frame, MessageLimits, Revision, build};
 
 const OLDEST: Revision = Revision::V2024_11_05;
 const LEGACY: Revision = Revision::LATEST_LEGACY;
 const MODERN: Revision = Revision::V2026_07_28;
 
-fn passage(method: &str, from: Revision, to: Revision) -> Passage<'_> {
-    Passage { method, from, to }
+fn passage(method: &str, from: Revision, to: Revision) -> ResponseTranslation<'_> {
+    ResponseTranslation { method, from, to }
 }
 
 fn response(result: &Value) -> Frame {
@@ -26,10 +26,10 @@ fn response(result: &Value) -> Frame {
 }
 
 fn frame(message: bytes::Bytes) -> Frame {
-    Frame::parse(message, &Limits::default()).unwrap()
+    Frame::parse(message, &MessageLimits::default()).unwrap()
 }
 
-/// The result, the way a reader of the snapshot wants it.
+/// Formats the result for a snapshot.
 fn pretty(frame: &Frame) -> String {
     let raw = frame.result().or(frame.error()).unwrap();
     let value: Value = serde_json::from_slice(raw).unwrap();

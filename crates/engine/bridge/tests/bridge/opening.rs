@@ -1,8 +1,8 @@
-//! What the gateway declares.
+//! The capabilities that the gateway declares.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use toolgate_bridge::capabilities;
+use toolgate_bridge::gateway_capabilities;
 use toolgate_wire::Revision;
 
 use crate::{LEGACY, MODERN, OLDEST};
@@ -10,7 +10,7 @@ use crate::{LEGACY, MODERN, OLDEST};
 fn declared(servers: &[(Revision, Value)], to: Revision) -> Value {
     let servers: Vec<_> = servers.iter().map(|(from, all)| (*from, all.to_string())).collect();
     let servers: Vec<_> = servers.iter().map(|(from, all)| (*from, all.as_bytes())).collect();
-    serde_json::from_slice(&capabilities(&servers, to)).unwrap()
+    serde_json::from_slice(&gateway_capabilities(&servers, to)).unwrap()
 }
 
 #[test]

@@ -1,12 +1,13 @@
-//! Every pair of revisions: what the caller's knows arrives as it was, and nothing else is lost.
+//! Every pair of revisions: what the caller's revision knows arrives unchanged, and nothing else is
+//! lost.
 
 use serde_json::{Value, json};
-use toolgate_bridge::result;
+use toolgate_bridge::translate_result;
 use toolgate_wire::{Era, Revision};
 
 use crate::{passage, response};
 
-/// A block of every kind, with the revision that brought it; the last is nobody's.
+/// A block of every type, with the revision that introduced it; the last type is unknown to all.
 fn blocks() -> [(Value, Revision); 6] {
     let about = json!({ "priority": 1 });
     [
@@ -28,9 +29,9 @@ fn blocks() -> [(Value, Revision); 6] {
     ]
 }
 
-/// What crosses, without what the bridge may add or take.
+/// The result without the members that the bridge may add or remove.
 fn crossed(said: &Value, method: &str, from: Revision, to: Revision) -> Value {
-    let shown = result(response(said), &passage(method, from, to), None);
+    let shown = translate_result(response(said), &passage(method, from, to), None);
     let mut shown: Value = serde_json::from_slice(shown.result().unwrap()).unwrap();
     let own = ["resultType", "ttlMs", "cacheScope"];
     assert!(to.era() == Era::Modern || own.iter().all(|key| shown.get(key).is_none()));
@@ -72,12 +73,12 @@ fn a_block_crosses_as_it_is_or_in_words() {
 #[test]
 fn output_of_every_type_reaches_every_revision() {
     let object = json!({ "uri": "x://own", "resultType": "own" });
-    for (from, to) in pairs().filter(|(from, _)| from.structured_output()) {
+    for (from, to) in pairs().filter(|(from, _)| from.has_structured_output()) {
         let modern = from.era() == Era::Modern;
         let scalars = [json!(null), json!([1, [2]]), json!("s"), json!(1.5), json!(true)];
         for output in scalars.into_iter().filter(|_| modern).chain([object.clone()]) {
             let said = json!({ "content": [], "structuredContent": output, "_meta": {} });
-            let wraps = modern && to.era() == Era::Legacy && to.structured_output();
+            let wraps = modern && to.era() == Era::Legacy && to.has_structured_output();
             let expected = match wraps && !output.is_object() {
                 true => json!({ "result": output }),
                 false => output,

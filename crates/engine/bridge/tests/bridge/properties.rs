@@ -1,8 +1,8 @@
-//! What holds for every result.
+//! Properties of every result.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolgate_bridge::{Passage, confined, error, result};
+use toolgate_bridge::{ResponseTranslation, mark_private, translate_error, translate_result};
 use toolgate_wire::{Era, Revision};
 
 use crate::{LEGACY, MODERN, response};
@@ -32,7 +32,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A result with the members the bridge looks at, of any kind, among others.
+/// A result with the members that the bridge reads, of any type, among others.
 fn any_result() -> impl Strategy<Value = Value> {
     let key = prop_oneof![
         "[a-z]{1,4}",
@@ -52,14 +52,14 @@ fn any_result() -> impl Strategy<Value = Value> {
         .prop_map(|members| Value::Object(members.into_iter().collect()))
 }
 
-/// What a well-behaved legacy server says: no member of the modern ones.
+/// A well-behaved legacy result: no modern members.
 fn legacy_result() -> impl Strategy<Value = Value> {
     any_result().prop_map(|mut result| {
         let members: &mut Map<String, Value> = result.as_object_mut().unwrap();
         for modern in ["resultType", "ttlMs", "cacheScope"] {
             members.remove(modern);
         }
-        // An output that is no object is no legacy output; an empty `_meta` says nothing.
+        // Legacy output is an object; an empty `_meta` says nothing.
         members.retain(|key, value| key != "structuredContent" || value.is_object());
         members.retain(|key, value| key != "_meta" || *value != json!({}));
         result
@@ -72,8 +72,8 @@ proptest! {
         said in any_result(), method in method(), at in revision(),
     ) {
         let before = response(&said);
-        let passage = Passage { method, from: at, to: at };
-        let after = error(result(before.clone(), &passage, None), &passage);
+        let passage = ResponseTranslation { method, from: at, to: at };
+        let after = translate_error(translate_result(before.clone(), &passage, None), &passage);
         prop_assert_eq!(after.bytes().as_ptr(), before.bytes().as_ptr());
     }
 
@@ -81,9 +81,9 @@ proptest! {
     fn there_and_back_a_legacy_result_is_what_it_was(
         said in legacy_result(), method in method(),
     ) {
-        let there = Passage { method, from: LEGACY, to: MODERN };
-        let back = Passage { method, from: MODERN, to: LEGACY };
-        let shown = result(result(response(&said), &there, None), &back, None);
+        let there = ResponseTranslation { method, from: LEGACY, to: MODERN };
+        let back = ResponseTranslation { method, from: MODERN, to: LEGACY };
+        let shown = translate_result(translate_result(response(&said), &there, None), &back, None);
         let shown: Value = serde_json::from_slice(shown.result().unwrap()).unwrap();
         prop_assert_eq!(shown, said);
     }
@@ -92,27 +92,27 @@ proptest! {
     fn a_modern_caller_always_learns_the_type_and_a_second_crossing_changes_nothing(
         said in any_result(), method in method(), from in revision(), to in revision(),
     ) {
-        let passage = Passage { method, from, to };
-        let once = result(response(&said), &passage, None);
+        let passage = ResponseTranslation { method, from, to };
+        let once = translate_result(response(&said), &passage, None);
         let shown: Value = serde_json::from_slice(once.result().unwrap()).unwrap();
         if to.era() == Era::Modern && from.era() == Era::Legacy {
             prop_assert!(shown.get("resultType").is_some());
         }
         if from.era() == Era::Legacy {
-            let twice = result(once.clone(), &passage, None);
+            let twice = translate_result(once.clone(), &passage, None);
             prop_assert_eq!(twice.bytes(), once.bytes());
         }
     }
 
     #[test]
     fn what_is_one_callers_own_never_says_public(said in any_result(), method in method()) {
-        let passage = Passage { method: "resources/read", from: MODERN, to: MODERN };
-        let shown = confined(response(&said), &passage);
+        let passage = ResponseTranslation { method: "resources/read", from: MODERN, to: MODERN };
+        let shown = mark_private(response(&said), &passage);
         let shown: Value = serde_json::from_slice(shown.result().unwrap()).unwrap();
         prop_assert_eq!(&shown["cacheScope"], "private");
-        let elsewhere = Passage { method, from: MODERN, to: LEGACY };
+        let elsewhere = ResponseTranslation { method, from: MODERN, to: LEGACY };
         let before = response(&said);
-        let after = confined(before.clone(), &elsewhere);
+        let after = mark_private(before.clone(), &elsewhere);
         prop_assert_eq!(after.bytes(), before.bytes());
     }
 }

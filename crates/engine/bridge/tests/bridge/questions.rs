@@ -1,7 +1,7 @@
-//! What servers ask, as older clients read it.
+//! Questions of servers, translated for older clients.
 
 use serde_json::{Value, json};
-use toolgate_bridge::question;
+use toolgate_bridge::translate_question;
 use toolgate_wire::{Revision, build};
 
 use crate::{LEGACY, MODERN, OLDEST, frame};
@@ -11,7 +11,7 @@ const MIDDLE: Revision = Revision::V2025_06_18;
 fn asked(method: &str, params: &Value, to: Revision) -> Value {
     let params = params.to_string();
     let request = frame(build::request("7", method, Some(params.as_bytes())));
-    let shown = question(request, to);
+    let shown = translate_question(request, to);
     let shown: Value = serde_json::from_slice(shown.bytes()).unwrap();
     assert_eq!((&shown["id"], &shown["method"]), (&json!(7), &json!(method)));
     shown["params"].clone()
@@ -78,8 +78,8 @@ fn who_knows_it_all_is_asked_as_the_server_asks() {
     for to in [LEGACY, MODERN] {
         let request = frame(request.clone());
         let at = request.bytes().as_ptr();
-        assert_eq!(question(request, to).bytes().as_ptr(), at);
+        assert_eq!(translate_question(request, to).bytes().as_ptr(), at);
     }
     let roots = frame(build::request("7", "roots/list", None));
-    assert_eq!(question(roots.clone(), OLDEST).bytes(), roots.bytes());
+    assert_eq!(translate_question(roots.clone(), OLDEST).bytes(), roots.bytes());
 }

@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use toolgate_bridge::tool;
+use toolgate_bridge::translate_tool;
 use toolgate_wire::Revision;
 
 use crate::{LEGACY, MODERN, OLDEST};
 
 fn shown(definition: &Value, from: Revision, to: Revision) -> Value {
     let raw = Bytes::from(definition.to_string());
-    serde_json::from_slice(&tool(&raw, from, to)).unwrap()
+    serde_json::from_slice(&translate_tool(&raw, from, to)).unwrap()
 }
 
 fn of_tree() -> Value {
@@ -68,7 +68,7 @@ fn a_plain_tool_is_the_same_bytes_for_everybody() {
     let raw = Bytes::from_static(br#"{ "name":"t", "outputSchema":{"type":"object"}, "n":1.50 }"#);
     for from in Revision::ALL {
         for to in Revision::ALL {
-            assert_eq!(tool(&raw, from, to).as_ptr(), raw.as_ptr(), "{from} to {to}");
+            assert_eq!(translate_tool(&raw, from, to).as_ptr(), raw.as_ptr(), "{from} to {to}");
         }
     }
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use toolgate_fleet::{Applied, DRAIN, FleetEvent, Member};
-use toolgate_model::{Origin, Scope, Selection, ServerName, ServerSpec, ServerState};
+use toolgate_fleet::{ApplyReport, DRAIN_LIMIT, FleetEvent, FleetServer};
+use toolgate_model::{ConfigScope, Origin, ServerName, ServerSpec, ServerState, ToolSelection};
 
 use crate::asking::Asking;
 use crate::replacing::{call, draining, eventually, hold, holding, lives, pid};
 use crate::{forgetful, member, name};
 
-fn named(it: &str, spec: ServerSpec) -> Member {
+fn named(it: &str, spec: ServerSpec) -> FleetServer {
     member(ServerSpec { name: ServerName::new(it).unwrap(), ..spec })
 }
 
-fn at_line(line: u32, member: Member) -> Member {
-    let origin = Origin { scope: Scope::User, file: None, line, column: 1 };
-    Member { origin, ..member }
+fn at_line(line: u32, member: FleetServer) -> FleetServer {
+    let origin = Origin { scope: ConfigScope::User, file: None, line, column: 1 };
+    FleetServer { origin, ..member }
 }
 
 fn names(names: &[&str]) -> Vec<ServerName> {
@@ -25,19 +25,25 @@ fn names(names: &[&str]) -> Vec<ServerName> {
 #[tokio::test]
 async fn what_is_declared_anew_touches_only_what_differs() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
     let member = |it: &str, label: &str| named(it, holding(&hold, label));
     let first = vec![member("a", "1"), member("b", "1"), member("c", "1"), member("it", "1")];
     let applied = fleet.apply(first).await;
-    assert_eq!(applied, Applied { added: names(&["a", "b", "c", "it"]), ..Applied::default() });
-    fleet.settled(|_| true).await;
+    assert_eq!(
+        applied,
+        ApplyReport { added: names(&["a", "b", "c", "it"]), ..ApplyReport::default() }
+    );
+    fleet.wait_settled(|_| true).await;
     let process = pid(call(&fleet, "quick")).await;
 
-    let blocked = Member { standing: ServerState::Blocked("?".into()), ..member("b", "1") };
+    let blocked = FleetServer {
+        initial_state: ServerState::Blocked("?".to_owned().into()),
+        ..member("b", "1")
+    };
     let moved = at_line(7, member("it", "1"));
     let second = vec![member("a", "2"), blocked, member("d", "1"), moved.clone()];
     let applied = fleet.apply(second).await;
-    let expected = Applied {
+    let expected = ApplyReport {
         added: names(&["d"]),
         changed: names(&["a", "b"]),
         removed: names(&["c"]),
@@ -56,7 +62,8 @@ async fn what_is_declared_anew_touches_only_what_differs() {
     let mut worded = moved;
     worded.spec.description = Some("words".into());
     worded.spec.trust = true;
-    worded.spec.selection = Selection { exclude: vec!["hold".into()], ..Selection::default() };
+    worded.spec.selection =
+        ToolSelection { exclude: vec!["hold".into()], ..ToolSelection::default() };
     let applied = fleet.apply(vec![worded]).await;
     assert_eq!(applied.changed, names(&["it"]));
     assert_eq!(applied.removed.len(), 3);
@@ -74,10 +81,10 @@ async fn what_is_declared_anew_touches_only_what_differs() {
 #[tokio::test]
 async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_ever() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
     let ready = member(holding(&hold, "1"));
-    let blocked = || ServerState::Blocked("failed to find a value".into());
-    let unset = Member { standing: blocked(), unset: true, ..ready.clone() };
+    let blocked = || ServerState::Blocked("a value is missing".to_owned().into());
+    let unset = FleetServer { initial_state: blocked(), has_unset_variable: true, ..ready.clone() };
     fleet.apply(vec![ready.clone()]).await;
     let process = pid(call(&fleet, "quick")).await;
     for now in [&unset, &unset, &ready] {
@@ -86,7 +93,7 @@ async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_
         assert_eq!(fleet.status()[0].state, ServerState::Connected);
     }
     // What the user forbids does end it.
-    let forbidden = Member { standing: blocked(), ..ready.clone() };
+    let forbidden = FleetServer { initial_state: blocked(), ..ready.clone() };
     assert_eq!(fleet.apply(vec![forbidden]).await.changed, names(&["it"]));
     eventually("it ends", || !lives(process)).await;
 
@@ -95,8 +102,9 @@ async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_
     assert_eq!(fleet.status()[0].state, blocked());
     assert_eq!(fleet.apply(vec![ready.clone()]).await.changed, names(&["it"]));
     let process = pid(call(&fleet, "quick")).await;
-    let late = Member { resolve: Arc::new(|_| Err("failed to find a value".into())), ..ready };
-    let late = Member { spec: holding(&hold, "2"), ..late };
+    let late =
+        FleetServer { resolve: Arc::new(|_| Err("a value is missing".to_owned().into())), ..ready };
+    let late = FleetServer { spec: holding(&hold, "2"), ..late };
     fleet.apply(vec![late.clone()]).await;
     eventually("it is blocked", || fleet.status()[0].state == blocked()).await;
     let found = member(late.spec);
@@ -109,9 +117,9 @@ async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_
 #[tokio::test]
 async fn the_same_words_in_another_project_are_another_process() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
     let within =
-        |folder: &str| Member { project: Some(folder.into()), ..member(holding(&hold, "1")) };
+        |folder: &str| FleetServer { project: Some(folder.into()), ..member(holding(&hold, "1")) };
     fleet.apply(vec![within("/a")]).await;
     let old = pid(call(&fleet, "quick")).await;
     assert_eq!(fleet.apply(vec![within("/a")]).await.kept, names(&["it"]));
@@ -126,21 +134,21 @@ async fn a_built_in_server_is_kept_as_long_as_it_is_the_same() {
     let (one, _ends) = Asking::new(1);
     let member = one.member();
     fleet.apply(vec![member.clone()]).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     assert_eq!(fleet.apply(vec![member]).await.kept, names(&["it"]));
     let (two, _ends) = Asking::new(1);
     assert_eq!(fleet.apply(vec![two.member()]).await.changed, names(&["it"]));
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     assert_eq!((one.connections(), two.connections()), (1, 1));
 }
 
 #[tokio::test]
 async fn what_was_read_before_servers_are_declared_anew_reaches_none_of_the_new_ones() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
     fleet.apply(vec![named("it", holding(&hold, "1"))]).await;
-    let (everybody, before) = (fleet.everybody(), fleet.snapshot(|| fleet.epoch()));
-    assert!(fleet.visit_as_of(before, &name(), &everybody).unwrap().is_some());
+    let (everybody, before) = (fleet.shared_tenant(), fleet.snapshot(|| fleet.epoch()));
+    assert!(fleet.lease_at_epoch(before, &name(), &everybody).unwrap().is_some());
 
     // What is stored together with servers is there before anybody can read either of them.
     let reader = fleet.clone();
@@ -154,8 +162,8 @@ async fn what_was_read_before_servers_are_declared_anew_reaches_none_of_the_new_
     fleet.apply_with(two, also).await;
     assert_eq!(reading.unwrap().join().unwrap(), 2, "all of it, or nothing");
 
-    assert!(fleet.visit_as_of(before, &name(), &everybody).unwrap().is_none());
+    assert!(fleet.lease_at_epoch(before, &name(), &everybody).unwrap().is_none());
     let now = fleet.snapshot(|| fleet.epoch());
-    assert!(fleet.visit_as_of(now, &name(), &everybody).unwrap().is_some());
+    assert!(fleet.lease_at_epoch(now, &name(), &everybody).unwrap().is_some());
     fleet.close().await;
 }

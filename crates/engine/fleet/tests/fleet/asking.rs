@@ -8,10 +8,10 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::{Notify, mpsc, oneshot};
-use toolgate_fleet::{BuiltIn, FleetError, Member, Pool};
+use toolgate_fleet::{BuiltInServer, FleetError, FleetServer, Pool};
 use toolgate_model::{StdioSpec, TransportSpec};
-use toolgate_session::{Answer, Interactor, Outbound, Question, Scope};
-use toolgate_wire::{Frame, Limits};
+use toolgate_session::{Answer, CallerScope, Interactor, OutboundRequest, Question};
+use toolgate_wire::{Frame, MessageLimits};
 
 use crate::{member, spec};
 
@@ -54,9 +54,9 @@ impl Asking {
         (Arc::new(Self { connections, welcome, ended, crash }), ends)
     }
 
-    pub fn member(self: &Arc<Self>) -> Member {
-        let built_in: Arc<dyn BuiltIn> = Arc::new(Shared(self.clone()));
-        Member { built_in: Some(built_in), ..member(spec(TransportSpec::BuiltIn)) }
+    pub fn member(self: &Arc<Self>) -> FleetServer {
+        let built_in: Arc<dyn BuiltInServer> = Arc::new(Shared(self.clone()));
+        FleetServer { built_in: Some(built_in), ..member(spec(TransportSpec::BuiltIn)) }
     }
 
     /// How many connections were made.
@@ -118,7 +118,7 @@ impl Asking {
 
 struct Shared(Arc<Asking>);
 
-impl BuiltIn for Shared {
+impl BuiltInServer for Shared {
     fn serve(&self, pipe: DuplexStream) {
         let number = self.0.connections.fetch_add(1, Ordering::Relaxed) + 1;
         let crash = Arc::<Notify>::default();
@@ -158,8 +158,8 @@ impl Caller {
     /// Any request, under way.
     pub fn request(self: &Arc<Self>, pool: &Arc<Pool>, method: &str, params: &str) -> UnderWay {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-        let frame = Frame::parse(Bytes::from(text), &Limits::default()).unwrap();
-        let outbound = Outbound { frame, rename: None, port: self.clone() };
+        let frame = Frame::parse(Bytes::from(text), &MessageLimits::default()).unwrap();
+        let outbound = OutboundRequest { frame, rename: None, interactor: self.clone() };
         let pool = pool.clone();
         tokio::spawn(async move {
             let answer = pool.call(&outbound, || false).await?;
@@ -169,8 +169,8 @@ impl Caller {
 }
 
 impl Interactor for Caller {
-    fn scope(&self) -> Scope {
-        Scope(self.scope)
+    fn scope(&self) -> CallerScope {
+        CallerScope(self.scope)
     }
     fn capabilities(&self) -> Bytes {
         Bytes::from_static(self.capabilities.as_bytes())

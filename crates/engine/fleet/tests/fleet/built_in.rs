@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::{Notify, mpsc};
-use toolgate_fleet::{BuiltIn, Member};
+use toolgate_fleet::{BuiltInServer, FleetServer};
 use toolgate_model::TransportSpec;
 
 use crate::{member, spec};
@@ -26,8 +26,8 @@ impl Noting {
     }
 
     /// It as a member of a fleet.
-    pub fn member(self: &Arc<Self>) -> Member {
-        Member {
+    pub fn member(self: &Arc<Self>) -> FleetServer {
+        FleetServer {
             built_in: Some(Arc::new(Shared(self.clone()))),
             ..member(spec(TransportSpec::BuiltIn))
         }
@@ -83,7 +83,7 @@ impl Noting {
 
 struct Shared(Arc<Noting>);
 
-impl BuiltIn for Shared {
+impl BuiltInServer for Shared {
     fn serve(&self, pipe: DuplexStream) {
         tokio::spawn(self.0.clone().talk(pipe));
     }

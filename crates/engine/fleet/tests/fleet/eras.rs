@@ -40,7 +40,7 @@ async fn a_server_is_asked_for_its_era_once() {
     let spec = spec(server(folder.path(), UNKNOWN));
     let (fleet, store) = fleet(member(spec.clone())).await;
     for _ in 0..2 {
-        let report = fleet.examine(&name()).await.unwrap();
+        let report = fleet.test_connection(&name()).await.unwrap();
         assert!(details(&report).contains(&"2025-06-18 over stdio".into()), "{report:?}");
     }
     assert_eq!(asked(folder.path()), ["discover", "initialize", "initialize"]);
@@ -52,11 +52,11 @@ async fn a_server_that_dies_of_the_question_is_started_again_and_not_asked_the_n
     let folder = tempfile::tempdir().unwrap();
     let (fleet, _store) = fleet(member(spec(server(folder.path(), "exit 1")))).await;
     let again = |report| details(report).iter().any(|told| told.contains("started again"));
-    let first = fleet.examine(&name()).await.unwrap();
+    let first = fleet.test_connection(&name()).await.unwrap();
     assert!(first.phases.iter().all(|phase| phase.failure.is_none()), "{first:?}");
     assert!(again(&first), "{first:?}");
     assert!(details(&first).contains(&"2025-06-18 over stdio".into()), "{first:?}");
-    let second = fleet.examine(&name()).await.unwrap();
+    let second = fleet.test_connection(&name()).await.unwrap();
     assert!(!again(&second), "{second:?}");
     assert_eq!(asked(folder.path()), ["discover", "initialize", "initialize"]);
 }
@@ -67,12 +67,12 @@ async fn a_server_found_modern_is_not_demoted_in_silence() {
     let spec = spec(server(folder.path(), UNKNOWN));
     let (fleet, store) = fleet(member(spec.clone())).await;
     store.save_era(&spec.digest(), Some(Era::Modern)).await.unwrap();
-    let loud = fleet.examine(&name()).await.unwrap();
+    let loud = fleet.test_connection(&name()).await.unwrap();
     let failure = loud.phases.last().unwrap().failure.clone().unwrap();
     assert!(failure.hint.unwrap().contains("answers like an older server now"));
     assert_eq!(asked(folder.path()), ["discover"]);
     assert_eq!(store.era(&spec.digest()).await.unwrap(), None);
-    let next = fleet.examine(&name()).await.unwrap();
+    let next = fleet.test_connection(&name()).await.unwrap();
     assert!(details(&next).contains(&"2025-06-18 over stdio".into()), "{next:?}");
 }
 
@@ -84,7 +84,7 @@ async fn a_legacy_verdict_falls_with_the_handshake_it_led_to() {
     let spec = spec(TransportSpec::Stdio(StdioSpec { cwd: Some(folder.path().into()), ..stdio }));
     let (fleet, store) = fleet(member(spec.clone())).await;
     store.save_era(&spec.digest(), Some(Era::Legacy)).await.unwrap();
-    let report = fleet.examine(&name()).await.unwrap();
+    let report = fleet.test_connection(&name()).await.unwrap();
     assert!(report.phases.last().unwrap().failure.is_some(), "{report:?}");
     assert_eq!(store.era(&spec.digest()).await.unwrap(), None);
 }
@@ -106,7 +106,7 @@ async fn a_modern_server_that_starts_slowly_and_dies_of_the_wrong_greeting_comes
     let stdio = StdioSpec { command: "sh".into(), args, ..StdioSpec::default() };
     let spec = spec(TransportSpec::Stdio(stdio));
     let (fleet, store) = fleet(member(spec.clone())).await;
-    let report = fleet.examine(&name()).await.unwrap();
+    let report = fleet.test_connection(&name()).await.unwrap();
     assert!(report.phases.iter().all(|phase| phase.failure.is_none()), "{report:?}");
     assert!(details(&report).contains(&"2026-07-28 over stdio".into()), "{report:?}");
     assert_eq!(store.era(&spec.digest()).await.unwrap().unwrap().era, Era::Modern);
@@ -120,9 +120,9 @@ async fn a_server_that_ends_by_itself_is_started_twice_at_most_and_says_why() {
     let stdio = StdioSpec { command: "sh".into(), args, ..StdioSpec::default() };
     let spec = spec(TransportSpec::Stdio(StdioSpec { cwd: Some(folder.path().into()), ..stdio }));
     let (fleet, _store) = fleet(member(spec)).await;
-    let report = fleet.examine(&name()).await.unwrap();
+    let report = fleet.test_connection(&name()).await.unwrap();
     let failure = report.phases.last().unwrap().failure.clone().unwrap();
-    assert!(failure.cause.contains("its process ended (exit status: 3)"), "{failure:?}");
+    assert!(failure.cause.contains("the server process ended (exit status: 3)"), "{failure:?}");
     assert!(failure.stderr.contains("no such module"), "{failure:?}");
     assert_eq!(asked(folder.path()).len(), 2);
 }

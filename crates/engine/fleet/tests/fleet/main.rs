@@ -17,10 +17,10 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use toolgate_fleet::{DRAIN, Fleet, FleetBuilder, Member, PhaseReport, Report};
-use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Origin, Scope, ServerName, ServerSpec, TransportSpec};
-use toolgate_store::{SqliteState, State};
+use toolgate_fleet::{ConnectReport, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer, PhaseReport};
+use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_model::{ConfigScope, Origin, ServerName, ServerSpec, TransportSpec};
+use toolgate_store::{SqliteStore, StateStore};
 
 fn name() -> ServerName {
     ServerName::new("it").unwrap()
@@ -30,15 +30,18 @@ fn spec(transport: TransportSpec) -> ServerSpec {
     ServerSpec::new(name(), transport)
 }
 
-fn member(spec: ServerSpec) -> Member {
-    Member::plain(spec, Origin { scope: Scope::User, file: None, line: 0, column: 0 })
+fn member(spec: ServerSpec) -> FleetServer {
+    FleetServer::from_spec(
+        spec,
+        Origin { scope: ConfigScope::User, file: None, line: 0, column: 0 },
+    )
 }
 
 /// A fleet of one server, not started yet, and what it remembers.
-async fn fleet(member: Member) -> (Fleet, Arc<dyn State>) {
-    let store: Arc<dyn State> = Arc::new(SqliteState::in_memory().await.unwrap());
+async fn fleet(member: FleetServer) -> (Fleet, Arc<dyn StateStore>) {
+    let store: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
     let fleet = without_servers(Some(store.clone()));
-    fleet.enlist_idle(member).await;
+    fleet.add_idle_server(member).await;
     (fleet, store)
 }
 
@@ -47,12 +50,12 @@ fn forgetful() -> Fleet {
     without_servers(None)
 }
 
-fn without_servers(store: Option<Arc<dyn State>>) -> Fleet {
-    let launcher = Launcher::new(Helper::none());
-    FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN }.build()
+fn without_servers(store: Option<Arc<dyn StateStore>>) -> Fleet {
+    let launcher = Launcher::new(HelperProgram::none());
+    FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build()
 }
 
-fn details(report: &Report) -> Vec<String> {
+fn details(report: &ConnectReport) -> Vec<String> {
     let told = |phase: &PhaseReport| phase.detail.clone();
     report.phases.iter().filter_map(told).collect()
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use toolgate_fleet::Member;
-use toolgate_model::{HttpSpec, Mask, Resolved, Secret, ServerState, StdioSpec, TransportSpec};
+use toolgate_fleet::FleetServer;
+use toolgate_model::{
+    HttpSpec, Mask, ResolvedServer, Secret, ServerState, StdioSpec, TransportSpec,
+};
 
 use crate::{fleet, member, name, spec};
 
 /// Everything a person can be shown of a server that could not be brought up.
-async fn shown(member: Member) -> String {
+async fn shown(member: FleetServer) -> String {
     let (fleet, _store) = fleet(member).await;
-    let report = fleet.examine(&name()).await.unwrap();
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let report = fleet.test_connection(&name()).await.unwrap();
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     let refused = pool.subscribe("a:", toolgate_fleet::CallerKey(1)).await.unwrap_err();
     let state = pool.state();
     assert!(matches!(state, ServerState::Failed(_)), "{state:?}");
@@ -30,12 +32,12 @@ async fn a_process_that_writes_its_secrets_to_stderr_and_dies_shows_none() {
         ..StdioSpec::default()
     };
     let spec = spec(TransportSpec::Stdio(stdio));
-    let resolved = Resolved {
+    let resolved = ResolvedServer {
         mask: Mask::new(["canary-env", "canary-arg", "canary-expanded"].map(str::to_owned)),
         spec: spec.clone(),
     };
     let expanding =
-        Member { resolve: Arc::new(move |_| Ok(resolved.clone())), ..member(spec.clone()) };
+        FleetServer { resolve: Arc::new(move |_| Ok(resolved.clone())), ..member(spec.clone()) };
     let said = shown(expanding).await;
     assert!(said.contains("bad token ***, ***, ***"), "{said}");
     assert!(said.contains("run it by hand") && !said.contains("canary"), "{said}");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use toolgate_fleet::Report;
-use toolgate_model::{HttpKind, HttpSpec, TransportSpec};
+use toolgate_fleet::ConnectReport;
+use toolgate_model::{HttpSpec, HttpTransportKind, TransportSpec};
 
 use crate::{details, fleet, member, name, spec};
 
@@ -41,11 +41,11 @@ impl Old {
         Self { address, asked }
     }
 
-    async fn examine(&self, kind: HttpKind) -> Report {
+    async fn examine(&self, kind: HttpTransportKind) -> ConnectReport {
         let url = format!("http://{}/sse", self.address);
         let transport = TransportSpec::Http(HttpSpec { url, kind, ..HttpSpec::default() });
         let (fleet, _store) = fleet(member(spec(transport))).await;
-        fleet.examine(&name()).await.unwrap()
+        fleet.test_connection(&name()).await.unwrap()
     }
 
     /// The requests so far: method and path.
@@ -113,7 +113,7 @@ fn answer(message: &Value) -> Option<Value> {
 async fn a_server_that_refuses_posts_is_tried_the_old_way() {
     for refusal in [400, 404, 405] {
         let server = Old::new(refusal).await;
-        let report = server.examine(HttpKind::Auto).await;
+        let report = server.examine(HttpTransportKind::Auto).await;
         let told = details(&report);
         assert!(told.contains(&"2024-11-05 over HTTP+SSE".into()), "{report:?}");
         assert!(told.iter().any(|it| it.contains(&format!("(HTTP {refusal})"))), "{report:?}");
@@ -124,7 +124,7 @@ async fn a_server_that_refuses_posts_is_tried_the_old_way() {
 #[tokio::test]
 async fn an_outage_is_no_reason_to_try_the_old_way() {
     let server = Old::new(503).await;
-    let report = server.examine(HttpKind::Auto).await;
+    let report = server.examine(HttpTransportKind::Auto).await;
     assert!(report.phases.last().unwrap().failure.is_some(), "{report:?}");
     assert!(!server.asked().contains(&"GET /sse".into()), "{:?}", server.asked());
 }
@@ -132,11 +132,11 @@ async fn an_outage_is_no_reason_to_try_the_old_way() {
 #[tokio::test]
 async fn what_the_declaration_says_is_done() {
     let server = Old::new(405).await;
-    let report = server.examine(HttpKind::Sse).await;
+    let report = server.examine(HttpTransportKind::Sse).await;
     assert!(details(&report).contains(&"2024-11-05 over HTTP+SSE".into()), "{report:?}");
     assert_eq!(server.asked()[..2], ["GET /sse", "POST /messages?s=1"]);
     let server = Old::new(405).await;
-    let report = server.examine(HttpKind::Streamable).await;
+    let report = server.examine(HttpTransportKind::Streamable).await;
     assert!(report.phases.last().unwrap().failure.is_some(), "{report:?}");
     assert!(!server.asked().contains(&"GET /sse".into()), "{:?}", server.asked());
 }
@@ -149,7 +149,7 @@ fn refusal(id: &Value, code: i64) -> String {
 async fn an_error_that_answers_nothing_is_no_reason_not_to_try_the_old_way() {
     for status in [400, 404, 405] {
         let server = Old::saying((status, |_| refusal(&Value::Null, -32000))).await;
-        let report = server.examine(HttpKind::Auto).await;
+        let report = server.examine(HttpTransportKind::Auto).await;
         assert!(details(&report).contains(&"2024-11-05 over HTTP+SSE".into()), "{report:?}");
     }
 }
@@ -160,7 +160,7 @@ async fn a_server_that_refuses_the_greeting_itself_is_not_tried_the_old_way() {
         [(400, |id| refusal(id, -32602)), (400, |_| refusal(&Value::Null, -32022))];
     for refusal in refusals {
         let server = Old::saying(refusal).await;
-        let report = server.examine(HttpKind::Auto).await;
+        let report = server.examine(HttpTransportKind::Auto).await;
         assert!(report.phases.last().unwrap().failure.is_some(), "{report:?}");
         assert!(!server.asked().contains(&"GET /sse".into()), "{:?}", server.asked());
     }

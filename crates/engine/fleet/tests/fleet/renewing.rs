@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
-use toolgate_fleet::{Fleet, FleetError, Known, Member};
-use toolgate_model::{CapabilityKind, ServerSpec, ServerState, Timeouts, TransportSpec};
+use toolgate_fleet::{CheckedCatalog, Fleet, FleetError, FleetServer};
+use toolgate_model::{CapabilityKind, ServerSpec, ServerState, ServerTimeouts, TransportSpec};
 
 use crate::silent::Silent;
 use crate::{forgetful, member, name, spec};
@@ -16,29 +16,30 @@ const LONG: Duration = Duration::from_secs(3600);
 
 async fn fleet(server: &Silent) -> Fleet {
     let fleet = forgetful();
-    fleet.enlist_idle(built_in(server)).await;
+    fleet.add_idle_server(built_in(server)).await;
     fleet
 }
 
-fn built_in(server: &Silent) -> Member {
-    let timeouts = Timeouts { call: Some(Duration::from_millis(700)), ..Timeouts::default() };
+fn built_in(server: &Silent) -> FleetServer {
+    let timeouts =
+        ServerTimeouts { call: Some(Duration::from_millis(700)), ..ServerTimeouts::default() };
     let spec = ServerSpec { timeouts, ..spec(TransportSpec::BuiltIn) };
-    Member { built_in: Some(Arc::new(server.clone())), ..member(spec) }
+    FleetServer { built_in: Some(Arc::new(server.clone())), ..member(spec) }
 }
 
-async fn renewed(fleet: &Fleet, age: Duration) -> Result<Arc<Known>, FleetError> {
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
-    pool.renewed(CapabilityKind::Tool, age).await
+async fn renewed(fleet: &Fleet, age: Duration) -> Result<Arc<CheckedCatalog>, FleetError> {
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
+    pool.refresh_if_stale(CapabilityKind::Tool, age).await
 }
 
 /// The same, by a list that is read after now: the clock stands still by itself, so that what was
 /// read before would be as young.
-async fn renewed_now(fleet: &Fleet) -> Result<Arc<Known>, FleetError> {
+async fn renewed_now(fleet: &Fleet) -> Result<Arc<CheckedCatalog>, FleetError> {
     tokio::time::advance(Duration::from_millis(1)).await;
     renewed(fleet, NOW).await
 }
 
-fn description(known: &Known) -> String {
+fn description(known: &CheckedCatalog) -> String {
     String::from_utf8_lossy(&known.catalog.tools[0].raw).into_owned()
 }
 
@@ -62,7 +63,7 @@ async fn a_change_that_a_server_announces_during_its_first_listing_is_read() {
     server.announce_when_asked();
     server.take(Duration::from_millis(500));
     let fleet = forgetful();
-    fleet.enlist(built_in(&server)).await;
+    fleet.add_server(built_in(&server)).await;
     // The clock moves on only while nobody has anything to do.
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(server.lists(), 2, "the announced change was forgotten");
@@ -85,9 +86,10 @@ async fn a_change_that_nobody_told_of_is_found_and_made_known() {
     assert!(description(&now).contains("version 2"));
     assert!(fleet.generation() > generation);
     let offered = fleet.catalogs(None);
-    assert!(description(&offered[0].known).contains("version 2"));
-    let digest =
-        |known: &Known| *known.fact(CapabilityKind::Tool, "tool").expect("it is offered").digest();
+    assert!(description(&offered[0].checked).contains("version 2"));
+    let digest = |known: &CheckedCatalog| {
+        *known.definition(CapabilityKind::Tool, "tool").expect("it is offered").digest()
+    };
     assert_ne!(digest(&before), digest(&now));
     assert_eq!(digest(&before), digest(&same));
     fleet.close().await;

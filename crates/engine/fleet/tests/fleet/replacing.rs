@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolgate_fleet::{CallerKey, DRAIN, Fleet, FleetBuilder, FleetError, FleetEvent};
-use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{Secret, ServerSpec, ServerState, StdioSpec, Timeouts, TransportSpec};
+use toolgate_fleet::{CallerKey, DRAIN_LIMIT, Fleet, FleetBuilder, FleetError, FleetEvent};
+use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_model::{Secret, ServerSpec, ServerState, ServerTimeouts, StdioSpec, TransportSpec};
 
 use crate::asking::{Caller, UnderWay, process};
 use crate::{member, name, spec};
@@ -40,7 +40,7 @@ pub fn holding(hold: &Path, label: &str) -> ServerSpec {
 }
 
 pub fn draining(drain: Duration) -> Fleet {
-    let launcher = Launcher::new(Helper::none());
+    let launcher = Launcher::new(HelperProgram::none());
     FleetBuilder { launcher, store: None, roots: Vec::new(), drain }.build()
 }
 
@@ -48,12 +48,12 @@ pub fn draining(drain: Duration) -> Fleet {
 /// one that is there now.
 pub fn call(fleet: &Arc<Fleet>, tool: &str) -> UnderWay {
     let (fleet, params) = (fleet.clone(), format!(r#"{{"name":"{tool}"}}"#));
-    let mut visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let mut visit = fleet.lease(&name(), &fleet.shared_tenant()).unwrap();
     tokio::spawn(async move {
         loop {
             match Caller::mute(1).call(&visit, &params).await.unwrap() {
                 Err(FleetError::Replaced(_)) => {
-                    visit = fleet.visit(&name(), &fleet.everybody())?;
+                    visit = fleet.lease(&name(), &fleet.shared_tenant())?;
                 }
                 answer => return answer,
             }
@@ -97,13 +97,13 @@ async fn held_by_a_process(hold: &Path) {
 #[tokio::test]
 async fn a_call_under_way_finishes_on_the_old_process_and_new_ones_go_to_the_new() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
     held_by_a_process(&hold).await;
 
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     assert!(lives(old) && !held.is_finished(), "nobody waits for the old one");
     let new = pid(call(&fleet, "quick")).await;
     assert_ne!(new, old);
@@ -121,13 +121,13 @@ async fn a_call_under_way_finishes_on_the_old_process_and_new_ones_go_to_the_new
 #[tokio::test]
 async fn a_dismissed_server_ends_after_its_calls() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
     held_by_a_process(&hold).await;
-    assert!(fleet.dismiss(&name()).await);
-    let nobody = fleet.visit(&name(), &fleet.everybody());
+    assert!(fleet.remove_server(&name()).await);
+    let nobody = fleet.lease(&name(), &fleet.shared_tenant());
     assert!(matches!(nobody.map(drop), Err(FleetError::Unknown(_))));
     assert!(lives(old));
     std::fs::write(&hold, "").unwrap();
@@ -139,16 +139,16 @@ async fn a_dismissed_server_ends_after_its_calls() {
 async fn the_drain_limit_ends_calls_that_take_too_long() {
     // All calls must be over within the second limit, those that are not held as well.
     let (brief, short) = (Duration::from_millis(300), Duration::from_secs(3));
-    let short = Timeouts { max: Some(short), ..Timeouts::default() };
-    for (drain, timeouts) in [(brief, Timeouts::default()), (DRAIN, short)] {
+    let short = ServerTimeouts { max: Some(short), ..ServerTimeouts::default() };
+    for (drain, timeouts) in [(brief, ServerTimeouts::default()), (DRAIN_LIMIT, short)] {
         let (_folder, hold) = hold();
         let fleet = Arc::new(draining(drain));
-        let long = Timeouts { max: timeouts.max, ..Timeouts::default() };
-        fleet.enlist(member(ServerSpec { timeouts: long, ..holding(&hold, "old") })).await;
+        let long = ServerTimeouts { max: timeouts.max, ..ServerTimeouts::default() };
+        fleet.add_server(member(ServerSpec { timeouts: long, ..holding(&hold, "old") })).await;
         let old = pid(call(&fleet, "quick")).await;
         let held = call(&fleet, "hold");
         held_by_a_process(&hold).await;
-        fleet.enlist(member(holding(&hold, "new"))).await;
+        fleet.add_server(member(holding(&hold, "new"))).await;
         assert!(held.await.unwrap().is_err());
         eventually("the old process ends", || !lives(old)).await;
         fleet.close().await;
@@ -159,28 +159,28 @@ async fn the_drain_limit_ends_calls_that_take_too_long() {
 async fn a_fleet_that_closes_waits_for_nobody() {
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(Duration::from_secs(3600)));
-    fleet.enlist(member(holding(&hold, "old"))).await;
+    fleet.add_server(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
     let held = call(&fleet, "hold");
     held_by_a_process(&hold).await;
-    fleet.enlist(member(holding(&hold, "new"))).await;
-    let closed = tokio::time::timeout(DRAIN, fleet.close()).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
+    let closed = tokio::time::timeout(DRAIN_LIMIT, fleet.close()).await;
     assert!(!lives(old) && closed.is_ok());
     assert!(held.await.unwrap().is_err());
 }
 
 #[tokio::test]
 async fn a_question_that_waits_is_a_call_under_way() {
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(spec(process()))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(spec(process()))).await;
     let (asked, mut questions) = Caller::new(1);
-    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let visit = fleet.lease(&name(), &fleet.shared_tenant()).unwrap();
     let call = asked.call(&visit, r#"{"name":"a"}"#);
     let question = questions.recv().await.unwrap();
     drop(visit);
     let (_folder, hold) = hold();
-    fleet.enlist(member(holding(&hold, "new"))).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
+    fleet.wait_settled(|_| true).await;
     question.send(()).unwrap();
     let answer = call.await.unwrap().unwrap();
     let old: u64 = answer["process"].as_str().unwrap().parse().unwrap();
@@ -213,12 +213,12 @@ async fn others_take_their_turn() {
 #[tokio::test]
 async fn who_waits_for_a_server_that_is_replaced_before_it_is_up_gets_the_new_one() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(spec(TransportSpec::Stdio(mute())))).await;
     connecting(&fleet).await;
     let waiting = call(&fleet, "quick");
     others_take_their_turn().await;
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     let answered = tokio::time::timeout(Duration::from_secs(10), pid(waiting)).await.unwrap();
     assert_eq!(answered, pid(call(&fleet, "quick")).await);
     fleet.close().await;
@@ -227,17 +227,17 @@ async fn who_waits_for_a_server_that_is_replaced_before_it_is_up_gets_the_new_on
 #[tokio::test]
 async fn a_call_is_never_sent_to_a_successor_by_itself() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(spec(TransportSpec::Stdio(mute())))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(spec(TransportSpec::Stdio(mute())))).await;
     connecting(&fleet).await;
-    let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+    let visit = fleet.lease(&name(), &fleet.shared_tenant()).unwrap();
     let waiting = Caller::mute(1).call(&visit, r#"{"name":"quick"}"#);
     others_take_their_turn().await;
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     let answered = tokio::time::timeout(Duration::from_secs(10), waiting).await.unwrap().unwrap();
     assert!(matches!(answered, Err(FleetError::Replaced(_))), "{answered:?}");
     // Nor does one that comes when the successor is gone as well.
-    fleet.enlist(member(holding(&hold, "newer"))).await;
+    fleet.add_server(member(holding(&hold, "newer"))).await;
     let late = Caller::mute(1).call(&visit, r#"{"name":"quick"}"#).await.unwrap();
     assert!(matches!(late, Err(FleetError::Replaced(_))), "{late:?}");
     drop(visit);
@@ -247,12 +247,12 @@ async fn a_call_is_never_sent_to_a_successor_by_itself() {
 #[tokio::test]
 async fn subscriptions_move_to_the_new_process() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     pool.subscribe("a:b", CallerKey(1)).await.unwrap();
     let mut events = fleet.events();
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     let told = async {
         loop {
             if let FleetEvent::Notified { frame, .. } = events.recv().await.unwrap() {
@@ -268,25 +268,25 @@ async fn subscriptions_move_to_the_new_process() {
 #[tokio::test]
 async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
-    fleet.settled(|_| true).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
+    fleet.wait_settled(|_| true).await;
     let subscribe = |uri: &'static str| {
-        let visit = fleet.visit(&name(), &fleet.everybody()).unwrap();
+        let visit = fleet.lease(&name(), &fleet.shared_tenant()).unwrap();
         tokio::spawn(async move { visit.subscribe(uri, CallerKey(1)).await })
     };
     // The first waits for the server's answer, and the second for the first.
     let (first, second) = (subscribe("hold"), subscribe("b"));
     held_by_a_process(&hold).await;
     let mut events = fleet.events();
-    fleet.enlist(member(holding(&hold, "new"))).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
+    fleet.wait_settled(|_| true).await;
     std::fs::write(&hold, "").unwrap();
     first.await.unwrap().unwrap();
     second.await.unwrap().unwrap();
     // A later process is told of both.
-    fleet.settled(|_| true).await;
-    fleet.enlist(member(holding(&hold, "newest"))).await;
+    fleet.wait_settled(|_| true).await;
+    fleet.add_server(member(holding(&hold, "newest"))).await;
     let mut missing = vec!["hold", "b"];
     let told = async {
         while !missing.is_empty() {
@@ -304,13 +304,13 @@ async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
 #[tokio::test]
 async fn what_goes_on_between_calls_is_waited_for() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
-    let (ends, stays) = (pool.stay(), pool.stay());
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
+    let (ends, stays) = (pool.lease_for_task(), pool.lease_for_task());
     drop(pool);
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     let new = pid(call(&fleet, "quick")).await;
     drop(ends);
     assert!(lives(old), "one of two is still under way");
@@ -328,10 +328,10 @@ async fn what_goes_on_between_calls_is_waited_for() {
 async fn what_goes_on_between_calls_is_cut_off_by_the_drain_limit_and_keeps_nothing() {
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(Duration::from_millis(100)));
-    fleet.enlist(member(holding(&hold, "old"))).await;
+    fleet.add_server(member(holding(&hold, "old"))).await;
     let old = pid(call(&fleet, "quick")).await;
-    let stays = fleet.pool(&name(), &fleet.everybody()).unwrap().stay();
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    let stays = fleet.pool(&name(), &fleet.shared_tenant()).unwrap().lease_for_task();
+    fleet.add_server(member(holding(&hold, "new"))).await;
     let new = pid(call(&fleet, "quick")).await;
     eventually("the drain limit holds for it too", || !lives(old)).await;
     eventually("nothing is kept for it", || stays.pool().is_none()).await;
@@ -343,20 +343,20 @@ async fn what_goes_on_between_calls_is_cut_off_by_the_drain_limit_and_keeps_noth
 #[tokio::test]
 async fn a_replaced_server_shows_what_the_old_one_offered_until_it_is_up_or_has_failed() {
     let (_folder, hold) = hold();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "old"))).await;
-    fleet.settled(|_| true).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "old"))).await;
+    fleet.wait_settled(|_| true).await;
     let shown = |fleet: &Fleet| -> usize {
-        fleet.catalogs(None).iter().map(|it| it.known.catalog.tools.len()).sum()
+        fleet.catalogs(None).iter().map(|it| it.checked.catalog.tools.len()).sum()
     };
     assert_eq!(shown(&fleet), 1);
-    fleet.enlist(member(holding(&hold, "new"))).await;
+    fleet.add_server(member(holding(&hold, "new"))).await;
     assert_eq!(shown(&fleet), 1);
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     let missing = StdioSpec { command: "there-is-no-such-program".into(), ..StdioSpec::default() };
-    fleet.enlist(member(spec(TransportSpec::Stdio(missing)))).await;
+    fleet.add_server(member(spec(TransportSpec::Stdio(missing)))).await;
     assert_eq!(shown(&fleet), 1);
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     eventually("nothing is offered any more", || shown(&fleet) == 0).await;
     fleet.close().await;
 }
@@ -365,14 +365,14 @@ async fn a_replaced_server_shows_what_the_old_one_offered_until_it_is_up_or_has_
 async fn a_hundred_replacements_leave_nothing_behind() {
     let (_folder, hold) = hold();
     std::fs::write(&hold, "").unwrap();
-    let fleet = Arc::new(draining(DRAIN));
-    fleet.enlist(member(holding(&hold, "first"))).await;
+    let fleet = Arc::new(draining(DRAIN_LIMIT));
+    fleet.add_server(member(holding(&hold, "first"))).await;
     let mut seen = vec![pid(call(&fleet, "quick")).await];
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let before = open();
     for round in 0..100 {
         let under_way = call(&fleet, "hold");
-        fleet.enlist(member(holding(&hold, &round.to_string()))).await;
+        fleet.add_server(member(holding(&hold, &round.to_string()))).await;
         // Every third is replaced before it is up.
         if round % 3 != 0 {
             seen.push(pid(call(&fleet, "quick")).await);

@@ -14,8 +14,8 @@ async fn a_bad_start_heals_without_a_call() {
     server.refuse("initialize");
     let fleet = forgetful();
     let mut events = fleet.events();
-    fleet.enlist(server.member()).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    fleet.add_server(server.member()).await;
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     while !matches!(pool.state(), ServerState::Failed(_)) {
         events.recv().await.unwrap();
     }
@@ -34,14 +34,14 @@ async fn a_server_that_goes_on_failing_is_left_alone_until_somebody_asks() {
     let (server, mut asks) = Noting::new();
     server.refuse("initialize");
     let fleet = forgetful();
-    fleet.enlist(server.member()).await;
+    fleet.add_server(server.member()).await;
     tokio::time::sleep(Duration::from_secs(3600)).await;
     let mut attempts = 0;
     while asks.try_recv().is_ok() {
         attempts += 1;
     }
     assert_eq!(attempts, 5);
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     assert!(pool.subscribe("a:", toolgate_fleet::CallerKey(1)).await.is_err());
     assert_eq!(asks.recv().await.unwrap().0, "initialize");
     tokio::time::sleep(Duration::from_secs(3600)).await;
@@ -53,10 +53,10 @@ async fn a_server_that_is_dismissed_is_not_tried_again() {
     let (server, mut asks) = Noting::new();
     server.refuse("initialize");
     let fleet = forgetful();
-    fleet.enlist(server.member()).await;
+    fleet.add_server(server.member()).await;
     assert_eq!(asks.recv().await.unwrap().0, "initialize");
-    fleet.settled(|_| true).await;
-    fleet.dismiss(&name()).await;
+    fleet.wait_settled(|_| true).await;
+    fleet.remove_server(&name()).await;
     tokio::time::sleep(Duration::from_secs(3600)).await;
     assert!(asks.try_recv().is_err());
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::Notify;
-use toolgate_fleet::BuiltIn;
+use toolgate_fleet::BuiltInServer;
 
 const LIST_CHANGED: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n";
@@ -147,7 +147,7 @@ impl Silent {
     }
 }
 
-impl BuiltIn for Silent {
+impl BuiltInServer for Silent {
     fn serve(&self, pipe: DuplexStream) {
         self.0.connections.fetch_add(1, SeqCst);
         tokio::spawn(self.clone().talk(pipe));

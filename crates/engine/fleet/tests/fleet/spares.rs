@@ -16,7 +16,7 @@ const QUICK: &str = r#"{"name":"quick"}"#;
 /// A fleet of this server, and its pool.
 async fn fleet_of(server: &Arc<Asking>) -> (Fleet, Arc<Pool>) {
     let fleet = forgetful();
-    let pool = fleet.enlist_idle(server.member()).await;
+    let pool = fleet.add_idle_server(server.member()).await;
     (fleet, pool)
 }
 
@@ -30,7 +30,7 @@ async fn parked(pool: &Arc<Pool>, scope: u64) -> (oneshot::Sender<()>, Asked) {
 #[tokio::test]
 async fn a_question_is_answered_though_somebody_elses_is_open_for_ever() {
     let fleet = forgetful();
-    let pool = fleet.enlist_idle(member(spec(process()))).await;
+    let pool = fleet.add_idle_server(member(spec(process()))).await;
     let _for_ever = parked(&pool, 1).await;
     let (caller, mut asked) = Caller::new(2);
     let calling = caller.call(&pool, ASK);
@@ -103,7 +103,7 @@ async fn beyond_the_last_spare_a_call_waits_for_a_place() {
     open.push(parked(&pool, 8).await);
     let began = tokio::time::Instant::now();
     let refused = Caller::new(7).0.call(&pool, QUICK).await.unwrap();
-    assert!(refused.unwrap_err().to_string().contains("others are being asked"));
+    assert!(refused.unwrap_err().to_string().contains("are waiting for answers of other callers"));
     assert!(began.elapsed() <= Duration::from_secs(10));
 }
 

@@ -26,7 +26,7 @@ async fn next(asks: &mut UnboundedReceiver<(String, Value)>) -> String {
 async fn the_server_hears_of_the_first_and_the_last_caller() {
     let (server, mut asks) = Noting::new();
     let (fleet, _store) = fleet(server.member()).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     let protocol = || pool.catalog().map(|catalog| catalog.protocol);
     assert_eq!(protocol(), None);
     for caller in [ONE, TWO] {
@@ -36,7 +36,7 @@ async fn the_server_hears_of_the_first_and_the_last_caller() {
     pool.subscribe("b:", ONE).await.unwrap();
     pool.unsubscribe("a:", ONE).await.unwrap();
     pool.unsubscribe("a:", TWO).await.unwrap();
-    fleet.release(ONE);
+    fleet.release_caller(ONE);
     let told = [next(&mut asks).await, next(&mut asks).await, next(&mut asks).await];
     assert_eq!(
         told,
@@ -49,7 +49,7 @@ async fn the_server_hears_of_the_first_and_the_last_caller() {
 async fn a_refused_subscription_is_nobodys() {
     let (server, mut asks) = Noting::new();
     let (fleet, _store) = fleet(server.member()).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     server.refuse("resources/subscribe");
     for _ in 0..2 {
         let error = pool.subscribe("a:", ONE).await.unwrap_err();
@@ -66,7 +66,7 @@ async fn a_refused_subscription_is_nobodys() {
 async fn a_new_connection_is_told_again_and_what_may_have_changed_is_reported() {
     let (server, mut asks) = Noting::new();
     let (fleet, _store) = fleet(server.member()).await;
-    let pool = fleet.pool(&name(), &fleet.everybody()).unwrap();
+    let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
     pool.subscribe("a:", ONE).await.unwrap();
     assert_eq!(next(&mut asks).await, "resources/subscribe a:");
     let mut events = fleet.events();

@@ -1,5 +1,5 @@
-//! Faces that are asked directly: whoever registers is shown every call the operator is asked about
-//! and may answer at once.
+//! Approvers: front ends that are shown every call the operator has to decide, and may answer it
+//! directly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,35 +7,35 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use toolgate_store::{Choice, PendingCall};
+use toolgate_store::{ApprovalChoice, PendingCall};
 
-/// A face that wants to be asked: a dialog, a console.
+/// A front end that asks a person, such as a dialog or a console.
 pub trait Approver: Send + Sync {
-    /// Who answers, as it is put on record: `chat`, `console`.
+    /// The name that the journal records for an answer: `chat`, `console`.
     fn name(&self) -> &str;
 
-    /// Asks a person about a call; `None` leaves the answer to others. Dropping the future takes the
-    /// question back.
-    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<Choice>>;
+    /// Asks a person about a call. `None` leaves the answer to others. Dropping the future
+    /// withdraws the question.
+    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<ApprovalChoice>>;
 }
 
-/// Every face that wants to be asked, by its number.
-type Faces = Mutex<Vec<(u64, Arc<dyn Approver>)>>;
+/// The registered approvers, each with its number.
+type ApproverList = Mutex<Vec<(u64, Arc<dyn Approver>)>>;
 
-/// The faces that want to be asked.
+/// The registered approvers.
 #[derive(Default)]
 pub(super) struct Approvers {
     last: AtomicU64,
-    all: Arc<Faces>,
+    all: Arc<ApproverList>,
 }
 
-/// As long as it lives, the face is asked.
-pub struct Registered {
+/// A registration. The approver is asked until this is dropped.
+pub struct ApproverGuard {
     number: u64,
-    all: Weak<Faces>,
+    all: Weak<ApproverList>,
 }
 
-impl Drop for Registered {
+impl Drop for ApproverGuard {
     fn drop(&mut self) {
         if let Some(all) = self.all.upgrade() {
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,14 +45,15 @@ impl Drop for Registered {
 }
 
 impl Approvers {
-    pub(super) fn register(&self, approver: Arc<dyn Approver>) -> Registered {
+    pub(super) fn register(&self, approver: Arc<dyn Approver>) -> ApproverGuard {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
         self.all.lock().unwrap_or_else(PoisonError::into_inner).push((number, approver));
-        Registered { number, all: Arc::downgrade(&self.all) }
+        ApproverGuard { number, all: Arc::downgrade(&self.all) }
     }
 
-    /// The first answer any of them gives, and whose it is. Waits for ever if none does.
-    pub(super) async fn decide(&self, call: &PendingCall) -> (Choice, String) {
+    /// Returns the first answer and the name of the approver that gave it. Waits forever if none
+    /// answers.
+    pub(super) async fn decide(&self, call: &PendingCall) -> (ApprovalChoice, String) {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut asked: FuturesUnordered<_> = all
             .iter()

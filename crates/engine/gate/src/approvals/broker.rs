@@ -1,4 +1,4 @@
-//! The broker: what is granted, what waits, and the one place where something is settled.
+//! The broker: holds the grants and the pending calls, and is the only place that decides one.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
@@ -7,49 +7,50 @@ use arc_swap::ArcSwap;
 use tokio::sync::{Mutex, watch};
 use toolgate_model::Digest;
 use toolgate_store::{
-    Bound, Choice, Decisions, Grant, Journal, PendingCall, Settled, StoreError, Verdict, Which,
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, DecisionStore, Grant, GrantSelector,
+    Journal, PendingCall, SettledCall, StoreError,
 };
 
-use super::approver::{Approver, Approvers, Registered};
-use super::rate::Rate;
-use super::record;
-use super::standing::{BoundRef, Granted, Standing};
-use super::waiting::Table;
+use super::approver::{Approver, ApproverGuard, Approvers};
+use super::grant_index::{ApprovalBindingRef, CoveringGrant, GrantIndex};
+use super::journaling;
+use super::rate_limit::ApprovalRateLimit;
+use super::waiters::WaiterTable;
 
-/// How often to look whether another process has decided something. Commands reach a gateway that
-/// lives through its control socket; this is for those that cannot.
+/// How often to check whether another process decided something. Commands reach a running gateway
+/// through its control socket; this check covers those that cannot.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The one port for all who ask and all who answer.
-pub struct Broker {
-    pub(super) store: Arc<dyn Decisions>,
-    standing: ArcSwap<Standing>,
-    pub(super) table: Table,
+/// Finds grants, obtains approvals and decides pending calls.
+pub struct ApprovalBroker {
+    pub(super) store: Arc<dyn DecisionStore>,
+    grant_index: ArcSwap<GrantIndex>,
+    pub(super) waiters: WaiterTable,
     pub(super) approvers: Approvers,
-    pub(super) rate: Rate,
-    /// Whoever keeps a row or takes one back does it alone, so that nobody waits for a row that is
-    /// being taken back.
-    pub(super) enrolling: Mutex<()>,
-    /// Grants are read and taken over by one at a time: what was read later is what counts later.
-    refreshing: Mutex<()>,
+    pub(super) rate_limit: ApprovalRateLimit,
+    /// Held while a row is stored or withdrawn, so that no call waits for a row that is being
+    /// withdrawn.
+    pub(super) enqueue_lock: Mutex<()>,
+    /// Held while grants are read and stored, so that a later read replaces an earlier one.
+    refresh_lock: Mutex<()>,
     version: watch::Sender<u64>,
     journal: OnceLock<Arc<Journal>>,
     pub(super) me: Weak<Self>,
 }
 
-impl Broker {
-    /// A broker over what was decided before. As long as it lives it follows what others decide.
-    pub async fn load(store: Arc<dyn Decisions>) -> Result<Arc<Self>, StoreError> {
-        let seen = store.changes().await?;
-        let standing = store.grants().await?.into_iter().collect::<Standing>();
+impl ApprovalBroker {
+    /// Loads a broker from the store. While it lives, it follows what other processes decide.
+    pub async fn load(store: Arc<dyn DecisionStore>) -> Result<Arc<Self>, StoreError> {
+        let seen = store.change_counter().await?;
+        let standing = store.grants().await?.into_iter().collect::<GrantIndex>();
         let broker = Arc::new_cyclic(|me| Self {
             store,
-            standing: ArcSwap::from_pointee(standing),
-            table: Table::default(),
+            grant_index: ArcSwap::from_pointee(standing),
+            waiters: WaiterTable::default(),
             approvers: Approvers::default(),
-            rate: Rate::default(),
-            enrolling: Mutex::default(),
-            refreshing: Mutex::default(),
+            rate_limit: ApprovalRateLimit::default(),
+            enqueue_lock: Mutex::default(),
+            refresh_lock: Mutex::default(),
             version: watch::Sender::new(0),
             journal: OnceLock::new(),
             me: me.clone(),
@@ -58,143 +59,145 @@ impl Broker {
         Ok(broker)
     }
 
-    /// Has what people decide while nobody waits for it written into this journal. To be said once.
-    pub fn record_in(&self, journal: Arc<Journal>) {
+    /// Sets the journal for decisions that no call waits for. Only the first call has an effect.
+    pub fn set_journal(&self, journal: Arc<Journal>) {
         let _ = self.journal.set(journal);
     }
 
-    /// The grant for good that covers a call, if there is one. A grant for a whole server covers
-    /// the tools whose definitions were pinned before it was given: `pinned_at` is as the store has
-    /// it.
-    pub fn granted<'a>(
+    /// Returns the lasting grant that covers a call, if there is one. A grant for a whole server
+    /// covers the tools whose definitions were pinned before the grant was given; `pinned_at` is
+    /// the time in the store.
+    pub fn find_grant<'a>(
         &self,
-        bound: impl Into<BoundRef<'a>>,
+        bound: impl Into<ApprovalBindingRef<'a>>,
         pinned_at: Option<SystemTime>,
-    ) -> Option<Granted> {
-        self.standing.load().granted(bound.into(), pinned_at)
+    ) -> Option<CoveringGrant> {
+        self.grant_index.load().find(bound.into(), pinned_at)
     }
 
-    /// Uses up a one-time grant for exactly this call, exactly once, and says which. Costs nothing
-    /// where there is none.
+    /// Uses up a one-time grant for exactly this call and returns its id. Costs nothing if there is
+    /// none.
     pub async fn spend(
         &self,
-        bound: &Bound,
+        bound: &ApprovalBinding,
         arguments: &Digest,
     ) -> Result<Option<String>, StoreError> {
-        match self.standing.load().knows_of_one(bound, arguments) {
+        match self.grant_index.load().may_have_once(bound, arguments) {
             true => self.spend_stored(bound, arguments).await,
             false => Ok(None),
         }
     }
 
-    /// The same, whatever is known here: another process may have approved the call just now.
+    /// Like `spend`, but always asks the store: another process may just have approved the call.
     pub(super) async fn spend_stored(
         &self,
-        bound: &Bound,
+        bound: &ApprovalBinding,
         arguments: &Digest,
     ) -> Result<Option<String>, StoreError> {
-        let spent = self.store.spend(bound, arguments).await?;
+        let spent = self.store.consume_once_grant(bound, arguments).await?;
         if spent.is_some() {
             self.refresh().await;
         }
         Ok(spent)
     }
 
-    /// The calls that wait for a decision, oldest first.
+    /// Returns the pending calls, oldest first.
     pub async fn list(&self) -> Result<Vec<PendingCall>, StoreError> {
-        self.store.pending().await
+        self.store.pending_calls().await
     }
 
-    /// One of them.
+    /// Returns one pending call.
     pub async fn show(&self, id: &str) -> Result<Option<PendingCall>, StoreError> {
         Ok(self.list().await?.into_iter().find(|call| call.id == id))
     }
 
-    /// Decides about a call that waits, exactly once: `None` if there is none of this id, it is
-    /// expired, or it was decided before. Whoever waits for it goes on at once.
+    /// Decides a pending call, exactly once. Returns `None` if no call has this id, or if it
+    /// expired or was decided before. Calls that wait for the decision continue at once.
     pub async fn settle(
         &self,
         id: &str,
-        choice: Choice,
+        choice: ApprovalChoice,
         by: &str,
-    ) -> Result<Option<Settled>, StoreError> {
-        let Some(settled) = self.store.settle(id, choice, by).await? else { return Ok(None) };
+    ) -> Result<Option<SettledCall>, StoreError> {
+        let Some(settled) = self.store.decide_pending(id, choice, by).await? else {
+            return Ok(None);
+        };
         self.refresh().await;
-        if let Some(journal) = self.journal.get().filter(|_| !self.table.has(id)) {
-            record::settled(journal, &settled, by).await;
+        if let Some(journal) = self.journal.get().filter(|_| !self.waiters.has(id)) {
+            journaling::record_settled(journal, &settled, by).await;
         }
-        self.table.decide(id, Verdict { choice, by: by.to_owned() });
+        self.waiters.decide(id, ApprovalDecision { choice, by: by.to_owned() });
         Ok(Some(settled))
     }
 
-    /// What was decided about a call, as long as that is remembered.
-    pub async fn verdict(&self, id: &str) -> Result<Option<Verdict>, StoreError> {
-        self.store.verdict(id).await
+    /// Returns the decision about a call while the store still has it.
+    pub async fn verdict(&self, id: &str) -> Result<Option<ApprovalDecision>, StoreError> {
+        self.store.approval_decision(id).await
     }
 
-    /// The grants that hold, newest first.
+    /// Returns the valid grants, newest first.
     pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
         self.store.grants().await
     }
 
-    /// Takes grants back, and says how many. From then on they cover nothing.
-    pub async fn revoke(&self, which: &Which, by: &str) -> Result<u64, StoreError> {
+    /// Revokes grants and returns how many.
+    pub async fn revoke(&self, which: &GrantSelector, by: &str) -> Result<u64, StoreError> {
         let revoked = self.store.revoke_grants(which).await?;
         self.refresh().await;
         if let Some(journal) = self.journal.get().filter(|_| revoked > 0) {
-            record::revoked(journal, which, revoked, by).await;
+            journaling::record_revoked(journal, which, revoked, by).await;
         }
         Ok(revoked)
     }
 
-    /// A number that changes whenever there is something new to list.
+    /// Returns a number that changes whenever the list of pending calls or grants changes.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
 
-    /// Has a face asked directly about every call the operator is asked about, as long as what is
-    /// given back lives.
-    pub fn register(&self, approver: Arc<dyn Approver>) -> Registered {
+    /// Registers an approver. It is asked about every call the operator has to decide, until the
+    /// returned guard is dropped.
+    pub fn register(&self, approver: Arc<dyn Approver>) -> ApproverGuard {
         self.approvers.register(approver)
     }
 
-    /// Another process has changed something, or may have: takes it over now.
-    pub async fn renew(&self) {
+    /// Loads what another process may have changed.
+    pub async fn reload(&self) {
         self.refresh().await;
-        for id in self.table.ids() {
-            match self.store.verdict(&id).await {
-                Ok(Some(verdict)) => self.table.decide(&id, verdict),
+        for id in self.waiters.ids() {
+            match self.store.approval_decision(&id).await {
+                Ok(Some(verdict)) => self.waiters.decide(&id, verdict),
                 Ok(None) => {}
                 Err(error) => unreadable(&error),
             }
         }
     }
 
-    /// Reads the grants anew. Where that fails nothing is granted until it succeeds: what was
-    /// revoked must not hold because a disk is full.
+    /// Reads the grants again. If that fails, no grant is valid until a read succeeds: a revoked
+    /// grant must not stay valid because a disk is full.
     async fn refresh(&self) {
-        let _alone = self.refreshing.lock().await;
+        let _alone = self.refresh_lock.lock().await;
         let standing = match self.store.grants().await {
             Ok(grants) => grants.into_iter().collect(),
             Err(error) => {
                 unreadable(&error);
-                Standing::unknown()
+                GrantIndex::unknown()
             }
         };
-        self.standing.store(Arc::new(standing));
-        self.changed();
+        self.grant_index.store(Arc::new(standing));
+        self.notify_changed();
     }
 
-    pub(super) fn changed(&self) {
+    pub(super) fn notify_changed(&self) {
         self.version.send_modify(|version| *version = version.wrapping_add(1));
     }
 
-    /// Looks whether somebody else has changed something; what it saw then.
-    async fn look(&self, seen: u64) -> u64 {
-        let stale = self.standing.load().is_unknown();
-        match self.store.changes().await {
+    /// Loads changes of other processes, if there are any, and returns the change counter.
+    async fn poll_changes(&self, seen: u64) -> u64 {
+        let stale = self.grant_index.load().is_unknown();
+        match self.store.change_counter().await {
             Ok(now) if now != seen || stale => {
-                self.renew().await;
+                self.reload().await;
                 now
             }
             Ok(_) => seen,
@@ -206,14 +209,14 @@ impl Broker {
     }
 }
 
-async fn follow(broker: Weak<Broker>, mut seen: u64) {
+async fn follow(broker: Weak<ApprovalBroker>, mut seen: u64) {
     loop {
         tokio::time::sleep(LOOK).await;
         let Some(broker) = broker.upgrade() else { return };
-        seen = broker.look(seen).await;
+        seen = broker.poll_changes(seen).await;
     }
 }
 
 fn unreadable(error: &StoreError) {
-    tracing::warn!(target: "toolgate::gate", "failed to {error}");
+    tracing::warn!(target: "toolgate::gate", "cannot read approvals: {error}");
 }

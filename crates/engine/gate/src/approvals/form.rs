@@ -1,55 +1,55 @@
-//! The form a person is asked with through the caller's client, and how an answer to it is read.
+//! The approval form shown by the caller's client, and how its answer is read.
 //!
-//! No choice is preselected, and only one of those offered approves: a client that accepts a form
-//! without filling it in has declined it.
+//! No choice is preselected, and only one of the offered choices approves. A client that accepts
+//! the form without filling it in has declined it.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_model::{CapabilityKind, visible};
-use toolgate_session::{Answer, AskKind, Interactor, Question};
-use toolgate_store::{Choice, PendingCall};
-use toolgate_wire::{Frame, Limits, build, method, scan, string};
+use toolgate_model::{CapabilityKind, escape_invisible};
+use toolgate_session::{Answer, Interactor, Question, QuestionKind};
+use toolgate_store::{ApprovalChoice, PendingCall};
+use toolgate_wire::{Frame, MessageLimits, build, method, scan, string};
 
-use super::shown;
+use super::display;
 
-/// The longest question. A person who is to read the whole cannot read more, and clients need not
-/// take more; whoever runs the gateway can look at it with other means.
+/// The longest question, in bytes. A person cannot review more in a form, and clients need not
+/// accept more. The operator can review longer calls by other means.
 const LONGEST: usize = 64 * 1024;
 
-/// What the choices are called.
-const CHOICES: [(&str, Choice); 4] = [
-    ("once", Choice::Once),
-    ("always this tool", Choice::Tool),
-    ("always this server", Choice::Server),
-    ("deny", Choice::Deny),
+/// The labels of the choices.
+const CHOICES: [(&str, ApprovalChoice); 4] = [
+    ("once", ApprovalChoice::Once),
+    ("always this tool", ApprovalChoice::Tool),
+    ("always this server", ApprovalChoice::Server),
+    ("deny", ApprovalChoice::Deny),
 ];
 
-/// What came of a form.
+/// The outcome of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reply {
-    /// A choice was made, or the form was declined.
-    Chose(Choice),
-    /// The form was put away without an answer.
+pub(super) enum FormOutcome {
+    /// The user made a choice or declined the form.
+    Chose(ApprovalChoice),
+    /// The user closed the form without an answer.
     Cancelled,
-    /// The client cannot show it.
-    Unable,
+    /// The client cannot show the form.
+    Unsupported,
 }
 
-/// Whether a client says it can show forms.
+/// Returns true if the client declares that it shows forms.
 pub(super) fn can_show(port: &dyn Interactor) -> bool {
     let capabilities = port.capabilities();
     let object = |raw: &[u8], key: &str| {
         let at = scan::member(raw, key)?;
-        at.of(raw).starts_with(b"{").then_some(at)
+        at.slice(raw).starts_with(b"{").then_some(at)
     };
     let Some(at) = object(&capabilities, "elicitation") else { return false };
-    let modes = at.of(&capabilities);
-    // An empty declaration is that of the revision which knew forms only.
+    let modes = at.slice(&capabilities);
+    // An empty declaration comes from the revision that only knew forms.
     object(modes, "form").is_some() || object(modes, "url").is_none()
 }
 
-/// The question about a call; none if it would be too long to be asked whole.
+/// Returns the question about a call, or `None` if it is too long to show whole.
 pub(super) fn question(call: &PendingCall, key: String) -> Option<Question> {
     let message = message(call);
     if message.len() > LONGEST {
@@ -66,14 +66,14 @@ pub(super) fn question(call: &PendingCall, key: String) -> Option<Question> {
     );
     let request =
         build::request("\"approval\"", method::ELICITATION_CREATE, Some(params.as_bytes()));
-    let frame = Frame::parse(request, &Limits::default()).ok()?;
-    let server = call.bound.tool.server.clone();
-    Some(Question { server, kind: AskKind::Form, key: Some(key), frame })
+    let frame = Frame::parse(request, &MessageLimits::default()).ok()?;
+    let server = call.binding.tool.server.clone();
+    Some(Question { server, kind: QuestionKind::Form, key: Some(key), frame })
 }
 
-/// Everything there is to know about a call, in words.
+/// Describes the call in full.
 fn message(call: &PendingCall) -> String {
-    let bound = &call.bound;
+    let bound = &call.binding;
     let (what, title) = match bound.tool.kind {
         CapabilityKind::Tool => ("tool call", "Tool"),
         CapabilityKind::Prompt => ("prompt", "Prompt"),
@@ -83,37 +83,37 @@ fn message(call: &PendingCall) -> String {
     format!(
         "A {what} waits for your decision.\n\nServer: {}\n{title}: {}\nClient: {} (caller {})\n\
          Why you are asked: {}\n\nArguments, complete:\n{}",
-        visible(bound.tool.server.as_str()),
-        visible(&bound.tool.name),
-        visible(&bound.client),
-        visible(&bound.caller),
-        visible(&call.because),
-        shown::params(&call.arguments, &call.other_params),
+        escape_invisible(bound.tool.server.as_str()),
+        escape_invisible(&bound.tool.name),
+        escape_invisible(&bound.client),
+        escape_invisible(&bound.caller),
+        escape_invisible(&call.because),
+        display::format_params(&call.arguments, &call.other_params),
     )
 }
 
-/// Asks, and reads the answer.
-pub(super) async fn ask(port: &Arc<dyn Interactor>, question: Question) -> Reply {
-    // Together with nothing else: it is put to the client at once.
+/// Shows the form and reads the answer.
+pub(super) async fn ask(port: &Arc<dyn Interactor>, question: Question) -> FormOutcome {
+    // As a round of its own, so the client gets it at once.
     let answers = port.ask_all(vec![question]).await;
     match answers.into_iter().next() {
         Some(Answer::Result(result)) => read(&result),
-        _ => Reply::Unable,
+        _ => FormOutcome::Unsupported,
     }
 }
 
-fn read(result: &Bytes) -> Reply {
-    match scan::text(result, "action").as_deref() {
-        Some("accept") => Reply::Chose(chosen(result).unwrap_or(Choice::Deny)),
-        Some("cancel") => Reply::Cancelled,
-        // Whatever is no acceptance is none.
-        _ => Reply::Chose(Choice::Deny),
+fn read(result: &Bytes) -> FormOutcome {
+    match scan::member_text(result, "action").as_deref() {
+        Some("accept") => FormOutcome::Chose(parse_choice(result).unwrap_or(ApprovalChoice::Deny)),
+        Some("cancel") => FormOutcome::Cancelled,
+        // Anything that is not an acceptance is a denial.
+        _ => FormOutcome::Chose(ApprovalChoice::Deny),
     }
 }
 
-fn chosen(result: &[u8]) -> Option<Choice> {
-    let content = scan::member(result, "content")?.of(result);
-    let label = scan::text(content, "choice")?;
+fn parse_choice(result: &[u8]) -> Option<ApprovalChoice> {
+    let content = scan::member(result, "content")?.slice(result);
+    let label = scan::member_text(content, "choice")?;
     CHOICES.into_iter().find(|(known, _)| *known == label).map(|(_, choice)| choice)
 }
 
@@ -121,7 +121,7 @@ fn chosen(result: &[u8]) -> Option<Choice> {
 mod tests {
     use super::*;
 
-    fn reply(text: &'static str) -> Reply {
+    fn reply(text: &'static str) -> FormOutcome {
         read(&Bytes::from_static(text.as_bytes()))
     }
 
@@ -129,7 +129,7 @@ mod tests {
     fn only_an_offered_choice_approves() {
         for (label, choice) in CHOICES {
             let text = format!(r#"{{"action":"accept","content":{{"choice":"{label}"}}}}"#);
-            assert_eq!(read(&text.into()), Reply::Chose(choice));
+            assert_eq!(read(&text.into()), FormOutcome::Chose(choice));
         }
         for text in [
             r#"{"action":"accept"}"#,
@@ -144,8 +144,11 @@ mod tests {
             r#"{"action":"yes"}"#,
             "[]",
         ] {
-            assert_eq!(reply(text), Reply::Chose(Choice::Deny), "{text}");
+            assert_eq!(reply(text), FormOutcome::Chose(ApprovalChoice::Deny), "{text}");
         }
-        assert_eq!(reply(r#"{"action":"cancel","content":{"choice":"once"}}"#), Reply::Cancelled);
+        assert_eq!(
+            reply(r#"{"action":"cancel","content":{"choice":"once"}}"#),
+            FormOutcome::Cancelled
+        );
     }
 }

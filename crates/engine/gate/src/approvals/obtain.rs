@@ -1,4 +1,4 @@
-//! How a decision about one call is obtained: kept, asked for, waited for.
+//! Obtains a decision about one call: stores the question, asks, and waits.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -6,176 +6,189 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use toolgate_model::{Digest, Via};
+use toolgate_model::{ApprovalChannel, Digest};
 use toolgate_session::Interactor;
-use toolgate_store::{Bound, Choice, Kept, PendingCall, Room, StoreError, Verdict};
+use toolgate_store::{
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, KeepPendingOutcome, PendingCall,
+    PendingLimits, StoreError,
+};
 use toolgate_wire::Era;
 
-use super::Broker;
-use super::form::{self, Reply};
-use super::rate::ASKS;
-use super::waiting::Seat;
+use super::ApprovalBroker;
+use super::form::{self, FormOutcome};
+use super::rate_limit::ASKS;
+use super::waiters::ApprovalWaiter;
 
-/// How many calls may wait for a decision.
-const ROOM: Room = Room { per_caller: 100, in_all: 1000 };
+/// The most calls that may wait for a decision.
+const ROOM: PendingLimits = PendingLimits { per_caller: 100, in_all: 1000 };
 
 const EXPIRED: &str =
-    "the answer came when the question had expired; repeat the call to be asked anew";
+    "the answer came after the question had expired; repeat the call to be asked again";
 
-/// A call somebody is to be asked about.
-pub struct Ask<'a> {
-    /// What an approval of it is bound to.
-    pub bound: Bound,
-    /// Its arguments, whole and raw, as they would be sent.
+/// A call that needs approval.
+pub struct CallApprovalRequest<'a> {
+    /// What the approval is bound to.
+    pub bound: ApprovalBinding,
+    /// The raw arguments as they would be sent.
     pub arguments: Bytes,
-    /// The members of `params` beside them that would reach the server, as an object, raw; empty if
-    /// there are none.
+    /// The other members of `params` that would reach the server, as a raw object; empty if there
+    /// are none.
     pub other_params: Bytes,
-    /// The digest of both, by [`params_digest`](super::params_digest).
+    /// The digest of both, from [`params_digest`](super::params_digest).
     pub arguments_digest: Digest,
-    /// Why somebody is asked.
+    /// Why approval is needed.
     pub because: String,
     /// Who is asked.
-    pub via: Via,
-    /// Whoever stands behind the call.
+    pub via: ApprovalChannel,
+    /// The interactor of the caller.
     pub port: &'a Arc<dyn Interactor>,
-    /// How the caller's client is asked: a modern one leaves and comes back with the answer, so it
-    /// need not hurry.
+    /// The era of the caller's client. A modern client leaves and returns with the answer, so it
+    /// may take as long as the question is valid.
     pub era: Era,
     /// How long the call waits.
     pub wait: Duration,
-    /// How long it can be approved.
+    /// How long the question can be answered.
     pub expiry: Duration,
 }
 
-/// What came of asking.
+/// The outcome of asking for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Obtained {
-    /// The call may be made, once, now.
+pub enum CallApprovalOutcome {
+    /// The call may be made now, once.
     Approved {
-        /// Who said so, and where.
+        /// Who approved it, and where.
         by: String,
         /// The id of the question, or of the one-time grant that was used up.
         id: String,
-        /// What was chosen.
-        choice: Choice,
+        /// The choice that was made.
+        choice: ApprovalChoice,
     },
-    /// It may not.
+    /// The call was denied.
     Denied {
-        /// Who said so, and where.
+        /// Who denied it, and where.
         by: String,
         /// The id of the question.
         id: String,
     },
-    /// Nobody has answered in time. The question stays open: once it is approved, the same call
-    /// passes.
+    /// The question was not answered in time. It stays open: once approved, the same call passes
+    /// when repeated.
     Waiting {
         /// The id of the question.
         id: String,
     },
-    /// The person who was asked put the question away: the call is over.
+    /// The user dismissed the question, which ends the call.
     Cancelled,
-    /// Nobody can be asked now, and why.
+    /// Approval cannot be requested now; the text says why.
     Refused(String),
 }
 
-impl Broker {
-    /// Obtains a decision about a call. Dropping the future takes the question back, unless it was
-    /// answered already.
-    pub async fn obtain(&self, ask: Ask<'_>) -> Obtained {
-        match self.obtained(&ask).await {
+impl ApprovalBroker {
+    /// Obtains a decision about a call. Dropping the future withdraws the question unless it was
+    /// answered.
+    pub async fn obtain(&self, ask: CallApprovalRequest<'_>) -> CallApprovalOutcome {
+        match self.try_obtain(&ask).await {
             Ok(obtained) => obtained,
             Err(error) => {
-                tracing::warn!(target: "toolgate::gate", "failed to {error}");
-                Obtained::Refused(format!("approvals cannot be asked for: failed to {error}"))
+                tracing::warn!(target: "toolgate::gate", "cannot ask for approval: {error}");
+                CallApprovalOutcome::Refused(format!("cannot ask for approval: {error}"))
             }
         }
     }
 
-    async fn obtained(&self, ask: &Ask<'_>) -> Result<Obtained, StoreError> {
+    async fn try_obtain(
+        &self,
+        ask: &CallApprovalRequest<'_>,
+    ) -> Result<CallApprovalOutcome, StoreError> {
         let begun = Instant::now();
         loop {
             if let Some(id) = self.spend_stored(&ask.bound, &ask.arguments_digest).await? {
                 let by = "an approval given before".to_owned();
-                return Ok(Obtained::Approved { by, id, choice: Choice::Once });
+                return Ok(CallApprovalOutcome::Approved { by, id, choice: ApprovalChoice::Once });
             }
-            let mut waiting = match self.enrol(ask).await? {
+            let mut waiting = match self.enqueue(ask).await? {
                 Ok(waiting) => waiting,
-                Err(refused) => return Ok(Obtained::Refused(refused)),
+                Err(refused) => return Ok(CallApprovalOutcome::Refused(refused)),
             };
             let id = waiting.call.id.clone();
             let verdict = match self.answer(ask, &mut waiting, begun).await? {
-                Outcome::Decided(verdict) => verdict,
-                Outcome::Cancelled => return Ok(Obtained::Cancelled),
-                Outcome::Expired => return Ok(Obtained::Refused(EXPIRED.to_owned())),
-                Outcome::Unanswered => {
-                    self.table.stay(&id);
-                    return Ok(Obtained::Waiting { id });
+                ApprovalAnswer::Decided(verdict) => verdict,
+                ApprovalAnswer::Cancelled => return Ok(CallApprovalOutcome::Cancelled),
+                ApprovalAnswer::Expired => {
+                    return Ok(CallApprovalOutcome::Refused(EXPIRED.to_owned()));
+                }
+                ApprovalAnswer::Unanswered => {
+                    self.waiters.keep_open(&id);
+                    return Ok(CallApprovalOutcome::Waiting { id });
                 }
             };
-            let Verdict { choice, by } = verdict;
+            let ApprovalDecision { choice, by } = verdict;
             match choice {
-                Choice::Deny => return Ok(Obtained::Denied { by, id }),
-                Choice::Tool | Choice::Server => return Ok(Obtained::Approved { by, id, choice }),
-                Choice::Once => {}
+                ApprovalChoice::Deny => return Ok(CallApprovalOutcome::Denied { by, id }),
+                ApprovalChoice::Tool | ApprovalChoice::Server => {
+                    return Ok(CallApprovalOutcome::Approved { by, id, choice });
+                }
+                ApprovalChoice::Once => {}
             }
-            // Of identical calls that waited together one was approved: whoever uses it up first.
+            // Of identical calls that waited together, only the first to use up the grant passes.
             let spent = self.spend_stored(&ask.bound, &ask.arguments_digest).await?;
             if spent.is_some() {
-                return Ok(Obtained::Approved { by, id, choice });
+                return Ok(CallApprovalOutcome::Approved { by, id, choice });
             }
         }
     }
 
-    /// Keeps the call where everybody who may decide finds it, and waits for it.
-    async fn enrol(&self, ask: &Ask<'_>) -> Result<Result<Waiting, String>, StoreError> {
+    /// Stores the call where every approver finds it, and starts to wait for its decision.
+    async fn enqueue(
+        &self,
+        ask: &CallApprovalRequest<'_>,
+    ) -> Result<Result<PendingCallGuard, String>, StoreError> {
         let caller = &ask.bound.caller;
         let mut call = pending(ask)?;
-        let _alone = self.enrolling.lock().await;
-        if !self.rate.admit(caller) {
+        let _alone = self.enqueue_lock.lock().await;
+        if !self.rate_limit.admit(caller) {
             return Ok(Err(format!("more than {ASKS} approvals were asked for within a minute")));
         }
         let stays = match self.store.keep_pending(&call, ROOM).await? {
-            Kept::New => false,
-            Kept::Joined(earlier) => {
-                self.rate.give_back(caller);
+            KeepPendingOutcome::New => false,
+            KeepPendingOutcome::Joined(earlier) => {
+                self.rate_limit.give_back(caller);
                 call = *earlier;
                 true
             }
-            Kept::CallerFull => {
+            KeepPendingOutcome::CallerFull => {
                 let most = ROOM.per_caller;
-                return Ok(Err(format!("{most} calls of this caller wait for approval already")));
+                return Ok(Err(format!("{most} calls of this caller already wait for approval")));
             }
-            Kept::Full => {
-                return Ok(Err(format!("{} calls wait for approval already", ROOM.in_all)));
+            KeepPendingOutcome::Full => {
+                return Ok(Err(format!("{} calls already wait for approval", ROOM.in_all)));
             }
         };
-        let (Some(seat), Some(broker)) = (self.table.enter(&call.id, stays), self.me.upgrade())
+        let (Some(waiter), Some(broker)) = (self.waiters.enter(&call.id, stays), self.me.upgrade())
         else {
             return Ok(Err("too many identical calls wait for the same approval".to_owned()));
         };
-        let waiting = Waiting { broker, call, seat };
-        // It may have been decided between the two lines above, by somebody who looked at the list.
-        if let Some(verdict) = self.store.verdict(&waiting.call.id).await? {
-            self.table.decide(&waiting.call.id, verdict);
+        let waiting = PendingCallGuard { broker, call, waiter };
+        // An approver that read the list may have decided it since it was stored.
+        if let Some(verdict) = self.store.approval_decision(&waiting.call.id).await? {
+            self.waiters.decide(&waiting.call.id, verdict);
         }
-        self.changed();
+        self.notify_changed();
         Ok(Ok(waiting))
     }
 
-    /// Asks and waits, whichever answer comes first.
+    /// Asks every channel and returns the first answer.
     async fn answer(
         &self,
-        ask: &Ask<'_>,
-        waiting: &mut Waiting,
+        ask: &CallApprovalRequest<'_>,
+        waiting: &mut PendingCallGuard,
         begun: Instant,
-    ) -> Result<Outcome, StoreError> {
-        let Waiting { call, seat: Seat { verdict, turn }, .. } = waiting;
+    ) -> Result<ApprovalAnswer, StoreError> {
+        let PendingCallGuard { call, waiter: ApprovalWaiter { verdict, turn }, .. } = waiting;
         let key = format!("approval-{}", fresh_key()?);
-        let question = (ask.via == Via::Elicitation && form::can_show(&**ask.port))
+        let question = (ask.via == ApprovalChannel::Elicitation && form::can_show(&**ask.port))
             .then(|| form::question(call, key))
             .flatten();
-        let mut form = std::pin::pin!(shown(ask.port, question.clone()));
+        let mut form = std::pin::pin!(show_form(ask.port, question.clone()));
         let mut faces = std::pin::pin!(self.approvers.decide(call));
         let (mut has_form, mut turn_taken) = (question.is_some(), None);
         loop {
@@ -186,64 +199,75 @@ impl Broker {
             tokio::select! {
                 biased;
                 decided = decision(verdict) => {
-                    return Ok(decided.map_or(Outcome::Unanswered, Outcome::Decided));
+                    return Ok(decided.map_or(ApprovalAnswer::Unanswered, ApprovalAnswer::Decided));
                 }
                 taken = turn.clone().acquire_owned(), if has_form && turn_taken.is_none() => {
                     turn_taken = taken.ok();
                     has_form = turn_taken.is_some();
                 }
                 reply = &mut form, if has_form && turn_taken.is_some() => match reply {
-                    Reply::Chose(choice) => {
+                    FormOutcome::Chose(choice) => {
                         let by = format!("the client {}, by a form", ask.bound.client);
-                        return self.chosen(&call.id, choice, &by).await;
+                        return self.settle_choice(&call.id, choice, &by).await;
                     }
-                    Reply::Cancelled => return Ok(Outcome::Cancelled),
-                    Reply::Unable => (has_form, turn_taken) = (false, None),
+                    FormOutcome::Cancelled => return Ok(ApprovalAnswer::Cancelled),
+                    FormOutcome::Unsupported => (has_form, turn_taken) = (false, None),
                 },
                 (choice, by) = &mut faces, if !has_form => {
-                    return self.chosen(&call.id, choice, &by).await;
+                    return self.settle_choice(&call.id, choice, &by).await;
                 }
-                () = sleep_until(begun + patience) => return Ok(Outcome::Unanswered),
+                () = sleep_until(begun + patience) => return Ok(ApprovalAnswer::Unanswered),
             }
         }
     }
 
-    /// Somebody answered us. If another was quicker, what he said counts.
-    async fn chosen(&self, id: &str, choice: Choice, by: &str) -> Result<Outcome, StoreError> {
-        let by = toolgate_model::visible(by);
+    /// Stores an answer. If another approver answered first, that answer counts.
+    async fn settle_choice(
+        &self,
+        id: &str,
+        choice: ApprovalChoice,
+        by: &str,
+    ) -> Result<ApprovalAnswer, StoreError> {
+        let by = toolgate_model::escape_invisible(by);
         if self.settle(id, choice, &by).await?.is_some() {
-            return Ok(Outcome::Decided(Verdict { choice, by }));
+            return Ok(ApprovalAnswer::Decided(ApprovalDecision { choice, by }));
         }
-        let earlier = self.store.verdict(id).await?;
-        Ok(earlier.map_or(Outcome::Expired, Outcome::Decided))
+        let earlier = self.store.approval_decision(id).await?;
+        Ok(earlier.map_or(ApprovalAnswer::Expired, ApprovalAnswer::Decided))
     }
 }
 
-enum Outcome {
-    Decided(Verdict),
+/// How waiting for an answer ended.
+enum ApprovalAnswer {
+    Decided(ApprovalDecision),
     Cancelled,
     Expired,
     Unanswered,
 }
 
-/// Waits for a decision. None comes only if nobody could bring one any more, and as long as we wait
-/// somebody can.
-async fn decision(verdict: &mut watch::Receiver<Option<Verdict>>) -> Option<Verdict> {
+/// Waits for a decision. `None` means that none can arrive any more, which cannot happen while the
+/// call waits.
+async fn decision(
+    verdict: &mut watch::Receiver<Option<ApprovalDecision>>,
+) -> Option<ApprovalDecision> {
     verdict.wait_for(Option::is_some).await.ok().and_then(|decided| decided.clone())
 }
 
-async fn shown(port: &Arc<dyn Interactor>, question: Option<toolgate_session::Question>) -> Reply {
+async fn show_form(
+    port: &Arc<dyn Interactor>,
+    question: Option<toolgate_session::Question>,
+) -> FormOutcome {
     match question {
         Some(question) => form::ask(port, question).await,
-        None => Reply::Unable,
+        None => FormOutcome::Unsupported,
     }
 }
 
-fn pending(ask: &Ask<'_>) -> Result<PendingCall, StoreError> {
+fn pending(ask: &CallApprovalRequest<'_>) -> Result<PendingCall, StoreError> {
     let asked_at = SystemTime::now();
     Ok(PendingCall {
         id: fresh_key()?,
-        bound: ask.bound.clone(),
+        binding: ask.bound.clone(),
         arguments: ask.arguments.clone(),
         other_params: ask.other_params.clone(),
         arguments_digest: ask.arguments_digest,
@@ -254,19 +278,20 @@ fn pending(ask: &Ask<'_>) -> Result<PendingCall, StoreError> {
 }
 
 fn fresh_key() -> Result<String, StoreError> {
-    toolgate_store::fresh_id()
+    toolgate_store::generate_id()
 }
 
-/// A call that waits. Dropped before it was decided, it is taken back: its caller is gone.
-struct Waiting {
-    broker: Arc<Broker>,
+/// A waiting call. Dropping it before the decision withdraws the question, because the caller is
+/// gone.
+struct PendingCallGuard {
+    broker: Arc<ApprovalBroker>,
     call: PendingCall,
-    seat: Seat,
+    waiter: ApprovalWaiter,
 }
 
-impl Drop for Waiting {
+impl Drop for PendingCallGuard {
     fn drop(&mut self) {
-        if !self.broker.table.leave(&self.call.id) {
+        if !self.broker.waiters.leave(&self.call.id) {
             return;
         }
         let (broker, id) = (self.broker.clone(), self.call.id.clone());
@@ -277,16 +302,18 @@ impl Drop for Waiting {
     }
 }
 
-impl Broker {
+impl ApprovalBroker {
     async fn withdraw(&self, id: &str) {
-        let _alone = self.enrolling.lock().await;
-        if self.table.has(id) {
-            return; // the same call came again meanwhile
+        let _alone = self.enqueue_lock.lock().await;
+        if self.waiters.has(id) {
+            return; // an identical call has arrived since
         }
-        match self.store.withdraw(id).await {
-            Ok(true) => self.changed(),
+        match self.store.withdraw_pending(id).await {
+            Ok(true) => self.notify_changed(),
             Ok(false) => {}
-            Err(error) => tracing::warn!(target: "toolgate::gate", "failed to {error}"),
+            Err(error) => {
+                tracing::warn!(target: "toolgate::gate", "cannot withdraw an approval: {error}")
+            }
         }
     }
 }

@@ -1,44 +1,44 @@
-//! Writing a result down: its text as a reader wants it, then all of it as the server sent it.
+//! Stores a result: first its text for readers, then all of it as the server sent it.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_store::{Draft, KeptResult, Results, Section};
-use toolgate_transport::refill::Refill;
-use toolgate_wire::large::{Aside, Unescape};
+use toolgate_store::{KeptResult, ResultSection, ResultStore, ResultWriter};
+use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_wire::large::{DetachedValues, JsonStringDecoder};
 use toolgate_wire::{Frame, Span};
 
-use super::survey::{Part, Survey};
+use super::layout::{ResultBlock, ResultLayout};
 
-/// The text of a result, everything that is no text in a word or two.
+/// The section with the text of a result. Other content is described in a few words.
 pub(super) const TEXT: &str = "text";
-/// The result object.
+/// The section with the raw result object.
 pub(super) const RAW: &str = "raw";
-/// Its structured output.
+/// The section with the structured output.
 pub(super) const STRUCTURED: &str = "structured";
 
 const CHUNK: usize = 64 << 10;
 
-/// The name of the section with the data of a block, by its number.
+/// Returns the name of the section with the data of a block.
 pub(super) fn part(number: usize) -> String {
     format!("part-{number}")
 }
 
-/// Keeps a result for its owner.
+/// Stores a result for its owner.
 pub(super) fn keep(
-    store: &dyn Results,
+    store: &dyn ResultStore,
     owner: &str,
     answer: &Frame,
-    survey: &Survey,
+    survey: &ResultLayout,
 ) -> io::Result<Arc<KeptResult>> {
     let mut draft = store.begin()?;
-    let aside = answer.aside();
+    let aside = answer.detached_values();
     write_text(&mut draft, aside, survey)?;
-    draft.section(section(TEXT, Some("text/plain"), 0, draft.len()));
+    draft.add_section(section(TEXT, Some("text/plain"), 0, draft.len()));
     let base = draft.len();
     copy(&mut draft, survey.result.clone(), aside)?;
-    draft.section(section(RAW, Some("application/json"), base, draft.len() - base));
+    draft.add_section(section(RAW, Some("application/json"), base, draft.len() - base));
     let place = |at: Span| {
         let before = survey.result.slice(..at.start());
         let own = survey.result.slice(at.start()..at.end());
@@ -46,36 +46,40 @@ pub(super) fn keep(
     };
     if let Some(at) = survey.structured {
         let (start, len) = place(at);
-        draft.section(section(STRUCTURED, Some("application/json"), start, len));
+        draft.add_section(section(STRUCTURED, Some("application/json"), start, len));
     }
-    for (number, it) in survey.parts.iter().enumerate() {
-        if let Part::Binary(binary) = it {
+    for (number, it) in survey.blocks.iter().enumerate() {
+        if let ResultBlock::Binary(binary) = it {
             let (start, len) = place(binary.data);
-            draft.section(section(&part(number), Some(&binary.mime), start, len));
+            draft.add_section(section(&part(number), Some(&binary.mime), start, len));
         }
     }
     store.keep(owner, draft)
 }
 
-fn section(name: &str, mime: Option<&str>, start: u64, len: u64) -> Section {
-    Section { name: name.to_owned(), mime: mime.map(str::to_owned), start, len }
+fn section(name: &str, mime: Option<&str>, start: u64, len: u64) -> ResultSection {
+    ResultSection { name: name.to_owned(), mime: mime.map(str::to_owned), start, len }
 }
 
-fn filled_len(text: &Bytes, aside: Option<&Arc<Aside>>) -> u64 {
-    aside.map_or(text.len() as u64, |aside| aside.filled_len(text))
+fn filled_len(text: &Bytes, aside: Option<&Arc<DetachedValues>>) -> u64 {
+    aside.map_or(text.len() as u64, |aside| aside.expanded_len(text))
 }
 
-/// The blocks one after another, each on a line of its own. Structured output is the text where
-/// there is no other.
-fn write_text(draft: &mut Draft, aside: Option<&Arc<Aside>>, survey: &Survey) -> io::Result<()> {
-    for (number, part) in survey.parts.iter().enumerate() {
+/// Writes the blocks one after another, each on its own line. Structured output is written if there
+/// is no text.
+fn write_text(
+    draft: &mut ResultWriter,
+    aside: Option<&Arc<DetachedValues>>,
+    survey: &ResultLayout,
+) -> io::Result<()> {
+    for (number, part) in survey.blocks.iter().enumerate() {
         if number > 0 {
             draft.write_all(b"\n")?;
         }
         match part {
-            Part::Text(at) => write_string(draft, at.of(&survey.result), aside)?,
-            Part::Binary(binary) => draft.write_all(binary.words.as_bytes())?,
-            Part::Other(other) => draft.write_all(other.words.as_bytes())?,
+            ResultBlock::Text(at) => write_string(draft, at.slice(&survey.result), aside)?,
+            ResultBlock::Binary(binary) => draft.write_all(binary.description.as_bytes())?,
+            ResultBlock::Other(other) => draft.write_all(other.description.as_bytes())?,
         }
     }
     match survey.structured.filter(|_| !survey.has_text()) {
@@ -89,11 +93,15 @@ fn write_text(draft: &mut Draft, aside: Option<&Arc<Aside>>, survey: &Survey) ->
     }
 }
 
-/// What a raw string says, wherever it lies.
-fn write_string(draft: &mut Draft, raw: &[u8], aside: Option<&Arc<Aside>>) -> io::Result<()> {
-    let mut reader = Unescape::default();
+/// Decodes and writes a raw string, detached or not.
+fn write_string(
+    draft: &mut ResultWriter,
+    raw: &[u8],
+    aside: Option<&Arc<DetachedValues>>,
+) -> io::Result<()> {
+    let mut reader = JsonStringDecoder::default();
     let mut text = Vec::new();
-    let hole = aside.and_then(|aside| Some((aside, aside.hole(raw)?)));
+    let hole = aside.and_then(|aside| Some((aside, aside.resolve_placeholder(raw)?)));
     match hole {
         None => reader.push(raw, &mut text),
         Some((aside, hole)) => {
@@ -102,7 +110,7 @@ fn write_string(draft: &mut Draft, raw: &[u8], aside: Option<&Arc<Aside>>) -> io
             while at < end {
                 let step = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
                 let piece = &mut chunk[..step];
-                aside.kept().read_at(at, piece)?;
+                aside.source().read_at(at, piece)?;
                 reader.push(piece, &mut text);
                 draft.write_all(&text)?;
                 text.clear();
@@ -114,11 +122,15 @@ fn write_string(draft: &mut Draft, raw: &[u8], aside: Option<&Arc<Aside>>) -> io
     draft.write_all(&text)
 }
 
-/// Raw JSON as it was sent.
-fn copy(draft: &mut Draft, raw: Bytes, aside: Option<&Arc<Aside>>) -> io::Result<()> {
-    let mut whole = Refill::default();
+/// Writes raw JSON as sent.
+fn copy(
+    draft: &mut ResultWriter,
+    raw: Bytes,
+    aside: Option<&Arc<DetachedValues>>,
+) -> io::Result<()> {
+    let mut whole = ChunkedMessage::default();
     whole.push(raw, aside);
-    while let Some(chunk) = whole.chunk()? {
+    while let Some(chunk) = whole.next_chunk()? {
         draft.write_all(&chunk)?;
     }
     Ok(())

@@ -1,20 +1,25 @@
-//! A stretch of what is kept, cut between characters.
+//! Reads a range of a kept result, cut at character boundaries.
 
 use std::io;
 
-use toolgate_store::{KeptResult, Section};
-use toolgate_wire::large::Kept as _;
+use toolgate_store::{KeptResult, ResultSection};
+use toolgate_wire::large::LargeMessageSource as _;
 
-/// A stretch of text, and where it lies in its section.
+/// A range of text and its position in the section.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct ResultPage {
     pub(super) text: String,
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-/// The bytes `from..to` of a section, without the characters they cut.
-pub(super) fn page(kept: &KeptResult, section: &Section, from: u64, to: u64) -> io::Result<Page> {
+/// Reads the bytes `from..to` of a section, without incomplete characters at either end.
+pub(super) fn page(
+    kept: &KeptResult,
+    section: &ResultSection,
+    from: u64,
+    to: u64,
+) -> io::Result<ResultPage> {
     let (from, to) = (from.min(section.len), to.min(section.len));
     let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or_default()];
     kept.read_at(section.start + from, &mut bytes)?;
@@ -22,7 +27,7 @@ pub(super) fn page(kept: &KeptResult, section: &Section, from: u64, to: u64) -> 
     let whole = &bytes[cut..];
     let whole = match std::str::from_utf8(whole) {
         Ok(text) => text.to_owned(),
-        // A character at the end that is not all there.
+        // An incomplete character at the end.
         Err(error) if error.error_len().is_none() => {
             String::from_utf8_lossy(&whole[..error.valid_up_to()]).into_owned()
         }
@@ -30,17 +35,17 @@ pub(super) fn page(kept: &KeptResult, section: &Section, from: u64, to: u64) -> 
     };
     let start = from + cut as u64;
     let end = (start + whole.len() as u64).min(section.len);
-    Ok(Page { text: whole, start, end })
+    Ok(ResultPage { text: whole, start, end })
 }
 
-/// Whether a byte goes on with a character.
+/// Returns true if a byte continues a UTF-8 character.
 fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-impl Page {
-    /// The same up to the end of its last line, if that is not far.
-    pub(super) fn up_to_line(mut self) -> Self {
+impl ResultPage {
+    /// Cuts the page at the end of its last complete line, if that is near.
+    pub(super) fn trim_to_line_end(mut self) -> Self {
         let room = self.text.len() / 8;
         if let Some(at) = self.text.rfind('\n').filter(|at| self.text.len() - at <= room) {
             self.text.truncate(at + 1);
@@ -49,8 +54,8 @@ impl Page {
         self
     }
 
-    /// The same from the beginning of its first line, if that is not far.
-    pub(super) fn since_line(mut self) -> Self {
+    /// Cuts the page at the start of its first complete line, if that is near.
+    pub(super) fn trim_to_line_start(mut self) -> Self {
         let room = self.text.len() / 8;
         if let Some(at) = self.text.find('\n').filter(|at| *at <= room) {
             self.text.drain(..=at);

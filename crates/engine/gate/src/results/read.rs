@@ -1,67 +1,69 @@
-//! Reading what was kept: a page, some lines, the places of a text, or the data of a block.
+//! Reads kept results: a page, lines, search matches, or the data of a block.
 
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_bridge::{self as bridge, Passage};
-use toolgate_store::{KeptResult, Section};
-use toolgate_wire::large::{Aside, Form, Hole, Kept as _, Token};
+use toolgate_bridge::{self as bridge, ResponseTranslation};
+use toolgate_store::{KeptResult, ResultSection};
+use toolgate_wire::large::{
+    DetachedValue, DetachedValueKind, DetachedValues, LargeMessageSource as _, PlaceholderToken,
+};
 use toolgate_wire::{Frame, Revision, build, code, method, string};
 
-use super::page::{Page, page};
-use super::query::{Query, Search};
-use super::search::{self, Found};
-use super::{META, PREFIX, gone, unreadable};
+use super::page::{ResultPage, page};
+use super::query::{ResultQuery, TextSearch};
+use super::search::{self, TextMatches};
+use super::{META, PREFIX, result_not_found, unreadable};
 use crate::present::own_frame;
-use crate::{Caller, Gate, Refusal};
+use crate::{Caller, Gate, GateError};
 
-/// How many places of a text are shown at once.
+/// The most matches shown at once.
 const PLACES: usize = 20;
-/// How much one read gives at most.
+/// The most bytes one read returns.
 const AT_MOST: u64 = 4 << 20;
 const CHUNK: u64 = 256 << 10;
 
-/// How much is given if nobody says how much, and at most.
+/// The default and maximum number of bytes to return.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct ReadLimits {
     usual: u64,
     most: u64,
 }
 
-impl Room {
-    /// What fits into a result of this profile, by a careful guess.
+impl ReadLimits {
+    /// Returns limits that fit into a result of this profile, by a careful estimate.
     pub(super) fn of(limit: Option<u32>) -> Self {
         let fits = limit.map_or(64 << 10, |limit| u64::from(limit) * 2).max(256);
         Self { usual: fits.min(64 << 10), most: AT_MOST }
     }
 
-    /// The same for a model, which must not be given more than it can take.
+    /// Returns limits for a model, which must not get more than the profile allows.
     pub(super) fn for_a_model(self, limit: Option<u32>) -> Self {
         let most = limit.map_or(AT_MOST, |limit| u64::from(limit) * 3).max(self.usual);
         Self { most, ..self }
     }
 }
 
-/// What was read, and what is to be known of it.
-pub(super) struct Reading {
+/// An excerpt of a kept result.
+pub(super) struct ResultExcerpt {
     pub(super) text: String,
-    /// What a reader needs to go on.
+    /// How to read on.
     pub(super) note: Option<String>,
     meta: String,
     mime: String,
 }
 
-/// The answer to `resources/read`.
+/// Answers `resources/read`.
 pub(super) async fn resource(
     gate: &Gate,
     uri: &str,
     caller: &Caller,
-    room: Room,
-) -> Result<Frame, Refusal> {
-    let wrong = |message| Refusal { code: code::INVALID_PARAMS, message, data: None };
-    let query = Query::of_uri(uri).map_err(wrong)?;
-    let kept = gate.kept(&query.id, caller).ok_or_else(|| gone(uri))?;
+    room: ReadLimits,
+) -> Result<Frame, GateError> {
+    let wrong = |message| GateError { code: code::INVALID_PARAMS, message, data: None };
+    let query = ResultQuery::from_uri(uri).map_err(wrong)?;
+    let kept = gate.find_kept(&query.id, caller).ok_or_else(|| result_not_found(uri))?;
     if query.is_part {
         return part(&kept, &query, uri, caller.revision);
     }
@@ -74,7 +76,7 @@ pub(super) async fn resource(
         string::encode(META),
         reading.meta
     );
-    fitted(own_frame(build::response("0", result.as_bytes()))?, caller.revision)
+    for_revision(own_frame(build::response("0", result.as_bytes()))?, caller.revision)
 }
 
 fn content(uri: &str, mime: &str, text: &str) -> String {
@@ -82,45 +84,60 @@ fn content(uri: &str, mime: &str, text: &str) -> String {
     format!(r#"{{"uri":{uri},"mimeType":{mime},"text":{text}}}"#)
 }
 
-fn fitted(answer: Frame, to: Revision) -> Result<Frame, Refusal> {
-    let passage = Passage { method: method::RESOURCES_READ, from: Revision::LATEST_LEGACY, to };
-    Ok(bridge::result(answer, &passage, None))
+fn for_revision(answer: Frame, to: Revision) -> Result<Frame, GateError> {
+    let passage =
+        ResponseTranslation { method: method::RESOURCES_READ, from: Revision::LATEST_LEGACY, to };
+    Ok(bridge::translate_result(answer, &passage, None))
 }
 
-/// The data of a block as it is, from where it lies.
-fn part(kept: &Arc<KeptResult>, query: &Query, uri: &str, to: Revision) -> Result<Frame, Refusal> {
-    let section = kept.section(&query.section).ok_or_else(|| gone(uri))?;
+/// Returns the data of a block, streamed from the store.
+fn part(
+    kept: &Arc<KeptResult>,
+    query: &ResultQuery,
+    uri: &str,
+    to: Revision,
+) -> Result<Frame, GateError> {
+    let section = kept.section(&query.section).ok_or_else(|| result_not_found(uri))?;
     let narrow = |offset: u64| u32::try_from(offset).ok();
-    let (start, len) = narrow(section.start).zip(narrow(section.len)).ok_or_else(|| gone(uri))?;
+    let (start, len) =
+        narrow(section.start).zip(narrow(section.len)).ok_or_else(|| result_not_found(uri))?;
     let mut random = [0; 12];
     getrandom::fill(&mut random).map_err(|error| unreadable(&io::Error::other(error)))?;
-    let token = Token::new(random);
+    let token = PlaceholderToken::new(random);
     let [shown, mime] = [uri, section.mime.as_deref().unwrap_or_default()].map(string::encode);
-    let blob = token.placeholder(0, Form::Text);
+    let blob = token.placeholder(0, DetachedValueKind::Text);
     let result = format!(r#"{{"contents":[{{"uri":{shown},"mimeType":{mime},"blob":{blob}}}]}}"#);
-    let aside = Aside::new(token, vec![Hole { start, len, form: Form::Text }], kept.clone());
+    let aside = DetachedValues::new(
+        token,
+        vec![DetachedValue { start, len, kind: DetachedValueKind::Text }],
+        kept.clone(),
+    );
     let answer = own_frame(build::response("0", result.as_bytes()))?;
-    fitted(answer.beside(Some(Arc::new(aside))), to)
+    for_revision(answer.with_detached(Some(Arc::new(aside))), to)
 }
 
-/// Reads what is wanted; what is wrong with the wish is said in words.
+/// Reads an excerpt. The inner error says what is wrong with the query.
 pub(super) async fn read(
     kept: Arc<KeptResult>,
-    query: Query,
-    room: Room,
-) -> Result<Result<Reading, String>, Refusal> {
-    let read = tokio::task::spawn_blocking(move || now(&kept, &query, room)).await;
+    query: ResultQuery,
+    room: ReadLimits,
+) -> Result<Result<ResultExcerpt, String>, GateError> {
+    let read = tokio::task::spawn_blocking(move || read_blocking(&kept, &query, room)).await;
     let read = read.map_err(io::Error::other).and_then(|read| read);
     read.map_err(|error| unreadable(&error))
 }
 
-fn now(kept: &KeptResult, query: &Query, room: Room) -> io::Result<Result<Reading, String>> {
+fn read_blocking(
+    kept: &KeptResult,
+    query: &ResultQuery,
+    room: ReadLimits,
+) -> io::Result<Result<ResultExcerpt, String>> {
     let Some(section) = kept.section(&query.section) else {
         return Ok(Err(format!("this result has no {}", query.section)));
     };
     let length = query.length.unwrap_or(room.usual).min(room.most);
     if let Some(search) = &query.search {
-        return found(kept, section, query, search, room).map(Ok);
+        return search_excerpt(kept, section, query, search, room).map(Ok);
     }
     let (from, to) = match query.lines {
         None => (query.offset, query.offset.saturating_add(length)),
@@ -131,14 +148,19 @@ fn now(kept: &KeptResult, query: &Query, room: Room) -> io::Result<Result<Readin
     };
     if from >= section.len && section.len > 0 {
         let len = section.len;
-        return Ok(Err(format!("nothing lies there: it has {len} bytes, counted from 0")));
+        return Ok(Err(format!("byte {from} is past the end: there are {len} bytes")));
     }
-    let page = some(kept, section, from, to)?;
-    Ok(Ok(paged(kept, section, page)))
+    let page = non_empty_page(kept, section, from, to)?;
+    Ok(Ok(page_excerpt(kept, section, page)))
 }
 
-/// A stretch of a section with a character in it at least, so that whoever reads on gets on.
-fn some(kept: &KeptResult, section: &Section, from: u64, to: u64) -> io::Result<Page> {
+/// Reads a page with at least one character, so that reading on always advances.
+fn non_empty_page(
+    kept: &KeptResult,
+    section: &ResultSection,
+    from: u64,
+    to: u64,
+) -> io::Result<ResultPage> {
     let mut stretch = page(kept, section, from, to)?;
     for longer in 2..=4 {
         if !stretch.text.is_empty() {
@@ -149,12 +171,12 @@ fn some(kept: &KeptResult, section: &Section, from: u64, to: u64) -> io::Result<
     Ok(stretch)
 }
 
-fn paged(kept: &KeptResult, section: &Section, page: Page) -> Reading {
-    let Page { text, start, end } = page;
+fn page_excerpt(kept: &KeptResult, section: &ResultSection, page: ResultPage) -> ResultExcerpt {
+    let ResultPage { text, start, end } = page;
     let len = section.len;
     let next = (end < len).then_some(end);
     let note =
-        next.map(|next| format!("[bytes {start} to {end} of {len}; to read on: offset={next}]"));
+        next.map(|next| format!("[bytes {start} to {end} of {len}; continue with offset={next}]"));
     let meta = format!(
         r#"{{"uri":{},"offset":{start},"length":{},"bytes":{len}{}}}"#,
         string::encode(&format!("{PREFIX}{}", kept.id())),
@@ -162,18 +184,19 @@ fn paged(kept: &KeptResult, section: &Section, page: Page) -> Reading {
         next.map(|next| format!(r#","nextOffset":{next}"#)).unwrap_or_default(),
     );
     let mime = section.mime.clone().unwrap_or_default();
-    Reading { text, note, meta, mime }
+    ResultExcerpt { text, note, meta, mime }
 }
 
-/// The places of a text, each with what stands around it.
-fn found(
+/// Returns the matches of a search, each with its context.
+fn search_excerpt(
     kept: &KeptResult,
-    section: &Section,
-    query: &Query,
-    search: &Search,
-    room: Room,
-) -> io::Result<Reading> {
-    let Found { places, mut more } = search::find(kept, section, search, query.offset, PLACES)?;
+    section: &ResultSection,
+    query: &ResultQuery,
+    search: &TextSearch,
+    room: ReadLimits,
+) -> io::Result<ResultExcerpt> {
+    let TextMatches { places, mut more } =
+        search::find(kept, section, search, query.offset, PLACES)?;
     let mut shown = Vec::new();
     let mut offsets = Vec::new();
     let (mut left, context) = (room.most, search.context.min(room.most / 4));
@@ -190,10 +213,10 @@ fn found(
         offsets.push(start.to_string());
     }
     let note = match (shown.len(), more) {
-        (0, _) => Some(format!("[{:?} is not found from byte {} on]", search.text, query.offset)),
-        (_, None) => Some("[these are all; a number is the offset to read at]".to_owned()),
+        (0, _) => Some(format!("[no match for {:?} from byte {} on]", search.text, query.offset)),
+        (_, None) => Some("[no more matches; each number is the offset to read at]".to_owned()),
         (_, Some(more)) => {
-            Some(format!("[there are more; to go on: search again with offset={more}]"))
+            Some(format!("[there are more matches; search again with offset={more}]"))
         }
     };
     let next = more.map(|more| format!(r#","nextOffset":{more}"#)).unwrap_or_default();
@@ -203,11 +226,16 @@ fn found(
         offsets.join(","),
         section.len,
     );
-    Ok(Reading { text: shown.join("\n"), note, meta, mime: "text/plain".to_owned() })
+    Ok(ResultExcerpt { text: shown.join("\n"), note, meta, mime: "text/plain".to_owned() })
 }
 
-/// Where the lines `first` to `last` lie, counted from 1.
-fn lines(kept: &KeptResult, section: &Section, first: u64, last: u64) -> io::Result<(u64, u64)> {
+/// Returns the byte range of the lines `first` to `last`, counted from 1.
+fn lines(
+    kept: &KeptResult,
+    section: &ResultSection,
+    first: u64,
+    last: u64,
+) -> io::Result<(u64, u64)> {
     let (mut line, mut at, mut from) = (1, 0, (first == 1).then_some(0));
     while at < section.len {
         let step = CHUNK.min(section.len - at);
@@ -228,8 +256,8 @@ fn lines(kept: &KeptResult, section: &Section, first: u64, last: u64) -> io::Res
     Ok((from.unwrap_or(section.len), section.len))
 }
 
-/// What was read as the text of a tool's result.
-pub(super) fn as_text(reading: &Reading) -> Bytes {
+/// Returns an excerpt as the text of a tool result.
+pub(super) fn to_tool_result(reading: &ResultExcerpt) -> Bytes {
     let texts = [Some(&reading.text), reading.note.as_ref()];
     let blocks: Vec<_> = texts
         .into_iter()

@@ -1,46 +1,46 @@
-//! Finding a text in what is kept, a window at a time.
+//! Searches a kept result, one window at a time.
 //!
-//! Plain text, not a pattern; upper and lower case are the same unless told otherwise, in every
-//! script that has them.
+//! The search is for plain text, not a pattern. It ignores case in every script unless `exact` is
+//! set.
 
 use std::io;
 
-use toolgate_store::{KeptResult, Section};
+use toolgate_store::{KeptResult, ResultSection};
 
 use super::page::page;
-use super::query::Search;
+use super::query::TextSearch;
 
-/// How much is looked at at a time.
+/// How many bytes are searched at a time.
 const WINDOW: u64 = 256 << 10;
 
-/// Places of a text, and how many more there are.
+/// The matches of a search.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Where each begins and ends.
+pub(super) struct TextMatches {
+    /// The start and end of each match.
     pub(super) places: Vec<(u64, u64)>,
-    /// Where the first begins that is not among them.
+    /// The start of the first match that is not included.
     pub(super) more: Option<u64>,
 }
 
-/// The first places of a text at or behind `from`, at most `most`.
+/// Returns the first matches at or after `from`, at most `most`.
 pub(super) fn find(
     kept: &KeptResult,
-    section: &Section,
-    search: &Search,
+    section: &ResultSection,
+    search: &TextSearch,
     from: u64,
     most: usize,
-) -> io::Result<Found> {
-    let needle = Folded::of(&search.text, search.exact).text;
-    let mut found = Found::default();
+) -> io::Result<TextMatches> {
+    let needle = FoldedText::of(&search.text, search.exact).text;
+    let mut found = TextMatches::default();
     if needle.is_empty() {
         return Ok(found);
     }
-    // What is found may be longer than what is looked for: some letters lose bytes when folded.
+    // A match may be longer than the search text: some letters lose bytes when folded.
     let overlap = search.text.len() as u64 * 4;
     let (mut at, mut behind) = (from, from);
     while at < section.len {
         let window = page(kept, section, at, at + WINDOW + overlap)?;
-        let folded = Folded::of(&window.text, search.exact);
+        let folded = FoldedText::of(&window.text, search.exact);
         for place in memchr::memmem::find_iter(&folded.text, &needle) {
             let (start, end) = folded.original(place, place + needle.len());
             let (start, end) = (window.start + start, window.start + end);
@@ -62,15 +62,15 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// A text in lower case, and where its bytes come from.
-struct Folded {
+/// A text in lower case, with the origin of each byte.
+struct FoldedText {
     text: Vec<u8>,
-    /// For each byte of it the byte of the original; none if they are the same.
+    /// The original position of each byte; `None` if they are identical.
     origins: Option<Vec<u32>>,
     len: usize,
 }
 
-impl Folded {
+impl FoldedText {
     fn of(text: &str, exact: bool) -> Self {
         let len = text.len();
         if exact {
@@ -105,21 +105,22 @@ mod tests {
     use std::io::Write as _;
     use std::sync::Arc;
 
-    use toolgate_store::{FileResults, Quota, Results as _};
+    use toolgate_store::{FileResultStore, ResultQuota, ResultStore as _};
 
     use super::*;
 
-    fn kept(text: &str) -> (Arc<KeptResult>, Section) {
-        let results = FileResults::new(std::env::temp_dir(), Quota::default());
+    fn kept(text: &str) -> (Arc<KeptResult>, ResultSection) {
+        let results = FileResultStore::new(std::env::temp_dir(), ResultQuota::default());
         let mut draft = results.begin().unwrap();
         draft.write_all(text.as_bytes()).unwrap();
-        let section = Section { name: "text".into(), mime: None, start: 0, len: text.len() as u64 };
+        let section =
+            ResultSection { name: "text".into(), mime: None, start: 0, len: text.len() as u64 };
         (results.keep("me", draft).unwrap(), section)
     }
 
     fn places(text: &str, wanted: &str, exact: bool) -> Vec<(u64, u64)> {
         let (kept, section) = kept(text);
-        let search = Search { text: wanted.to_owned(), context: 0, exact };
+        let search = TextSearch { text: wanted.to_owned(), context: 0, exact };
         find(&kept, &section, &search, 0, 1000).unwrap().places
     }
 
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(places("ŻÓŁĆ i żółć", "Żółć", false), [(0, 8), (11, 19)]);
         assert_eq!(places("日本と日本", "日本", false), [(0, 6), (9, 15)]);
         assert_eq!(places("aaaa", "aa", false), [(0, 2), (2, 4)]);
-        // A letter that gets longer when it is folded.
+        // A letter that becomes longer when folded.
         assert_eq!(places("İX", "x", false), [(2, 3)]);
     }
 
@@ -149,8 +150,11 @@ mod tests {
     #[test]
     fn the_rest_is_told_of() {
         let (kept, section) = kept(&"ab".repeat(100));
-        let search = Search { text: "b".into(), context: 0, exact: false };
+        let search = TextSearch { text: "b".into(), context: 0, exact: false };
         let found = find(&kept, &section, &search, 10, 3).unwrap();
-        assert_eq!(found, Found { places: vec![(11, 12), (13, 14), (15, 16)], more: Some(17) });
+        assert_eq!(
+            found,
+            TextMatches { places: vec![(11, 12), (13, 14), (15, 16)], more: Some(17) }
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A tool is called on a server that has tasks: what its caller wants, and what its server needs.
+//! Calls a tool on a server with tasks, as its caller wants it and its server needs it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,92 +6,110 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::Mutex;
-use toolgate_bridge::tasks::{self, Form, TaskView};
+use toolgate_bridge::tasks::{self, TaskFormat, TaskView};
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
-use toolgate_session::{Interactor, Outbound};
+use toolgate_session::{Interactor, OutboundRequest};
 use toolgate_transport::spool;
 use toolgate_wire::view::TaskSupport;
 use toolgate_wire::{Era, Frame, Span, build, scan};
 
-use super::facts::Manner;
-use super::finish::Wait;
-use super::inbox::Inbox;
-use super::ledger::Ledger;
-use super::outcome::Outcome;
-use super::port::Declaring;
-use super::progress::Teller;
-use super::task::{Course, Task};
-use super::upstream::Upstream;
+use super::interactor::TaskAwareInteractor;
+use super::outcome::TaskOutcome;
+use super::progress::ProgressReporter;
+use super::questions::TaskQuestions;
+use super::table::TaskTable;
+use super::task::{Task, TaskRoute};
+use super::task_servers::ToolTaskMode;
+use super::upstream::UpstreamTask;
+use super::wait::TaskWaiter;
 use super::{clock, missing, own_frame, unreadable};
-use crate::admit::Place;
-use crate::refusal::Stop;
-use crate::{Caller, Refusal};
+use crate::admit::CallPermit;
+use crate::error::CallError;
+use crate::{Caller, GateError};
 
-/// How long a result is held that came at once, if the caller does not say; and at most.
+/// How long an immediate result is kept, by default and at most.
 const HELD: Duration = Duration::from_secs(3600);
 const HELD_AT_MOST: Duration = Duration::from_secs(24 * 3600);
 
 /// One call of a tool.
-pub(crate) struct Call<'a> {
+pub(crate) struct OutboundCall<'a> {
     pub(crate) tool: &'a CapabilityId,
     pub(crate) pool: &'a Arc<Pool>,
     pub(crate) caller: &'a Arc<Caller>,
-    pub(crate) outbound: &'a Outbound,
+    pub(crate) outbound: &'a OutboundRequest,
     /// Whether the tool may be called again if its server provably did not run it.
     pub(crate) repeatable: &'a (dyn Fn() -> bool + Sync),
-    /// Held while the server is busy with it.
-    pub(crate) place: Place<'a>,
+    /// Held while the server works on the call.
+    pub(crate) permit: CallPermit<'a>,
 }
 
-impl Call<'_> {
-    /// Calls the tool and gives the answer in the caller's form of tasks, if it is a task.
-    pub(crate) async fn run(self, manner: Manner, ledger: &Ledger) -> Result<Frame, Stop> {
+impl OutboundCall<'_> {
+    /// Calls the tool. If the answer is a task, returns it in the caller's format.
+    pub(crate) async fn run(
+        self,
+        mode: ToolTaskMode,
+        table: &TaskTable,
+    ) -> Result<Frame, CallError> {
         let modern = self.caller.revision.era() == Era::Modern;
-        match (self.wanted(), manner) {
-            (Some(Form::Session), Manner::Session(_)) => self.straight(Form::Session, ledger).await,
-            (Some(Form::Extension), Manner::Extension) => {
-                self.straight(Form::Extension, ledger).await
+        match (self.wanted(), mode) {
+            (Some(TaskFormat::Session), ToolTaskMode::Session(_)) => {
+                self.call_direct(TaskFormat::Session, table).await
             }
-            (Some(Form::Session), Manner::Extension) => self.session_on_extension(ledger).await,
-            (_, Manner::Session(TaskSupport::Forbidden))
-            | (None, Manner::Session(TaskSupport::Optional)) => self.send(self.unhinted()?).await,
-            (Some(Form::Extension), Manner::Session(_)) => self.extension_on_session(ledger).await,
-            // A modern caller can be told what he lacks; an older one has no way to learn it.
-            (None, Manner::Session(TaskSupport::Required)) if modern => Err(missing().into()),
-            (None, Manner::Session(TaskSupport::Required)) => self.blocking_on_session().await,
-            (None, Manner::Extension) => self.blocking_on_extension(modern).await,
+            (Some(TaskFormat::Extension), ToolTaskMode::Extension) => {
+                self.call_direct(TaskFormat::Extension, table).await
+            }
+            (Some(TaskFormat::Session), ToolTaskMode::Extension) => {
+                self.session_on_extension(table).await
+            }
+            (_, ToolTaskMode::Session(TaskSupport::Forbidden))
+            | (None, ToolTaskMode::Session(TaskSupport::Optional)) => {
+                self.send(self.without_foreign_hint()?).await
+            }
+            (Some(TaskFormat::Extension), ToolTaskMode::Session(_)) => {
+                self.extension_on_session(table).await
+            }
+            // A modern caller can react to the error; an older one cannot.
+            (None, ToolTaskMode::Session(TaskSupport::Required)) if modern => Err(missing().into()),
+            (None, ToolTaskMode::Session(TaskSupport::Required)) => {
+                self.blocking_on_session().await
+            }
+            (None, ToolTaskMode::Extension) => self.blocking_on_extension(modern).await,
         }
     }
 
-    /// The form of task the caller wants or understands for this call.
-    fn wanted(&self) -> Option<Form> {
-        let form = Form::of_client(self.caller.revision, &self.caller.capabilities)?;
+    /// Returns the task format that the caller requests or understands for this call.
+    fn wanted(&self) -> Option<TaskFormat> {
+        let form = TaskFormat::of_client(self.caller.revision, &self.caller.capabilities)?;
         let hinted = || scan::member(self.params(), "task").is_some();
-        (form == Form::Extension || hinted()).then_some(form)
+        (form == TaskFormat::Extension || hinted()).then_some(form)
     }
 
     fn params(&self) -> &[u8] {
         self.outbound.frame.params().unwrap_or_default()
     }
 
-    async fn send(&self, outbound: Outbound) -> Result<Frame, Stop> {
+    async fn send(&self, outbound: OutboundRequest) -> Result<Frame, CallError> {
         Ok(self.pool.call(&outbound, self.repeatable).await?)
     }
 
     fn port(&self) -> Arc<dyn Interactor> {
-        self.outbound.port.clone()
+        self.outbound.interactor.clone()
     }
 
-    fn as_it_is(&self) -> Outbound {
-        let Outbound { frame, rename, port } = self.outbound;
-        Outbound { frame: frame.clone(), rename: rename.clone(), port: port.clone() }
+    fn unchanged_request(&self) -> OutboundRequest {
+        let OutboundRequest { frame, rename, interactor: port } = self.outbound;
+        OutboundRequest { frame: frame.clone(), rename: rename.clone(), interactor: port.clone() }
     }
 
-    /// The request with another `task` member, or without one.
-    fn hinted(&self, hint: Option<&str>, port: Arc<dyn Interactor>) -> Result<Outbound, Refusal> {
-        let Outbound { frame, rename, .. } = self.outbound;
-        let params: Span = frame.params_span().ok_or_else(|| Refusal::incomplete("name"))?;
+    /// Returns the request with another `task` member, or without one.
+    fn with_task_hint(
+        &self,
+        hint: Option<&str>,
+        port: Arc<dyn Interactor>,
+    ) -> Result<OutboundRequest, GateError> {
+        let OutboundRequest { frame, rename, .. } = self.outbound;
+        let params: Span = frame.params_span().ok_or_else(|| GateError::missing_param("name"))?;
         let mut edit = frame.edit();
         if let Some((span, name)) = rename {
             edit = edit.replace(*span, name);
@@ -100,125 +118,132 @@ impl Call<'_> {
             Some(hint) => edit.set_member(params, "task", hint),
             None => edit.delete_member(params, "task"),
         };
-        let frame = edit.frame().map_err(|_| unreadable())?;
-        Ok(Outbound { frame, rename: None, port })
+        let frame = edit.finish_frame().map_err(|_| unreadable())?;
+        Ok(OutboundRequest { frame, rename: None, interactor: port })
     }
 
-    /// What a modern caller says in the older form means nothing, and must not begin to.
-    fn unhinted(&self) -> Result<Outbound, Refusal> {
+    /// Removes the older format's `task` member from a modern caller's request, where it has no
+    /// meaning.
+    fn without_foreign_hint(&self) -> Result<OutboundRequest, GateError> {
         let modern = self.caller.revision.era() == Era::Modern;
         match modern && scan::member(self.params(), "task").is_some() {
-            true => self.hinted(None, self.port()),
-            false => Ok(self.as_it_is()),
+            true => self.with_task_hint(None, self.port()),
+            false => Ok(self.unchanged_request()),
         }
     }
 
-    /// A task that has just begun.
-    fn begun(&self, course: Course, task: &[u8]) -> Result<Task, Refusal> {
-        let goes_on = !matches!(course, Course::Held);
-        let begun = Task::new(self.caller, self.pool.is_own(), self.tool, course, task);
+    /// Creates the entry for a new task.
+    fn new_task(&self, route: TaskRoute, task: &[u8]) -> Result<Task, GateError> {
+        let goes_on = !matches!(route, TaskRoute::Stored);
+        let begun = Task::new(self.caller, self.pool.is_per_caller(), self.tool, route, task);
         let begun = begun.ok_or_else(unreadable)?;
-        Ok(if goes_on { begun.at(self.pool.stay()) } else { begun })
+        Ok(if goes_on { begun.with_lease(self.pool.lease_for_task()) } else { begun })
     }
 
-    async fn straight(&self, form: Form, ledger: &Ledger) -> Result<Frame, Stop> {
-        let answer = self.send(self.as_it_is()).await?;
-        if let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), form) {
-            ledger.add(self.begun(Course::Straight(form), task)?);
+    async fn call_direct(&self, form: TaskFormat, table: &TaskTable) -> Result<Frame, CallError> {
+        let answer = self.send(self.unchanged_request()).await?;
+        if let Some(task) = tasks::task_in_result(answer.result().unwrap_or_default(), form) {
+            table.add(self.new_task(TaskRoute::Direct(form), task)?);
         }
         Ok(answer)
     }
 
-    async fn session_on_extension(&self, ledger: &Ledger) -> Result<Frame, Stop> {
-        let port = Arc::new(Declaring(self.port()));
-        let answer = self.send(self.hinted(None, port)?).await?;
-        // What is held here must be whole.
-        let answer = spool::whole(answer).await.map_err(|_| unreadable())?;
+    async fn session_on_extension(&self, table: &TaskTable) -> Result<Frame, CallError> {
+        let port = Arc::new(TaskAwareInteractor(self.port()));
+        let answer = self.send(self.with_task_hint(None, port)?).await?;
+        // A stored result must be complete.
+        let answer = spool::load_frame(answer).await.map_err(|_| unreadable())?;
         let Some(result) = answer.result() else { return Ok(answer) };
-        let created = match tasks::task_of(result, Form::Extension) {
+        let created = match tasks::task_in_result(result, TaskFormat::Extension) {
             Some(task) => {
-                let course = Course::SessionOnExtension(Mutex::default());
-                ledger.add(self.begun(course, task)?);
-                tasks::created(task, Form::Extension, Form::Session)
+                let route = TaskRoute::SessionOnExtension(Mutex::default());
+                table.add(self.new_task(route, task)?);
+                tasks::creation_result(task, TaskFormat::Extension, TaskFormat::Session)
             }
-            None => self.hold(Bytes::copy_from_slice(result), ledger)?,
+            None => self.store_result(Bytes::copy_from_slice(result), table)?,
         };
         Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
     }
 
-    /// The server answered at once: a finished task that is kept here.
-    fn hold(&self, result: Bytes, ledger: &Ledger) -> Result<Option<Bytes>, Refusal> {
+    /// Stores the result of a server that answered at once, as a completed task.
+    fn store_result(&self, result: Bytes, table: &TaskTable) -> Result<Option<Bytes>, GateError> {
         let params = self.params();
-        let asked = scan::pointer(params, &["task", "ttl"]).map(|at| at.of(params));
+        let asked = scan::pointer(params, &["task", "ttl"]).map(|at| at.slice(params));
         let asked = asked.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
         let ttl = asked.map_or(HELD, Duration::from_millis).min(HELD_AT_MOST);
         let id = fresh_id().ok_or_else(unreadable)?;
-        let finished = tasks::finished(&id, &clock::now(), ttl);
-        let task = ledger.add(self.begun(Course::Held, &finished)?);
-        ledger.settle(&task, Outcome::Result(result));
-        Ok(tasks::created(&finished, Form::Extension, Form::Session))
+        let finished = tasks::completed_task(&id, &clock::now(), ttl);
+        let task = table.add(self.new_task(TaskRoute::Stored, &finished)?);
+        table.set_outcome(&task, TaskOutcome::Result(result));
+        Ok(tasks::creation_result(&finished, TaskFormat::Extension, TaskFormat::Session))
     }
 
-    async fn extension_on_session(&self, ledger: &Ledger) -> Result<Frame, Stop> {
-        let answer = self.send(self.hinted(Some("{}"), self.port())?).await?;
-        let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), Form::Session) else {
+    async fn extension_on_session(&self, table: &TaskTable) -> Result<Frame, CallError> {
+        let answer = self.send(self.with_task_hint(Some("{}"), self.port())?).await?;
+        let Some(task) =
+            tasks::task_in_result(answer.result().unwrap_or_default(), TaskFormat::Session)
+        else {
             return Ok(answer);
         };
-        let inbox = Inbox::new(self.caller.id.scope(), self.caller.capabilities.clone());
-        ledger.add(self.begun(Course::ExtensionOnSession(inbox), task)?);
-        let created = tasks::created(task, Form::Session, Form::Extension);
+        let inbox = TaskQuestions::new(self.caller.id.scope(), self.caller.capabilities.clone());
+        table.add(self.new_task(TaskRoute::ExtensionOnSession(inbox), task)?);
+        let created = tasks::creation_result(task, TaskFormat::Session, TaskFormat::Extension);
         Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
     }
 
-    async fn blocking_on_session(self) -> Result<Frame, Stop> {
-        let answer = self.send(self.hinted(Some("{}"), self.port())?).await?;
-        self.awaited(answer, Form::Session).await
+    async fn blocking_on_session(self) -> Result<Frame, CallError> {
+        let answer = self.send(self.with_task_hint(Some("{}"), self.port())?).await?;
+        self.await_task(answer, TaskFormat::Session).await
     }
 
-    /// The extension is not declared unless the server cannot do without: most answer at once.
-    async fn blocking_on_extension(self, modern: bool) -> Result<Frame, Stop> {
-        let answer = self.send(self.as_it_is()).await?;
+    /// Declares the extension only if the server requires it: most servers answer at once.
+    async fn blocking_on_extension(self, modern: bool) -> Result<Frame, CallError> {
+        let answer = self.send(self.unchanged_request()).await?;
         let answer = match answer.error() {
-            // Refused before it ran, so that calling again runs it once.
-            Some(error) if tasks::missing_tasks(error) && !modern => {
-                self.send(self.hinted(None, Arc::new(Declaring(self.port())))?).await?
+            // The server refused before it ran the tool, so calling again runs it once.
+            Some(error) if tasks::is_missing_tasks_error(error) && !modern => {
+                self.send(self.with_task_hint(None, Arc::new(TaskAwareInteractor(self.port())))?)
+                    .await?
             }
             _ => answer,
         };
-        self.awaited(answer, Form::Extension).await
+        self.await_task(answer, TaskFormat::Extension).await
     }
 
-    /// The outcome of the task that an answer announces, if it announces one. It may be long in
-    /// coming, and meanwhile the server's place is another's.
-    async fn awaited(self, answer: Frame, form: Form) -> Result<Frame, Stop> {
-        let Some(task) = tasks::task_of(answer.result().unwrap_or_default(), form) else {
+    /// Returns the outcome of the task in an answer, if there is one. The task may take long, so
+    /// the server's slot is released meanwhile.
+    async fn await_task(self, answer: Frame, form: TaskFormat) -> Result<Frame, CallError> {
+        let Some(task) = tasks::task_in_result(answer.result().unwrap_or_default(), form) else {
             return Ok(answer);
         };
-        let id = scan::text(task, "taskId").ok_or_else(unreadable)?.into_owned();
-        let upstream = Upstream { pool: self.pool.clone(), form, id, port: self.port() };
-        let mut abandoned = Abandoned(Some(upstream.clone()));
-        let mut teller = Teller::new(&self.outbound.frame, self.port());
+        let id = scan::member_text(task, "taskId").ok_or_else(unreadable)?.into_owned();
+        let upstream = UpstreamTask { pool: self.pool.clone(), form, id, port: self.port() };
+        let mut abandoned = CancelTaskGuard(Some(upstream.clone()));
+        let mut reporter = ProgressReporter::new(&self.outbound.frame, self.port());
         let answered = Mutex::new(HashSet::new());
-        let wait = Wait { upstream: &upstream, answered: &answered, known: false };
-        let _place = self.place.aside();
-        let told = |_: &Bytes, view: &TaskView<'_>| {
-            teller.tell(view);
+        let wait =
+            TaskWaiter { upstream: &upstream, answered: &answered, caller_knows_task: false };
+        let _permit = self.permit.release_server();
+        let report = |_: &Bytes, view: &TaskView<'_>| {
+            reporter.tell(view);
             None
         };
-        let outcome = wait.end(told).await?;
+        let outcome = wait.await_end(report).await?;
         abandoned.0 = None;
         let outcome = match outcome {
-            Outcome::Result(result) => Outcome::Result(tasks::unrelated(&result).unwrap_or(result)),
+            TaskOutcome::Result(result) => {
+                TaskOutcome::Result(tasks::remove_related_task(&result).unwrap_or(result))
+            }
             outcome => outcome,
         };
-        Ok(outcome.answer()?)
+        Ok(outcome.to_response()?)
     }
 }
 
-/// A task nobody waits for any more is cancelled at its server.
-struct Abandoned(Option<Upstream>);
+/// Cancels a task at its server if the caller stops waiting for it.
+struct CancelTaskGuard(Option<UpstreamTask>);
 
-impl Drop for Abandoned {
+impl Drop for CancelTaskGuard {
     fn drop(&mut self) {
         let running = tokio::runtime::Handle::try_current().ok();
         if let (Some(upstream), Some(running)) = (self.0.take(), running) {

@@ -1,9 +1,9 @@
-//! The time of day as tasks write it: RFC 3339, UTC.
+//! The current time as tasks write it: RFC 3339, UTC.
 
 use std::time::SystemTime;
 
-use toolgate_store::journal::rfc3339_of;
+use toolgate_store::journal::rfc3339_from_time;
 
 pub(crate) fn now() -> String {
-    rfc3339_of(SystemTime::now())
+    rfc3339_from_time(SystemTime::now())
 }

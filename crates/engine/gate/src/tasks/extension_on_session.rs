@@ -1,72 +1,77 @@
-//! A caller of the extension's form asks after a task that runs in the form of 2025-11-25.
+//! Pairs a caller that uses the extension's format with a task in the format of 2025-11-25.
 //!
-//! That form asks its questions only while somebody waits for the outcome. So once the task wants
-//! to ask, the gate waits for the outcome in the caller's stead and keeps the questions; meanwhile
+//! That format asks its questions only while a client waits for the outcome. So once the task needs
+//! input, the gate waits for the outcome on the caller's behalf and keeps the questions. Meanwhile
 //! it answers for the task itself.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_bridge::tasks::{self, Detail, Form, Status, TaskView};
+use toolgate_bridge::tasks::{self, TaskDetail, TaskFormat, TaskStatus, TaskView};
 use toolgate_session::Interactor;
 use toolgate_wire::{Frame, code, method, scan};
 
-use super::inbox::Inbox;
-use super::methods::About;
-use super::outcome::Outcome;
-use super::{show, unreadable};
-use crate::Refusal;
+use super::methods::TaskRequest;
+use super::outcome::TaskOutcome;
+use super::questions::TaskQuestions;
+use super::{presentation, unreadable};
+use crate::GateError;
 
 const DONE: &[u8] = b"{}";
 
-pub(super) async fn take(
-    about: &About<'_>,
+pub(super) async fn handle_request(
+    about: &TaskRequest<'_>,
     request: &Frame,
-    inbox: &Arc<Inbox>,
-) -> Result<Frame, Refusal> {
+    inbox: &Arc<TaskQuestions>,
+) -> Result<Frame, GateError> {
     match request.method().as_deref() {
         Some(method::TASKS_UPDATE) => {
             let params = request.params().unwrap_or_default();
             if let Some(responses) = scan::member(params, "inputResponses") {
-                inbox.answer(responses.of(params));
+                inbox.answer(responses.slice(params));
             }
-            show::modern(DONE, about.caller.revision)
+            presentation::modern_response(DONE, about.caller.revision)
         }
         Some(method::TASKS_CANCEL) => cancel(about, inbox).await,
-        _ => show::modern(&detailed(about, inbox).await?, about.caller.revision),
+        _ => {
+            presentation::modern_response(&task_details(about, inbox).await?, about.caller.revision)
+        }
     }
 }
 
-/// What `tasks/get` answers.
-pub(super) async fn detailed(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<Bytes, Refusal> {
+/// Returns the answer to `tasks/get`.
+pub(super) async fn task_details(
+    about: &TaskRequest<'_>,
+    inbox: &Arc<TaskQuestions>,
+) -> Result<Bytes, GateError> {
     if about.task.outcome().is_none() && !inbox.is_listening() {
         look(about, inbox).await?;
     }
     if inbox.is_listening() {
-        inbox.first().await;
+        inbox.await_first().await;
     }
-    let seen = about.task.seen();
-    let written = |status, detail: Detail<'_>| {
-        tasks::detailed(&seen, Form::Session, status, detail).ok_or_else(unreadable)
+    let seen = about.task.last_seen();
+    let written = |status, detail: TaskDetail<'_>| {
+        tasks::detailed_result(&seen, TaskFormat::Session, status, detail).ok_or_else(unreadable)
     };
     if let Some(outcome) = about.task.outcome() {
-        return match about.shown(outcome)? {
-            Outcome::Result(result) => {
-                let result = tasks::unrelated(&result).ok_or_else(unreadable)?;
-                written(Status::Completed, Detail::Result(&result))
+        return match about.present_outcome(outcome)? {
+            TaskOutcome::Result(result) => {
+                let result = tasks::remove_related_task(&result).ok_or_else(unreadable)?;
+                written(TaskStatus::Completed, TaskDetail::Result(&result))
             }
-            Outcome::Error(error) => written(Status::Failed, Detail::Error(&error)),
-            Outcome::Cancelled => written(Status::Cancelled, Detail::Nothing),
+            TaskOutcome::Error(error) => written(TaskStatus::Failed, TaskDetail::Error(&error)),
+            TaskOutcome::Cancelled => written(TaskStatus::Cancelled, TaskDetail::Nothing),
         };
     }
     match inbox.questions() {
-        Some(asked) => written(Status::InputRequired, Detail::Questions(asked.as_bytes())),
-        None => written(Status::Working, Detail::Nothing),
+        Some(asked) => written(TaskStatus::InputRequired, TaskDetail::Questions(asked.as_bytes())),
+        None => written(TaskStatus::Working, TaskDetail::Nothing),
     }
 }
 
-/// Asks the server how the task stands, and fetches what that calls for.
-async fn look(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<(), Refusal> {
+/// Queries the task at its server, and fetches the outcome or listens for questions as needed.
+async fn look(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(), GateError> {
     let port: Arc<dyn Interactor> = inbox.clone();
     let upstream = about.upstream(port)?;
     let seen = match upstream.get().await {
@@ -77,29 +82,29 @@ async fn look(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<(), Refusal> {
         seen => seen?,
     };
     about.task.observe(&seen);
-    match TaskView::of(&seen, Form::Session).ok_or_else(unreadable)?.status {
-        Status::Working => {}
-        Status::InputRequired => listen(about, inbox)?,
-        Status::Cancelled => about.gate.tasks.settle(about.task, Outcome::Cancelled),
-        Status::Completed | Status::Failed => {
+    match TaskView::of(&seen, TaskFormat::Session).ok_or_else(unreadable)?.status {
+        TaskStatus::Working => {}
+        TaskStatus::InputRequired => listen(about, inbox)?,
+        TaskStatus::Cancelled => about.gate.tasks.set_outcome(about.task, TaskOutcome::Cancelled),
+        TaskStatus::Completed | TaskStatus::Failed => {
             if let Some(outcome) = upstream.result().await? {
-                about.gate.tasks.settle(about.task, outcome);
+                about.gate.tasks.set_outcome(about.task, outcome);
             }
         }
     }
     Ok(())
 }
 
-/// Waits for the outcome in the background, so that the server has whom to ask.
-fn listen(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<(), Refusal> {
+/// Waits for the outcome in the background, so that the server can ask its questions.
+fn listen(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(), GateError> {
     let port: Arc<dyn Interactor> = inbox.clone();
     let upstream = about.upstream(port)?;
-    let (ledger, task, own) = (about.gate.tasks.clone(), Arc::downgrade(about.task), inbox.clone());
+    let (table, task, own) = (about.gate.tasks.clone(), Arc::downgrade(about.task), inbox.clone());
     inbox.listen(|| {
         let waiting = async move {
             let outcome = upstream.result().await;
             if let (Ok(Some(outcome)), Some(task)) = (outcome, task.upgrade()) {
-                ledger.settle(&task, outcome);
+                table.set_outcome(&task, outcome);
             }
             own.stop();
         };
@@ -108,8 +113,8 @@ fn listen(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Cancels as far as the server can; to cancel what has ended, or twice, is no fault.
-async fn cancel(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<Frame, Refusal> {
+/// Cancels the task if the server can. Cancelling a task twice or after its end is not an error.
+async fn cancel(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<Frame, GateError> {
     if about.task.outcome().is_none() {
         let port: Arc<dyn Interactor> = inbox.clone();
         match about.upstream(port)?.cancel().await {
@@ -117,5 +122,5 @@ async fn cancel(about: &About<'_>, inbox: &Arc<Inbox>) -> Result<Frame, Refusal>
             _ => inbox.stop(),
         }
     }
-    show::modern(DONE, about.caller.revision)
+    presentation::modern_response(DONE, about.caller.revision)
 }

@@ -1,52 +1,52 @@
-//! How a task ended, whichever form told it.
+//! The outcome of a task, in either format.
 
 use bytes::Bytes;
-use toolgate_bridge::tasks::Status;
-use toolgate_wire::{Frame, Kind, build, code, scan};
+use toolgate_bridge::tasks::TaskStatus;
+use toolgate_wire::{Frame, MessageKind, build, code, scan};
 
-use super::{failed, own_frame};
-use crate::Refusal;
+use super::{error_response, own_frame};
+use crate::GateError;
 
-/// The end of a task.
+/// The outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The result of the call, raw.
+pub(super) enum TaskOutcome {
+    /// The raw result of the call.
     Result(Bytes),
-    /// The error object, raw.
+    /// The raw error object.
     Error(Bytes),
-    /// It was stopped.
+    /// The task was cancelled.
     Cancelled,
 }
 
-impl Outcome {
-    /// The outcome a server's answer to `tasks/result` tells.
-    pub(super) fn told(answer: &Frame) -> Self {
+impl TaskOutcome {
+    /// Reads the outcome from a server's answer to `tasks/result`.
+    pub(super) fn from_answer(answer: &Frame) -> Self {
         match (answer.kind(), answer.error()) {
-            (Kind::Failure, Some(error)) => Self::Error(Bytes::copy_from_slice(error)),
+            (MessageKind::Failure, Some(error)) => Self::Error(Bytes::copy_from_slice(error)),
             _ => Self::Result(Bytes::copy_from_slice(answer.result().unwrap_or(b"{}"))),
         }
     }
 
-    /// The outcome inlined in the extension's `tasks/get`, if the task has ended.
-    pub(super) fn inlined(task: &[u8], status: Status) -> Option<Self> {
+    /// Reads the outcome inlined in the extension's `tasks/get`, if the task has ended.
+    pub(super) fn from_inlined(task: &[u8], status: TaskStatus) -> Option<Self> {
         let member = |key: &str, or: &'static [u8]| {
-            let found = scan::member(task, key).map(|at| at.of(task));
+            let found = scan::member(task, key).map(|at| at.slice(task));
             Bytes::copy_from_slice(found.unwrap_or(or))
         };
         match status {
-            Status::Completed => Some(Self::Result(member("result", b"{}"))),
-            Status::Failed => Some(Self::Error(member("error", UNSAID))),
-            Status::Cancelled => Some(Self::Cancelled),
-            Status::Working | Status::InputRequired => None,
+            TaskStatus::Completed => Some(Self::Result(member("result", b"{}"))),
+            TaskStatus::Failed => Some(Self::Error(member("error", UNSAID))),
+            TaskStatus::Cancelled => Some(Self::Cancelled),
+            TaskStatus::Working | TaskStatus::InputRequired => None,
         }
     }
 
-    /// The end as an answer to the call itself.
-    pub(super) fn answer(&self) -> Result<Frame, Refusal> {
+    /// Returns the outcome as the answer to the call.
+    pub(super) fn to_response(&self) -> Result<Frame, GateError> {
         match self {
             Self::Result(result) => own_frame(build::response("0", result)),
-            Self::Error(error) => failed(error),
-            Self::Cancelled => Err(Refusal {
+            Self::Error(error) => error_response(error),
+            Self::Cancelled => Err(GateError {
                 code: code::REQUEST_CANCELLED,
                 message: "the task was cancelled".into(),
                 data: None,
@@ -54,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// How many bytes it takes to keep.
+    /// Returns the number of bytes needed to keep it.
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::Result(bytes) | Self::Error(bytes) => bytes.len(),
@@ -63,4 +63,4 @@ impl Outcome {
     }
 }
 
-const UNSAID: &[u8] = br#"{"code":-32603,"message":"the server did not say why"}"#;
+const UNSAID: &[u8] = br#"{"code":-32603,"message":"the server gave no reason"}"#;

@@ -1,5 +1,5 @@
-//! What a caller who waits for a task is told meanwhile: how often it was looked at, and what its
-//! server says of it. His client then knows that the call lives.
+//! Reports progress to a caller that waits for a task: the number of polls and the server's status
+//! message. Its client then knows that the call is alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,38 +11,39 @@ use toolgate_wire::{Frame, build, method, string};
 
 use super::own_frame;
 
-/// How often at most, if there is nothing new.
+/// The shortest time between two reports without news.
 const PACE: Duration = Duration::from_secs(1);
 
-pub(super) struct Teller {
+/// Sends progress notifications while a caller waits for a task.
+pub(super) struct ProgressReporter {
     port: Arc<dyn Interactor>,
-    /// The caller's own progress token, raw; without one he wants no progress.
+    /// The caller's raw progress token; without one there are no reports.
     token: Option<String>,
     count: u64,
-    told: Option<(Instant, Option<String>)>,
+    last_report: Option<(Instant, Option<String>)>,
 }
 
-impl Teller {
+impl ProgressReporter {
     pub(super) fn new(request: &Frame, port: Arc<dyn Interactor>) -> Self {
         let token = request.progress_token().map(|token| token.raw().to_owned());
-        Self { port, token, count: 0, told: None }
+        Self { port, token, count: 0, last_report: None }
     }
 
     pub(super) fn tell(&mut self, task: &TaskView<'_>) {
         let Some(token) = &self.token else { return };
         let message = task.message.as_deref().map(str::to_owned);
-        let same = |(at, said): &(Instant, Option<String>)| at.elapsed() < PACE && *said == message;
-        if task.status.is_terminal() || self.told.as_ref().is_some_and(same) {
+        let same = |(at, last): &(Instant, Option<String>)| at.elapsed() < PACE && *last == message;
+        if task.status.is_terminal() || self.last_report.as_ref().is_some_and(same) {
             return;
         }
         self.count += 1;
-        let said = message.as_deref().map(|text| format!(",\"message\":{}", string::encode(text)));
-        let said = said.unwrap_or_default();
-        let params = format!("{{\"progressToken\":{token},\"progress\":{}{said}}}", self.count);
+        let text = message.as_deref().map(|text| format!(",\"message\":{}", string::encode(text)));
+        let text = text.unwrap_or_default();
+        let params = format!("{{\"progressToken\":{token},\"progress\":{}{text}}}", self.count);
         if let Ok(frame) = own_frame(build::notification(method::PROGRESS, Some(params.as_bytes())))
         {
             self.port.tell(frame);
         }
-        self.told = Some((Instant::now(), message));
+        self.last_report = Some((Instant::now(), message));
     }
 }

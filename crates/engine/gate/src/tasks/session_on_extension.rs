@@ -1,73 +1,74 @@
-//! A caller of 2025-11-25 asks after a task that runs in the extension's form.
+//! Pairs a caller that uses the format of 2025-11-25 with a task in the extension's format.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::Mutex;
-use toolgate_bridge::tasks::{self, Form, Status, TaskView};
+use toolgate_bridge::tasks::{self, TaskFormat, TaskStatus, TaskView};
 use toolgate_session::Interactor;
 use toolgate_wire::{Frame, method};
 
-use super::finish::Wait;
-use super::methods::About;
-use super::outcome::Outcome;
+use super::methods::TaskRequest;
+use super::outcome::TaskOutcome;
+use super::wait::TaskWaiter;
 use super::{clock, unreadable};
-use crate::Refusal;
+use crate::GateError;
 
-pub(super) async fn take(
-    about: &About<'_>,
+pub(super) async fn handle_request(
+    about: &TaskRequest<'_>,
     request: &Frame,
     answered: &Mutex<HashSet<String>>,
     port: Arc<dyn Interactor>,
-) -> Result<Frame, Refusal> {
+) -> Result<Frame, GateError> {
     match request.method().as_deref() {
-        Some(method::TASKS_RESULT) => outcome(about, answered, port).await,
+        Some(method::TASKS_RESULT) => await_outcome(about, answered, port).await,
         Some(method::TASKS_CANCEL) => cancel(about, port).await,
         _ => {
             look(about, port).await?;
-            about.stands()
+            about.task_status()
         }
     }
 }
 
-/// Looks at the task, unless it was cancelled: then it stays so, whatever its server says.
-async fn look(about: &About<'_>, port: Arc<dyn Interactor>) -> Result<Status, Refusal> {
-    if about.task.outcome() == Some(Outcome::Cancelled) {
-        return Ok(Status::Cancelled);
+/// Queries the task, unless it was cancelled, which is final.
+async fn look(about: &TaskRequest<'_>, port: Arc<dyn Interactor>) -> Result<TaskStatus, GateError> {
+    if about.task.outcome() == Some(TaskOutcome::Cancelled) {
+        return Ok(TaskStatus::Cancelled);
     }
     let seen = about.upstream(port)?.get().await?;
     about.observe(&seen);
-    Ok(TaskView::of(&seen, Form::Extension).ok_or_else(unreadable)?.status)
+    Ok(TaskView::of(&seen, TaskFormat::Extension).ok_or_else(unreadable)?.status)
 }
 
-/// Blocks until the task has ended; its questions go to the caller meanwhile.
-async fn outcome(
-    about: &About<'_>,
+/// Waits until the task has ended; the caller answers its questions meanwhile.
+async fn await_outcome(
+    about: &TaskRequest<'_>,
     answered: &Mutex<HashSet<String>>,
     port: Arc<dyn Interactor>,
-) -> Result<Frame, Refusal> {
-    if about.task.outcome() == Some(Outcome::Cancelled) {
-        return about.concluded(Outcome::Cancelled);
+) -> Result<Frame, GateError> {
+    if about.task.outcome() == Some(TaskOutcome::Cancelled) {
+        return about.answer_outcome(TaskOutcome::Cancelled);
     }
     let upstream = about.upstream(port)?;
-    let wait = Wait { upstream: &upstream, answered, known: true };
+    let wait = TaskWaiter { upstream: &upstream, answered, caller_knows_task: true };
     let look = |seen: &Bytes, _: &TaskView<'_>| {
         about.observe(seen);
-        about.task.outcome() // it may have been cancelled meanwhile, which is final
+        about.task.outcome() // it may have been cancelled since, which is final
     };
-    let outcome = wait.end(look).await?;
-    about.concluded(outcome)
+    let outcome = wait.await_end(look).await?;
+    about.answer_outcome(outcome)
 }
 
-/// The extension cancels when it can; 2025-11-25 has cancelled when it answers.
-async fn cancel(about: &About<'_>, port: Arc<dyn Interactor>) -> Result<Frame, Refusal> {
+/// Cancels the task. The extension only requests it; in 2025-11-25 the answer means it is done.
+async fn cancel(about: &TaskRequest<'_>, port: Arc<dyn Interactor>) -> Result<Frame, GateError> {
     if look(about, port.clone()).await?.is_terminal() {
         return Err(about.terminal());
     }
     about.upstream(port)?.cancel().await?;
-    let cancelled = tasks::stopped(&about.task.seen(), &clock::now()).ok_or_else(unreadable)?;
+    let cancelled =
+        tasks::cancelled_task(&about.task.last_seen(), &clock::now()).ok_or_else(unreadable)?;
     about.task.observe(&cancelled);
-    about.gate.tasks.settle(about.task, Outcome::Cancelled);
-    about.stands()
+    about.gate.tasks.set_outcome(about.task, TaskOutcome::Cancelled);
+    about.task_status()
 }

@@ -1,4 +1,4 @@
-//! One task the gate knows of.
+//! One task that the gate knows.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -7,93 +7,97 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use toolgate_bridge::tasks::{self, Form, TaskView};
-use toolgate_fleet::{Fleet, FleetError, Pool, Stay};
+use toolgate_bridge::tasks::{self, TaskFormat, TaskView};
+use toolgate_fleet::{Fleet, FleetError, Pool, PoolLease};
 use toolgate_model::CapabilityId;
 
-use super::inbox::Inbox;
-use super::outcome::Outcome;
+use super::outcome::TaskOutcome;
+use super::questions::TaskQuestions;
 use crate::Caller;
 use crate::caller::Principal;
 
-/// The longest id that is taken for one.
+/// The longest accepted task id.
 const MAX_ID: usize = 1024;
-/// How long a task is remembered at least: a server that says it keeps one for no time at all may
-/// still answer who asks.
+/// The shortest time a task is remembered. A server that declares no lifetime may still answer.
 const SHORTEST: Duration = Duration::from_secs(60);
-/// After how long without a look a task does not count as open any more.
+/// The time without a query after which a task no longer counts as open.
 const UNATTENDED: Duration = Duration::from_secs(3600);
 
-/// Between which forms a task stands.
-pub(super) enum Course {
-    /// Caller and server speak of it in the same form.
-    Straight(Form),
-    /// The caller in that of 2025-11-25, the server in the extension's. Remembers which of its
-    /// questions were answered; whoever holds the lock is asking.
+/// The formats on both sides of a task.
+pub(super) enum TaskRoute {
+    /// Caller and server use the same format.
+    Direct(TaskFormat),
+    /// The caller uses the format of 2025-11-25, the server the extension's. Holds the keys of the
+    /// answered questions; the lock is held while asking.
     SessionOnExtension(tokio::sync::Mutex<HashSet<String>>),
-    /// The caller in the extension's, the server in that of 2025-11-25.
-    ExtensionOnSession(Arc<Inbox>),
-    /// The server had answered at once; a caller of 2025-11-25 fetches the result here.
-    Held,
+    /// The caller uses the extension's format, the server that of 2025-11-25.
+    ExtensionOnSession(Arc<TaskQuestions>),
+    /// The server answered at once; a caller of 2025-11-25 fetches the result from the gate.
+    Stored,
 }
 
-impl Course {
-    /// The form in which its caller speaks of the task.
-    pub(super) fn spoken(&self) -> Form {
+impl TaskRoute {
+    /// Returns the caller's format.
+    pub(super) fn client_form(&self) -> TaskFormat {
         match self {
-            Self::Straight(form) => *form,
-            Self::SessionOnExtension(_) | Self::Held => Form::Session,
-            Self::ExtensionOnSession(_) => Form::Extension,
+            Self::Direct(form) => *form,
+            Self::SessionOnExtension(_) | Self::Stored => TaskFormat::Session,
+            Self::ExtensionOnSession(_) => TaskFormat::Extension,
         }
     }
 
-    /// The form in which its server does.
-    pub(super) fn run(&self) -> Form {
+    /// Returns the server's format.
+    pub(super) fn server_form(&self) -> TaskFormat {
         match self {
-            Self::Straight(form) => *form,
-            Self::SessionOnExtension(_) | Self::Held => Form::Extension,
-            Self::ExtensionOnSession(_) => Form::Session,
+            Self::Direct(form) => *form,
+            Self::SessionOnExtension(_) | Self::Stored => TaskFormat::Extension,
+            Self::ExtensionOnSession(_) => TaskFormat::Session,
         }
     }
 }
 
+/// A call that its client polls instead of waiting for.
 pub(crate) struct Task {
-    /// As its server names it.
+    /// The id, as its server names it.
     pub(super) id: String,
     pub(super) tool: CapabilityId,
-    /// Who began it: his principal owns it, and it runs on his connection.
+    /// The caller that started it. Its principal owns the task, and the task runs on its
+    /// connection.
     pub(super) caller: Arc<Caller>,
-    /// Whether that connection is his alone.
+    /// Whether that connection belongs to this caller alone.
     own: bool,
-    pub(super) course: Course,
-    /// Forgets it in time.
+    pub(super) route: TaskRoute,
+    /// The background job that removes the task when it expires.
     expiry: OnceLock<AbortHandle>,
-    /// Where its server was asked to report on it, if it was.
+    /// The pool that was asked to report on the task, if any.
     watched: Mutex<Option<Weak<Pool>>>,
-    /// Where it runs, until its outcome was fetched: a server that is replaced waits for that.
-    stay: Mutex<Option<Stay>>,
-    known: Mutex<Known>,
+    /// Keeps a replaced server running until the outcome is fetched.
+    lease: Mutex<Option<PoolLease>>,
+    state: Mutex<TaskState>,
 }
 
-struct Known {
+/// The mutable state of a task.
+struct TaskState {
     began: Instant,
     looked: Instant,
-    /// The task object when last seen, as the server wrote it but for what stands beside it.
+    /// The last known task object as the server wrote it, without inlined members.
     seen: Bytes,
     expires: Option<Instant>,
-    outcome: Option<Outcome>,
+    outcome: Option<TaskOutcome>,
 }
 
 impl Task {
-    /// The task a server has just told of, on a connection that may be the caller's own.
+    /// Creates a task that a server has just announced. `own` says whether the connection belongs
+    /// to the caller alone.
     pub(super) fn new(
         caller: &Arc<Caller>,
         own: bool,
         tool: &CapabilityId,
-        course: Course,
+        route: TaskRoute,
         seen: &[u8],
     ) -> Option<Self> {
-        let view = TaskView::of(seen, course.run()).filter(|view| view.id.len() <= MAX_ID)?;
+        let view =
+            TaskView::of(seen, route.server_form()).filter(|view| view.id.len() <= MAX_ID)?;
         let began = Instant::now();
         Some(Self {
             id: view.id.clone().into_owned(),
@@ -102,107 +106,106 @@ impl Task {
             own,
             expiry: OnceLock::new(),
             watched: Mutex::default(),
-            stay: Mutex::default(),
-            known: Mutex::new(Known {
+            lease: Mutex::default(),
+            state: Mutex::new(TaskState {
                 began,
                 looked: began,
-                seen: tasks::remembered(seen, course.run())?,
+                seen: tasks::compact_task(seen, route.server_form())?,
                 expires: expires(began, view.ttl),
                 outcome: None,
             }),
-            course,
+            route,
         })
     }
 
-    /// Has its server stay for it.
-    pub(super) fn at(self, stay: Stay) -> Self {
-        *lock(&self.stay) = Some(stay);
+    /// Keeps the server running for the task.
+    pub(super) fn with_lease(self, stay: PoolLease) -> Self {
+        *lock(&self.lease) = Some(stay);
         self
     }
 
-    /// Where it is asked after: where it began, as long as that is there.
+    /// Returns the pool to query: the one the task started on, while that exists.
     pub(super) fn pool(&self, fleet: &Fleet) -> Result<Arc<Pool>, FleetError> {
-        let home = lock(&self.stay).as_ref().and_then(Stay::pool);
+        let home = lock(&self.lease).as_ref().and_then(PoolLease::pool);
         home.map_or_else(|| fleet.pool(&self.tool.server, &self.caller.tenant()), Ok)
     }
 
-    /// Its outcome was fetched: nobody need wait for it any more.
-    pub(super) fn fetched(&self) {
-        drop(lock(&self.stay).take());
+    /// Releases the server after the outcome was fetched.
+    pub(super) fn release_server(&self) {
+        drop(lock(&self.lease).take());
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
+    fn state(&self) -> MutexGuard<'_, TaskState> {
+        lock(&self.state)
     }
 
-    /// Whose it is.
+    /// Returns the owner.
     pub(super) fn principal(&self) -> Principal {
         self.caller.principal
     }
 
-    /// Whether a server has begun this one under the id of `self`.
-    pub(super) fn is_again(&self, other: &Self) -> bool {
+    /// Returns true if `other` is a new task of the same server under the same id.
+    pub(super) fn is_replaced_by(&self, other: &Self) -> bool {
         self.principal() == other.principal()
             && self.tool.server == other.tool.server
             && (!self.own || self.caller.id == other.caller.id)
     }
 
-    /// Notes how the task stands, and until when its server keeps it. What is said of another task
-    /// is not heard.
+    /// Stores the state of the task and its lifetime. A state with another id is ignored.
     pub(super) fn observe(&self, seen: &[u8]) {
-        let run = self.course.run();
+        let run = self.route.server_form();
         let view = TaskView::of(seen, run).filter(|view| view.id == self.id);
-        let (Some(view), Some(seen)) = (view, tasks::remembered(seen, run)) else { return };
-        let mut known = self.known();
+        let (Some(view), Some(seen)) = (view, tasks::compact_task(seen, run)) else { return };
+        let mut known = self.state();
         known.looked = Instant::now();
         known.expires = expires(known.began, view.ttl);
         known.seen = seen;
     }
 
-    /// Whether it has not ended, as far as is known, and somebody may still come for it.
+    /// Returns true if the task has not ended, as far as known, and was queried recently.
     pub(super) fn is_open(&self) -> bool {
-        let known = self.known();
-        let view = TaskView::of(&known.seen, self.course.run());
+        let known = self.state();
+        let view = TaskView::of(&known.seen, self.route.server_form());
         view.is_some_and(|view| !view.status.is_terminal()) && known.looked.elapsed() < UNATTENDED
     }
 
-    pub(super) fn seen(&self) -> Bytes {
-        self.known().seen.clone()
+    pub(super) fn last_seen(&self) -> Bytes {
+        self.state().seen.clone()
     }
 
     pub(super) fn expires(&self) -> Option<Instant> {
-        self.known().expires
+        self.state().expires
     }
 
-    pub(super) fn outcome(&self) -> Option<Outcome> {
-        self.known().outcome.clone()
+    pub(super) fn outcome(&self) -> Option<TaskOutcome> {
+        self.state().outcome.clone()
     }
 
-    /// Keeps the end; `false` if there was one already, which stays.
-    pub(super) fn settle(&self, outcome: Outcome) -> bool {
-        let mut known = self.known();
+    /// Stores the outcome; returns `false` if there is one already, which stays.
+    pub(super) fn set_outcome(&self, outcome: TaskOutcome) -> bool {
+        let mut known = self.state();
         let first = known.outcome.is_none();
         known.outcome.get_or_insert(outcome);
         drop(known);
-        self.fetched();
+        self.release_server();
         first
     }
 
-    pub(super) fn unsettle(&self) -> Option<Outcome> {
-        self.known().outcome.take()
+    pub(super) fn unsettle(&self) -> Option<TaskOutcome> {
+        self.state().outcome.take()
     }
 
-    /// Has its server report on it, once.
+    /// Subscribes to the server's reports on the task, once.
     pub(super) fn watch(&self, pool: Arc<Pool>) {
         let mut watched = lock(&self.watched);
-        if self.course.run() == Form::Extension && watched.is_none() {
+        if self.route.server_form() == TaskFormat::Extension && watched.is_none() {
             *watched = Some(Arc::downgrade(&pool));
             drop(watched);
             pool.watch_task(&self.id);
         }
     }
 
-    /// The same on another connection to its server, which knows nothing of it.
+    /// Subscribes again on a new connection to the server, which does not know the subscription.
     pub(super) fn watch_again(&self, fleet: &Fleet) {
         let is_watched = lock(&self.watched).is_some();
         if let (true, Ok(pool)) = (is_watched, self.pool(fleet)) {
@@ -211,11 +214,11 @@ impl Task {
         }
     }
 
-    pub(super) fn ends_with(&self, expiry: AbortHandle) {
+    pub(super) fn set_expiry(&self, expiry: AbortHandle) {
         let _ = self.expiry.set(expiry);
     }
 
-    /// Nobody will ask after it any more.
+    /// Ends everything that runs for the task.
     pub(super) fn stop(&self) {
         if let Some(expiry) = self.expiry.get() {
             expiry.abort();
@@ -223,8 +226,8 @@ impl Task {
         if let Some(pool) = lock(&self.watched).as_ref().and_then(Weak::upgrade) {
             pool.unwatch_task(&self.id);
         }
-        self.fetched();
-        if let Course::ExtensionOnSession(inbox) = &self.course {
+        self.release_server();
+        if let TaskRoute::ExtensionOnSession(inbox) = &self.route {
             inbox.stop();
         }
     }
@@ -234,7 +237,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When a task may be forgotten; `None` for never.
+/// Returns when a task may be forgotten; `None` for never.
 fn expires(began: Instant, ttl: Option<Duration>) -> Option<Instant> {
     ttl.and_then(|ttl| began.checked_add(ttl.max(SHORTEST)))
 }

@@ -2,8 +2,8 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use toolgate_gate::approvals::Obtained;
-use toolgate_store::Bound;
+use toolgate_gate::approvals::CallApprovalOutcome;
+use toolgate_store::ApprovalBinding;
 
 use crate::support::*;
 
@@ -17,7 +17,9 @@ async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
     let rows = listed(&broker, 60).await;
     assert_eq!(rows.len(), 60);
     for _ in 0..140 {
-        let Obtained::Refused(why) = calls.next().await.unwrap().unwrap() else { panic!() };
+        let CallApprovalOutcome::Refused(why) = calls.next().await.unwrap().unwrap() else {
+            panic!()
+        };
         assert!(why.contains("60 approvals") && why.contains("minute"), "{why}");
     }
     for _ in 0..60 {
@@ -27,8 +29,8 @@ async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
     calls.iter().for_each(|call| call.abort());
 
     let other = Call::to_operator("{}").waiting(SHORT);
-    let other = Call { bound: Bound { caller: "holder:1".into(), ..bound() }, ..other };
-    assert!(matches!(other.obtain(&broker).await, Obtained::Waiting { .. }));
+    let other = Call { bound: ApprovalBinding { caller: "holder:1".into(), ..bound() }, ..other };
+    assert!(matches!(other.obtain(&broker).await, CallApprovalOutcome::Waiting { .. }));
 }
 
 #[tokio::test]
@@ -39,7 +41,9 @@ async fn the_same_call_again_and_again_is_one_question_and_bounded() {
     let mut calls: FuturesUnordered<_> = (0..100).map(|_| call.start(&broker)).collect();
     listed(&broker, 1).await;
     for _ in 0..68 {
-        let Obtained::Refused(why) = calls.next().await.unwrap().unwrap() else { panic!() };
+        let CallApprovalOutcome::Refused(why) = calls.next().await.unwrap().unwrap() else {
+            panic!()
+        };
         assert!(why.contains("identical"), "{why}");
     }
     for _ in 0..32 {

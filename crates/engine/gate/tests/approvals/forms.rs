@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolgate_gate::approvals::Obtained;
+use toolgate_gate::approvals::CallApprovalOutcome;
 use toolgate_session::Answer;
-use toolgate_store::Choice;
+use toolgate_store::ApprovalChoice;
 use toolgate_wire::Era;
 
 use crate::support::*;
@@ -18,7 +18,7 @@ async fn the_form_shows_the_whole_call_and_offers_no_default() {
         "{\"path\":\"/etc\\u202e/x\u{200b}\",\"cmd\":\"\\u0072m\\n-rf\",\"n\":1.50}",
         client.clone(),
     );
-    assert!(matches!(call.obtain(&broker).await, Obtained::Denied { .. }));
+    assert!(matches!(call.obtain(&broker).await, CallApprovalOutcome::Denied { .. }));
     let [form] = &client.forms()[..] else { panic!() };
     let message = form["message"].as_str().unwrap();
     let shown = [
@@ -45,21 +45,21 @@ async fn the_form_shows_the_whole_call_and_offers_no_default() {
 async fn every_choice_means_what_it_says() {
     let broker = broker().await;
     for (label, choice) in [
-        ("once", Choice::Once),
-        ("always this tool", Choice::Tool),
-        ("always this server", Choice::Server),
+        ("once", ApprovalChoice::Once),
+        ("always this tool", ApprovalChoice::Tool),
+        ("always this server", ApprovalChoice::Server),
     ] {
         let call =
             Call::by_form(&json!({ "for": label }).to_string(), Client::new([accepted(label)]));
         let obtained = call.obtain(&broker).await;
-        let Obtained::Approved { choice: chosen, by, .. } = obtained else {
+        let CallApprovalOutcome::Approved { choice: chosen, by, .. } = obtained else {
             panic!("{obtained:?}")
         };
         assert_eq!((chosen, &*by), (choice, "the client editor, by a form"));
     }
     let kept: Vec<_> = broker.grants().await.unwrap().iter().map(|grant| grant.choice).collect();
     assert_eq!(kept.len(), 2, "what was approved once is used up: {kept:?}");
-    assert!(kept.contains(&Choice::Tool) && kept.contains(&Choice::Server));
+    assert!(kept.contains(&ApprovalChoice::Tool) && kept.contains(&ApprovalChoice::Server));
     assert_eq!(broker.list().await.unwrap(), []);
 }
 
@@ -76,7 +76,7 @@ async fn whatever_is_not_a_choice_is_no_approval() {
     ] {
         let client = Client::new([Reaction::Result(Duration::ZERO, result.clone())]);
         let obtained = Call::by_form("{}", client).obtain(&broker).await;
-        assert!(matches!(obtained, Obtained::Denied { .. }), "{result}: {obtained:?}");
+        assert!(matches!(obtained, CallApprovalOutcome::Denied { .. }), "{result}: {obtained:?}");
     }
     assert_eq!(broker.grants().await.unwrap(), []);
 }
@@ -86,7 +86,7 @@ async fn a_form_put_away_takes_the_call_back() {
     let broker = broker().await;
     let put_away = Reaction::Result(Duration::ZERO, json!({"action": "cancel"}));
     let call = Call::by_form("{}", Client::new([put_away]));
-    assert_eq!(call.obtain(&broker).await, Obtained::Cancelled);
+    assert_eq!(call.obtain(&broker).await, CallApprovalOutcome::Cancelled);
     listed(&broker, 0).await;
 }
 
@@ -101,7 +101,7 @@ async fn a_client_that_cannot_show_it_leaves_it_to_the_operator() {
     for client in [unable, failing, without, urls] {
         let waiting = Call::by_form("{}", client).start(&broker);
         let [call] = &listed(&broker, 1).await[..] else { panic!() };
-        broker.settle(&call.id, Choice::Once, "operator").await.unwrap().unwrap();
+        broker.settle(&call.id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
         assert!(is_approved(&waiting.await.unwrap()));
     }
 }
@@ -115,16 +115,16 @@ async fn what_is_too_long_to_be_shown_whole_is_never_cut() {
     let [call] = &listed(&broker, 1).await[..] else { panic!() };
     assert_eq!(call.arguments, long.as_bytes());
     assert!(client.forms().is_empty());
-    broker.settle(&call.id, Choice::Deny, "operator").await.unwrap().unwrap();
-    assert!(matches!(waiting.await.unwrap(), Obtained::Denied { .. }));
+    broker.settle(&call.id, ApprovalChoice::Deny, "operator").await.unwrap().unwrap();
+    assert!(matches!(waiting.await.unwrap(), CallApprovalOutcome::Denied { .. }));
 }
 
 #[tokio::test]
 async fn a_modern_client_may_take_its_time_and_a_legacy_one_is_told_how_to_go_on() {
     let broker = broker().await;
     let legacy = Call::by_form("{}", Client::new([Reaction::Silent])).waiting(SHORT);
-    let Obtained::Waiting { id } = legacy.obtain(&broker).await else { panic!() };
-    broker.settle(&id, Choice::Deny, "operator").await.unwrap().unwrap();
+    let CallApprovalOutcome::Waiting { id } = legacy.obtain(&broker).await else { panic!() };
+    broker.settle(&id, ApprovalChoice::Deny, "operator").await.unwrap().unwrap();
     let result = json!({"action": "accept", "content": {"choice": "once"}});
     let late = Client::new([Reaction::Result(SHORT * 4, result)]);
     let modern = Call { era: Era::Modern, ..Call::by_form("{}", late).waiting(SHORT) };
@@ -150,8 +150,8 @@ async fn a_form_nobody_answers_leaves_the_call_to_be_approved_later() {
     let broker = broker().await;
     let client = Client::new([Reaction::Silent]);
     let call = Call::by_form("{}", client.clone()).waiting(SHORT);
-    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
-    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    let CallApprovalOutcome::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    broker.settle(&id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
     assert!(is_approved(&call.obtain(&broker).await));
     assert_eq!(client.forms().len(), 1, "the same call, repeated, is not asked about again");
 }

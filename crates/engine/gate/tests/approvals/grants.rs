@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use toolgate_gate::approvals::Broker;
+use toolgate_gate::approvals::ApprovalBroker;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
-use toolgate_store::{Bound, Choice, Decisions as _, SqliteState, Which};
+use toolgate_store::{
+    ApprovalBinding, ApprovalChoice, DecisionStore as _, GrantSelector, SqliteStore,
+};
 
 use crate::support::*;
 
-async fn granted(choice: Choice) -> Arc<Broker> {
+async fn granted(choice: ApprovalChoice) -> Arc<ApprovalBroker> {
     let broker = broker().await;
     let waiting = Call::to_operator("{}").start(&broker);
     let [row] = &listed(&broker, 1).await[..] else { panic!() };
@@ -25,83 +27,89 @@ fn tool(server: &str, name: &str) -> CapabilityId {
 
 #[tokio::test]
 async fn a_grant_for_a_tool_holds_for_that_tool_as_it_was() {
-    let broker = granted(Choice::Tool).await;
-    let grant = broker.granted(&bound(), None).unwrap();
-    assert!(grant.told.contains("operator") && grant.told.contains(&*grant.id), "{grant:?}");
+    let broker = granted(ApprovalChoice::Tool).await;
+    let grant = broker.find_grant(&bound(), None).unwrap();
+    assert!(
+        grant.description.contains("operator") && grant.description.contains(&*grant.id),
+        "{grant:?}"
+    );
     for other in [
-        Bound { caller: "holder:1".into(), ..bound() },
-        Bound { client: "other".into(), ..bound() },
-        Bound { tool: tool("git", "pull"), ..bound() },
-        Bound { tool: tool("hg", "push"), ..bound() },
-        Bound { identity: Digest::of(b"x"), ..bound() },
-        Bound { definition: Digest::of(b"x"), ..bound() },
+        ApprovalBinding { caller: "holder:1".into(), ..bound() },
+        ApprovalBinding { client: "other".into(), ..bound() },
+        ApprovalBinding { tool: tool("git", "pull"), ..bound() },
+        ApprovalBinding { tool: tool("hg", "push"), ..bound() },
+        ApprovalBinding { identity: Digest::of(b"x"), ..bound() },
+        ApprovalBinding { definition: Digest::of(b"x"), ..bound() },
     ] {
-        assert_eq!(broker.granted(&other, Some(SystemTime::UNIX_EPOCH)), None, "{other:?}");
+        assert_eq!(broker.find_grant(&other, Some(SystemTime::UNIX_EPOCH)), None, "{other:?}");
     }
 }
 
 #[tokio::test]
 async fn a_grant_for_a_server_holds_for_what_was_pinned_before() {
-    let broker = granted(Choice::Server).await;
+    let broker = granted(ApprovalChoice::Server).await;
     let now = SystemTime::now();
     let (before, after) =
         (Some(now - Duration::from_secs(60)), Some(now + Duration::from_secs(60)));
-    let sister = Bound { tool: tool("git", "pull"), definition: Digest::of(b"other"), ..bound() };
+    let sister =
+        ApprovalBinding { tool: tool("git", "pull"), definition: Digest::of(b"other"), ..bound() };
     for bound in [&bound(), &sister] {
-        assert!(broker.granted(bound, before).is_some());
-        assert_eq!(broker.granted(bound, after), None, "pinned later");
-        assert_eq!(broker.granted(bound, None), None, "not pinned");
+        assert!(broker.find_grant(bound, before).is_some());
+        assert_eq!(broker.find_grant(bound, after), None, "pinned later");
+        assert_eq!(broker.find_grant(bound, None), None, "not pinned");
     }
     for other in [
-        Bound { caller: "holder:1".into(), ..bound() },
-        Bound { client: "other".into(), ..bound() },
-        Bound { tool: tool("hg", "push"), ..bound() },
-        Bound { identity: Digest::of(b"x"), ..bound() },
+        ApprovalBinding { caller: "holder:1".into(), ..bound() },
+        ApprovalBinding { client: "other".into(), ..bound() },
+        ApprovalBinding { tool: tool("hg", "push"), ..bound() },
+        ApprovalBinding { identity: Digest::of(b"x"), ..bound() },
     ] {
-        assert_eq!(broker.granted(&other, before), None, "{other:?}");
+        assert_eq!(broker.find_grant(&other, before), None, "{other:?}");
     }
 }
 
 #[tokio::test]
 async fn once_is_no_grant_for_good() {
-    let broker = granted(Choice::Once).await;
-    assert_eq!(broker.granted(&bound(), Some(SystemTime::UNIX_EPOCH)), None);
+    let broker = granted(ApprovalChoice::Once).await;
+    assert_eq!(broker.find_grant(&bound(), Some(SystemTime::UNIX_EPOCH)), None);
 }
 
 #[tokio::test]
 async fn what_is_taken_back_holds_no_longer() {
-    for which in [Which::Server(ServerName::new("git").unwrap()), Which::Tool(tool("git", "push"))]
-    {
-        let broker = granted(Choice::Tool).await;
+    for which in [
+        GrantSelector::Server(ServerName::new("git").unwrap()),
+        GrantSelector::Tool(tool("git", "push")),
+    ] {
+        let broker = granted(ApprovalChoice::Tool).await;
         assert_eq!(broker.revoke(&which, "a test").await.unwrap(), 1);
-        assert_eq!(broker.granted(&bound(), None), None);
+        assert_eq!(broker.find_grant(&bound(), None), None);
         assert_eq!(broker.revoke(&which, "a test").await.unwrap(), 0);
     }
-    let broker = granted(Choice::Tool).await;
-    let id = broker.granted(&bound(), None).unwrap().id.to_string();
-    assert_eq!(broker.revoke(&Which::Id(id), "a test").await.unwrap(), 1);
-    assert_eq!(broker.granted(&bound(), None), None);
+    let broker = granted(ApprovalChoice::Tool).await;
+    let id = broker.find_grant(&bound(), None).unwrap().id.to_string();
+    assert_eq!(broker.revoke(&GrantSelector::Id(id), "a test").await.unwrap(), 1);
+    assert_eq!(broker.find_grant(&bound(), None), None);
 }
 
 #[tokio::test]
 async fn grants_survive_a_restart_and_what_others_take_back_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let open = async || Arc::new(SqliteState::open(path.clone()).await.unwrap());
-    let broker = Broker::load(open().await).await.unwrap();
+    let open = async || Arc::new(SqliteStore::open(path.clone()).await.unwrap());
+    let broker = ApprovalBroker::load(open().await).await.unwrap();
     let waiting = Call::to_operator("{}").start(&broker);
     let [row] = &listed(&broker, 1).await[..] else { panic!() };
-    broker.settle(&row.id, Choice::Tool, "operator").await.unwrap().unwrap();
+    broker.settle(&row.id, ApprovalChoice::Tool, "operator").await.unwrap().unwrap();
     waiting.await.unwrap();
     drop(broker);
 
-    let broker = Broker::load(open().await).await.unwrap();
-    assert!(broker.granted(&bound(), None).is_some());
+    let broker = ApprovalBroker::load(open().await).await.unwrap();
+    assert!(broker.find_grant(&bound(), None).is_some());
     let server = ServerName::new("git").unwrap();
     let mut news = broker.watch();
-    open().await.revoke_grants(&Which::Server(server)).await.unwrap();
+    open().await.revoke_grants(&GrantSelector::Server(server)).await.unwrap();
     let noticed = async {
-        while broker.granted(&bound(), None).is_some() {
+        while broker.find_grant(&bound(), None).is_some() {
             news.changed().await.unwrap();
         }
     };

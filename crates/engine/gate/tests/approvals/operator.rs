@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use toolgate_gate::approvals::{Approver, Broker, Obtained};
+use toolgate_gate::approvals::{ApprovalBroker, Approver, CallApprovalOutcome};
 use toolgate_model::Digest;
-use toolgate_store::{Bound, Choice, Decisions as _, PendingCall, SqliteState};
+use toolgate_store::{
+    ApprovalBinding, ApprovalChoice, DecisionStore as _, PendingCall, SqliteStore,
+};
 
 use crate::support::*;
 
@@ -15,50 +17,60 @@ use crate::support::*;
 async fn a_call_is_on_disk_before_it_waits_and_goes_on_when_it_is_approved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let state = SqliteState::open(path.clone()).await.unwrap();
-    let broker = Broker::load(Arc::new(state)).await.unwrap();
+    let state = SqliteStore::open(path.clone()).await.unwrap();
+    let broker = ApprovalBroker::load(Arc::new(state)).await.unwrap();
     let waiting = Call::to_operator(r#"{"a": 1.50}"#).start(&broker);
     let [call] = &listed(&broker, 1).await[..] else { panic!() };
-    assert_eq!((&call.bound, &call.arguments[..]), (&bound(), &br#"{"a": 1.50}"#[..]));
-    let beside = SqliteState::open(path).await.unwrap();
-    assert_eq!(beside.pending().await.unwrap(), broker.list().await.unwrap());
+    assert_eq!((&call.binding, &call.arguments[..]), (&bound(), &br#"{"a": 1.50}"#[..]));
+    let beside = SqliteStore::open(path).await.unwrap();
+    assert_eq!(beside.pending_calls().await.unwrap(), broker.list().await.unwrap());
 
-    let settled = broker.settle(&call.id, Choice::Once, "operator").await.unwrap().unwrap();
+    let settled = broker.settle(&call.id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
     assert_eq!(settled.call, *call);
     let obtained = waiting.await.unwrap();
     let (by, id) = ("operator".to_owned(), call.id.clone());
-    assert_eq!(obtained, Obtained::Approved { by, id, choice: Choice::Once });
+    assert_eq!(obtained, CallApprovalOutcome::Approved { by, id, choice: ApprovalChoice::Once });
     assert_eq!(broker.grants().await.unwrap(), [], "used up");
-    assert_eq!(broker.settle(&call.id, Choice::Once, "operator").await.unwrap(), None);
+    assert_eq!(broker.settle(&call.id, ApprovalChoice::Once, "operator").await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn approved_later_exactly_that_call_passes_once() {
     let broker = broker().await;
     let call = Call::to_operator(r#"{"a":1,"b":2}"#).waiting(SHORT);
-    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    let CallApprovalOutcome::Waiting { id } = call.obtain(&broker).await else { panic!() };
     let again = call.obtain(&broker).await;
-    assert_eq!(again, Obtained::Waiting { id: id.clone() }, "the same question stays open");
-    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    assert_eq!(
+        again,
+        CallApprovalOutcome::Waiting { id: id.clone() },
+        "the same question stays open"
+    );
+    broker.settle(&id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
 
     let others = [
-        Call { bound: Bound { caller: "holder:1".into(), ..bound() }, ..call.clone() },
-        Call { bound: Bound { client: "other".into(), ..bound() }, ..call.clone() },
-        Call { bound: Bound { identity: Digest::of(b"x"), ..bound() }, ..call.clone() },
-        Call { bound: Bound { definition: Digest::of(b"x"), ..bound() }, ..call.clone() },
+        Call { bound: ApprovalBinding { caller: "holder:1".into(), ..bound() }, ..call.clone() },
+        Call { bound: ApprovalBinding { client: "other".into(), ..bound() }, ..call.clone() },
+        Call { bound: ApprovalBinding { identity: Digest::of(b"x"), ..bound() }, ..call.clone() },
+        Call { bound: ApprovalBinding { definition: Digest::of(b"x"), ..bound() }, ..call.clone() },
         Call { arguments: r#"{"a":1,"b":3}"#.into(), ..call.clone() },
         Call { arguments: r#"{"a":1}"#.into(), ..call.clone() },
     ];
     for other in others {
         let obtained = other.obtain(&broker).await;
-        assert!(matches!(&obtained, Obtained::Waiting { id: new } if *new != id), "{obtained:?}");
+        assert!(
+            matches!(&obtained, CallApprovalOutcome::Waiting { id: new } if *new != id),
+            "{obtained:?}"
+        );
         assert_eq!(broker.spend(&other.bound, &other.digest()).await.unwrap(), None);
     }
     // Written anew by the client, the object is the same.
     let repeated = Call { arguments: "{ \"b\": 2, \"a\": 1 }".into(), ..call.clone() };
     assert!(is_approved(&repeated.obtain(&broker).await));
     let once_more = call.obtain(&broker).await;
-    assert!(matches!(&once_more, Obtained::Waiting { id: new } if *new != id), "{once_more:?}");
+    assert!(
+        matches!(&once_more, CallApprovalOutcome::Waiting { id: new } if *new != id),
+        "{once_more:?}"
+    );
 }
 
 #[tokio::test]
@@ -66,8 +78,8 @@ async fn spending_is_known_of_without_asking_and_happens_once() {
     let broker = broker().await;
     let call = Call::to_operator("{}").waiting(SHORT);
     assert_eq!(broker.spend(&call.bound, &call.digest()).await.unwrap(), None);
-    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
-    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    let CallApprovalOutcome::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    broker.settle(&id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
     assert!(broker.spend(&call.bound, &call.digest()).await.unwrap().is_some());
     assert_eq!(broker.spend(&call.bound, &call.digest()).await.unwrap(), None);
 }
@@ -80,12 +92,12 @@ async fn a_caller_who_leaves_takes_his_call_back_unless_it_was_approved() {
     let [row] = &listed(&broker, 1).await[..] else { panic!() };
     waiting.abort();
     listed(&broker, 0).await;
-    assert_eq!(broker.settle(&row.id, Choice::Once, "operator").await.unwrap(), None);
+    assert_eq!(broker.settle(&row.id, ApprovalChoice::Once, "operator").await.unwrap(), None);
 
     // Approved, and gone before he could use it: the approval stays for the same call.
     let call = call.waiting(SHORT);
-    let Obtained::Waiting { id } = call.obtain(&broker).await else { panic!() };
-    broker.settle(&id, Choice::Once, "operator").await.unwrap().unwrap();
+    let CallApprovalOutcome::Waiting { id } = call.obtain(&broker).await else { panic!() };
+    broker.settle(&id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
     assert!(is_approved(&call.obtain(&broker).await));
 }
 
@@ -93,7 +105,8 @@ async fn a_caller_who_leaves_takes_his_call_back_unless_it_was_approved() {
 async fn somebody_who_was_told_an_id_can_rely_on_it() {
     let broker = broker().await;
     let call = Call::to_operator("{}");
-    let Obtained::Waiting { id } = call.clone().waiting(SHORT).obtain(&broker).await else {
+    let CallApprovalOutcome::Waiting { id } = call.clone().waiting(SHORT).obtain(&broker).await
+    else {
         panic!()
     };
     // The same call again, and its caller leaves: the row is not only his.
@@ -104,8 +117,8 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
     assert!(again.await.unwrap_err().is_cancelled());
     // The next request is handled after a row that is taken back.
     let next = Call::to_operator(r#"{"next":1}"#).waiting(SHORT).obtain(&broker).await;
-    assert!(matches!(next, Obtained::Waiting { .. }));
-    assert!(broker.settle(&id, Choice::Once, "operator").await.unwrap().is_some());
+    assert!(matches!(next, CallApprovalOutcome::Waiting { .. }));
+    assert!(broker.settle(&id, ApprovalChoice::Once, "operator").await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -120,7 +133,7 @@ async fn identical_calls_are_one_question_and_one_approval_lets_one_pass() {
             waiting.recv().await.unwrap(); // all of them wait again
         }
         let [row] = &listed(&broker, 1).await[..] else { panic!() };
-        let choice = if left > 1 { Choice::Once } else { Choice::Deny };
+        let choice = if left > 1 { ApprovalChoice::Once } else { ApprovalChoice::Deny };
         broker.settle(&row.id, choice, "operator").await.unwrap().unwrap();
     }
     for call in calls {
@@ -146,11 +159,15 @@ async fn of_a_form_and_an_operator_who_answer_at_once_one_counts() {
             }
         };
         let denied = match row {
-            Some(row) => broker.settle(&row.id, Choice::Deny, "operator").await.unwrap(),
+            Some(row) => broker.settle(&row.id, ApprovalChoice::Deny, "operator").await.unwrap(),
             None => None,
         };
         let obtained = waiting.await.unwrap();
-        assert_eq!(denied.is_some(), matches!(obtained, Obtained::Denied { .. }), "{obtained:?}");
+        assert_eq!(
+            denied.is_some(),
+            matches!(obtained, CallApprovalOutcome::Denied { .. }),
+            "{obtained:?}"
+        );
         assert_eq!(denied.is_none(), is_approved(&obtained));
         listed(&broker, 0).await;
     }
@@ -161,28 +178,28 @@ async fn of_a_form_and_an_operator_who_answer_at_once_one_counts() {
 async fn what_another_process_decides_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let ours = SqliteState::open(path.clone()).await.unwrap();
-    let broker = Broker::load(Arc::new(ours)).await.unwrap();
-    let theirs = SqliteState::open(path).await.unwrap();
-    for choice in [Choice::Deny, Choice::Once, Choice::Tool] {
+    let ours = SqliteStore::open(path.clone()).await.unwrap();
+    let broker = ApprovalBroker::load(Arc::new(ours)).await.unwrap();
+    let theirs = SqliteStore::open(path).await.unwrap();
+    for choice in [ApprovalChoice::Deny, ApprovalChoice::Once, ApprovalChoice::Tool] {
         let waiting = Call::to_operator("{}").start(&broker);
         let [row] = &listed(&broker, 1).await[..] else { panic!() };
-        theirs.settle(&row.id, choice, "elsewhere").await.unwrap().unwrap();
+        theirs.decide_pending(&row.id, choice, "elsewhere").await.unwrap().unwrap();
         let obtained = tokio::time::timeout(LONG, waiting).await.unwrap().unwrap();
-        assert_eq!(is_approved(&obtained), choice != Choice::Deny, "{obtained:?}");
+        assert_eq!(is_approved(&obtained), choice != ApprovalChoice::Deny, "{obtained:?}");
     }
-    assert!(broker.granted(&bound(), None).is_some(), "a grant given elsewhere counts here");
+    assert!(broker.find_grant(&bound(), None).is_some(), "a grant given elsewhere counts here");
 }
 
-struct Face(Option<Choice>);
+struct Face(Option<ApprovalChoice>);
 
 impl Approver for Face {
     fn name(&self) -> &str {
         "chat"
     }
 
-    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<Choice>> {
-        assert_eq!(call.bound, bound());
+    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<ApprovalChoice>> {
+        assert_eq!(call.binding, bound());
         Box::pin(std::future::ready(self.0))
     }
 }
@@ -191,12 +208,15 @@ impl Approver for Face {
 async fn a_face_that_registers_is_asked_directly() {
     let broker = broker().await;
     let _leaves_it = broker.register(Arc::new(Face(None)));
-    let registered = broker.register(Arc::new(Face(Some(Choice::Once))));
+    let registered = broker.register(Arc::new(Face(Some(ApprovalChoice::Once))));
     let obtained = Call::to_operator("{}").obtain(&broker).await;
-    assert!(matches!(&obtained, Obtained::Approved { by, .. } if by == "chat"), "{obtained:?}");
+    assert!(
+        matches!(&obtained, CallApprovalOutcome::Approved { by, .. } if by == "chat"),
+        "{obtained:?}"
+    );
     drop(registered);
     let obtained = Call::to_operator("{}").waiting(SHORT).obtain(&broker).await;
-    assert!(matches!(obtained, Obtained::Waiting { .. }));
+    assert!(matches!(obtained, CallApprovalOutcome::Waiting { .. }));
 }
 
 #[tokio::test]
@@ -207,7 +227,7 @@ async fn whoever_watches_is_told_that_there_is_news() {
     watch.changed().await.unwrap();
     let [row] = &listed(&broker, 1).await[..] else { panic!() };
     watch.mark_unchanged();
-    broker.settle(&row.id, Choice::Deny, "operator").await.unwrap().unwrap();
+    broker.settle(&row.id, ApprovalChoice::Deny, "operator").await.unwrap().unwrap();
     assert!(watch.has_changed().unwrap());
     waiting.await.unwrap();
 }

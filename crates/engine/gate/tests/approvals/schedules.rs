@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use toolgate_gate::approvals::{Broker, Obtained};
-use toolgate_store::{Choice, SqliteState};
+use toolgate_gate::approvals::{ApprovalBroker, CallApprovalOutcome};
+use toolgate_store::{ApprovalChoice, SqliteStore};
 
 use crate::support::*;
 
@@ -19,13 +19,13 @@ enum Act {
     /// The same, and its caller leaves.
     Leave { process: usize, after: u64 },
     /// Somebody decides about whatever waits.
-    Settle { process: usize, choice: Choice },
+    Settle { process: usize, choice: ApprovalChoice },
 }
 
 fn acts() -> impl Strategy<Value = Vec<(u64, Act)>> {
     let choice = prop_oneof![
-        6 => Just(Choice::Once),
-        1 => Just(Choice::Deny),
+        6 => Just(ApprovalChoice::Once),
+        1 => Just(ApprovalChoice::Deny),
     ];
     let act = prop_oneof![
         4 => (0..2usize, 5..60u64).prop_map(|(process, wait)| Act::Call { process, wait }),
@@ -41,8 +41,8 @@ async fn run(acts: Vec<(u64, Act)>) -> (usize, usize) {
     let path = folder.path().join("state.db");
     let mut brokers = Vec::new();
     for _ in 0..2 {
-        let state = SqliteState::open(path.clone()).await.unwrap();
-        brokers.push(Broker::load(Arc::new(state)).await.unwrap());
+        let state = SqliteStore::open(path.clone()).await.unwrap();
+        brokers.push(ApprovalBroker::load(Arc::new(state)).await.unwrap());
     }
     let running: Vec<_> = acts
         .into_iter()
@@ -63,12 +63,15 @@ async fn run(acts: Vec<(u64, Act)>) -> (usize, usize) {
     (passed, approved)
 }
 
-async fn play(brokers: &[Arc<Broker>], act: Act) -> (usize, usize) {
+async fn play(brokers: &[Arc<ApprovalBroker>], act: Act) -> (usize, usize) {
     match act {
         Act::Call { process, wait } => {
             let call = Call::to_operator("{}").waiting(Duration::from_millis(wait));
             let obtained = call.obtain(&brokers[process]).await;
-            let expected = !matches!(obtained, Obtained::Cancelled | Obtained::Refused(_));
+            let expected = !matches!(
+                obtained,
+                CallApprovalOutcome::Cancelled | CallApprovalOutcome::Refused(_)
+            );
             assert!(expected, "{obtained:?}");
             (usize::from(is_approved(&obtained)), 0)
         }
@@ -83,7 +86,7 @@ async fn play(brokers: &[Arc<Broker>], act: Act) -> (usize, usize) {
             let mut approved = 0;
             for call in broker.list().await.unwrap() {
                 let settled = broker.settle(&call.id, choice, "operator").await.unwrap();
-                approved += usize::from(settled.is_some() && choice == Choice::Once);
+                approved += usize::from(settled.is_some() && choice == ApprovalChoice::Once);
             }
             (0, approved)
         }

@@ -8,10 +8,13 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolgate_gate::approvals::{Approver, Ask, Broker, Obtained, Registered, params_digest};
-use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName, Via};
-use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
-use toolgate_store::{Bound, Choice, PendingCall, SqliteState};
+use toolgate_gate::approvals::{
+    ApprovalBroker, Approver, ApproverGuard, CallApprovalOutcome, CallApprovalRequest,
+    params_digest,
+};
+use toolgate_model::{ApprovalChannel, CapabilityId, CapabilityKind, Digest, ServerName};
+use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_store::{ApprovalBinding, ApprovalChoice, PendingCall, SqliteStore};
 use toolgate_wire::{Era, Frame};
 
 /// How a client reacts to a form.
@@ -52,14 +55,14 @@ impl Client {
 }
 
 impl Interactor for Client {
-    fn scope(&self) -> Scope {
-        Scope(1)
+    fn scope(&self) -> CallerScope {
+        CallerScope(1)
     }
 
     fn tell(&self, _event: Frame) {}
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
-        assert_eq!(question.kind, AskKind::Form);
+        assert_eq!(question.kind, QuestionKind::Form);
         self.asked.lock().unwrap().push(question);
         let reaction = self.reactions.lock().unwrap().pop_front();
         Box::pin(async move {
@@ -84,9 +87,9 @@ pub fn accepted(choice: &str) -> Reaction {
     Reaction::Result(Duration::ZERO, result)
 }
 
-pub fn bound() -> Bound {
+pub fn bound() -> ApprovalBinding {
     let server = ServerName::new("git").unwrap();
-    Bound {
+    ApprovalBinding {
         caller: "local".into(),
         client: "editor".into(),
         tool: CapabilityId { server, kind: CapabilityKind::Tool, name: "push".into() },
@@ -98,9 +101,9 @@ pub fn bound() -> Bound {
 /// A call, and whom it is asked of.
 #[derive(Clone)]
 pub struct Call {
-    pub bound: Bound,
+    pub bound: ApprovalBinding,
     pub arguments: Bytes,
-    pub via: Via,
+    pub via: ApprovalChannel,
     pub era: Era,
     pub wait: Duration,
     pub port: Arc<dyn Interactor>,
@@ -109,14 +112,14 @@ pub struct Call {
 impl Call {
     pub fn to_operator(arguments: &str) -> Self {
         let call = Self::by_form(arguments, Client::new([]));
-        Self { via: Via::Operator, ..call }
+        Self { via: ApprovalChannel::Operator, ..call }
     }
 
     pub fn by_form(arguments: &str, client: Arc<Client>) -> Self {
         Self {
             bound: bound(),
             arguments: Bytes::copy_from_slice(arguments.as_bytes()),
-            via: Via::Elicitation,
+            via: ApprovalChannel::Elicitation,
             era: Era::Legacy,
             wait: Duration::from_secs(20),
             port: client,
@@ -131,8 +134,8 @@ impl Call {
         params_digest(&self.arguments, b"")
     }
 
-    pub async fn obtain(&self, broker: &Broker) -> Obtained {
-        let ask = Ask {
+    pub async fn obtain(&self, broker: &ApprovalBroker) -> CallApprovalOutcome {
+        let ask = CallApprovalRequest {
             bound: self.bound.clone(),
             arguments: self.arguments.clone(),
             other_params: Bytes::new(),
@@ -148,7 +151,10 @@ impl Call {
     }
 
     /// The same in a task of its own.
-    pub fn start(&self, broker: &Arc<Broker>) -> tokio::task::JoinHandle<Obtained> {
+    pub fn start(
+        &self,
+        broker: &Arc<ApprovalBroker>,
+    ) -> tokio::task::JoinHandle<CallApprovalOutcome> {
         let (call, broker) = (self.clone(), broker.clone());
         tokio::spawn(async move { call.obtain(&broker).await })
     }
@@ -158,12 +164,12 @@ pub const SHORT: Duration = Duration::from_millis(100);
 /// So long nothing takes, however busy the machine is.
 pub const LONG: Duration = Duration::from_secs(60);
 
-pub async fn broker() -> Arc<Broker> {
-    Broker::load(Arc::new(SqliteState::in_memory().await.unwrap())).await.unwrap()
+pub async fn broker() -> Arc<ApprovalBroker> {
+    ApprovalBroker::load(Arc::new(SqliteStore::in_memory().await.unwrap())).await.unwrap()
 }
 
 /// Waits until as many calls wait.
-pub async fn listed(broker: &Broker, count: usize) -> Vec<PendingCall> {
+pub async fn listed(broker: &ApprovalBroker, count: usize) -> Vec<PendingCall> {
     let mut news = broker.watch();
     let listed = async {
         loop {
@@ -181,7 +187,7 @@ pub async fn listed(broker: &Broker, count: usize) -> Vec<PendingCall> {
 }
 
 /// A face that decides nothing and says of every call that waits from now on that it does.
-pub fn waits(broker: &Broker) -> (Registered, mpsc::UnboundedReceiver<()>) {
+pub fn waits(broker: &ApprovalBroker) -> (ApproverGuard, mpsc::UnboundedReceiver<()>) {
     let (waits, waiting) = mpsc::unbounded_channel();
     (broker.register(Arc::new(Onlooker(waits))), waiting)
 }
@@ -193,12 +199,12 @@ impl Approver for Onlooker {
         "onlooker"
     }
 
-    fn decide<'a>(&'a self, _: &'a PendingCall) -> BoxFuture<'a, Option<Choice>> {
+    fn decide<'a>(&'a self, _: &'a PendingCall) -> BoxFuture<'a, Option<ApprovalChoice>> {
         self.0.send(()).unwrap();
         Box::pin(std::future::ready(None))
     }
 }
 
-pub fn is_approved(obtained: &Obtained) -> bool {
-    matches!(obtained, Obtained::Approved { .. })
+pub fn is_approved(obtained: &CallApprovalOutcome) -> bool {
+    matches!(obtained, CallApprovalOutcome::Approved { .. })
 }

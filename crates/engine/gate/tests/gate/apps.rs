@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolgate_gate::GateEvent;
-use toolgate_model::{CapabilityKind, Prefix};
+use toolgate_model::{CapabilityKind, PrefixMode};
 
 use crate::fleet::{Played, caller, gate, pass};
 
@@ -44,7 +44,7 @@ async fn tool_of(gate: &toolgate_gate::Gate, index: usize) -> Value {
 
 #[tokio::test]
 async fn one_server_keeps_its_user_interface_as_it_wrote_it() {
-    let (gate, _fleet) = gate(&[("a", &app("a", false))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("a", &app("a", false))], PrefixMode::Always).await;
     let tool = tool_of(&gate, 0).await;
     assert_eq!(tool["_meta"]["ui"]["resourceUri"], UI);
     let read = pass(&gate, &caller(), "resources/read", json!({ "uri": UI })).await.unwrap();
@@ -55,7 +55,7 @@ async fn one_server_keeps_its_user_interface_as_it_wrote_it() {
 async fn a_shared_user_interface_leads_each_tool_to_its_own_server() {
     for listed in [true, false] {
         let (a, b) = (app("a", listed), app("b", listed));
-        let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], Prefix::Always).await;
+        let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], PrefixMode::Always).await;
         let me = caller();
         for (index, who) in ["a", "b"].into_iter().enumerate() {
             let tool = tool_of(&gate, index).await;
@@ -79,7 +79,7 @@ async fn a_shared_user_interface_leads_each_tool_to_its_own_server() {
 #[tokio::test]
 async fn errors_and_updates_name_a_resource_as_the_lists_do() {
     let (a, b) = (app("a", true), app("b", true));
-    let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], PrefixMode::Always).await;
     let me = caller();
     let shown = "ui://toolgate+a/chart/view.html";
     let missing = json!({ "uri": "ui://toolgate+a/missing" });

@@ -1,8 +1,8 @@
 //! Arguments that do not fit, and tools whose definitions cannot be used.
 
 use serde_json::{Value, json};
-use toolgate_gate::Seen;
-use toolgate_model::{CapabilityKind, Prefix};
+use toolgate_gate::Visibility;
+use toolgate_model::{CapabilityKind, PrefixMode};
 use toolgate_wire::Revision;
 
 use crate::fleet::{
@@ -23,7 +23,7 @@ fn reader() -> Played {
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_told_to_the_model_and_never_sent() {
     let server = reader();
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     for revision in Revision::ALL {
         let me = caller_of(revision);
         for (arguments, told) in [
@@ -45,7 +45,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model_and_never_sent() {
 #[tokio::test]
 async fn arguments_that_fit_pass_as_they_came() {
     let server = reader();
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let me = caller();
     for (tool, arguments) in [
         ("read", Some(json!({ "path": "x", "lines": 3, "more": null }))),
@@ -74,7 +74,7 @@ async fn null_leaves_out_what_is_repeated_in_a_header_and_nothing_else() {
         json!({ "type": "object", "properties": { "zone": nested, "street": text.clone() } });
     let server = with_definitions(json!([{ "name": "read", "inputSchema": { "type": "object",
         "properties": { "region": marked, "place": place, "path": text } } }]));
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     for (arguments, fits) in [
         (json!({ "path": "x", "region": null }), true),
         (json!({ "place": { "zone": null, "street": "y" } }), true),
@@ -98,7 +98,7 @@ async fn whoever_wants_a_task_is_told_by_an_error() {
             { "type": "object", "required": ["id"] }, "execution": { "taskSupport": "optional" } }] }),
         _ => json!({ "task": { "taskId": "1", "status": "working" } }),
     });
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let params = json!({ "name": "s__work", "arguments": {}, "task": {} });
     let refused = pass(&gate, &caller(), "tools/call", params).await.unwrap_err();
     assert_eq!(refused.code, -32602);
@@ -114,7 +114,7 @@ async fn a_tool_nobody_can_use_is_left_out_alone_and_says_why() {
         { "name": "broken", "inputSchema": broken },
         { "name": "bare" },
     ]));
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let me = caller();
     assert_eq!(tools(&gate, &me).await, ["s__good"]);
     for hidden in ["s__broken", "s__bare"] {
@@ -123,13 +123,13 @@ async fn a_tool_nobody_can_use_is_left_out_alone_and_says_why() {
     let exposure = gate.exposure("default").unwrap();
     let row = |name: &str| {
         exposure
-            .rows
+            .entries
             .iter()
             .find(|row| &*row.id.name == name && row.id.kind == CapabilityKind::Tool)
     };
-    assert_eq!(row("good").unwrap().seen, Seen::Listed);
+    assert_eq!(row("good").unwrap().visibility, Visibility::Listed);
     let broken = row("broken").unwrap();
-    assert_eq!(broken.seen, Seen::Hidden);
+    assert_eq!(broken.visibility, Visibility::Hidden);
     assert!(broken.because.rule.contains("/inputSchema"), "{}", broken.because);
     assert_eq!(exposure.findings.len(), 2, "{:?}", exposure.findings);
 }
@@ -143,7 +143,7 @@ fn others_are_served_while_arguments_are_checked_that_take_long() {
             { "name": "many", "inputSchema": { "type": "object", "properties": { "list": list } } },
             { "name": "word", "inputSchema": { "type": "object", "properties": { "word": word } } },
         ]));
-        let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+        let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
         let me = caller();
         let mut long = vec![json!("x"); 100_000];
         long.push(json!(7));

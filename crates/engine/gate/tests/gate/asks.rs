@@ -8,11 +8,11 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
-use toolgate_fleet::{BuiltIn, Fleet};
+use toolgate_fleet::{BuiltInServer, Fleet};
 use toolgate_gate::{Caller, CallerId, Client, Gate};
-use toolgate_model::{PoolScope, Prefix, SamplingLimits, ServerSpec};
-use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
-use toolgate_wire::{Era, Frame, Limits, Revision};
+use toolgate_model::{PoolScope, PrefixMode, SamplingLimits, ServerSpec};
+use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 use crate::fleet::{empty, member, spec};
 
@@ -78,7 +78,7 @@ async fn inquire(questions: Vec<Value>, open: Open, send: mpsc::UnboundedSender<
     json!({ "content": [], "structuredContent": { "answers": answers } })
 }
 
-impl BuiltIn for Inquirer {
+impl BuiltInServer for Inquirer {
     fn era(&self) -> Era {
         self.revision.era()
     }
@@ -143,7 +143,7 @@ impl BuiltIn for Inquirer {
 
 /// Somebody with a model, who answers everything and remembers what he was asked.
 struct Willing {
-    scope: Scope,
+    scope: CallerScope,
     asked: Mutex<Vec<Value>>,
     /// How many completions he gives before he is told to go on.
     pace: Semaphore,
@@ -153,7 +153,7 @@ const CAN: &[u8] =
     br#"{"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"roots":{}}"#;
 
 impl Interactor for Willing {
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> CallerScope {
         self.scope
     }
 
@@ -163,11 +163,11 @@ impl Interactor for Willing {
         self.asked.lock().unwrap().push(serde_json::from_slice(question.frame.bytes()).unwrap());
         Box::pin(async move {
             let answer: &[u8] = match question.kind {
-                AskKind::Sampling => {
+                QuestionKind::Sampling => {
                     self.pace.acquire().await.unwrap().forget();
                     br#"{"role":"assistant","model":"m","content":{"type":"text","text":"ok"}}"#
                 }
-                AskKind::Roots => br#"{"roots":[]}"#,
+                QuestionKind::Roots => br#"{"roots":[]}"#,
                 _ => br#"{"action":"accept","content":{}}"#,
             };
             Answer::Result(Bytes::from_static(answer))
@@ -189,15 +189,15 @@ struct World {
 
 /// Servers of these names and limits, and a caller with patience for so many completions.
 async fn world(servers: &[(&str, Option<SamplingLimits>, Revision)], pace: usize) -> World {
-    let (gate, fleet) = empty(Prefix::default());
+    let (gate, fleet) = empty(PrefixMode::default());
     let mut played = Vec::new();
     for (name, sampling, revision) in servers {
         let server = Inquirer::new(*revision);
         let spec = ServerSpec { sampling: *sampling, pool: PoolScope::Shared, ..spec(name) };
-        fleet.enlist(member(spec, &server)).await;
+        fleet.add_server(member(spec, &server)).await;
         played.push(server);
     }
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     let id = CallerId::fresh();
     let (asked, pace) = (Mutex::default(), Semaphore::new(pace));
     let person = Arc::new(Willing { scope: id.scope(), asked, pace });
@@ -221,7 +221,7 @@ impl World {
         }
         let request =
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+        let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
         let answer = self.gate.pass(&frame, &self.caller, self.person.clone()).await.unwrap();
         let answer: Value = serde_json::from_slice(answer.bytes()).unwrap();
         match answer.get("error") {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
-use toolgate_gate::{Gate, GateEvent, Manner};
-use toolgate_model::{CapabilityKind, Expose, Prefix, Profile, ServerSpec, ToolSpec};
-use toolgate_naming::Style;
+use toolgate_gate::{Gate, GateEvent, GatewaySettings};
+use toolgate_model::{CapabilityKind, ExposureMode, PrefixMode, Profile, ServerSpec, ToolSpec};
+use toolgate_naming::NamingOptions;
 use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
 
@@ -17,8 +17,8 @@ use crate::fleet::{
 
 const OWN: [&str; 3] = ["tool_search", "call_tool", "call_read_only_tool"];
 
-fn searching(expose: Expose) -> Manner {
-    Manner { expose, ..Manner::default() }
+fn searching(expose: ExposureMode) -> GatewaySettings {
+    GatewaySettings { expose, ..GatewaySettings::default() }
 }
 
 fn weather() -> Played {
@@ -42,7 +42,7 @@ fn text(result: &Value) -> &str {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_found_is_given_whole_and_joins_the_finders_list_alone() {
-    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     let (me, other) = (caller(), caller());
     assert_eq!(tools(&gate, &me).await, OWN);
     assert_eq!(tools(&gate, &other).await, OWN);
@@ -73,7 +73,7 @@ async fn what_is_found_is_given_whole_and_joins_the_finders_list_alone() {
 #[tokio::test]
 async fn a_call_through_call_tool_is_the_call_itself() {
     let server = weather();
-    let (gate, _fleet) = gate(&[("s", &server)], searching(Expose::Search)).await;
+    let (gate, _fleet) = gate(&[("s", &server)], searching(ExposureMode::Search)).await;
     for revision in Revision::ALL {
         let me = caller_of(revision);
         let meant = json!({ "name": "s__forecast", "arguments": { "city": "Bern" } });
@@ -109,7 +109,7 @@ async fn a_call_through_call_tool_is_the_call_itself() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_search_or_a_call_is_told_to_the_model() {
-    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     let me = caller();
     for (tool, given, told) in [
         ("tool_search", json!({}), "`query`"),
@@ -135,11 +135,11 @@ async fn what_is_wrong_with_a_search_or_a_call_is_told_to_the_model() {
 
 #[tokio::test]
 async fn a_search_answers_in_the_callers_revision() {
-    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     for revision in Revision::ALL {
         let me = caller_of(revision);
         let found = call(&gate, &me, "tool_search", json!({ "query": "picture size" })).await;
-        assert_eq!(found.get("structuredContent").is_some(), revision.structured_output());
+        assert_eq!(found.get("structuredContent").is_some(), revision.has_structured_output());
         assert_eq!(found.get("resultType").is_some(), revision == Revision::V2026_07_28);
         assert!(text(&found).contains("s__resize_image"));
         assert!(tools(&gate, &me).await.contains(&"s__resize_image".to_owned()));
@@ -148,17 +148,17 @@ async fn a_search_answers_in_the_callers_revision() {
 
 #[tokio::test]
 async fn few_tools_are_listed_and_many_are_summed_up() {
-    let (few, _fleet) = gate(&[("s", &weather())], searching(Expose::Auto)).await;
+    let (few, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Auto)).await;
     assert_eq!(tools(&few, &caller()).await.len(), 3);
     assert!(pass(&few, &caller(), "tools/call", json!({ "name": "call_tool" })).await.is_err());
     let all: Vec<_> = (0..16).map(|n| tool(&format!("t{n}"), "Does this. And that.")).collect();
     let (many, _fleet) =
-        gate(&[("s", &with_definitions(json!(all)))], searching(Expose::Auto)).await;
+        gate(&[("s", &with_definitions(json!(all)))], searching(ExposureMode::Auto)).await;
     let list = listed(&many, CapabilityKind::Tool, &caller()).await;
     assert_eq!(list.len(), OWN.len());
     let description = list[0]["description"].as_str().unwrap();
     assert!(description.contains("\n\ns:\n- s__t0: Does this.\n"), "{description}");
-    let searched = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let searched = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     let list = listed(&searched.0, CapabilityKind::Tool, &caller()).await;
     assert!(!list[0]["description"].as_str().unwrap().contains("s__forecast"));
 }
@@ -166,12 +166,12 @@ async fn few_tools_are_listed_and_many_are_summed_up() {
 #[tokio::test]
 async fn call_read_only_tool_says_that_it_only_reads_and_calls_nothing_else() {
     let server = weather();
-    let (gate, fleet) = empty(searching(Expose::Search));
+    let (gate, fleet) = empty(searching(ExposureMode::Search));
     let mut tools = spec("s");
     let read = ToolSpec { tags: Some(vec!["read-only".into()]), ..ToolSpec::default() };
     tools.selection.tools.insert("forecast".into(), read);
-    fleet.enlist(member(tools, &server)).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(tools, &server)).await;
+    fleet.wait_settled(|_| true).await;
     let me = caller();
     let own = listed(&gate, CapabilityKind::Tool, &me).await;
     let hints: Vec<_> = own.iter().map(|tool| &tool["annotations"]["readOnlyHint"]).collect();
@@ -192,11 +192,12 @@ async fn call_read_only_tool_says_that_it_only_reads_and_calls_nothing_else() {
 #[tokio::test]
 async fn the_gates_own_names_are_nobody_elses_where_they_are_needed() {
     let server = with_definitions(json!([tool("call_tool", "Phones."), tool("other", "")]));
-    let search = Profile { expose: Some(Expose::Search), ..Profile::default() };
-    let style = Style::from(Prefix::Never);
+    let search = Profile { expose: Some(ExposureMode::Search), ..Profile::default() };
+    let style = NamingOptions::from(PrefixMode::Never);
     let profiles = profiles([("search", search)]);
     let (gate, _fleet) =
-        gate(&[("s", &server)], Manner { style, profiles, expose: Expose::All }).await;
+        gate(&[("s", &server)], GatewaySettings { style, profiles, expose: ExposureMode::All })
+            .await;
     assert_eq!(tools(&gate, &caller()).await, ["call_tool", "other"]);
     pass(&gate, &caller(), "tools/call", json!({ "name": "call_tool" })).await.unwrap();
     assert_eq!(server.count("tools/call"), 1);
@@ -212,15 +213,15 @@ async fn the_gates_own_names_are_nobody_elses_where_they_are_needed() {
 #[tokio::test]
 async fn a_search_finds_what_its_caller_sees_as_it_is_now() {
     let hidden = ServerSpec { tags: Some(vec!["other".into()]), ..spec("hidden") };
-    let (gate, fleet) = empty(Manner {
+    let (gate, fleet) = empty(GatewaySettings {
         profiles: profiles([(
             "mine",
             Profile { tags: Some(vec!["mcp".into()]), ..Profile::default() },
         )]),
-        ..Manner::default()
+        ..GatewaySettings::default()
     });
-    fleet.enlist(member(hidden, &weather())).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(hidden, &weather())).await;
+    fleet.wait_settled(|_| true).await;
     let names = async |profile: &str| -> Vec<String> {
         let found = gate.search_as(profile, "weather forecast", 5).await.unwrap();
         assert!(found.iter().all(|found| !found.why.is_empty() && found.score > 0.0));
@@ -228,13 +229,13 @@ async fn a_search_finds_what_its_caller_sees_as_it_is_now() {
     };
     assert_eq!(names("default").await[0], "hidden__forecast");
     assert_eq!(names("mine").await, [""; 0]);
-    fleet.enlist(member(spec("seen"), &weather())).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(spec("seen"), &weather())).await;
+    fleet.wait_settled(|_| true).await;
     assert_eq!(names("mine").await[0], "seen__forecast");
     let found = &gate.search(&caller(), "weather forecast", 1).await[0];
     let definition: Value = serde_json::from_slice(&found.definition).unwrap();
     assert_eq!(definition["name"], found.exposed.as_str());
-    assert!(fleet.dismiss(&spec("seen").name).await);
+    assert!(fleet.remove_server(&spec("seen").name).await);
     assert_eq!(names("mine").await, [""; 0]);
     assert!(gate.search_as("nosuch", "weather", 5).await.is_err());
 }
@@ -244,7 +245,8 @@ async fn over_its_budget_a_profile_lists_what_fits() {
     let long = "Very long. ".repeat(200);
     let server = with_definitions(json!([tool("long", &long), tool("short", "Short.")]));
     let tight = Profile { budget: Some(400), ..Profile::default() };
-    let manner = Manner { profiles: profiles([("tight", tight)]), ..Manner::default() };
+    let manner =
+        GatewaySettings { profiles: profiles([("tight", tight)]), ..GatewaySettings::default() };
     let (gate, _fleet) = gate(&[("s", &server)], manner).await;
     let me = seeing("tight", Revision::LATEST_LEGACY);
     assert_eq!(tools(&gate, &me).await, [OWN[0], OWN[1], OWN[2], "s__short"]);
@@ -257,10 +259,15 @@ async fn over_its_budget_a_profile_lists_what_fits() {
 async fn what_is_sent_costs_about_what_the_budget_says() {
     let described = |n: usize| tool(&format!("tool_{n}"), &"Does a thing. ".repeat(n + 1));
     let server = with_definitions((0..40).map(described).collect());
-    for (expose, budget) in [(Expose::All, 1_200), (Expose::All, 2_500), (Expose::Auto, 900)] {
+    for (expose, budget) in
+        [(ExposureMode::All, 1_200), (ExposureMode::All, 2_500), (ExposureMode::Auto, 900)]
+    {
         let (expose, result_limit) = (Some(expose), Some(1_000));
         let tight = Profile { expose, budget: Some(budget), result_limit, ..Profile::default() };
-        let manner = Manner { profiles: profiles([("tight", tight)]), ..Manner::default() };
+        let manner = GatewaySettings {
+            profiles: profiles([("tight", tight)]),
+            ..GatewaySettings::default()
+        };
         let (gate, _fleet) = gate(&[("s", &server)], manner).await;
         let me = seeing("tight", Revision::LATEST_LEGACY);
         let sent = listed(&gate, CapabilityKind::Tool, &me).await;
@@ -279,16 +286,16 @@ async fn a_list_that_is_not_everybodys_is_not_to_be_shared() {
         let list = gate.list(CapabilityKind::Tool, caller).await;
         serde_json::from_slice::<Value>(&list).unwrap()["cacheScope"].clone()
     };
-    let (gate, _fleet) = gate(&[("s", &weather())], searching(Expose::Search)).await;
+    let (gate, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     let (me, other) = (caller_of(Revision::V2026_07_28), caller_of(Revision::V2026_07_28));
     assert_eq!(scope(&gate, &me).await, "public");
     call(&gate, &me, "tool_search", json!({ "query": "weather" })).await;
     assert_eq!(scope(&gate, &me).await, "private");
     assert_eq!(scope(&gate, &other).await, "public");
     // Where the client's name decides, others see something else at the same address.
-    let mut manner = searching(Expose::Search);
+    let mut manner = searching(ExposureMode::Search);
     manner.profiles.clients.insert("someone".into(), "root".into());
-    gate.restyle(manner);
+    gate.apply_settings(manner);
     assert_eq!(scope(&gate, &other).await, "private");
 }
 
@@ -297,7 +304,7 @@ fn others_are_served_while_many_tools_are_indexed() {
     with_one_blocking_thread(async {
         let all: Vec<_> = (0..300).map(|n| tool(&format!("t{n}"), "Weather of a place.")).collect();
         let server = with_definitions(json!(all));
-        let (gate, _fleet) = gate(&[("s", &server)], Manner::default()).await;
+        let (gate, _fleet) = gate(&[("s", &server)], GatewaySettings::default()).await;
         let me = caller();
         tools(&gate, &me).await;
         let (found, others) = lets_others_pass(gate.search(&me, "weather", 5)).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgate_gate::Gate;
-use toolgate_model::{CapabilityKind, PoolScope, Prefix};
+use toolgate_model::{CapabilityKind, PoolScope, PrefixMode};
 use toolgate_wire::Revision;
 
 use crate::fleet::{Played, caller_of, empty, enlist, gate, pass};
@@ -68,7 +68,7 @@ async fn tools(gate: &Gate, revision: Revision) -> Value {
 #[tokio::test]
 async fn a_list_has_the_shape_of_each_callers_revision() {
     let (gate, _fleet) =
-        gate(&[("s", &server(LEGACY)), ("m", &server(MODERN))], Prefix::Always).await;
+        gate(&[("s", &server(LEGACY)), ("m", &server(MODERN))], PrefixMode::Always).await;
     let modern = tools(&gate, MODERN).await;
     assert_eq!(modern["resultType"], "complete");
     assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(10_000), &json!("public")));
@@ -95,7 +95,7 @@ async fn a_list_has_the_shape_of_each_callers_revision() {
 
 #[tokio::test]
 async fn each_revisions_list_is_prepared_once() {
-    let (gate, _fleet) = gate(&[("s", &server(LEGACY))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("s", &server(LEGACY))], PrefixMode::Always).await;
     for revision in Revision::ALL {
         let me = caller_of(revision);
         let list = gate.list(CapabilityKind::Tool, &me).await;
@@ -107,7 +107,7 @@ async fn each_revisions_list_is_prepared_once() {
 #[tokio::test]
 async fn what_both_sides_speak_passes_byte_for_byte() {
     for revision in [LEGACY, MODERN] {
-        let (gate, _fleet) = gate(&[("s", &server(revision))], Prefix::Always).await;
+        let (gate, _fleet) = gate(&[("s", &server(revision))], PrefixMode::Always).await;
         let me = caller_of(revision);
         let read = pass(&gate, &me, "resources/read", json!({ "uri": "x://r" })).await.unwrap();
         let mut said = json!({ "contents": [], "kept": 1 });
@@ -124,7 +124,7 @@ async fn what_both_sides_speak_passes_byte_for_byte() {
 #[tokio::test]
 async fn a_result_crosses_in_both_directions() {
     let (gate, _fleet) =
-        gate(&[("l", &server(LEGACY)), ("m", &server(MODERN))], Prefix::Always).await;
+        gate(&[("l", &server(LEGACY)), ("m", &server(MODERN))], PrefixMode::Always).await;
     let call = async |revision, tool: &str| {
         pass(&gate, &caller_of(revision), "tools/call", json!({ "name": tool })).await.unwrap()
     };
@@ -140,7 +140,7 @@ async fn a_result_crosses_in_both_directions() {
 #[tokio::test]
 async fn a_missing_resource_is_called_what_the_caller_calls_it() {
     for from in [LEGACY, MODERN] {
-        let (gate, _fleet) = gate(&[("s", &server(from))], Prefix::Always).await;
+        let (gate, _fleet) = gate(&[("s", &server(from))], PrefixMode::Always).await;
         for (to, code) in [(LEGACY, -32002), (MODERN, -32602)] {
             let me = caller_of(to);
             let error = pass(&gate, &me, "resources/read", json!({ "uri": "x://none" })).await;
@@ -152,7 +152,7 @@ async fn a_missing_resource_is_called_what_the_caller_calls_it() {
 #[tokio::test]
 async fn a_refusal_of_the_gate_fits_the_revision_too() {
     let (gate, fleet) =
-        gate(&[("a", &server(LEGACY)), ("b", &server(LEGACY))], Prefix::Always).await;
+        gate(&[("a", &server(LEGACY)), ("b", &server(LEGACY))], PrefixMode::Always).await;
     for (to, code) in [(LEGACY, -32002), (MODERN, -32602)] {
         let me = caller_of(to);
         let refused = pass(&gate, &me, "resources/read", json!({ "uri": "x://no" })).await;
@@ -164,9 +164,9 @@ async fn a_refusal_of_the_gate_fits_the_revision_too() {
 #[tokio::test]
 async fn a_server_of_ones_own_makes_everything_private() {
     let own = server(MODERN);
-    let (gate, fleet) = empty(Prefix::Always);
+    let (gate, fleet) = empty(PrefixMode::Always);
     enlist(&fleet, "s", &own, PoolScope::PerCaller).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     let (one, two) = (caller_of(MODERN), caller_of(MODERN));
     for me in [&one, &two] {
         let read = pass(&gate, me, "resources/read", json!({ "uri": "x://r" })).await.unwrap();
@@ -180,18 +180,18 @@ async fn a_server_of_ones_own_makes_everything_private() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_of_servers_that_still_come_up_is_not_to_be_kept() {
-    let (gate, fleet) = empty(Prefix::Always);
+    let (gate, fleet) = empty(PrefixMode::Always);
     enlist(&fleet, "s", &server(LEGACY), PoolScope::Shared).await;
     enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
     let early = tools(&gate, MODERN).await;
     assert_eq!((&early["ttlMs"], &early["tools"][0]["name"]), (&json!(0), &json!("s__t")));
-    assert!(fleet.dismiss(&toolgate_model::ServerName::new("mute").unwrap()).await);
+    assert!(fleet.remove_server(&toolgate_model::ServerName::new("mute").unwrap()).await);
     assert_eq!(tools(&gate, MODERN).await["ttlMs"], 10_000);
 }
 
 #[tokio::test]
 async fn capabilities_are_declared_by_revision() {
-    let (gate, _fleet) = gate(&[("s", &server(MODERN))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("s", &server(MODERN))], PrefixMode::Always).await;
     let declared = |revision| -> Value {
         serde_json::from_slice(&gate.capabilities(&caller_of(revision))).unwrap()
     };
@@ -218,7 +218,7 @@ async fn a_modern_tool_with_marks_nobody_can_follow_is_hidden() {
         .speaking(revision)
     };
     for (revision, seen) in [(MODERN, 1), (LEGACY, 2)] {
-        let (gate, _fleet) = gate(&[("s", &server(revision))], Prefix::Always).await;
+        let (gate, _fleet) = gate(&[("s", &server(revision))], PrefixMode::Always).await;
         let list = tools(&gate, LEGACY).await;
         assert_eq!(list["tools"].as_array().unwrap().len(), seen);
     }

@@ -1,7 +1,7 @@
 //! Requests of extensions the gateway does not know find their server, or nobody.
 
 use serde_json::{Value, json};
-use toolgate_model::Prefix;
+use toolgate_model::PrefixMode;
 use toolgate_wire::Revision;
 
 use crate::fleet::{Played, caller, caller_of, gate, pass};
@@ -23,7 +23,7 @@ fn with(extension: Option<&str>, uri: &'static str, who: &'static str) -> Played
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
 async fn asked(servers: &[(&str, &Played)], method: &str, params: Value) -> Value {
-    let (gate, _fleet) = gate(servers, Prefix::Always).await;
+    let (gate, _fleet) = gate(servers, PrefixMode::Always).await;
     match pass(&gate, &caller(), method, params).await {
         Ok(answer) => answer["who"].clone(),
         Err(refusal) => json!([refusal.code, refusal.message]),
@@ -33,7 +33,7 @@ async fn asked(servers: &[(&str, &Played)], method: &str, params: Value) -> Valu
 #[tokio::test]
 async fn what_a_request_names_decides_and_is_named_as_its_server_does() {
     let (one, two) = (with(Some(SKILLS), "x://one", "one"), with(Some(SKILLS), "x://two", "two"));
-    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], PrefixMode::Always).await;
     let me = caller();
     let answer = pass(&gate, &me, "skills/get", json!({ "uri": "x://two" })).await.unwrap();
     assert_eq!(answer["who"], "two");
@@ -44,7 +44,7 @@ async fn what_a_request_names_decides_and_is_named_as_its_server_does() {
 #[tokio::test]
 async fn a_shared_uri_is_asked_for_by_the_servers_own_spelling() {
     let (one, two) = (with(None, "x://same", "one"), with(None, "x://same", "two"));
-    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], PrefixMode::Always).await;
     let me = caller();
     let uri = json!({ "uri": "toolgate+two:x://same" });
     let answer = pass(&gate, &me, "resources/directory/read", uri).await.unwrap();
@@ -87,7 +87,7 @@ async fn two_servers_with_the_same_extension_are_both_named() {
 #[tokio::test]
 async fn an_answer_is_passed_as_it_came_but_for_what_a_revision_demands() {
     let server = with(Some(SKILLS), "x://1", "one");
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::Always).await;
     let listed = pass(&gate, &caller(), "skills/list", json!({})).await.unwrap();
     let said = json!({ "who": "one", "method": "skills/list", "params": {}, "odd": 1.50 });
     assert_eq!(listed, said);

@@ -8,15 +8,15 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
-use toolgate_fleet::{BuiltIn, DRAIN, Fleet, FleetBuilder, Member};
-use toolgate_gate::{Caller, CallerId, Client, Gate, Manner, Refusal};
-use toolgate_launch::{Helper, Launcher};
+use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer};
+use toolgate_gate::{Caller, CallerId, Client, Gate, GateError, GatewaySettings};
+use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{
     CapabilityKind, DeclaredProfile, Origin, PoolScope, Profile, Profiles, ServerName, ServerSpec,
     TransportSpec,
 };
-use toolgate_session::{Answer, Interactor, Question, Scope};
-use toolgate_wire::{Era, Frame, Limits, Revision};
+use toolgate_session::{Answer, CallerScope, Interactor, Question};
+use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 type Handler = dyn Fn(&str, &Value) -> Value + Send + Sync;
 
@@ -103,7 +103,7 @@ impl Played {
     }
 }
 
-impl BuiltIn for Played {
+impl BuiltInServer for Played {
     fn era(&self) -> Era {
         self.revision.era()
     }
@@ -145,28 +145,29 @@ impl BuiltIn for Played {
 /// A fleet of played servers, all of them up, and the gate before it.
 pub async fn gate(
     servers: &[(&str, &Played)],
-    manner: impl Into<Manner>,
+    manner: impl Into<GatewaySettings>,
 ) -> (Arc<Gate>, Arc<Fleet>) {
     let (gate, fleet) = empty(manner);
     for (name, server) in servers {
         enlist(&fleet, name, *server, PoolScope::Shared).await;
     }
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     (gate, fleet)
 }
 
-pub fn empty(manner: impl Into<Manner>) -> (Arc<Gate>, Arc<Fleet>) {
-    let launcher = Launcher::new(Helper::none());
-    let fleet =
-        Arc::new(FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN }.build());
+pub fn empty(manner: impl Into<GatewaySettings>) -> (Arc<Gate>, Arc<Fleet>) {
+    let launcher = Launcher::new(HelperProgram::none());
+    let fleet = Arc::new(
+        FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN_LIMIT }.build(),
+    );
     (Gate::new(fleet.clone(), manner), fleet)
 }
 
 pub async fn enlist<S>(fleet: &Fleet, name: &str, server: &S, pool: PoolScope)
 where
-    S: BuiltIn + Clone + 'static,
+    S: BuiltInServer + Clone + 'static,
 {
-    fleet.enlist(member(ServerSpec { pool, ..spec(name) }, server)).await;
+    fleet.add_server(member(ServerSpec { pool, ..spec(name) }, server)).await;
 }
 
 /// The declaration of a played server.
@@ -175,9 +176,9 @@ pub fn spec(name: &str) -> ServerSpec {
 }
 
 /// A played server as the fleet is told of it.
-pub fn member<S: BuiltIn + Clone + 'static>(spec: ServerSpec, server: &S) -> Member {
-    let built_in: Option<Arc<dyn BuiltIn>> = Some(Arc::new(server.clone()));
-    Member { built_in, ..Member::plain(spec, Origin::built_in()) }
+pub fn member<S: BuiltInServer + Clone + 'static>(spec: ServerSpec, server: &S) -> FleetServer {
+    let built_in: Option<Arc<dyn BuiltInServer>> = Some(Arc::new(server.clone()));
+    FleetServer { built_in, ..FleetServer::from_spec(spec, Origin::built_in()) }
 }
 
 /// A server with tools of these names, whose calls are answered with their arguments.
@@ -204,7 +205,7 @@ pub fn seeing(profile: &str, revision: Revision) -> Arc<Caller> {
     let id = CallerId::fresh();
     let nobody = Arc::new(Nobody(id.scope()));
     let caller = Caller::new(id, Client::default(), revision, Bytes::from_static(b"{}"), nobody);
-    Arc::new(caller.seeing(profile.into()))
+    Arc::new(caller.with_profile(profile.into()))
 }
 
 /// These profiles, declared.
@@ -219,7 +220,7 @@ pub fn profiles<const N: usize>(profiles: [(&str, Profile); N]) -> Profiles {
 pub async fn listed(gate: &Gate, kind: CapabilityKind, caller: &Caller) -> Vec<Value> {
     let list = gate.list(kind, caller).await;
     let list: Value = serde_json::from_slice(&list).unwrap();
-    list[kind.members().0].as_array().unwrap().clone()
+    list[kind.json_keys().0].as_array().unwrap().clone()
 }
 
 /// The names of the tools a caller is sent.
@@ -228,7 +229,7 @@ pub async fn tools(gate: &Gate, caller: &Caller) -> Vec<String> {
     listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-pub struct Nobody(Scope);
+pub struct Nobody(CallerScope);
 
 impl Nobody {
     /// Who stands behind this caller.
@@ -238,7 +239,7 @@ impl Nobody {
 }
 
 impl Interactor for Nobody {
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> CallerScope {
         self.0
     }
     fn tell(&self, _: Frame) {}
@@ -261,13 +262,13 @@ pub fn caller_of(revision: Revision) -> Arc<Caller> {
 /// Passes a request; gives the result or the error of the server, or the refusal of the gate.
 pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value) -> Outcome {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+    let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
     let answer = gate.pass(&frame, caller, Arc::new(Nobody(caller.id.scope()))).await;
     let answer = answer?;
     Ok(serde_json::from_slice(answer.result().or(answer.error()).unwrap()).unwrap())
 }
 
-pub type Outcome = Result<Value, Refusal>;
+pub type Outcome = Result<Value, GateError>;
 
 /// Waits until everything that has happened is told, on a clock that stands still: it moves on when
 /// nobody has anything left to do, and by more than the time for which changes are gathered.

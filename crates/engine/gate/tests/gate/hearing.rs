@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::time::{Instant, timeout};
-use toolgate_gate::{Caller, GateEvent, Manner};
-use toolgate_model::{PoolScope, Prefix, Profile, ServerSpec};
+use toolgate_gate::{Caller, GateEvent, GatewaySettings};
+use toolgate_model::{PoolScope, PrefixMode, Profile, ServerSpec};
 use toolgate_wire::Revision;
 
 use crate::fleet::{Played, caller, empty, enlist, gate, member, pass, profiles, seeing, spec};
@@ -38,7 +38,7 @@ async fn said(events: &mut Receiver<GateEvent>) -> GateEvent {
 }
 
 fn hears(event: &GateEvent, caller: &Caller) -> bool {
-    event.heard_by(caller.id, &caller.profile).is_some()
+    event.visible_to(caller.id, &caller.profile).is_some()
 }
 
 #[tokio::test]
@@ -46,10 +46,10 @@ async fn what_a_server_says_stays_away_from_profiles_that_do_not_see_it() {
     let server = talkative();
     let import = |tag: &str| Profile { tags: Some(vec![tag.into()]), ..Profile::default() };
     let profiles = profiles([("git", import("mcp.git")), ("files", import("mcp.files"))]);
-    let (gate, fleet) = empty(Manner { profiles, ..Manner::default() });
+    let (gate, fleet) = empty(GatewaySettings { profiles, ..GatewaySettings::default() });
     let tagged = ServerSpec { tags: Some(vec!["mcp.git".into()]), ..spec("git") };
-    fleet.enlist(member(tagged, &server)).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(tagged, &server)).await;
+    fleet.wait_settled(|_| true).await;
     let callers = ["git", "files", "research", "default"].map(|it| seeing(it, LEGACY));
     for caller in &callers {
         gate.capabilities(caller);
@@ -69,9 +69,9 @@ async fn what_a_server_says_stays_away_from_profiles_that_do_not_see_it() {
 #[tokio::test]
 async fn what_is_said_on_a_callers_own_connection_is_his_alone() {
     let server = talkative();
-    let (gate, fleet) = empty(Prefix::default());
+    let (gate, fleet) = empty(PrefixMode::default());
     enlist(&fleet, "s", &server, PoolScope::PerCaller).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     let (one, two): (Arc<Caller>, Arc<Caller>) = (caller(), caller());
     for who in [&one, &two] {
         pass(&gate, who, "tools/call", json!({ "name": "s__t" })).await.unwrap();
@@ -93,10 +93,10 @@ async fn what_is_said_on_a_callers_own_connection_is_his_alone() {
 #[tokio::test(start_paused = true)]
 async fn what_is_said_does_not_wait_for_changes() {
     let server = talkative();
-    let (gate, fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     gate.capabilities(&caller());
     let mut events = gate.events();
-    (0..100).for_each(|_| fleet.renew());
+    (0..100).for_each(|_| fleet.request_rebuild());
     let began = Instant::now();
     server.notify("notifications/message", json!({ "level": "error", "data": "now" }));
     said(&mut events).await;

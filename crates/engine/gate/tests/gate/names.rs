@@ -1,7 +1,7 @@
 //! What callers see, and that what they name reaches the right server.
 
 use serde_json::{Value, json};
-use toolgate_model::{CapabilityKind, Prefix};
+use toolgate_model::{CapabilityKind, PrefixMode};
 
 use crate::fleet::{Played, caller, gate, pass};
 
@@ -26,7 +26,7 @@ fn twin(who: &'static str) -> Played {
 #[tokio::test]
 async fn a_name_reaches_its_own_server_under_the_servers_own_name() {
     let (one, two) = (twin("one"), twin("two"));
-    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], PrefixMode::default()).await;
     let me = caller();
     for who in ["one", "two"] {
         let called =
@@ -46,7 +46,7 @@ async fn a_name_reaches_its_own_server_under_the_servers_own_name() {
 
 #[tokio::test]
 async fn a_list_is_the_servers_own_bytes_but_for_the_name() {
-    let (gate, _fleet) = gate(&[("one", &twin("one"))], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("one", &twin("one"))], PrefixMode::default()).await;
     let list = gate.list(CapabilityKind::Tool, &caller()).await;
     assert_eq!(list, r#"{"tools":[{"odd":1.5,"name":"one__do_it","inputSchema":{}}]}"#);
     let again = gate.list(CapabilityKind::Tool, &caller()).await;
@@ -55,7 +55,7 @@ async fn a_list_is_the_servers_own_bytes_but_for_the_name() {
 
 #[tokio::test]
 async fn a_single_server_may_go_without_prefix() {
-    let (gate, _fleet) = gate(&[("one", &twin("one"))], Prefix::Never).await;
+    let (gate, _fleet) = gate(&[("one", &twin("one"))], PrefixMode::Never).await;
     let called = pass(&gate, &caller(), "tools/call", json!({ "name": "do.it" })).await;
     assert_eq!(called.unwrap()["who"], "one");
 }
@@ -63,7 +63,7 @@ async fn a_single_server_may_go_without_prefix() {
 #[tokio::test]
 async fn a_uri_of_two_servers_is_shown_by_server_everywhere() {
     let (one, two) = (twin("one"), twin("two"));
-    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("one", &one), ("two", &two)], PrefixMode::default()).await;
     let me = caller();
     let list = gate.list(CapabilityKind::Resource, &me).await;
     let list: Value = serde_json::from_slice(&list).unwrap();
@@ -86,7 +86,7 @@ async fn a_uri_of_two_servers_is_shown_by_server_everywhere() {
 
 #[tokio::test]
 async fn a_uri_of_one_server_stays_as_it_wrote_it() {
-    let (gate, _fleet) = gate(&[("one", &twin("one"))], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("one", &twin("one"))], PrefixMode::default()).await;
     let me = caller();
     for uri in ["x://same", "x://never-listed"] {
         let read = pass(&gate, &me, "resources/read", json!({ "uri": uri })).await.unwrap();

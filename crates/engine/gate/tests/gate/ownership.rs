@@ -1,7 +1,7 @@
 //! What belongs to one caller: tasks, subscriptions, servers of his own.
 
 use serde_json::json;
-use toolgate_model::{PoolScope, Prefix};
+use toolgate_model::{PoolScope, PrefixMode};
 use toolgate_wire::view::LogLevel;
 
 use crate::fleet::{Played, caller, empty, enlist, gate, pass};
@@ -20,7 +20,7 @@ fn tasked() -> Played {
 
 #[tokio::test]
 async fn a_task_is_its_callers_own() {
-    let (gate, _fleet) = gate(&[("s", &tasked())], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &tasked())], PrefixMode::default()).await;
     let (me, they) = (caller(), caller());
     for (who, id) in [(&me, "mine"), (&they, "theirs")] {
         let params = json!({ "name": "s__work", "arguments": { "id": id }, "task": {} });
@@ -48,7 +48,7 @@ fn watched() -> Played {
 #[tokio::test]
 async fn the_server_hears_of_the_last_unsubscription_only() {
     let server = watched();
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let (one, two) = (caller(), caller());
     for who in [&one, &two] {
         pass(&gate, who, "resources/subscribe", json!({ "uri": "x://w" })).await.unwrap();
@@ -65,7 +65,7 @@ async fn the_server_hears_of_the_last_unsubscription_only() {
 async fn the_server_is_asked_for_the_most_talkative_level() {
     let server =
         Played::new(json!({ "logging": {}, "extensions": { "a/b": {} } }), |_, _| json!({}));
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let levels = || -> Vec<String> {
         let seen = server.seen.lock().unwrap();
         let asked = seen.iter().filter(|message| message["method"] == "logging/setLevel");
@@ -87,9 +87,9 @@ async fn a_server_of_ones_own_is_connected_per_caller_and_goes_with_him() {
         "tools/list" => json!({ "tools": [{ "name": "t", "inputSchema": {} }] }),
         _ => json!({ "content": [] }),
     });
-    let (gate, fleet) = empty(Prefix::default());
+    let (gate, fleet) = empty(PrefixMode::default());
     enlist(&fleet, "s", &server, PoolScope::PerCaller).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     assert_eq!(server.connections(), 1);
     let (one, two) = (caller(), caller());
     for who in [&one, &two, &one] {

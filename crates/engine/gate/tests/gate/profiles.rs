@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
-use toolgate_gate::{Client, Gate, GateEvent, Manner};
-use toolgate_model::{CapabilityKind, Naming, Profile, ServerSpec};
+use toolgate_gate::{Client, Gate, GateEvent, GatewaySettings};
+use toolgate_model::{CapabilityKind, NamingStyle, Profile, ServerSpec};
 use toolgate_wire::Revision;
 
 use crate::fleet::{
@@ -25,20 +25,20 @@ fn tagged(name: &str, tag: &str) -> ServerSpec {
 }
 
 /// `git` sees one server under names of its own, `files` the other, `both` both.
-fn manner() -> Manner {
+fn manner() -> GatewaySettings {
     let profiles = profiles([
-        ("git", Profile { naming: Some(Naming::Claude), ..importing(&["mcp.git"]) }),
+        ("git", Profile { naming: Some(NamingStyle::Claude), ..importing(&["mcp.git"]) }),
         ("files", importing(&["mcp.files"])),
         ("both", importing(&["mcp"])),
     ]);
-    Manner { profiles, ..Manner::default() }
+    GatewaySettings { profiles, ..GatewaySettings::default() }
 }
 
 async fn two(git: &Played, files: &Played) -> (Arc<Gate>, Arc<toolgate_fleet::Fleet>) {
     let (gate, fleet) = empty(manner());
-    fleet.enlist(member(tagged("git", "mcp.git"), git)).await;
-    fleet.enlist(member(tagged("disk", "mcp.files"), files)).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(tagged("git", "mcp.git"), git)).await;
+    fleet.add_server(member(tagged("disk", "mcp.files"), files)).await;
+    fleet.wait_settled(|_| true).await;
     all_is_told().await;
     (gate, fleet)
 }
@@ -103,7 +103,7 @@ async fn a_profile_is_asked_for_or_given_to_a_client_or_the_default() {
     manner.profiles.clients.insert("lost".into(), "gone".into());
     let (gate, _fleet) = empty(manner);
     let client = |name: &str| Client { name: name.into(), version: String::new() };
-    let chosen = |asked, name: &str| gate.choose(asked, &client(name));
+    let chosen = |asked, name: &str| gate.choose_profile(asked, &client(name));
     assert_eq!(&*chosen(None, "x").unwrap(), "default");
     assert_eq!(&*chosen(None, "coder").unwrap(), "git");
     assert_eq!(&*chosen(Some("files"), "coder").unwrap(), "files");
@@ -119,7 +119,7 @@ async fn who_has_a_profile_that_is_gone_sees_nothing_and_is_told() {
     let me = seeing("git", LEGACY);
     assert_eq!(tools(&gate, &me).await.len(), 1);
     let mut events = gate.events();
-    gate.restyle(Manner::default());
+    gate.apply_settings(GatewaySettings::default());
     assert_eq!(tools(&gate, &me).await.len(), 0);
     for name in ["mcp__git__log", "git__log"] {
         let refused = pass(&gate, &me, "tools/call", json!({ "name": name })).await.unwrap_err();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_gate::{Caller, CallerId, Client, Gate, Manner, Principal};
+use toolgate_gate::{Caller, CallerId, Client, Gate, GatewaySettings, Principal};
 use toolgate_model::{CapabilityKind, Profile};
 use toolgate_transport::spool;
-use toolgate_wire::{Frame, Limits, Revision};
+use toolgate_wire::{Frame, MessageLimits, Revision};
 
 use crate::fleet::{Nobody, Played, gate, listed, pass, profiles, seeing, tools};
 
@@ -15,9 +15,9 @@ const META: &str = "dev.toolgate/result";
 const LEGACY: Revision = Revision::LATEST_LEGACY;
 
 /// `short` takes a thousand tokens at once, `default` everything.
-fn manner() -> Manner {
+fn manner() -> GatewaySettings {
     let short = Profile { result_limit: Some(1000), ..Profile::default() };
-    Manner { profiles: profiles([("short", short)]), ..Manner::default() }
+    GatewaySettings { profiles: profiles([("short", short)]), ..GatewaySettings::default() }
 }
 
 /// A tool that answers with what it is given.
@@ -107,7 +107,7 @@ async fn every_revision_is_shown_what_it_knows() {
         let shown = give(&gate, &me, &text(&long())).await;
         let links = shown["content"].as_array().unwrap().iter();
         let links = links.filter(|block| block["type"] == "resource_link").count();
-        assert_eq!(links == 1, revision.resource_links(), "{revision}");
+        assert_eq!(links == 1, revision.has_resource_links(), "{revision}");
         let modern = revision.era() == toolgate_wire::Era::Modern;
         assert_eq!(shown.get("resultType").is_some(), modern, "{revision}");
         let page = read(&gate, &me, &uri(&shown)).await.unwrap();
@@ -148,7 +148,7 @@ async fn pages_make_the_whole_text_however_they_are_cut() {
     let page = read(&gate, &me, &format!("{uri}?offset={}&length=3", accent + 1)).await.unwrap();
     assert_eq!(page["contents"][0]["text"], "ó");
     let beyond = read(&gate, &me, &format!("{uri}?offset=9999999")).await.unwrap_err();
-    assert!(beyond.contains("nothing lies there"), "{beyond}");
+    assert!(beyond.contains("is past the end"), "{beyond}");
     let lines = read(&gate, &me, &format!("{uri}?lines=3999-")).await.unwrap();
     assert_eq!(lines["contents"][0]["text"], "3998: zażółć \"日本\"\n3999: zażółć \"日本\"\n");
 }
@@ -186,7 +186,9 @@ async fn a_kept_result_is_its_principals_alone() {
         let id = CallerId::fresh();
         let (nobody, none) = (Arc::new(Nobody::of(id)), Bytes::from_static(b"{}"));
         let caller = Caller::new(id, Client::default(), LEGACY, none, nobody);
-        Arc::new(caller.seeing("short".into()).of(Principal::named(b"somebody")))
+        Arc::new(
+            caller.with_profile("short".into()).with_principal(Principal::from_name(b"somebody")),
+        )
     };
     let shared = give(&gate, &visit(), &text(&long())).await;
     assert!(read(&gate, &visit(), &self::uri(&shared)).await.is_ok());
@@ -195,7 +197,9 @@ async fn a_kept_result_is_its_principals_alone() {
         let id = CallerId::fresh();
         let (nobody, none) = (Arc::new(Nobody::of(id)), Bytes::from_static(b"{}"));
         let caller = Caller::new(id, Client::default(), LEGACY, none, nobody);
-        Arc::new(caller.seeing("short".into()).keeping_for(Principal::named(behind)))
+        Arc::new(
+            caller.with_profile("short".into()).with_result_owner(Principal::from_name(behind)),
+        )
     };
     let kept = self::uri(&give(&gate, &session(b"me"), &text(&long())).await);
     assert!(read(&gate, &session(b"me"), &kept).await.is_ok());
@@ -256,9 +260,9 @@ async fn pictures_stay_while_they_are_small_and_links_stay() {
     let part = format!("{}?part=2", uri(&shown));
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
         "params": { "uri": part } });
-    let request = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+    let request = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
     let answer = gate.pass(&request, &me, Arc::new(Nobody::of(me.id))).await.unwrap();
-    let answer = spool::whole(answer).await.unwrap();
+    let answer = spool::load_frame(answer).await.unwrap();
     let answer: Value = serde_json::from_slice(answer.result().unwrap()).unwrap();
     assert_eq!(answer["contents"][0]["blob"], "A".repeat(1 << 20));
 }
@@ -285,9 +289,9 @@ async fn a_result_that_never_was_in_memory_is_bounded_alike() {
 async fn written(gate: &Gate, caller: &Arc<Caller>, result: &Value) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": "s__give", "arguments": { "result": result } } });
-    let request = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+    let request = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
     let answer = gate.pass(&request, caller, Arc::new(Nobody::of(caller.id))).await.unwrap();
-    let answer = spool::whole(answer).await.unwrap();
+    let answer = spool::load_frame(answer).await.unwrap();
     serde_json::from_slice(answer.result().unwrap()).unwrap()
 }
 

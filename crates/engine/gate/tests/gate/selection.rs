@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_fleet::{BuiltIn, Fleet, Member};
+use toolgate_fleet::{BuiltInServer, Fleet, FleetServer};
 use toolgate_gate::{Gate, GateEvent};
 use toolgate_model::{
-    CapabilityKind, Origin, Prefix, Selection, ServerName, ServerSpec, ToolSpec, TransportSpec,
+    CapabilityKind, Origin, PrefixMode, ServerName, ServerSpec, ToolSelection, ToolSpec,
+    TransportSpec,
 };
 use toolgate_wire::Revision;
 
@@ -14,7 +15,7 @@ use crate::fleet::{Played, all_is_told, caller, caller_of, empty, pass};
 
 const TOOLS: [&str; 3] = ["read_a", "read_b", "write"];
 
-fn server() -> Arc<dyn BuiltIn> {
+fn server() -> Arc<dyn BuiltInServer> {
     let capabilities = json!({ "tools": {}, "prompts": {} });
     Arc::new(Played::new(capabilities, |method, _| match method {
         "tools/list" => {
@@ -25,22 +26,25 @@ fn server() -> Arc<dyn BuiltIn> {
     }))
 }
 
-fn member(server: &Arc<dyn BuiltIn>, selection: Selection) -> Member {
+fn member(server: &Arc<dyn BuiltInServer>, selection: ToolSelection) -> FleetServer {
     let spec = ServerSpec::new(ServerName::new("s").unwrap(), TransportSpec::BuiltIn);
     let spec = ServerSpec { selection, ..spec };
-    Member { built_in: Some(server.clone()), ..Member::plain(spec, Origin::built_in()) }
+    FleetServer {
+        built_in: Some(server.clone()),
+        ..FleetServer::from_spec(spec, Origin::built_in())
+    }
 }
 
-async fn with(selection: Selection) -> (Arc<Gate>, Arc<Fleet>, Arc<dyn BuiltIn>) {
-    let (gate, fleet) = empty(Prefix::default());
+async fn with(selection: ToolSelection) -> (Arc<Gate>, Arc<Fleet>, Arc<dyn BuiltInServer>) {
+    let (gate, fleet) = empty(PrefixMode::default());
     let server = server();
     fleet.apply(vec![member(&server, selection)]).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     (gate, fleet, server)
 }
 
-fn excluding(tool: &str) -> Selection {
-    Selection { exclude: vec![tool.into()], ..Selection::default() }
+fn excluding(tool: &str) -> ToolSelection {
+    ToolSelection { exclude: vec![tool.into()], ..ToolSelection::default() }
 }
 
 async fn listed(gate: &Gate, revision: Revision) -> Vec<String> {
@@ -69,14 +73,15 @@ async fn a_hidden_tool_is_listed_in_no_revision_and_called_in_none() {
 
 #[tokio::test(start_paused = true)]
 async fn a_choice_takes_effect_at_once_and_is_told() {
-    let (gate, fleet, server) = with(Selection::default()).await;
+    let (gate, fleet, server) = with(ToolSelection::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await.len(), 3);
     all_is_told().await;
     let mut events = gate.events();
     let only = [("write".to_owned(), ToolSpec::default()), ("rite".into(), ToolSpec::default())];
-    let chosen = Selection { listed_only: true, tools: only.into(), ..Selection::default() };
+    let chosen =
+        ToolSelection { listed_only: true, tools: only.into(), ..ToolSelection::default() };
     let applied = fleet.apply(vec![member(&server, chosen)]).await;
     assert_eq!(applied.changed.len(), 1);
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await, ["s__write"]);
@@ -87,18 +92,18 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
         matches!(event, GateEvent::ListChanged { kind: CapabilityKind::Tool, .. }),
         "{event:?}"
     );
-    assert_eq!(fleet.status()[0].offers(CapabilityKind::Tool).count(), 1);
+    assert_eq!(fleet.status()[0].visible_definitions(CapabilityKind::Tool).count(), 1);
     assert_eq!(fleet.status()[0].catalog.as_ref().unwrap().tools.len(), 3, "as the server sent it");
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_style_takes_effect_at_once_and_is_told() {
-    let (gate, _fleet, _server) = with(Selection::default()).await;
+    let (gate, _fleet, _server) = with(ToolSelection::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
     all_is_told().await;
     let mut events = gate.events();
-    gate.restyle(Prefix::Never);
+    gate.apply_settings(PrefixMode::Never);
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await, TOOLS);
     let event = events.recv().await.unwrap();
     assert!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
-use toolgate_model::Prefix;
+use toolgate_model::PrefixMode;
 
 use crate::fleet::{Played, caller, gate, pass};
 
@@ -21,7 +21,7 @@ async fn a_call_may_be_silent_for_most_of_an_hour_and_no_longer() {
     let patient = working_for(59 * 60);
     let endless = working_for(61 * 60);
     let servers = [("patient", &patient), ("endless", &endless)];
-    let (gate, _fleet) = gate(&servers, Prefix::default()).await;
+    let (gate, _fleet) = gate(&servers, PrefixMode::default()).await;
     let me = caller();
     let answer = pass(&gate, &me, "tools/call", json!({ "name": "patient__work" })).await;
     assert!(answer.is_ok(), "{answer:?}");

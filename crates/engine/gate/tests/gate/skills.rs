@@ -1,7 +1,7 @@
 //! Skills of several servers.
 
 use serde_json::{Value, json};
-use toolgate_model::Prefix;
+use toolgate_model::PrefixMode;
 use toolgate_wire::Revision;
 
 use crate::fleet::{Played, caller, caller_of, gate, pass};
@@ -30,7 +30,7 @@ fn skilled(who: &'static str) -> Played {
 #[tokio::test]
 async fn the_skills_of_all_servers_are_one_list_and_each_leads_to_its_own() {
     let (a, b) = (skilled("a"), skilled("b"));
-    let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("a", &a), ("b", &b)], PrefixMode::Always).await;
     for revision in [Revision::LATEST_LEGACY, Revision::V2026_07_28] {
         let me = caller_of(revision);
         let list = pass(&gate, &me, "skills/list", json!({})).await.unwrap();
@@ -56,14 +56,14 @@ async fn the_skills_of_all_servers_are_one_list_and_each_leads_to_its_own() {
 async fn a_server_that_does_not_answer_is_left_out() {
     let capabilities = json!({ "extensions": { "io.modelcontextprotocol/skills": {} } });
     let mute = Played::new(capabilities, |_, _| json!({ "error": { "code": 1, "message": "no" } }));
-    let (gate, _fleet) = gate(&[("a", &skilled("a")), ("m", &mute)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("a", &skilled("a")), ("m", &mute)], PrefixMode::Always).await;
     let list = pass(&gate, &caller(), "skills/list", json!({})).await.unwrap();
     assert_eq!(list["skills"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn the_skills_of_one_server_are_its_own_words() {
-    let (gate, _fleet) = gate(&[("a", &skilled("a"))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("a", &skilled("a"))], PrefixMode::Always).await;
     let list = pass(&gate, &caller(), "skills/list", json!({})).await.unwrap();
     assert_eq!(list, json!({ "skills": [entry(FIRST, "a")], "nextCursor": "2" }));
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
-use toolgate_fleet::{BuiltIn, DRAIN, FleetBuilder};
+use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder};
 use toolgate_gate::{Gate, GateEvent};
-use toolgate_launch::{Helper, Launcher};
-use toolgate_model::{CapabilityKind, PoolScope, Prefix, ServerState};
-use toolgate_store::{SqliteState, State};
+use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_model::{CapabilityKind, PoolScope, PrefixMode, ServerState};
+use toolgate_store::{SqliteStore, StateStore};
 
 use crate::fleet::{Played, all_is_told, caller, empty, enlist, gate, pass, without_waiting};
 
@@ -30,7 +30,7 @@ fn with_tools(count: Arc<AtomicUsize>) -> Played {
 #[derive(Clone)]
 pub struct Mute;
 
-impl BuiltIn for Mute {
+impl BuiltInServer for Mute {
     fn serve(&self, mut pipe: DuplexStream) {
         tokio::spawn(async move { tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await });
     }
@@ -38,7 +38,7 @@ impl BuiltIn for Mute {
 
 #[tokio::test(start_paused = true)]
 async fn a_mute_server_delays_the_first_list_a_little_and_no_later_one() {
-    let (gate, fleet) = empty(Prefix::default());
+    let (gate, fleet) = empty(PrefixMode::default());
     let fast = with_tools(Arc::new(AtomicUsize::new(1)));
     enlist(&fleet, "fast", &fast, PoolScope::Shared).await;
     enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
@@ -55,7 +55,7 @@ async fn a_mute_server_delays_the_first_list_a_little_and_no_later_one() {
 async fn a_changed_list_is_read_again_and_told_once_per_storm() {
     let count = Arc::new(AtomicUsize::new(1));
     let server = with_tools(count.clone());
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
     all_is_told().await;
@@ -84,28 +84,28 @@ async fn a_changed_list_is_read_again_and_told_once_per_storm() {
 
 #[tokio::test]
 async fn servers_come_and_go_while_the_gate_stands() {
-    let (gate, fleet) = empty(Prefix::default());
+    let (gate, fleet) = empty(PrefixMode::default());
     let me = caller();
     assert!(pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.is_err());
     enlist(&fleet, "s", &with_tools(Arc::new(AtomicUsize::new(1))), PoolScope::Shared).await;
-    fleet.settled(|_| true).await;
+    fleet.wait_settled(|_| true).await;
     pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.unwrap();
     assert_eq!(fleet.status()[0].state, ServerState::Connected);
     let name = fleet.status()[0].spec.name.clone();
-    assert!(fleet.dismiss(&name).await);
+    assert!(fleet.remove_server(&name).await);
     assert!(pass(&gate, &me, "tools/call", json!({ "name": "s__0" })).await.is_err());
 }
 
 #[tokio::test]
 async fn a_server_that_never_came_up_is_waited_for_twice_and_never_again() {
-    let store: Arc<dyn State> = Arc::new(SqliteState::in_memory().await.unwrap());
+    let store: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
     for in_vain in [false, false, true, true] {
-        let (launcher, store) = (Launcher::new(Helper::none()), Some(store.clone()));
-        let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN }.build();
+        let (launcher, store) = (Launcher::new(HelperProgram::none()), Some(store.clone()));
+        let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();
         let fleet = Arc::new(fleet);
-        let gate = Gate::new(fleet.clone(), Prefix::default());
+        let gate = Gate::new(fleet.clone(), PrefixMode::default());
         enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
-        assert_eq!(fleet.status()[0].in_vain, in_vain);
+        assert_eq!(fleet.status()[0].repeatedly_failed, in_vain);
         if in_vain {
             without_waiting(gate.list(CapabilityKind::Tool, &caller()));
         }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_model::{CapabilityKind, Prefix, is_invisible};
-use toolgate_wire::{Frame, Limits};
+use toolgate_model::{CapabilityKind, PrefixMode, is_invisible};
+use toolgate_wire::{Frame, MessageLimits};
 
 use crate::fleet::{Nobody, Played, caller, gate, listed, pass};
 
@@ -48,7 +48,7 @@ fn hides(value: &Value) -> bool {
 #[tokio::test]
 async fn definitions_are_listed_without_anything_hidden() {
     let server = furtive();
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     for kind in [CapabilityKind::Tool, CapabilityKind::Resource, CapabilityKind::Prompt] {
         let definitions = listed(&gate, kind, &caller()).await;
         assert_eq!(definitions.len(), 1);
@@ -64,7 +64,7 @@ async fn definitions_are_listed_without_anything_hidden() {
 #[tokio::test]
 async fn answers_are_given_without_anything_hidden() {
     let server = furtive();
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let me = caller();
     let ask = async |method: &str, params: Value| pass(&gate, &me, method, params).await.unwrap();
     let read = ask("resources/read", json!({ "uri": "x://r" })).await;
@@ -96,17 +96,17 @@ async fn a_large_result_hides_nothing_either() {
             json!({ "content": [{ "type": "text", "text": format!("{long}{hidden}{long}") }] })
         }
     });
-    let (gate, _fleet) = gate(&[("s", &server)], Prefix::default()).await;
+    let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let me = caller();
     let mut lengths = Vec::new();
     for hide in [false, true] {
         let params = json!({ "name": "s__t", "arguments": { "hide": hide } });
         let request =
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+        let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
         let answer = gate.pass(&frame, &me, Arc::new(Nobody::of(me.id))).await.unwrap();
-        assert!(answer.aside().is_some(), "it lies in a file, before and after");
-        let whole = toolgate_transport::spool::whole(answer).await.unwrap();
+        assert!(answer.detached_values().is_some(), "it lies in a file, before and after");
+        let whole = toolgate_transport::spool::load_frame(answer).await.unwrap();
         let result: Value = serde_json::from_slice(whole.result().unwrap()).unwrap();
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(!text.chars().any(is_invisible));

@@ -1,25 +1,28 @@
-//! What a modern request says of itself in `_meta`: put on for a modern server, taken off for a
-//! legacy one.
+//! The envelope: the `_meta` keys of a modern request. It is added for a modern server and removed
+//! for a legacy one.
 //!
-//! A request that already wears it is not touched: whoever sent it speaks for himself.
+//! A request that already has an envelope keeps it.
 
 use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Edit, Frame, Revision, Span, Splice, build, meta, method, scan, string};
+use toolgate_wire::{
+    Frame, FrameEdit, JsonEdit, Revision, Span, build, meta, method, scan, string,
+};
 
 use crate::Interactor;
 use crate::interactor::SAMPLING;
 
-/// The revision we speak to modern servers.
-pub(crate) const SPOKEN: Revision = Revision::V2026_07_28;
+/// The revision used with modern servers.
+pub(crate) const MODERN_REVISION: Revision = Revision::V2026_07_28;
 
-/// Who we are.
-const INFO: &str = concat!(r#"{"name":"toolgate","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+/// The `clientInfo` of the gateway.
+const CLIENT_INFO: &str =
+    concat!(r#"{"name":"toolgate","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
 
-/// Members of `params` that only a modern server knows.
+/// The members of `params` that only a modern server knows.
 const ROUND: [&str; 2] = ["inputResponses", "requestState"];
 
-/// `_meta` of a request of our own.
+/// Builds the `_meta` object of a request of the gateway itself.
 pub(crate) fn meta(capabilities: &[u8], level: Option<LogLevel>) -> Vec<u8> {
     let mut object = Vec::with_capacity(256 + capabilities.len());
     object.push(b'{');
@@ -39,21 +42,25 @@ fn members(
     capabilities: &[u8],
     level: Option<LogLevel>,
 ) -> impl Iterator<Item = (&'static str, Bytes)> {
-    let version = format!("\"{SPOKEN}\"");
+    let version = format!("\"{MODERN_REVISION}\"");
     let level = level.map(|level| (meta::LOG_LEVEL, Bytes::from(format!("\"{level}\""))));
     [
         (meta::PROTOCOL_VERSION, Bytes::from(version)),
-        (meta::CLIENT_INFO, Bytes::from_static(INFO.as_bytes())),
+        (meta::CLIENT_INFO, Bytes::from_static(CLIENT_INFO.as_bytes())),
         (meta::CLIENT_CAPABILITIES, Bytes::copy_from_slice(capabilities)),
     ]
     .into_iter()
     .chain(level)
 }
 
-/// Puts the envelope on a request of a legacy caller, or of our own.
-pub(crate) fn dress<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interactor) -> Edit<'a> {
+/// Adds the envelope to a request of a legacy caller or of the gateway itself.
+pub(crate) fn add_envelope<'a>(
+    edit: FrameEdit<'a>,
+    frame: &'a Frame,
+    port: &dyn Interactor,
+) -> FrameEdit<'a> {
     let (capabilities, level) = (port.capabilities(), port.level());
-    let is_object = |span: &Span| span.of(frame.bytes()).starts_with(b"{");
+    let is_object = |span: &Span| span.slice(frame.bytes()).starts_with(b"{");
     let edit = match (frame.meta_span().filter(is_object), frame.params_span()) {
         (Some(at), _) => members(&capabilities, level)
             .fold(edit, |edit, (key, value)| edit.set_member(at, key, value)),
@@ -64,27 +71,31 @@ pub(crate) fn dress<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interactor)
         }
     };
     match frame.params_span() {
-        // The `task` of 2025-11-25: what is asked for so is not what it would be given.
+        // `task` of 2025-11-25 means something else to a modern server.
         Some(params) if frame.is(method::TOOLS_CALL) => edit.delete_member(params, "task"),
         _ => edit,
     }
 }
 
-/// Takes out of a modern caller's own envelope that its model can be asked, where the port between
-/// it and the server does not say so.
-pub(crate) fn undeclare<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interactor) -> Edit<'a> {
+/// Removes `sampling`, or its `context`, from a modern caller's envelope if the interactor does not
+/// have it.
+pub(crate) fn restrict_envelope<'a>(
+    edit: FrameEdit<'a>,
+    frame: &'a Frame,
+    port: &dyn Interactor,
+) -> FrameEdit<'a> {
     let declared = frame.meta_span().and_then(|meta| {
-        let at = scan::member(meta.of(frame.bytes()), meta::CLIENT_CAPABILITIES)?;
+        let at = scan::member(meta.slice(frame.bytes()), meta::CLIENT_CAPABILITIES)?;
         Some(at.within(meta))
     });
     let Some(declared) = declared else { return edit };
-    let Some(sampling) = scan::member(declared.of(frame.bytes()), SAMPLING) else { return edit };
+    let Some(sampling) = scan::member(declared.slice(frame.bytes()), SAMPLING) else { return edit };
     let offered = port.capabilities();
     let context = |raw: &[u8]| scan::member(raw, "context").is_some();
-    match scan::member(&offered, SAMPLING).map(|at| at.of(&offered)) {
+    match scan::member(&offered, SAMPLING).map(|at| at.slice(&offered)) {
         None => edit.delete_member(declared, SAMPLING),
         Some(offered)
-            if !context(offered) && context(sampling.within(declared).of(frame.bytes())) =>
+            if !context(offered) && context(sampling.within(declared).slice(frame.bytes())) =>
         {
             edit.delete_member(sampling.within(declared), "context")
         }
@@ -92,33 +103,37 @@ pub(crate) fn undeclare<'a>(edit: Edit<'a>, frame: &'a Frame, port: &dyn Interac
     }
 }
 
-/// Takes the envelope off a request of a modern caller.
-pub(crate) fn strip<'a>(edit: Edit<'a>, frame: &'a Frame) -> Edit<'a> {
-    let edit = without(edit, frame, &meta::ENVELOPE);
+/// Removes the envelope from a request of a modern caller.
+pub(crate) fn remove_envelope<'a>(edit: FrameEdit<'a>, frame: &'a Frame) -> FrameEdit<'a> {
+    let edit = remove_meta_keys(edit, frame, &meta::CLIENT_KEYS);
     match frame.params_span() {
         Some(params) => ROUND.iter().fold(edit, |edit, key| edit.delete_member(params, key)),
         None => edit,
     }
 }
 
-/// Removes keys from `_meta`, and `_meta` itself where nothing is left.
-pub(crate) fn without<'a>(edit: Edit<'a>, frame: &'a Frame, keys: &[&str]) -> Edit<'a> {
+/// Removes keys from `_meta`, and `_meta` itself if it becomes empty.
+pub(crate) fn remove_meta_keys<'a>(
+    edit: FrameEdit<'a>,
+    frame: &'a Frame,
+    keys: &[&str],
+) -> FrameEdit<'a> {
     let (Some(params), Some(at)) = (frame.params_span(), frame.meta_span()) else { return edit };
     let stays = |key: &str| !keys.contains(&key);
-    match scan::members(at.of(frame.bytes())).any(|(key, _)| stays(&key)) {
+    match scan::members(at.slice(frame.bytes())).any(|(key, _)| stays(&key)) {
         true => keys.iter().fold(edit, |edit, key| edit.delete_member(at, key)),
         false => edit.delete_member(params, "_meta"),
     }
 }
 
-/// What a legacy client declares, as a modern one says it.
+/// Converts the capabilities of a legacy client to the modern form.
 pub(crate) fn modern_capabilities(declared: &[u8]) -> Bytes {
     let mut object = String::from("{");
     for (key, value) in scan::members(declared) {
         let value = match key.as_ref() {
             "tasks" => continue,
             "roots" => "{}".into(),
-            _ => String::from_utf8_lossy(value.of(declared)),
+            _ => String::from_utf8_lossy(value.slice(declared)),
         };
         let comma = if object.len() > 1 { "," } else { "" };
         object.push_str(&format!("{comma}{}:{value}", string::encode(&key)));
@@ -127,10 +142,10 @@ pub(crate) fn modern_capabilities(declared: &[u8]) -> Bytes {
     object.into()
 }
 
-/// Client capabilities that include the tasks extension.
+/// Adds the tasks extension to client capabilities.
 pub(crate) fn with_tasks(capabilities: &[u8]) -> Bytes {
     let whole = Span::new(0, capabilities.len());
-    let edit = Splice::new(capabilities);
+    let edit = JsonEdit::new(capabilities);
     let edit = match scan::member(capabilities, "extensions") {
         Some(extensions) => edit.set_member(extensions, meta::TASKS_EXTENSION, b"{}"),
         None => {
@@ -141,7 +156,7 @@ pub(crate) fn with_tasks(capabilities: &[u8]) -> Bytes {
     edit.finish().unwrap_or_else(|_| Bytes::copy_from_slice(capabilities))
 }
 
-/// A request of our own, complete.
+/// Builds a complete request of the gateway itself.
 pub(crate) fn request(id: &str, method: &str, members: &str, capabilities: &[u8]) -> Bytes {
     let comma = if members.is_empty() { "" } else { "," };
     let meta = meta(capabilities, None);

@@ -1,32 +1,32 @@
-//! What the one listen of a session is opened for, and what the server agreed to tell.
+//! The filter of a listen request: what the session asks for and what the server acknowledged.
 
 use std::collections::BTreeSet;
 
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{meta, scan, string};
 
-use crate::Welcome;
+use crate::HandshakeResult;
 
-/// The lists a server may report changes of: member of the filter, and what changes.
+/// The lists whose changes a server can report: the filter member and the affected kinds.
 const LISTS: [(&str, &[CapabilityKind]); 3] = [
     ("toolsListChanged", &[CapabilityKind::Tool]),
     ("promptsListChanged", &[CapabilityKind::Prompt]),
     ("resourcesListChanged", &[CapabilityKind::Resource, CapabilityKind::Template]),
 ];
 
-/// What a server declares that it can report.
+/// What a server declared that it can report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Offer {
+pub(crate) struct ListenCapabilities {
     lists: Vec<&'static str>,
     pub(crate) resources: bool,
     pub(crate) tasks: bool,
 }
 
-impl Offer {
-    pub(crate) fn of(welcome: &Welcome) -> Self {
+impl ListenCapabilities {
+    pub(crate) fn of(welcome: &HandshakeResult) -> Self {
         let declared = &welcome.capabilities;
         let says = |path: &[&str]| {
-            scan::pointer(declared, path).is_some_and(|span| span.of(declared) == b"true")
+            scan::pointer(declared, path).is_some_and(|span| span.slice(declared) == b"true")
         };
         let lists = [
             (LISTS[0].0, says(&["tools", "listChanged"])),
@@ -40,13 +40,14 @@ impl Offer {
         }
     }
 
-    /// Whether a listen is opened though nobody has subscribed to anything.
-    pub(crate) fn lists(&self) -> bool {
+    /// Returns true if the server reports list changes, so that a listen request is opened even
+    /// without subscriptions.
+    pub(crate) fn has_lists(&self) -> bool {
         !self.lists.is_empty()
     }
 
-    /// The filter for these wishes; `None` if there is nothing to listen for.
-    pub(crate) fn filter(&self, wanted: &Wanted) -> Option<String> {
+    /// Builds the filter for these targets. Returns `None` if there is nothing to listen for.
+    pub(crate) fn filter(&self, wanted: &ListenTargets) -> Option<String> {
         let lists = self.lists.iter().map(|list| format!("\"{list}\":true"));
         let named = [("resourceSubscriptions", &wanted.uris), ("taskIds", &wanted.tasks)];
         let named = named.into_iter().filter(|(_, texts)| !texts.is_empty());
@@ -61,29 +62,29 @@ fn array(texts: &BTreeSet<String>) -> String {
     format!("[{}]", texts.join(","))
 }
 
-/// What callers want to be told of, beside the lists.
+/// The resources and tasks that callers want reports about, in addition to the lists.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
-    /// Counts the changes of it.
+pub(crate) struct ListenTargets {
+    /// Incremented with every change.
     pub(crate) generation: u64,
     pub(crate) uris: BTreeSet<String>,
     pub(crate) tasks: BTreeSet<String>,
 }
 
-/// What a server acknowledged.
+/// The filter that a server acknowledged.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Honoured {
+pub(crate) struct AcknowledgedFilter {
     pub(crate) lists: Vec<CapabilityKind>,
     pub(crate) uris: BTreeSet<String>,
 }
 
-impl Honoured {
-    /// Reads the filter of an acknowledgement.
+impl AcknowledgedFilter {
+    /// Parses the filter of an acknowledgement.
     pub(crate) fn of(filter: &[u8]) -> Self {
-        let member = |key| scan::member(filter, key).map(|span| span.of(filter));
+        let member = |key| scan::member(filter, key).map(|span| span.slice(filter));
         let lists = LISTS.into_iter().filter(|(list, _)| member(list) == Some(b"true"));
         let uris = member("resourceSubscriptions").unwrap_or_default();
-        let uris = scan::elements(uris).filter_map(|span| string::decode(span.of(uris)));
+        let uris = scan::elements(uris).filter_map(|span| string::decode(span.slice(uris)));
         Self {
             lists: lists.flat_map(|(_, kinds)| kinds).copied().collect(),
             uris: uris.map(|uri| uri.into_owned()).collect(),
@@ -97,8 +98,8 @@ mod tests {
     use bytes::Bytes;
     use toolgate_wire::Revision;
 
-    fn offer(capabilities: &'static str) -> Offer {
-        Offer::of(&Welcome {
+    fn offer(capabilities: &'static str) -> ListenCapabilities {
+        ListenCapabilities::of(&HandshakeResult {
             protocol: Revision::V2026_07_28,
             capabilities: Bytes::from_static(capabilities.as_bytes()),
             server_info: Bytes::new(),
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn only_what_is_declared_or_wanted_is_listened_for() {
         let offer_of_tools = offer(r#"{"tools":{"listChanged":true},"prompts":{}}"#);
-        let mut wanted = Wanted::default();
+        let mut wanted = ListenTargets::default();
         let filter = offer_of_tools.filter(&wanted);
         assert_eq!(filter.as_deref(), Some(r#"{"toolsListChanged":true}"#));
         assert_eq!(offer(r#"{"tools":{}}"#).filter(&wanted), None);
@@ -120,8 +121,9 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_may_honour_less_than_was_asked() {
-        let honoured =
-            Honoured::of(br#"{"resourcesListChanged":true,"resourceSubscriptions":["u"]}"#);
+        let honoured = AcknowledgedFilter::of(
+            br#"{"resourcesListChanged":true,"resourceSubscriptions":["u"]}"#,
+        );
         assert_eq!(honoured.lists, [CapabilityKind::Resource, CapabilityKind::Template]);
         assert!(honoured.uris.contains("u"));
     }

@@ -1,7 +1,7 @@
-//! What a modern HTTP request repeats of its body in headers.
+//! The HTTP headers in which a modern request repeats parts of its body.
 //!
-//! The headers that never change are put together once. The arguments a tool wants repeated are
-//! known from its definition, as the server last listed it.
+//! Constant headers are built once. The arguments that a tool expects in headers come from its
+//! definition in the server's latest list.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,41 +10,45 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use toolgate_wire::method::Target;
-use toolgate_wire::mirror::{self, Rule};
+use toolgate_wire::mcp_headers::{self, ArgumentHeader};
+use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, method, scan, string};
 
-use crate::Outbound;
+use crate::OutboundRequest;
 
-const METHOD: HeaderName = HeaderName::from_static(mirror::METHOD);
-const NAME: HeaderName = HeaderName::from_static(mirror::NAME);
+const METHOD: HeaderName = HeaderName::from_static(mcp_headers::METHOD);
+const NAME: HeaderName = HeaderName::from_static(mcp_headers::NAME);
 
-/// Headers of every request; cloned with room for what differs.
-pub(crate) struct Templates {
+/// Prebuilt headers, cloned for every request.
+pub(crate) struct PrebuiltHeaders {
     named: HeaderMap,
     plain: HeaderMap,
 }
 
-impl Templates {
-    /// Adds to what every POST says.
+impl PrebuiltHeaders {
+    /// Builds the templates from the headers of every POST.
     pub(crate) fn new(posting: &HeaderMap) -> Self {
         let mut plain = posting.clone();
         plain.insert(METHOD, HeaderValue::from_static(method::TOOLS_CALL));
         let mut named = plain.clone();
-        // Its place is taken; a call only puts another value there.
+        // A placeholder, so that a call only replaces the value.
         named.insert(NAME, HeaderValue::from_static("-"));
         Self { named, plain }
     }
 
-    /// The headers of a request of our own that is about nothing in particular.
+    /// Returns the headers of a request of the gateway itself that has no name.
     pub(crate) fn plain(&self, method: &'static str) -> HeaderMap {
         let mut headers = self.plain.clone();
         headers.insert(METHOD, HeaderValue::from_static(method));
         headers
     }
 
-    /// The headers of one request.
-    pub(crate) fn of(&self, mirror: &Mirror, outbound: &Outbound) -> HeaderMap {
+    /// Returns the headers of one request.
+    pub(crate) fn for_request(
+        &self,
+        mirror: &ArgumentHeaders,
+        outbound: &OutboundRequest,
+    ) -> HeaderMap {
         let frame = &outbound.frame;
         let method = frame.method().unwrap_or_default();
         let name = name_of(outbound, &method);
@@ -58,7 +62,7 @@ impl Templates {
             None => self.plain.clone(),
         };
         if method != method::TOOLS_CALL {
-            if let Ok(value) = HeaderValue::from_str(&mirror::encode(&method)) {
+            if let Ok(value) = HeaderValue::from_str(&mcp_headers::encode(&method)) {
                 headers.insert(METHOD, value);
             }
         } else if mirror.any.load(Ordering::Relaxed)
@@ -70,11 +74,14 @@ impl Templates {
     }
 }
 
-/// What the request is about as the server calls it: a raw JSON string.
-fn name_of(outbound: &Outbound, method: &str) -> Option<Bytes> {
+/// Returns the server's own name of the requested capability or task, as a raw JSON string.
+fn name_of(outbound: &OutboundRequest, method: &str) -> Option<Bytes> {
     let frame = &outbound.frame;
     let span = frame.name_span()?;
-    if !matches!(Target::of(method), Some(Target::Name | Target::Uri | Target::Task)) {
+    if !matches!(
+        MethodTarget::from_method(method),
+        Some(MethodTarget::Name | MethodTarget::Uri | MethodTarget::Task)
+    ) {
         return None;
     }
     match &outbound.rename {
@@ -83,10 +90,10 @@ fn name_of(outbound: &Outbound, method: &str) -> Option<Bytes> {
     }
 }
 
-/// The header value of a raw JSON string; shares its bytes where it can.
+/// Converts a raw JSON string into a header value. Shares the bytes if possible.
 fn header(raw: &Bytes) -> Option<HeaderValue> {
     let text = string::decode(raw)?;
-    match (mirror::encode(&text), &text) {
+    match (mcp_headers::encode(&text), &text) {
         (Cow::Borrowed(_), Cow::Borrowed(_)) => {
             HeaderValue::from_maybe_shared(raw.slice(1..raw.len() - 1)).ok()
         }
@@ -94,41 +101,45 @@ fn header(raw: &Bytes) -> Option<HeaderValue> {
     }
 }
 
-/// The marked arguments of each tool that has any, by its own name.
-type Rules = HashMap<String, Arc<[(HeaderName, Rule)]>>;
+/// The header rules of each tool that has any, by the server's own name.
+type ToolHeaderRules = HashMap<String, Arc<[(HeaderName, ArgumentHeader)]>>;
 
-/// The arguments the server's tools want repeated.
+/// The arguments that the server's tools expect in headers.
 #[derive(Default)]
-pub(crate) struct Mirror {
-    /// Whether there are any, so that the common case costs one load.
+pub(crate) struct ArgumentHeaders {
+    /// True if there are any, so that the common case costs one load.
     any: AtomicBool,
-    rules: RwLock<Rules>,
+    rules: RwLock<ToolHeaderRules>,
 }
 
-/// The same, while a list is being read.
+/// Collects the header rules while a list is read.
 #[derive(Default)]
-pub(crate) struct Lesson(Rules);
+pub(crate) struct ArgumentHeadersBuilder(ToolHeaderRules);
 
-impl Lesson {
-    /// Notes a tool's marks; `false` if they cannot be followed, so that the tool cannot be called.
-    pub(crate) fn note(&mut self, tool: &str, definition: &[u8]) -> bool {
-        let rules = match mirror::rules(definition) {
+impl ArgumentHeadersBuilder {
+    /// Adds the header rules of a tool. Returns false if they are invalid, so that the tool cannot
+    /// be called.
+    pub(crate) fn add_tool(&mut self, tool: &str, definition: &[u8]) -> bool {
+        let rules = match mcp_headers::argument_headers(definition) {
             Ok(rules) if rules.is_empty() => return true,
             Ok(rules) => rules,
             Err(error) => {
-                tracing::warn!(target: "toolgate::session", tool, %error, "tool left out");
+                tracing::warn!(
+                    target: "toolgate::session", tool, %error,
+                    "skipping a tool with invalid header rules"
+                );
                 return false;
             }
         };
-        let named = |rule: Rule| Some((HeaderName::try_from(&rule.header).ok()?, rule));
+        let named = |rule: ArgumentHeader| Some((HeaderName::try_from(&rule.header).ok()?, rule));
         self.0.insert(tool.to_owned(), rules.into_iter().filter_map(named).collect());
         true
     }
 }
 
-impl Mirror {
-    /// From now on the list that was just read counts.
-    pub(crate) fn learn(&self, lesson: Lesson) {
+impl ArgumentHeaders {
+    /// Replaces the rules by those of the latest list.
+    pub(crate) fn replace_rules(&self, lesson: ArgumentHeadersBuilder) {
         self.any.store(!lesson.0.is_empty(), Ordering::Relaxed);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = lesson.0;
     }
@@ -137,10 +148,11 @@ impl Mirror {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let Some(rules) = rules else { return };
         let params = frame.params().unwrap_or_default();
-        let arguments = scan::member(params, "arguments").map(|span| span.of(params));
+        let arguments = scan::member(params, "arguments").map(|span| span.slice(params));
         for (header, rule) in rules.iter() {
             let value = rule.value(arguments.unwrap_or_default());
-            let value = value.and_then(|value| HeaderValue::from_str(&mirror::encode(&value)).ok());
+            let value =
+                value.and_then(|value| HeaderValue::from_str(&mcp_headers::encode(&value)).ok());
             if let Some(value) = value {
                 headers.insert(header.clone(), value);
             }

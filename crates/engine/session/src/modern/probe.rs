@@ -1,11 +1,11 @@
-//! Which era a server is of: asked with `server/discover`, which no legacy server knows.
+//! Detects the era of a server with `server/discover`, which no legacy server knows.
 //!
-//! Only what a server says is evidence. On a pipe silence is taken for a legacy server that drops
-//! what it does not know; on HTTP it is an outage. A server known to be modern is asked, but never
-//! greeted as a legacy one.
+//! Only an answer is evidence. On a pipe, silence means a legacy server that ignores unknown
+//! requests. On HTTP, silence is an outage. A server known to be modern is probed, but never
+//! initialized as a legacy one.
 //!
-//! A pipe on which the wrong thing was said is not used any further: whoever opened it is told in
-//! which era to open a new one. Silence to everything is no such case, however long it lasts.
+//! After a request of the wrong era, a pipe is not used any more: [`SessionError::Reopen`] says in
+//! which era to open a new one. A server that answers nothing at all times out instead.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,75 +13,82 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use http::StatusCode;
-use toolgate_model::Timeouts;
+use toolgate_model::ServerTimeouts;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Era, Frame, Revision, code, method, scan, string};
 
-use super::envelope::{self, SPOKEN};
+use super::envelope::{self, MODERN_REVISION};
 use super::post;
-use crate::core::{Core, Link};
-use crate::exchange::{self, Leg};
+use crate::core::{SessionCore, SessionTransport};
+use crate::exchange::{self, SendOptions};
 use crate::http::HttpLink;
-use crate::{Opening, SessionError, Welcome, handshake};
+use crate::{HandshakeResult, SessionError, SessionOptions, handshake};
 
-/// How long a server on a pipe may think about what it does not know.
-const SILENCE: Duration = Duration::from_secs(2);
+/// How long to wait for the answer to the probe on a pipe.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Codes that drafts of 2026-07-28 used, and others use otherwise.
+/// Error codes that drafts of 2026-07-28 used. Other servers use them with other meanings.
 const DRAFT: [i64; 3] = [-32001, -32003, -32004];
 
-/// What an answer to `server/discover` says.
+/// What the answer to `server/discover` means.
 #[derive(Debug)]
-enum Verdict {
-    Modern(Welcome),
+enum ProbeVerdict {
+    Modern(HandshakeResult),
     Legacy,
-    /// It speaks our revision, but did not take the request for one of it.
-    Again,
+    /// The server speaks the revision but did not accept the request; the probe is sent again.
+    Retry,
 }
 
-/// Finds out what the server speaks, and opens the connection accordingly.
-pub(crate) async fn open(core: &Arc<Core>, opening: &Opening) -> Result<Welcome, SessionError> {
+/// Detects the era of the server and performs the matching handshake.
+pub(crate) async fn open(
+    core: &Arc<SessionCore>,
+    opening: &SessionOptions,
+) -> Result<HandshakeResult, SessionError> {
     if opening.era == Some(Era::Legacy) {
-        return handshake::shake(core, &opening.capabilities, core.timeouts.start()).await;
+        return handshake::initialize(core, &opening.capabilities, core.timeouts.start()).await;
     }
     let known = opening.era.is_some();
     for _ in 0..2 {
         let verdict = match &core.link {
-            Link::Line(_) if known => judge(&ask(core).await?)?,
-            Link::Line(_) => match listen(core, opening).await? {
-                Heard::Verdict(verdict) => verdict,
-                Heard::Welcome(welcome) => return Ok(welcome),
+            SessionTransport::Line(_) if known => classify_response(&ask(core).await?)?,
+            SessionTransport::Line(_) => match probe_or_initialize(core, opening).await? {
+                ProbeOutcome::Answered(verdict) => verdict,
+                ProbeOutcome::Initialized(welcome) => return Ok(welcome),
             },
-            Link::Http(link) => post_probe(core, link).await?,
+            SessionTransport::Http(link) => post_probe(core, link).await?,
         };
         match verdict {
-            Verdict::Modern(welcome) => {
-                core.agreed(welcome.protocol);
+            ProbeVerdict::Modern(welcome) => {
+                core.set_revision(welcome.protocol);
                 return Ok(welcome);
             }
-            Verdict::Legacy if known => {
-                let changed = "it no longer answers like the modern server it was";
+            ProbeVerdict::Legacy if known => {
+                let changed = "the server was modern before and no longer answers like one";
                 return Err(SessionError::Protocol(changed.into()));
             }
-            Verdict::Legacy => return shake(core, opening, core.timeouts.start()).await,
-            Verdict::Again => {}
+            ProbeVerdict::Legacy => {
+                return initialize_legacy(core, opening, core.timeouts.start()).await;
+            }
+            ProbeVerdict::Retry => {}
         }
     }
-    Err(SessionError::Protocol(format!("it refuses {SPOKEN}, which it says it speaks")))
+    Err(SessionError::Protocol(format!(
+        "the server refuses {MODERN_REVISION}, although it claims to support it"
+    )))
 }
 
-/// Opens the connection as a legacy one.
-async fn shake(
-    core: &Arc<Core>,
-    opening: &Opening,
+/// Performs the legacy handshake.
+async fn initialize_legacy(
+    core: &Arc<SessionCore>,
+    opening: &SessionOptions,
     patience: Duration,
-) -> Result<Welcome, SessionError> {
-    let welcome = handshake::shake(core, &opening.capabilities, patience).await;
+) -> Result<HandshakeResult, SessionError> {
+    let welcome = handshake::initialize(core, &opening.capabilities, patience).await;
     match (&core.link, welcome) {
-        // A new connection would be waited for as long again.
+        // A new connection would take as long again.
         (_, Err(SessionError::TimedOut(_))) => Err(SessionError::TimedOut(core.timeouts.start())),
-        // What a process was asked before may be what it fails for.
-        (Link::Line(_), Err(error)) => Err(reopen(Era::Legacy, error)),
+        // The probe may be the cause of the failure.
+        (SessionTransport::Line(_), Err(error)) => Err(reopen(Era::Legacy, error)),
         (_, welcome) => welcome,
     }
 }
@@ -94,102 +101,113 @@ fn reopen(era: Era, error: SessionError) -> SessionError {
     SessionError::Reopen { era, source }
 }
 
-/// Asks on a pipe.
-async fn ask(core: &Arc<Core>) -> Result<Frame, SessionError> {
-    let params = [b"{\"_meta\":", &envelope::meta(&core.ambient.capabilities(), None)[..], b"}"];
-    let timeouts = Timeouts::all(core.timeouts.start());
-    let leg = Leg { cancels: false, ..Leg::first(timeouts) };
+/// Sends the probe on a pipe.
+async fn ask(core: &Arc<SessionCore>) -> Result<Frame, SessionError> {
+    let params =
+        [b"{\"_meta\":", &envelope::meta(&core.default_interactor.capabilities(), None)[..], b"}"];
+    let timeouts = ServerTimeouts::all(core.timeouts.start());
+    let leg = SendOptions { cancel_on_drop: false, ..SendOptions::first(timeouts) };
     exchange::request(core, leg, method::SERVER_DISCOVER, Some(&params.concat())).await
 }
 
-enum Heard {
-    Verdict(Verdict),
-    Welcome(Welcome),
+/// The outcome of the probe on a pipe.
+enum ProbeOutcome {
+    Answered(ProbeVerdict),
+    Initialized(HandshakeResult),
 }
 
-/// Asks on a pipe, and greets a server that stays silent.
-async fn listen(core: &Arc<Core>, opening: &Opening) -> Result<Heard, SessionError> {
+/// Sends the probe on a pipe, and `initialize` if the server stays silent.
+async fn probe_or_initialize(
+    core: &Arc<SessionCore>,
+    opening: &SessionOptions,
+) -> Result<ProbeOutcome, SessionError> {
     let mut asked = pin!(ask(core).fuse());
-    match tokio::time::timeout(SILENCE, &mut asked).await {
-        Ok(Ok(answer)) => return judge(&answer).map(Heard::Verdict),
-        // Its answer cannot be read, but it lives.
-        Ok(Err(SessionError::Wire(_))) => return Ok(Heard::Verdict(Verdict::Legacy)),
+    match tokio::time::timeout(PROBE_TIMEOUT, &mut asked).await {
+        Ok(Ok(answer)) => return classify_response(&answer).map(ProbeOutcome::Answered),
+        // The answer is invalid, but the server is alive.
+        Ok(Err(SessionError::Wire(_))) => return Ok(ProbeOutcome::Answered(ProbeVerdict::Legacy)),
         Ok(Err(SessionError::TimedOut(_))) | Err(_) => {}
         Ok(Err(error)) => return Err(reopen(Era::Legacy, error)),
     }
-    let left = core.timeouts.start().saturating_sub(SILENCE);
-    let mut greeting = pin!(shake(core, opening, left));
+    let left = core.timeouts.start().saturating_sub(PROBE_TIMEOUT);
+    let mut greeting = pin!(initialize_legacy(core, opening, left));
     let (greeted, is_modern) = tokio::select! {
         biased;
-        greeted = &mut greeting => (greeted, asked.now_or_never().is_some_and(speaks_ours)),
-        late = &mut asked => match speaks_ours(late) {
-            // The greeting it may refuse, or ignore.
+        greeted = &mut greeting => (greeted, asked.now_or_never().is_some_and(is_modern_answer)),
+        late = &mut asked => match is_modern_answer(late) {
+            // A modern server may refuse or ignore `initialize`.
             true => {
-                let greeted = tokio::time::timeout(SILENCE, greeting).await;
-                (greeted.unwrap_or(Err(SessionError::TimedOut(SILENCE))), true)
+                let greeted = tokio::time::timeout(PROBE_TIMEOUT, greeting).await;
+                (greeted.unwrap_or(Err(SessionError::TimedOut(PROBE_TIMEOUT))), true)
             }
             false => (greeting.await, false),
         },
     };
     match greeted {
-        Ok(welcome) => Ok(Heard::Welcome(welcome)),
-        // It was just slow to start, and may not survive the greeting of another era.
+        Ok(welcome) => Ok(ProbeOutcome::Initialized(welcome)),
+        // The server was slow to start, and may exit because of `initialize`.
         Err(error) if is_modern => Err(reopen(Era::Modern, error)),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a late answer is that of a modern server.
-fn speaks_ours(late: Result<Frame, SessionError>) -> bool {
-    let verdict = late.and_then(|answer| judge(&answer));
-    matches!(verdict, Ok(Verdict::Modern(_) | Verdict::Again))
+/// Returns true if a late answer is that of a modern server.
+fn is_modern_answer(late: Result<Frame, SessionError>) -> bool {
+    let verdict = late.and_then(|answer| classify_response(&answer));
+    matches!(verdict, Ok(ProbeVerdict::Modern(_) | ProbeVerdict::Retry))
 }
 
-/// Asks on HTTP.
-async fn post_probe(core: &Arc<Core>, link: &HttpLink) -> Result<Verdict, SessionError> {
+/// Sends the probe on HTTP.
+async fn post_probe(
+    core: &Arc<SessionCore>,
+    link: &HttpLink,
+) -> Result<ProbeVerdict, SessionError> {
     let id = core.next_id();
-    let capabilities = core.ambient.capabilities();
+    let capabilities = core.default_interactor.capabilities();
     let body = envelope::request(&id.to_string(), method::SERVER_DISCOVER, "", &capabilities);
     let start = core.timeouts.start();
     let answer = async {
-        let reply = link.send(link.probing(), body).await?;
+        let reply = link.send(link.probe_headers(), body).await?;
         match is_evidence(reply.status) {
             true => post::answer(core, link, id, reply).await,
-            false => Err(link.refused(reply).await),
+            false => Err(link.status_error(reply).await),
         }
     };
     let answer = tokio::time::timeout(start, answer).await;
     match answer.map_err(|_| SessionError::TimedOut(start))? {
-        Ok(answer) => judge(&answer),
+        Ok(answer) => classify_response(&answer),
         Err(SessionError::Status { status, .. })
             if StatusCode::from_u16(status).is_ok_and(is_evidence) =>
         {
-            Ok(Verdict::Legacy)
+            Ok(ProbeVerdict::Legacy)
         }
-        Err(SessionError::Wire(_) | SessionError::Protocol(_)) => Ok(Verdict::Legacy),
+        Err(SessionError::Wire(_) | SessionError::Protocol(_)) => Ok(ProbeVerdict::Legacy),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a status says something of what the server understands, and not of how it fares.
+/// Returns true if a status says what the server understands, rather than that it is overloaded or
+/// broken.
 fn is_evidence(status: StatusCode) -> bool {
     let busy = matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
     status.is_success() || (status.is_client_error() && !busy)
 }
 
-fn judge(answer: &Frame) -> Result<Verdict, SessionError> {
+fn classify_response(answer: &Frame) -> Result<ProbeVerdict, SessionError> {
     if let Some(error) = answer.error().and_then(RpcError::of) {
-        return judge_error(&error);
+        return classify_error(&error);
     }
     let result = answer.result().unwrap_or_default();
-    let Some(versions) = texts(result, "supportedVersions") else { return Ok(Verdict::Legacy) };
-    match common(&versions)? {
-        Era::Modern => Ok(Verdict::Modern(welcome(result))),
-        Era::Legacy => Ok(Verdict::Legacy),
+    let Some(versions) = texts(result, "supportedVersions") else {
+        return Ok(ProbeVerdict::Legacy);
+    };
+    match newest_common_era(&versions)? {
+        Era::Modern => Ok(ProbeVerdict::Modern(parse_handshake(result))),
+        Era::Legacy => Ok(ProbeVerdict::Legacy),
     }
 }
 
-/// Whether only a modern server answers with this code.
+/// Returns true if only modern servers use this error code.
 pub(crate) fn is_modern_code(code: i64) -> bool {
     let own = [
         code::HEADER_MISMATCH,
@@ -199,7 +217,7 @@ pub(crate) fn is_modern_code(code: i64) -> bool {
     own.into_iter().any(|own| i64::from(own) == code)
 }
 
-fn judge_error(error: &RpcError<'_>) -> Result<Verdict, SessionError> {
+fn classify_error(error: &RpcError<'_>) -> Result<ProbeVerdict, SessionError> {
     let code = error.code.unwrap_or_default();
     let data = error.data.unwrap_or_default();
     let supported = texts(data, "supported");
@@ -207,11 +225,11 @@ fn judge_error(error: &RpcError<'_>) -> Result<Verdict, SessionError> {
     let modern = is_modern_code(code);
     let draft = DRAFT.contains(&code) && shaped;
     if !modern && !draft {
-        return Ok(Verdict::Legacy);
+        return Ok(ProbeVerdict::Legacy);
     }
-    match supported.map(|versions| common(&versions)).transpose()? {
-        Some(Era::Modern) => Ok(Verdict::Again),
-        Some(Era::Legacy) => Ok(Verdict::Legacy),
+    match supported.map(|versions| newest_common_era(&versions)).transpose()? {
+        Some(Era::Modern) => Ok(ProbeVerdict::Retry),
+        Some(Era::Legacy) => Ok(ProbeVerdict::Legacy),
         None => {
             let message = error.message.as_deref().unwrap_or_default().to_owned();
             Err(SessionError::Refused { code, message })
@@ -219,29 +237,29 @@ fn judge_error(error: &RpcError<'_>) -> Result<Verdict, SessionError> {
     }
 }
 
-/// The era of a revision both sides know; the newest counts.
-fn common(versions: &[String]) -> Result<Era, SessionError> {
+/// Returns the era of the newest revision that both sides support.
+fn newest_common_era(versions: &[String]) -> Result<Era, SessionError> {
     let known = versions.iter().filter_map(|version| version.parse::<Revision>().ok()).max();
     known.map(Revision::era).ok_or_else(|| {
         let versions = versions.join(", ");
-        SessionError::Protocol(format!("it speaks only {versions}, which is unknown here"))
+        SessionError::Protocol(format!("the server supports only unknown revisions: {versions}"))
     })
 }
 
 fn texts(object: &[u8], key: &str) -> Option<Vec<String>> {
-    let array = scan::member(object, key)?.of(object);
-    let texts = scan::elements(array).filter_map(|span| string::decode(span.of(array)));
+    let array = scan::member(object, key)?.slice(object);
+    let texts = scan::elements(array).filter_map(|span| string::decode(span.slice(array)));
     array.starts_with(b"[").then(|| texts.map(|text| text.into_owned()).collect())
 }
 
-fn welcome(result: &[u8]) -> Welcome {
-    let at = |path: &[&str]| scan::pointer(result, path).map(|span| span.of(result));
+fn parse_handshake(result: &[u8]) -> HandshakeResult {
+    let at = |path: &[&str]| scan::pointer(result, path).map(|span| span.slice(result));
     let info = at(&["_meta", toolgate_wire::meta::SERVER_INFO]).or_else(|| at(&["serverInfo"]));
     let object = |raw: Option<&[u8]>| raw.unwrap_or(b"{}").to_vec().into();
-    Welcome {
-        protocol: SPOKEN,
+    HandshakeResult {
+        protocol: MODERN_REVISION,
         capabilities: object(at(&["capabilities"])),
         server_info: object(info),
-        instructions: scan::text(result, "instructions").map(|text| text.into_owned()),
+        instructions: scan::member_text(result, "instructions").map(|text| text.into_owned()),
     }
 }

@@ -1,8 +1,8 @@
-//! Results that ask for more before they can be given (multi round-trip requests).
+//! Handles results that ask for more input (multi round-trip requests).
 //!
-//! What the server asks goes to whoever stands behind the call, all of one round together; then the
-//! request is sent again with the answers and the server's state, byte for byte. Two refusals are
-//! settled here too: headers the server did not expect, and a revision it no longer speaks.
+//! The interactor of the call answers all questions of one round together. Then the request is sent
+//! again with the answers and with the server's state, byte for byte. Two errors are handled here
+//! too: headers that the server rejects, and a revision that it no longer speaks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,33 +11,35 @@ use std::time::Duration;
 use bytes::Bytes;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Edit, Frame, Kind, Limits, build, code, method, scan, string};
+use toolgate_wire::{
+    Frame, FrameEdit, MessageKind, MessageLimits, build, code, method, scan, string,
+};
 
-use super::envelope::SPOKEN;
-use crate::core::{Core, Link};
-use crate::exchange::{self, Leg};
-use crate::{Answer, AskKind, Outbound, Question, SessionError, listing};
+use super::envelope::MODERN_REVISION;
+use crate::core::{SessionCore, SessionTransport};
+use crate::exchange::{self, SendOptions};
+use crate::{Answer, OutboundRequest, Question, QuestionKind, SessionError, listing};
 
 const INPUT_REQUIRED: &str = "input_required";
 const RESPONSES: &str = "inputResponses";
 const STATE: &str = "requestState";
 
-/// How often one call may ask.
+/// The maximum number of rounds per call.
 const MAX_ROUNDS: usize = 10;
-/// How much one round may ask.
+/// The maximum number of questions per round.
 const MAX_QUESTIONS: usize = 16;
-/// How long a server that asks nothing, but wants to be called again, is left alone.
+/// The delay before the request is sent again if the server asked no question.
 const PACE: Duration = Duration::from_millis(250);
 
-/// What the next attempt of a call carries.
-pub(crate) struct Round {
+/// The input that the next attempt of a call carries.
+pub(crate) struct RoundInput {
     responses: Option<Bytes>,
     state: Option<Bytes>,
 }
 
-impl Round {
-    /// Adds it to the request.
-    pub(crate) fn enclose<'a>(&self, edit: Edit<'a>, frame: &'a Frame) -> Edit<'a> {
+impl RoundInput {
+    /// Adds the input to the request.
+    pub(crate) fn enclose<'a>(&self, edit: FrameEdit<'a>, frame: &'a Frame) -> FrameEdit<'a> {
         let Some(params) = frame.params_span() else { return edit };
         let members = [(RESPONSES, &self.responses), (STATE, &self.state)];
         members.into_iter().fold(edit, |edit, (key, value)| match value {
@@ -47,10 +49,10 @@ impl Round {
     }
 }
 
-/// Whether a call ends with this answer.
+/// Returns true if this answer ends the call.
 pub(crate) fn is_final(answer: &Frame) -> bool {
     match answer.kind() {
-        Kind::Failure => {
+        MessageKind::Failure => {
             !matches!(failure(answer).0, code::HEADER_MISMATCH | code::UNSUPPORTED_PROTOCOL_VERSION)
         }
         _ => answer.result_type().as_deref() != Some(INPUT_REQUIRED),
@@ -64,83 +66,92 @@ fn failure(answer: &Frame) -> (i32, String) {
     (code.unwrap_or_default(), message)
 }
 
-/// Takes a call from an answer that does not end it to the one that does.
-pub(crate) async fn go_on(
-    core: &Arc<Core>,
-    outbound: &Outbound,
+/// Continues a call after an answer that is not final, until the final answer.
+pub(crate) async fn run_rounds(
+    core: &Arc<SessionCore>,
+    outbound: &OutboundRequest,
     first: Frame,
 ) -> Result<Frame, SessionError> {
     let (mut answer, mut round) = (first, None);
     let (mut rounds, mut refreshed) = (0, false);
     while !is_final(&answer) {
         match failure(&answer) {
-            (code::UNSUPPORTED_PROTOCOL_VERSION, message) => return Err(outdated(core, &message)),
+            (code::UNSUPPORTED_PROTOCOL_VERSION, message) => {
+                return Err(end_unsupported(core, &message));
+            }
             (code::HEADER_MISMATCH, message) => {
                 refresh(core, outbound, std::mem::replace(&mut refreshed, true), message).await?;
             }
             _ => {
                 rounds += 1;
                 if rounds > MAX_ROUNDS {
-                    let endless = "it asks for more input again and again";
-                    return Err(SessionError::Protocol(endless.into()));
+                    let endless = format!("more than {MAX_ROUNDS} rounds of input requests");
+                    return Err(SessionError::Protocol(endless));
                 }
                 round = match fulfil(core, outbound, &answer).await? {
-                    Outcome::Again(round) => Some(round),
-                    Outcome::Refused(refusal) => return Ok(refusal),
+                    RoundOutcome::Retry(round) => Some(round),
+                    RoundOutcome::Refused(refusal) => return Ok(refusal),
                 };
             }
         }
-        let leg = Leg { round: round.as_ref(), ..Leg::first(core.timeouts) };
-        answer = exchange::once(core, outbound, leg).await?;
+        let leg = SendOptions { round: round.as_ref(), ..SendOptions::first(core.timeouts) };
+        answer = exchange::send_once(core, outbound, leg).await?;
     }
     Ok(answer)
 }
 
-/// The server was replaced by one that does not speak our revision: that is another connection.
-pub(crate) fn outdated(core: &Core, message: &str) -> SessionError {
-    let reason = format!("it no longer speaks {SPOKEN}: {message}");
+/// Ends the connection to a server that no longer speaks this revision. A new connection is needed.
+pub(crate) fn end_unsupported(core: &SessionCore, message: &str) -> SessionError {
+    let reason = format!("the server no longer speaks {MODERN_REVISION}: {message}");
     core.end(&reason);
     SessionError::Ended(reason)
 }
 
-/// The headers did not fit, so nothing was run: the tool's definition may have changed.
+/// Reads the tools again after the server rejected the headers, because the tool's definition may
+/// have changed. The server did not run the request.
 async fn refresh(
-    core: &Arc<Core>,
-    outbound: &Outbound,
+    core: &Arc<SessionCore>,
+    outbound: &OutboundRequest,
     again: bool,
     message: String,
 ) -> Result<(), SessionError> {
-    let on_http = matches!(core.link, Link::Http(_));
+    let on_http = matches!(core.link, SessionTransport::Http(_));
     if again || !on_http || !outbound.frame.is(method::TOOLS_CALL) {
-        let why = format!("it refuses the headers of the request: {message}");
+        let why = format!("the server rejects the headers of the request: {message}");
         return Err(SessionError::Protocol(why));
     }
     listing::all(core, CapabilityKind::Tool).await.map(drop)
 }
 
-enum Outcome {
-    Again(Round),
-    /// The answer to the call, since what is asked cannot be had.
+/// The outcome of answering one round of questions.
+enum RoundOutcome {
+    Retry(RoundInput),
+    /// The final answer to the call, because a question cannot be answered.
     Refused(Frame),
 }
 
 async fn fulfil(
-    core: &Arc<Core>,
-    outbound: &Outbound,
+    core: &Arc<SessionCore>,
+    outbound: &OutboundRequest,
     answer: &Frame,
-) -> Result<Outcome, SessionError> {
+) -> Result<RoundOutcome, SessionError> {
     let request = &outbound.frame;
     let may_ask = [method::TOOLS_CALL, method::PROMPTS_GET, method::RESOURCES_READ];
     if !may_ask.into_iter().any(|method| request.is(method)) {
-        return Err(SessionError::Protocol("it asks for input where it must not".into()));
+        return Err(SessionError::Protocol(
+            "the answer asks for input, which this method does not allow".into(),
+        ));
     }
     let result = answer.result().unwrap_or_default();
-    let raw = |key| scan::member(result, key).map(|span| Bytes::copy_from_slice(span.of(result)));
+    let raw =
+        |key| scan::member(result, key).map(|span| Bytes::copy_from_slice(span.slice(result)));
     let (requests, state) = (raw("inputRequests"), raw(STATE));
     let questions = match &requests {
         Some(requests) => questions(core, requests)?,
         None if state.is_some() => Ok(Vec::new()),
-        None => return Err(SessionError::Protocol("it wants input, but asks nothing".into())),
+        None => {
+            return Err(SessionError::Protocol("an input request without a question".into()));
+        }
     };
     let questions = match questions {
         Ok(questions) => questions,
@@ -148,31 +159,39 @@ async fn fulfil(
     };
     if questions.is_empty() {
         tokio::time::sleep(PACE).await;
-        return Ok(Outcome::Again(Round { responses: None, state }));
+        return Ok(RoundOutcome::Retry(RoundInput { responses: None, state }));
     }
     let asked: Vec<_> =
         questions.iter().map(|one| (one.kind, one.key.clone().unwrap_or_default())).collect();
     let max = core.timeouts.max();
-    let answers = tokio::time::timeout(max, outbound.port.ask_all(questions)).await;
+    let answers = tokio::time::timeout(max, outbound.interactor.ask_all(questions)).await;
     let answers = answers.map_err(|_| SessionError::TimedOut(max))?;
     match responses(core, &asked, answers) {
-        Some(responses) => Ok(Outcome::Again(Round { responses: Some(responses), state })),
+        Some(responses) => {
+            Ok(RoundOutcome::Retry(RoundInput { responses: Some(responses), state }))
+        }
         None => refusal(core, request, method::SAMPLING_CREATE_MESSAGE),
     }
 }
 
-/// The questions of one round, or the method of one that is no question.
-fn questions(core: &Core, requests: &[u8]) -> Result<Result<Vec<Question>, String>, SessionError> {
+/// Parses the questions of one round. The inner error is the method of a request that is not a
+/// question.
+fn questions(
+    core: &SessionCore,
+    requests: &[u8],
+) -> Result<Result<Vec<Question>, String>, SessionError> {
     let mut found = Vec::new();
     let mut keys = HashSet::new();
     for (key, span) in scan::members(requests) {
-        let raw = span.of(requests);
-        let method = scan::text(raw, "method").unwrap_or_default();
-        let params = scan::member(raw, "params").map(|span| span.of(raw));
-        let frame = Frame::parse(build::request("0", &method, params), &Limits::default())?;
-        let Some(kind) = AskKind::of(&frame) else { return Ok(Err(method.into_owned())) };
+        let raw = span.slice(requests);
+        let method = scan::member_text(raw, "method").unwrap_or_default();
+        let params = scan::member(raw, "params").map(|span| span.slice(raw));
+        let frame = Frame::parse(build::request("0", &method, params), &MessageLimits::default())?;
+        let Some(kind) = QuestionKind::of(&frame) else { return Ok(Err(method.into_owned())) };
         if !keys.insert(key.clone()) || keys.len() > MAX_QUESTIONS {
-            return Err(SessionError::Protocol("it asks too much at once, or twice".into()));
+            return Err(SessionError::Protocol(
+                "too many questions in one round, or a duplicate key".into(),
+            ));
         }
         let (server, key) = (core.server.clone(), Some(key.into_owned()));
         found.push(Question { server, kind, key, frame });
@@ -180,15 +199,19 @@ fn questions(core: &Core, requests: &[u8]) -> Result<Result<Vec<Question>, Strin
     Ok(Ok(found))
 }
 
-/// `inputResponses`; `None` if something was asked that cannot be declined.
-fn responses(core: &Core, asked: &[(AskKind, String)], answers: Vec<Answer>) -> Option<Bytes> {
+/// Builds `inputResponses`. Returns `None` if a question can be neither answered nor declined.
+fn responses(
+    core: &SessionCore,
+    asked: &[(QuestionKind, String)],
+    answers: Vec<Answer>,
+) -> Option<Bytes> {
     let mut object = Vec::from(*b"{");
     let mut answers = answers.into_iter();
     for (kind, key) in asked {
         let answer = match answers.next() {
             Some(answer @ Answer::Result(_)) => answer,
             Some(Answer::Failure { .. }) => Answer::declined(*kind),
-            Some(Answer::Unsupported) | None => core.declined(*kind, true),
+            Some(Answer::Unsupported) | None => core.decline(*kind, true),
         };
         let Answer::Result(result) = answer else { return None };
         let comma: &[u8] = if object.len() > 1 { b"," } else { b"" };
@@ -200,10 +223,11 @@ fn responses(core: &Core, asked: &[(AskKind, String)], answers: Vec<Answer>) -> 
     Some(object.into())
 }
 
-/// The call cannot go on: a failed tool, or an error where there is no such thing.
-fn refusal(core: &Core, request: &Frame, asked: &str) -> Result<Outcome, SessionError> {
+/// Builds the final answer to a call that cannot continue: a failed tool result, or an error for
+/// other methods.
+fn refusal(core: &SessionCore, request: &Frame, asked: &str) -> Result<RoundOutcome, SessionError> {
     let id = core.next_id().to_string();
-    let message = format!("the server needs `{asked}`, which the caller does not offer");
+    let message = format!("the server needs `{asked}`, which the caller does not support");
     let answer = match request.is(method::TOOLS_CALL) {
         true => {
             let text = string::encode(&message);
@@ -212,7 +236,7 @@ fn refusal(core: &Core, request: &Frame, asked: &str) -> Result<Outcome, Session
                 format!(r#"{{"resultType":"complete","content":{content},"isError":true}}"#);
             build::response(&id, result.as_bytes())
         }
-        false => build::failure(Some(&id), code::INTERNAL_ERROR, &message, None),
+        false => build::error_response(Some(&id), code::INTERNAL_ERROR, &message, None),
     };
-    super::own(answer).map(Outcome::Refused)
+    super::parse_own(answer).map(RoundOutcome::Refused)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
-use toolgate_session::{Outbound, SessionError};
+use toolgate_session::{OutboundRequest, SessionError};
 
 use crate::peer::{call, connected, connected_on, person, request};
 
@@ -33,7 +33,8 @@ async fn the_servers_own_name_is_spliced_in() {
     let (caller, _ears) = person(1);
     let outbound = call(&request(""), &caller);
     let span = outbound.frame.name_span().unwrap();
-    let outbound = Outbound { rename: Some((span, Bytes::from_static(b"\"raw\""))), ..outbound };
+    let outbound =
+        OutboundRequest { rename: Some((span, Bytes::from_static(b"\"raw\""))), ..outbound };
     let served = async {
         let got = server.next().await;
         assert_eq!(got["params"]["name"], "raw");
@@ -138,7 +139,7 @@ async fn junk_and_strange_ids_harm_no_call() {
     };
     let (answer, ()) = tokio::join!(session.call(&outbound), served);
     assert_eq!(answer.unwrap().result().unwrap(), br#"{"right":true}"#);
-    assert!(session.noise() >= 2);
+    assert!(session.invalid_lines() >= 2);
 }
 
 #[tokio::test]
@@ -152,7 +153,7 @@ async fn a_server_that_dies_ends_its_calls_at_once() {
     };
     let (answer, ()) = tokio::join!(session.call(&outbound), died);
     assert!(matches!(answer, Err(SessionError::Ended(_))));
-    assert_eq!(notebook.read(), ["ended: it closed its output"]);
+    assert_eq!(notebook.read(), ["ended: the server closed its output"]);
     assert!(matches!(session.call(&outbound).await, Err(SessionError::Ended(_))));
 }
 

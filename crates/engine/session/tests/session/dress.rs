@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_session::Outbound;
+use toolgate_session::OutboundRequest;
 use toolgate_wire::view::LogLevel;
 
 use crate::http::modern_on_http;
@@ -19,7 +19,8 @@ async fn a_modern_request_reaches_a_modern_server_byte_for_byte() {
     let text = request(&format!(r#","arguments":{{"n":1.00}}, {META}"#)).replace('\n', " ");
     let outbound = call(&text, &caller);
     let span = outbound.frame.name_span().unwrap();
-    let outbound = Outbound { rename: Some((span, Bytes::from_static(b"\"raw\""))), ..outbound };
+    let outbound =
+        OutboundRequest { rename: Some((span, Bytes::from_static(b"\"raw\""))), ..outbound };
     let served = async {
         let line = server.line().await;
         let got: Value = serde_json::from_str(&line).unwrap();

@@ -54,15 +54,15 @@ fn table() -> Vec<(Says, Becomes)> {
 fn outcome(opened: &Result<Session, SessionError>, expected: &Becomes) {
     match (opened, expected) {
         (Ok(session), Becomes::Modern) => {
-            assert_eq!(session.welcome().protocol, Revision::V2026_07_28);
+            assert_eq!(session.handshake().protocol, Revision::V2026_07_28);
         }
         (Ok(session), Becomes::Legacy) => {
-            assert_eq!(session.welcome().protocol, Revision::V2025_06_18);
+            assert_eq!(session.handshake().protocol, Revision::V2025_06_18);
         }
         (Err(error), Becomes::Error(part)) => {
             assert!(error.to_string().contains(part), "{error}");
         }
-        (Ok(session), expected) => panic!("{:?} for {expected:?}", session.welcome()),
+        (Ok(session), expected) => panic!("{:?} for {expected:?}", session.handshake()),
         (Err(error), expected) => panic!("{error} for {expected:?}"),
     }
 }
@@ -138,7 +138,7 @@ async fn the_question_says_who_asks_in_the_modern_way() {
     };
     let (opened, ()) = tokio::join!(opening, played);
     let session = opened.unwrap();
-    let welcome = session.welcome();
+    let welcome = session.handshake();
     assert!(welcome.declares("tools"));
     assert_eq!(welcome.server_info, r#"{"name":"played","version":"2"}"#);
     assert_eq!(welcome.instructions.as_deref(), Some("be kind"));
@@ -189,7 +189,7 @@ fn reopens(opened: Result<Session, SessionError>, era: Era, why: &str) {
             assert!(source.to_string().contains(why), "{source}");
         }
         Err(error) => panic!("{error}"),
-        Ok(session) => panic!("{:?}", session.welcome()),
+        Ok(session) => panic!("{:?}", session.handshake()),
     }
 }
 

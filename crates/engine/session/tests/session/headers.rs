@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 use toolgate_model::CapabilityKind;
-use toolgate_session::{Outbound, Session, SessionError};
+use toolgate_session::{OutboundRequest, Session, SessionError};
 
 use crate::http::{HttpServer, modern_on_http};
 use crate::peer::{Ears, call, person, request};
@@ -28,7 +28,7 @@ async fn list(session: &Session, server: &mut HttpServer, tools: Value) -> Vec<S
     list.unwrap().into_iter().map(|tool| tool.name.to_string()).collect()
 }
 
-fn outbound(text: &str) -> (Outbound, Ears) {
+fn outbound(text: &str) -> (OutboundRequest, Ears) {
     let (caller, ears) = person(1);
     (call(text, &caller), ears)
 }

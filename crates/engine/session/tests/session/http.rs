@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use toolgate_session::{Session, SessionError};
-use toolgate_transport::http::Endpoint;
+use toolgate_transport::http::HttpEndpoint;
 use toolgate_wire::Era;
 
 use crate::peer::{Notebook, acknowledged, discovered, opening};
@@ -50,7 +50,7 @@ impl HttpServer {
         era: Option<Era>,
         notebook: &Arc<Notebook>,
     ) -> impl Future<Output = Result<Session, SessionError>> + use<> {
-        let endpoint = Endpoint::new(&self.url, []).unwrap();
+        let endpoint = HttpEndpoint::new(&self.url, []).unwrap();
         Session::on_http(endpoint, opening(era, notebook))
     }
 

@@ -149,7 +149,7 @@ async fn a_server_that_ends_every_listen_is_left_alone_after_some() {
     }
     server.answer(&listen, json!({ "resultType": "complete" })).await;
     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
-    assert!(session.ended().is_none());
+    assert!(session.end_reason().is_none());
     drop(session);
     assert!(server.is_left().await);
 }

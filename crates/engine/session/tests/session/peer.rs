@@ -8,12 +8,13 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::{mpsc, watch};
-use toolgate_model::{CapabilityKind, ServerName, Timeouts};
+use toolgate_model::{CapabilityKind, ServerName, ServerTimeouts};
 use toolgate_session::{
-    Ambient, Answer, Interactor, Opening, Outbound, Owner, Question, Scope, Session, SessionError,
+    Answer, CallerScope, Interactor, OutboundRequest, Question, RootsInteractor, Session,
+    SessionError, SessionEventHandler, SessionOptions,
 };
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Era, Frame, Limits};
+use toolgate_wire::{Era, Frame, MessageLimits};
 
 /// The server's side of the pipe.
 pub struct Server {
@@ -84,23 +85,23 @@ impl Notebook {
     }
 }
 
-impl Owner for Notebook {
-    fn list_changed(&self, kind: CapabilityKind) {
+impl SessionEventHandler for Notebook {
+    fn on_list_changed(&self, kind: CapabilityKind) {
         self.write(format!("changed {kind}"));
     }
-    fn notified(&self, frame: Frame) {
+    fn on_notification(&self, frame: Frame) {
         let method = frame.method().unwrap();
         let about = frame.params().filter(|params| *params != b"{}" && frame.name().is_some());
         let about = about.map(|params| format!(" {}", String::from_utf8_lossy(params)));
         self.write(format!("{method}{}", about.unwrap_or_default()));
     }
-    fn ended(&self, reason: &str) {
+    fn on_ended(&self, reason: &str) {
         self.write(format!("ended: {reason}"));
     }
 }
 
 /// Short enough for tests on a paused clock.
-pub const TIMEOUTS: Timeouts = Timeouts {
+pub const TIMEOUTS: ServerTimeouts = ServerTimeouts {
     start: Some(Duration::from_secs(5)),
     call: Some(Duration::from_secs(10)),
     max: Some(Duration::from_secs(60)),
@@ -174,13 +175,13 @@ pub fn acknowledged(listen: &Value) -> Value {
 }
 
 /// What a session is opened with in these tests.
-pub fn opening(era: Option<Era>, notebook: &Arc<Notebook>) -> Opening {
-    Opening {
+pub fn opening(era: Option<Era>, notebook: &Arc<Notebook>) -> SessionOptions {
+    SessionOptions {
         server: ServerName::new("played").unwrap(),
         timeouts: TIMEOUTS,
         capabilities: Bytes::from_static(br#"{"roots":{"listChanged":true},"tasks":{}}"#),
-        ambient: Arc::new(Ambient::new(&["file:///configured".into()])),
-        owner: notebook.clone(),
+        default_interactor: Arc::new(RootsInteractor::new(&["file:///configured".into()])),
+        event_handler: notebook.clone(),
         era,
     }
 }
@@ -234,8 +235,8 @@ pub fn curious(level: LogLevel) -> (Arc<Person>, Ears) {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> Scope {
-        Scope(self.scope)
+    fn scope(&self) -> CallerScope {
+        CallerScope(self.scope)
     }
     fn capabilities(&self) -> Bytes {
         self.capabilities.clone()
@@ -254,9 +255,9 @@ impl Interactor for Person {
 }
 
 /// A call of a tool on its way.
-pub fn call(request: &str, person: &Arc<Person>) -> Outbound {
-    let frame = Frame::parse(Bytes::copy_from_slice(request.as_bytes()), &Limits::default());
-    Outbound { frame: frame.unwrap(), rename: None, port: person.clone() }
+pub fn call(request: &str, person: &Arc<Person>) -> OutboundRequest {
+    let frame = Frame::parse(Bytes::copy_from_slice(request.as_bytes()), &MessageLimits::default());
+    OutboundRequest { frame: frame.unwrap(), rename: None, interactor: person.clone() }
 }
 
 /// A request for the tool `work`, with whatever else its params hold.

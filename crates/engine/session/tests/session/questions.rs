@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_session::{Answer, AskKind, Scope, SessionError};
+use toolgate_session::{Answer, CallerScope, QuestionKind, SessionError};
 
 use crate::peer::{TIMEOUTS, call, connected, person, request};
 
@@ -20,7 +20,7 @@ async fn a_question_during_a_call_is_the_callers() {
         let got = server.next().await;
         server.send(elicit(70)).await;
         let (question, answer) = ears.asked.recv().await.unwrap();
-        assert_eq!(question.kind, AskKind::Form);
+        assert_eq!(question.kind, QuestionKind::Form);
         assert_eq!(question.server.as_str(), "played");
         answer.send(Answer::Result(Bytes::from_static(br#"{"action":"accept"}"#))).unwrap();
         let answered = server.next().await;
@@ -84,7 +84,7 @@ async fn a_question_that_stays_unclear_is_refused_when_a_call_it_may_belong_to_i
         server.next().await;
         server.next().await;
         server.send(elicit(5)).await;
-        while !session.is_asking_another(&*three) {
+        while !session.is_asking_other_scope(&*three) {
             tokio::task::yield_now().await;
         }
         let (later, mut refused) = (session.call(&third), false);
@@ -115,12 +115,12 @@ async fn an_open_question_keeps_other_scopes_off_the_pipe() {
     let outbound = call(&request(""), &caller);
     let served = async {
         let got = server.next().await;
-        assert!(!session.is_asking_another(&*other));
+        assert!(!session.is_asking_other_scope(&*other));
         server.send(elicit(9)).await;
         let (_, answer) = ears.asked.recv().await.unwrap();
-        assert!(session.is_asking_another(&*other) && !session.is_asking_another(&*caller));
+        assert!(session.is_asking_other_scope(&*other) && !session.is_asking_other_scope(&*caller));
         answer.send(Answer::Result(Bytes::from_static(b"{}"))).unwrap();
-        session.suited(Scope(2)).await;
+        session.wait_until_suited(CallerScope(2)).await;
         server.next().await;
         server.answer(&got, json!({})).await;
     };
@@ -178,7 +178,7 @@ async fn addresses_that_must_be_visited_are_visited_and_the_call_repeated() {
             "message": "visit", "data": { "elicitations": [demand] } } }))
             .await;
         let (question, answer) = ears.asked.recv().await.unwrap();
-        assert_eq!(question.kind, AskKind::Url);
+        assert_eq!(question.kind, QuestionKind::Url);
         answer.send(Answer::Result(Bytes::from_static(br#"{"action":"accept"}"#))).unwrap();
         server
             .send(json!({ "jsonrpc": "2.0", "method": "notifications/elicitation/complete",

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_session::{Answer, AskKind, SessionError};
+use toolgate_session::{Answer, QuestionKind, SessionError};
 
 use crate::peer::{call, modern, person, request};
 
@@ -40,9 +40,11 @@ async fn all_questions_of_a_round_are_asked_together_and_answered_under_their_ke
         }
         for (question, answer) in open {
             let result: &[u8] = match (question.kind, question.key.as_deref()) {
-                (AskKind::Form, Some("na\"me")) => br#"{"action":"accept","content":{"n":1.00}}"#,
-                (AskKind::Roots, Some("r")) => br#"{"roots":[]}"#,
-                (AskKind::Sampling, Some("s")) => br#"{"role":"assistant"}"#,
+                (QuestionKind::Form, Some("na\"me")) => {
+                    br#"{"action":"accept","content":{"n":1.00}}"#
+                }
+                (QuestionKind::Roots, Some("r")) => br#"{"roots":[]}"#,
+                (QuestionKind::Sampling, Some("s")) => br#"{"role":"assistant"}"#,
                 other => panic!("{other:?}"),
             };
             answer.send(Answer::Result(Bytes::from_static(result))).unwrap();
@@ -195,7 +197,7 @@ async fn a_server_that_no_longer_speaks_the_revision_ends_the_session() {
     };
     let (answer, ()) = tokio::join!(session.call(&outbound), served);
     assert!(matches!(&answer, Err(SessionError::Ended(why)) if why.contains("2026-07-28")));
-    assert!(session.ended().is_some());
+    assert!(session.end_reason().is_some());
     assert_eq!(notebook.read().len(), 1);
 }
 

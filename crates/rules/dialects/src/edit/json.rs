@@ -1,38 +1,38 @@
-//! Changes in a JSON document, with or without comments: the text is cut and joined where the parser
-//! says things stand, so nothing else of it changes.
+//! Edits JSON documents, with or without comments, by splicing the text at the positions that the
+//! parser reports, so nothing else changes.
 //!
-//! A server takes the comments with it that stand right above it, line by line; a blank line parts
-//! them. A new one goes right below the last, before comments that follow that one.
+//! A removed server takes the comment lines right above it with it, up to a blank line. A new
+//! server goes right below the last one, before any comments that follow.
 
 use std::ops::Range;
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
-use toolgate_model::Data;
+use toolgate_model::ConfigValue;
 
-use super::delimited::{Delimited, First};
-use super::lines::{Comments, indent, newline, splice};
-use super::merge::{self, Hands, quoted, shown, wrapped};
-use super::{EditError, Step};
+use super::bracketed_list::{BracketedList, EmptyListLayout};
+use super::lines::{CommentStyle, indent, newline, splice};
+use super::merge::{self, SyntaxEditor, display_path, quote_text, wrap_in_path};
+use super::{EditError, PathStep};
 use crate::Syntax;
 
-/// The indentation of a document that has none.
+/// The indentation for documents that have none.
 const USUAL: &str = "  ";
-/// Lists of plain values up to this wide stay on one line.
+/// Lists of plain values up to this width stay on one line.
 const WIDEST: usize = 80;
 
-const HANDS: Hands = Hands {
+const EDITOR: SyntaxEditor = SyntaxEditor {
     syntax: Syntax::Json,
     insert,
     replace,
-    remove: take,
+    remove: remove_value,
     list,
-    item: |value| rendered(value, None),
+    item: |value| render_value(value, None),
 };
 
-pub(super) fn set(text: &str, path: &[Step], value: &Data) -> Result<String, EditError> {
-    // A file of comments, or of nothing, is an object that was not begun yet.
+pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
+    // A file that is empty or has only comments becomes an object.
     let begun = match is_empty(text) {
         true if text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty() => {
             format!("{}{{}}\n", text.trim_end())
@@ -43,111 +43,115 @@ pub(super) fn set(text: &str, path: &[Step], value: &Data) -> Result<String, Edi
         }
         false => text.to_owned(),
     };
-    merge::set(&HANDS, &begun, path, value)
+    merge::set(&EDITOR, &begun, path, value)
 }
 
-pub(super) fn remove(text: &str, path: &[Step]) -> Result<Option<String>, EditError> {
-    merge::remove(&HANDS, text, path)
+pub(super) fn remove(text: &str, path: &[PathStep]) -> Result<Option<String>, EditError> {
+    merge::remove(&EDITOR, text, path)
 }
 
-/// A whole document.
-pub(crate) fn document(value: &Data) -> String {
-    let layout = Layout { newline: "\n", indent: "", unit: USUAL };
-    rendered(value, Some(layout)) + "\n"
+/// Renders a whole document.
+pub(crate) fn render_document(value: &ConfigValue) -> String {
+    let layout = JsonLayout { newline: "\n", indent: "", unit: USUAL };
+    render_value(value, Some(layout)) + "\n"
 }
 
 fn is_empty(text: &str) -> bool {
     let rest = text.trim_start_matches('\u{feff}');
-    rest[Comments::Slashes.skip(rest, 0)..].is_empty()
+    rest[CommentStyle::Slashes.skip_space_and_comments(rest, 0)..].is_empty()
 }
 
-fn insert(text: &str, path: &[Step], value: &Data) -> Result<String, EditError> {
+fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
     let root = parse(text)?;
     let (mut at, mut depth) = (&root, 0);
     while let Some(next) = path.get(depth).and_then(|step| child(at, step)) {
         at = next;
         depth += 1;
     }
-    let unit = unit(text, &root).unwrap_or(USUAL);
+    let unit = indent_unit(text, &root).unwrap_or(USUAL);
     let Some((step, rest)) = path[depth..].split_first() else {
         return replace(text, path, value);
     };
-    let first = First::Below(unit);
+    let first = EmptyListLayout::Below(unit);
     let list = match (at, step) {
-        (Value::Object(_), Step::Key(_)) | (Value::Array(_), Step::Named(_)) => delimited(at),
+        (Value::Object(_), PathStep::Key(_)) | (Value::Array(_), PathStep::NamedItem(_)) => {
+            bracketed_list(at)
+        }
         (Value::NullKeyword(null), _) => {
-            let value = wrapped(&path[depth..], value);
-            let put = rendered(&value, Some(Layout::of(text, null.range.start, unit)));
+            let value = wrap_in_path(&path[depth..], value);
+            let put = render_value(&value, Some(JsonLayout::of(text, null.range.start, unit)));
             return Ok(splice(text, vec![(range(at), put)]));
         }
         _ => return Err(unreachable_place(path)),
     };
-    // The list is there already: what is added is one item of it.
-    let value = match (step, wrapped(&path[depth..], value)) {
-        (Step::Named(_), Data::List(mut items)) => items.pop().unwrap_or(Data::Null),
-        _ => wrapped(rest, value),
+    // The list exists, so one item is added to it.
+    let value = match (step, wrap_in_path(&path[depth..], value)) {
+        (PathStep::NamedItem(_), ConfigValue::List(mut items)) => {
+            items.pop().unwrap_or(ConfigValue::Null)
+        }
+        _ => wrap_in_path(rest, value),
     };
     Ok(list.add(text, first, |indent| {
-        let layout = indent.map(|indent| Layout { newline: newline(text), indent, unit });
-        let value = rendered(&value, layout);
+        let layout = indent.map(|indent| JsonLayout { newline: newline(text), indent, unit });
+        let value = render_value(&value, layout);
         match step {
-            Step::Key(key) => format!("{}: {value}", quoted(key)),
-            Step::Named(_) => value,
+            PathStep::Key(key) => format!("{}: {value}", quote_text(key)),
+            PathStep::NamedItem(_) => value,
         }
     }))
 }
 
-fn replace(text: &str, path: &[Step], value: &Data) -> Result<String, EditError> {
+fn replace(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
     let root = parse(text)?;
     let found = locate(&root, path)?;
-    let layout = Layout::of(text, found.start(), unit(text, &root).unwrap_or(USUAL));
-    Ok(splice(text, vec![(range(found), rendered(value, Some(layout)))]))
+    let layout = JsonLayout::of(text, found.start(), indent_unit(text, &root).unwrap_or(USUAL));
+    Ok(splice(text, vec![(range(found), render_value(value, Some(layout)))]))
 }
 
-/// The list at a path, if it is one.
-fn list(text: &str, path: &[Step]) -> Option<Delimited> {
+/// Returns the list at a path, if the value is a list.
+fn list(text: &str, path: &[PathStep]) -> Option<BracketedList> {
     let root = parse(text).ok()?;
     let found = locate(&root, path).ok()?;
-    matches!(found, Value::Array(_)).then(|| delimited(found))
+    matches!(found, Value::Array(_)).then(|| bracketed_list(found))
 }
 
-fn take(text: &str, path: &[Step]) -> Result<String, EditError> {
+fn remove_value(text: &str, path: &[PathStep]) -> Result<String, EditError> {
     let Some((last, way)) = path.split_last() else { return Err(unreachable_place(path)) };
     let root = parse(text)?;
     let parent = locate(&root, way)?;
     let item = match (parent, last) {
-        (Value::Object(object), Step::Key(key)) => {
+        (Value::Object(object), PathStep::Key(key)) => {
             object.properties.iter().position(|property| property.name.as_str() == key)
         }
-        (Value::Array(array), Step::Named(name)) => {
+        (Value::Array(array), PathStep::NamedItem(name)) => {
             array.elements.iter().position(|item| is_named(item, name))
         }
         _ => None,
     };
     let item = item.ok_or_else(|| unreachable_place(path))?;
-    Ok(delimited(parent).remove(text, item))
+    Ok(bracketed_list(parent).remove(text, item))
 }
 
 fn parse(text: &str) -> Result<Value<'_>, EditError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &crate::syntax::json_options());
     let problem = |message: String| EditError::Syntax { line: 1, message };
     let root = parsed.map_err(|error| problem(error.kind().to_string().to_lowercase()))?;
-    root.value.ok_or_else(|| problem("it is empty".to_owned()))
+    root.value.ok_or_else(|| problem("the document is empty".to_owned()))
 }
 
-/// The caller has made sure that the place is there; this is for a document that fools us both.
-fn unreachable_place(path: &[Step]) -> EditError {
-    EditError::Unsupported(format!("`{}` cannot be reached", shown(path)))
+/// Returns the error for a path that unexpectedly does not exist; callers have checked it.
+fn unreachable_place(path: &[PathStep]) -> EditError {
+    EditError::Unsupported(format!("`{}` cannot be reached", display_path(path)))
 }
 
-fn child<'t, 'a>(value: &'t Value<'a>, step: &Step) -> Option<&'t Value<'a>> {
+fn child<'t, 'a>(value: &'t Value<'a>, step: &PathStep) -> Option<&'t Value<'a>> {
     match (value, step) {
-        (Value::Object(object), Step::Key(key)) => object
+        (Value::Object(object), PathStep::Key(key)) => object
             .properties
             .iter()
             .find(|property| property.name.as_str() == key)
             .map(|property| &property.value),
-        (Value::Array(array), Step::Named(name)) => {
+        (Value::Array(array), PathStep::NamedItem(name)) => {
             array.elements.iter().find(|item| is_named(item, name))
         }
         _ => None,
@@ -155,11 +159,11 @@ fn child<'t, 'a>(value: &'t Value<'a>, step: &Step) -> Option<&'t Value<'a>> {
 }
 
 fn is_named(item: &Value<'_>, name: &str) -> bool {
-    let found = child(item, &Step::Key("name".to_owned()));
+    let found = child(item, &PathStep::Key("name".to_owned()));
     matches!(found, Some(Value::StringLit(text)) if text.value == name)
 }
 
-fn locate<'t, 'a>(root: &'t Value<'a>, path: &[Step]) -> Result<&'t Value<'a>, EditError> {
+fn locate<'t, 'a>(root: &'t Value<'a>, path: &[PathStep]) -> Result<&'t Value<'a>, EditError> {
     let mut at = root;
     for step in path {
         at = child(at, step).ok_or_else(|| unreachable_place(path))?;
@@ -171,7 +175,7 @@ fn range(value: &Value<'_>) -> Range<usize> {
     value.start()..value.end()
 }
 
-fn delimited(value: &Value<'_>) -> Delimited {
+fn bracketed_list(value: &Value<'_>) -> BracketedList {
     let items = match value {
         Value::Object(object) => {
             object.properties.iter().map(|it| it.range.start..it.range.end).collect()
@@ -179,50 +183,53 @@ fn delimited(value: &Value<'_>) -> Delimited {
         Value::Array(array) => array.elements.iter().map(range).collect(),
         _ => Vec::new(),
     };
-    Delimited { range: range(value), items, comments: Comments::Slashes }
+    BracketedList { range: range(value), items, comments: CommentStyle::Slashes }
 }
 
-/// By what the document indents what is inside something: by the first thing that is further in
-/// than what holds it.
-fn unit<'t>(text: &'t str, value: &Value<'_>) -> Option<&'t str> {
+/// Returns the indentation unit of the document: that of the first nested value on a separate line.
+fn indent_unit<'t>(text: &'t str, value: &Value<'_>) -> Option<&'t str> {
     let outer = indent(text, value.start());
-    let own = delimited(value).items.into_iter().find_map(|item| {
-        let inner =
-            Comments::Slashes.is_first(text, item.start).then(|| indent(text, item.start))?;
+    let own = bracketed_list(value).items.into_iter().find_map(|item| {
+        let inner = CommentStyle::Slashes
+            .is_first_on_line(text, item.start)
+            .then(|| indent(text, item.start))?;
         inner.strip_prefix(outer).filter(|unit| !unit.is_empty())
     });
     own.or_else(|| match value {
-        Value::Object(object) => object.properties.iter().find_map(|it| unit(text, &it.value)),
-        Value::Array(array) => array.elements.iter().find_map(|item| unit(text, item)),
+        Value::Object(object) => {
+            object.properties.iter().find_map(|it| indent_unit(text, &it.value))
+        }
+        Value::Array(array) => array.elements.iter().find_map(|item| indent_unit(text, item)),
         _ => None,
     })
 }
 
-/// How something that may need several lines is laid out.
+/// The layout of a value that may need several lines.
 #[derive(Clone, Copy)]
-struct Layout<'a> {
+struct JsonLayout<'a> {
     newline: &'a str,
-    /// The indentation of the line it begins on.
+    /// The indentation of the line on which it begins.
     indent: &'a str,
     unit: &'a str,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> JsonLayout<'a> {
     fn of(text: &'a str, at: usize, unit: &'a str) -> Self {
         Self { newline: newline(text), indent: indent(text, at), unit }
     }
 }
 
-fn rendered(value: &Data, layout: Option<Layout<'_>>) -> String {
+fn render_value(value: &ConfigValue, layout: Option<JsonLayout<'_>>) -> String {
     match value {
-        Data::Null => "null".to_owned(),
-        Data::Flag(flag) => flag.to_string(),
-        Data::Integer(number) => number.to_string(),
-        Data::Fraction(spelled) => spelled.clone(),
-        Data::Text(text) => quoted(text),
-        Data::List(items) => {
-            let row = format!("[{}]", rows(items.iter().map(|it| rendered(it, None))));
-            let plain = items.iter().all(|it| !matches!(it, Data::List(_) | Data::Table(_)));
+        ConfigValue::Null => "null".to_owned(),
+        ConfigValue::Bool(flag) => flag.to_string(),
+        ConfigValue::Integer(number) => number.to_string(),
+        ConfigValue::Decimal(spelled) => spelled.clone(),
+        ConfigValue::Text(text) => quote_text(text),
+        ConfigValue::List(items) => {
+            let row = format!("[{}]", join_items(items.iter().map(|it| render_value(it, None))));
+            let plain =
+                items.iter().all(|it| !matches!(it, ConfigValue::List(_) | ConfigValue::Table(_)));
             match layout {
                 Some(layout) if !(plain && layout.indent.len() + row.len() <= WIDEST) => {
                     block("[", "]", layout, items.iter().map(|it| (String::new(), it)))
@@ -230,37 +237,37 @@ fn rendered(value: &Data, layout: Option<Layout<'_>>) -> String {
                 _ => row,
             }
         }
-        Data::Table(fields) => {
-            let key = |key: &str| format!("{}: ", quoted(key));
+        ConfigValue::Table(fields) => {
+            let key = |key: &str| format!("{}: ", quote_text(key));
             match layout {
                 Some(layout) => {
                     block("{", "}", layout, fields.iter().map(|(name, it)| (key(name), it)))
                 }
                 None => {
-                    let row = fields.iter().map(|(name, it)| key(name) + &rendered(it, None));
-                    format!("{{{}}}", rows(row))
+                    let row = fields.iter().map(|(name, it)| key(name) + &render_value(it, None));
+                    format!("{{{}}}", join_items(row))
                 }
             }
         }
     }
 }
 
-fn rows(items: impl Iterator<Item = String>) -> String {
+fn join_items(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// Each item on lines of its own.
+/// Renders each item on separate lines.
 fn block<'d>(
     open: &str,
     close: &str,
-    layout: Layout<'_>,
-    items: impl Iterator<Item = (String, &'d Data)>,
+    layout: JsonLayout<'_>,
+    items: impl Iterator<Item = (String, &'d ConfigValue)>,
 ) -> String {
-    let Layout { newline, indent, unit } = layout;
+    let JsonLayout { newline, indent, unit } = layout;
     let inner = format!("{indent}{unit}");
-    let below = Layout { indent: &inner, ..layout };
+    let below = JsonLayout { indent: &inner, ..layout };
     let lines: Vec<_> = items
-        .map(|(key, value)| format!("{newline}{inner}{key}{}", rendered(value, Some(below))))
+        .map(|(key, value)| format!("{newline}{inner}{key}{}", render_value(value, Some(below))))
         .collect();
     match lines.is_empty() {
         true => format!("{open}{close}"),

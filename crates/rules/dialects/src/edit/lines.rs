@@ -1,23 +1,23 @@
-//! What edits know of lines: where one begins and ends, which comments belong to what stands below
-//! them, and how whole lines are taken out.
+//! Line handling for edits: where lines begin and end, which comments belong to the lines below
+//! them, and how to remove whole lines.
 //!
-//! A line is put in *after* the content of another (its line end, then the new content), and taken
-//! out the same way round: so what was just put in leaves nothing behind, whatever the line ends are
-//! and whether or not the last line has one.
+//! A line is inserted after the content of another (a line break, then the new content) and removed
+//! the same way. So removing an inserted line restores the text, for any line endings and with or
+//! without a final line break.
 
 use std::ops::Range;
 
-/// How comments are written.
+/// The comment syntax of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comments {
+pub(super) enum CommentStyle {
     /// `//` to the end of the line, and `/* … */`.
     Slashes,
     /// `#` to the end of the line.
     Hash,
 }
 
-impl Comments {
-    /// The end of the comment that begins a text, if one does.
+impl CommentStyle {
+    /// Returns the length of the comment at the start of a text.
     fn length(self, text: &str) -> Option<usize> {
         let line = || text.find(['\n', '\r']).unwrap_or(text.len());
         match self {
@@ -30,18 +30,18 @@ impl Comments {
         }
     }
 
-    /// The first place from `at` on that is neither space nor comment.
-    pub fn skip(self, text: &str, at: usize) -> usize {
+    /// Returns the first offset from `at` on that is neither whitespace nor comment.
+    pub fn skip_space_and_comments(self, text: &str, at: usize) -> usize {
         self.skip_while(text, at, char::is_whitespace)
     }
 
-    /// Whether only space and comments stand before a place on its line.
-    pub fn is_first(self, text: &str, at: usize) -> bool {
+    /// Returns true if only whitespace and comments precede an offset on its line.
+    pub fn is_first_on_line(self, text: &str, at: usize) -> bool {
         let line = line_start(text, at);
         self.skip_while(text, line, |c| c == ' ' || c == '\t') == at
     }
 
-    /// The end of the line that `at` is on, if nothing but space and comments is before it.
+    /// Returns the end of the line at `at`, if only whitespace and comments are left on it.
     pub fn rest_of_line(self, text: &str, at: usize) -> Option<usize> {
         let end = self.skip_while(text, at, |c| c == ' ' || c == '\t');
         let is_end = text[end..].is_empty() || text[end..].starts_with(['\n', '\r']);
@@ -59,9 +59,9 @@ impl Comments {
         }
     }
 
-    /// Where the comments begin that stand right above a line, none of them before `floor`. A
-    /// blank line parts them from it.
-    pub fn attached(self, text: &str, line: usize, floor: usize) -> usize {
+    /// Returns the start of the comments right above a line, but not before `floor`. A blank line
+    /// separates comments from the line.
+    pub fn attached_comments_start(self, text: &str, line: usize, floor: usize) -> usize {
         let mut start = line;
         while let Some(above) = self.comment_above(text, start).filter(|above| *above >= floor) {
             start = above;
@@ -69,11 +69,11 @@ impl Comments {
         start
     }
 
-    /// Where the comment begins that fills the line or lines right above this one.
+    /// Returns the start of the comment that fills the line or lines right above this one.
     fn comment_above(self, text: &str, line: usize) -> Option<usize> {
         let above = line_start(text, line.checked_sub(1)?);
         let content = text[above..line].trim();
-        let begins = |at: usize| is_first(text, at).then(|| line_start(text, at));
+        let begins = |at: usize| is_first_on_line(text, at).then(|| line_start(text, at));
         match self {
             Self::Hash => content.starts_with('#').then_some(above),
             Self::Slashes if content.starts_with("//") => Some(above),
@@ -85,12 +85,12 @@ impl Comments {
         }
     }
 
-    /// The end of the comment lines right below a line that ends at `end`, if a blank line or the
-    /// end of the text follows them: then they are about what is above.
-    pub fn below(self, text: &str, end: usize) -> usize {
+    /// Returns the end of the comment lines right below a line that ends at `end`, if a blank line
+    /// or the end of the text follows: then they belong to the text above.
+    pub fn trailing_comments_end(self, text: &str, end: usize) -> usize {
         let (mut last, mut at) = (end, end);
         loop {
-            at += newline_at(text, at);
+            at += line_ending_length(text, at);
             let line_end = line_end(text, at);
             let content = text[at..line_end].trim();
             if content.is_empty() {
@@ -108,7 +108,7 @@ impl Comments {
     }
 }
 
-/// The line end a text uses.
+/// Returns the line ending that a text uses.
 pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -116,8 +116,8 @@ pub(super) fn newline(text: &str) -> &'static str {
     }
 }
 
-/// How long the line end at a place is.
-fn newline_at(text: &str, at: usize) -> usize {
+/// Returns the length of the line ending at an offset.
+fn line_ending_length(text: &str, at: usize) -> usize {
     match &text[at..] {
         rest if rest.starts_with("\r\n") => 2,
         rest if rest.starts_with('\n') => 1,
@@ -125,62 +125,62 @@ fn newline_at(text: &str, at: usize) -> usize {
     }
 }
 
-/// Where the line begins that a place is on.
+/// Returns the start of the line that contains an offset.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the content of the line ends that a place is on.
+/// Returns the end of the content of the line that contains an offset.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     let Some(newline) = text[at..].find('\n') else { return text.len() };
     let end = at + newline;
     end - usize::from(end > at && text[..end].ends_with('\r'))
 }
 
-/// Whether only space stands before a place on its line.
-pub(super) fn is_first(text: &str, at: usize) -> bool {
+/// Returns true if only whitespace precedes an offset on its line.
+pub(super) fn is_first_on_line(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()
 }
 
-/// What a line is indented by.
+/// Returns the indentation of a line.
 pub(super) fn indent(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The range of whole lines from the one that begins at `start` to the content that ends at `end`,
-/// with the line end before them; at the start of the text, with the one after them.
-pub(super) fn cut(text: &str, start: usize, end: usize) -> Range<usize> {
+/// Returns the range of whole lines from `start` to the content that ends at `end`, with the line
+/// ending before them, or the one after them at the start of the text.
+pub(super) fn lines_range(text: &str, start: usize, end: usize) -> Range<usize> {
     match start {
-        0 => 0..end + newline_at(text, end),
-        _ => before(text, start)..end,
+        0 => 0..end + line_ending_length(text, end),
+        _ => previous_line_end(text, start)..end,
     }
 }
 
-/// The same with one blank line above them, or below at the start of the text.
-pub(super) fn cut_apart(text: &str, start: usize, end: usize) -> Range<usize> {
-    let range = cut(text, start, end);
+/// Like [`lines_range`], with one blank line above, or below at the start of the text.
+pub(super) fn lines_range_with_blank(text: &str, start: usize, end: usize) -> Range<usize> {
+    let range = lines_range(text, start, end);
     if start == 0 {
         let next = line_end(text, range.end);
         let is_blank = text[range.end..next].trim().is_empty();
-        return 0..if is_blank { next + newline_at(text, next) } else { range.end };
+        return 0..if is_blank { next + line_ending_length(text, next) } else { range.end };
     }
     let above = line_start(text, range.start);
     match text[above..range.start].trim().is_empty() {
-        // The blank line is the first of the text.
-        true if above == 0 => 0..end + newline_at(text, end),
-        true => before(text, above)..end,
+        // The blank line is the first line of the text.
+        true if above == 0 => 0..end + line_ending_length(text, end),
+        true => previous_line_end(text, above)..end,
         false => range,
     }
 }
 
-/// Where the line end before the start of a line begins.
-fn before(text: &str, start: usize) -> usize {
+/// Returns the start of the line ending before a line.
+fn previous_line_end(text: &str, start: usize) -> usize {
     let newline = start.saturating_sub(1);
     newline - usize::from(text[..newline].ends_with('\r'))
 }
 
-/// Makes several changes at once; their ranges do not overlap.
+/// Applies several changes at once; their ranges must not overlap.
 pub(super) fn splice(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     let mut text = text.to_owned();

@@ -1,152 +1,167 @@
-//! Changes in a YAML document, made by splicing its text: comments, order, indentation and line
-//! ends of the rest stay as they are.
+//! Edits YAML documents by splicing the text: comments, order, indentation and line endings of the
+//! rest are kept.
 //!
-//! Every change is made in single steps, each on a text that was parsed anew, and at the end the
-//! result must mean exactly what was asked for. Where it does not (an anchor is shared, fields come
-//! by `<<`, the layout is a rare one) nothing is changed and that is said. Where things stand in
-//! the text is the business of `slots`, how values are written that of `render`.
+//! A change is made in single steps, each on freshly parsed text, and at the end the result must
+//! have exactly the expected content. If it has not (a shared anchor, fields merged by `<<`, an
+//! unusual layout), nothing is changed and an error is returned. `spans` finds values in the text,
+//! and `render` writes them.
 
-mod layout;
+mod document;
 mod render;
-mod slots;
+mod spans;
 
-use toolgate_model::Data;
+use toolgate_model::ConfigValue;
 
-use self::layout::{At, Document};
-use super::{EditError, Step};
-use crate::frame::tree::SyntaxError;
+use self::document::{YamlDocument, YamlPathStep};
+use super::{EditError, PathStep};
+use crate::common::tree::SyntaxError;
 
-pub(super) fn set(text: &str, path: &[Step], value: &Data) -> Result<String, EditError> {
-    let (mark, text) = split_mark(text);
-    let mut document = Document::parse(text.to_owned())?;
+pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
+    let (mark, text) = split_bom(text);
+    let mut document = YamlDocument::parse(text.to_owned())?;
     let value = &match path.last() {
-        Some(Step::Named(name)) => named(name, value.clone()),
+        Some(PathStep::NamedItem(name)) => with_name(name, value.clone()),
         _ => value.clone(),
     };
-    let expected = with(document.data(), path, value, "")?;
+    let expected = data_with(document.data(), path, value, "")?;
     let (at, rest) = walk(&document, path)?;
     match rest {
         [] => change(&mut document, &at, value)?,
         [first, below @ ..] => {
-            let value = below.iter().rev().fold(value.clone(), |inner, step| around(step, inner));
+            let value =
+                below.iter().rev().fold(value.clone(), |inner, step| wrap_in_step(step, inner));
             let (key, value) = match first {
-                Step::Key(key) => (Some(key.as_str()), value),
-                Step::Named(name) => (None, named(name, value)),
+                PathStep::Key(key) => (Some(key.as_str()), value),
+                PathStep::NamedItem(name) => (None, with_name(name, value)),
             };
             document.add(&at, key, &value)?;
         }
     }
-    finished(mark, &document, expected)
+    finish_edit(mark, &document, expected)
 }
 
-pub(super) fn remove(text: &str, path: &[Step]) -> Result<Option<String>, EditError> {
-    let (mark, text) = split_mark(text);
-    let mut document = Document::parse(text.to_owned())?;
-    let Some(expected) = without(document.data(), path, "")? else { return Ok(None) };
+pub(super) fn remove(text: &str, path: &[PathStep]) -> Result<Option<String>, EditError> {
+    let (mark, text) = split_bom(text);
+    let mut document = YamlDocument::parse(text.to_owned())?;
+    let Some(expected) = data_without(document.data(), path, "")? else { return Ok(None) };
     let (at, rest) = walk(&document, path)?;
     if !rest.is_empty() {
-        return Err(EditError::Unsupported("it is taken over from elsewhere by `<<`".to_owned()));
+        return Err(EditError::Unsupported("it is merged in by `<<`".to_owned()));
     }
     document.remove(&at)?;
-    finished(mark, &document, expected).map(Some)
+    finish_edit(mark, &document, expected).map(Some)
 }
 
-/// The mark some editors put at the front of a text, and the text.
-fn split_mark(text: &str) -> (&str, &str) {
+/// Splits off the byte order mark at the start of a text.
+fn split_bom(text: &str) -> (&str, &str) {
     let body = text.trim_start_matches('\u{feff}');
     text.split_at(text.len() - body.len())
 }
 
-/// The changed text, if it means what was asked for.
-fn finished(mark: &str, document: &Document, expected: Data) -> Result<String, EditError> {
+/// Returns the changed text, if it has the expected content.
+fn finish_edit(
+    mark: &str,
+    document: &YamlDocument,
+    expected: ConfigValue,
+) -> Result<String, EditError> {
     if canonical(document.data().clone()) != canonical(expected) {
         return Err(EditError::Unsupported(
-            "anchors, `<<` or its layout give other places a part in it; change it by hand"
+            "it shares an anchor, a `<<` key or a line with other parts; change it by hand"
                 .to_owned(),
         ));
     }
     Ok(format!("{mark}{}", document.text()))
 }
 
-/// The same with the keys of every table in order: where a new field stands is no part of what a
-/// document means.
-fn canonical(data: Data) -> Data {
+/// Sorts the keys of every table, because the position of a new field does not matter.
+fn canonical(data: ConfigValue) -> ConfigValue {
     match data {
-        Data::List(items) => Data::List(items.into_iter().map(canonical).collect()),
-        Data::Table(members) => {
+        ConfigValue::List(items) => ConfigValue::List(items.into_iter().map(canonical).collect()),
+        ConfigValue::Table(members) => {
             let members = members.into_iter().map(|(key, value)| (key, canonical(value)));
             let mut members: Vec<_> = members.collect();
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Data::Table(members)
+            ConfigValue::Table(members)
         }
         other => other,
     }
 }
 
-/// A value inside what a step leads to.
-fn around(step: &Step, inner: Data) -> Data {
+/// Wraps a value in the table or list that a step leads into.
+fn wrap_in_step(step: &PathStep, inner: ConfigValue) -> ConfigValue {
     match step {
-        Step::Key(key) => Data::Table(vec![(key.clone(), inner)]),
-        Step::Named(name) => Data::List(vec![named(name, inner)]),
+        PathStep::Key(key) => ConfigValue::Table(vec![(key.clone(), inner)]),
+        PathStep::NamedItem(name) => ConfigValue::List(vec![with_name(name, inner)]),
     }
 }
 
-/// An item of a list, which has its name first.
-fn named(name: &str, item: Data) -> Data {
+/// Returns a list item with its name first.
+fn with_name(name: &str, item: ConfigValue) -> ConfigValue {
     match item {
-        Data::Table(members) if members.iter().all(|(key, _)| key != "name") => {
-            let first = ("name".to_owned(), Data::text(name));
-            Data::Table([vec![first], members].concat())
+        ConfigValue::Table(members) if members.iter().all(|(key, _)| key != "name") => {
+            let first = ("name".to_owned(), ConfigValue::text(name));
+            ConfigValue::Table([vec![first], members].concat())
         }
         other => other,
     }
 }
 
-/// Where a step leads in a value; `None` if there is nothing yet.
-fn find(data: &Data, step: &Step, at: &str) -> Result<Option<usize>, EditError> {
-    let is_named = |item: &Data, name: &str| item.get("name") == Some(&Data::text(name));
+/// Returns the index to which a step leads; `None` if there is no such value yet.
+fn find(data: &ConfigValue, step: &PathStep, at: &str) -> Result<Option<usize>, EditError> {
+    let is_named =
+        |item: &ConfigValue, name: &str| item.get("name") == Some(&ConfigValue::text(name));
     match (data, step) {
-        (Data::Null, _) => Ok(None),
-        (Data::Table(members), Step::Key(key)) => Ok(members.iter().position(|it| it.0 == *key)),
-        (Data::List(items), Step::Named(name)) => {
+        (ConfigValue::Null, _) => Ok(None),
+        (ConfigValue::Table(members), PathStep::Key(key)) => {
+            Ok(members.iter().position(|it| it.0 == *key))
+        }
+        (ConfigValue::List(items), PathStep::NamedItem(name)) => {
             Ok(items.iter().position(|item| is_named(item, name)))
         }
-        (other, _) => Err(EditError::InTheWay { at: at.to_owned(), found: kind(other) }),
+        (other, _) => Err(EditError::WrongKind { at: at.to_owned(), found: kind(other) }),
     }
 }
 
-fn kind(data: &Data) -> &'static str {
+fn kind(data: &ConfigValue) -> &'static str {
     match data {
-        Data::Null => "null",
-        Data::Flag(_) => "a boolean",
-        Data::Integer(_) | Data::Fraction(_) => "a number",
-        Data::Text(_) => "a string",
-        Data::List(_) => "a list",
-        Data::Table(_) => "a table",
+        ConfigValue::Null => "null",
+        ConfigValue::Bool(_) => "a boolean",
+        ConfigValue::Integer(_) | ConfigValue::Decimal(_) => "a number",
+        ConfigValue::Text(_) => "a string",
+        ConfigValue::List(_) => "a list",
+        ConfigValue::Table(_) => "a table",
     }
 }
 
-fn below(at: &str, step: &Step) -> String {
-    let (Step::Key(word) | Step::Named(word)) = step;
+fn extend_path(at: &str, step: &PathStep) -> String {
+    let (PathStep::Key(word) | PathStep::NamedItem(word)) = step;
     if at.is_empty() { word.clone() } else { format!("{at}.{word}") }
 }
 
-/// What a document is to mean once the value at a path is this one.
-fn with(data: &Data, path: &[Step], value: &Data, at: &str) -> Result<Data, EditError> {
+/// Returns the expected content after setting the value at a path.
+fn data_with(
+    data: &ConfigValue,
+    path: &[PathStep],
+    value: &ConfigValue,
+    at: &str,
+) -> Result<ConfigValue, EditError> {
     let Some((step, rest)) = path.split_first() else { return Ok(value.clone()) };
     let found = find(data, step, at)?;
-    let at = below(at, step);
+    let at = extend_path(at, step);
     let mut data = data.clone();
     match (&mut data, found) {
-        (Data::Table(members), Some(index)) => {
-            members[index].1 = with(&members[index].1, rest, value, &at)?;
+        (ConfigValue::Table(members), Some(index)) => {
+            members[index].1 = data_with(&members[index].1, rest, value, &at)?;
         }
-        (Data::List(items), Some(index)) => items[index] = with(&items[index], rest, value, &at)?,
+        (ConfigValue::List(items), Some(index)) => {
+            items[index] = data_with(&items[index], rest, value, &at)?
+        }
         (data, _) => {
-            let inner = rest.iter().rev().fold(value.clone(), |inner, step| around(step, inner));
-            match (around(step, inner), data) {
-                (Data::Table(more), Data::Table(members)) => members.extend(more),
-                (Data::List(more), Data::List(items)) => items.extend(more),
+            let inner =
+                rest.iter().rev().fold(value.clone(), |inner, step| wrap_in_step(step, inner));
+            match (wrap_in_step(step, inner), data) {
+                (ConfigValue::Table(more), ConfigValue::Table(members)) => members.extend(more),
+                (ConfigValue::List(more), ConfigValue::List(items)) => items.extend(more),
                 (whole, data) => *data = whole,
             }
         }
@@ -154,20 +169,24 @@ fn with(data: &Data, path: &[Step], value: &Data, at: &str) -> Result<Data, Edit
     Ok(data)
 }
 
-/// What a document is to mean once there is nothing at a path; `None` if there is nothing now.
-fn without(data: &Data, path: &[Step], at: &str) -> Result<Option<Data>, EditError> {
+/// Returns the expected content after removing the value at a path; `None` if there is none.
+fn data_without(
+    data: &ConfigValue,
+    path: &[PathStep],
+    at: &str,
+) -> Result<Option<ConfigValue>, EditError> {
     let Some((step, rest)) = path.split_first() else { return Ok(None) };
     let Some(index) = find(data, step, at)? else { return Ok(None) };
-    let at = below(at, step);
+    let at = extend_path(at, step);
     let mut data = data.clone();
     match &mut data {
-        Data::Table(members) if rest.is_empty() => drop(members.remove(index)),
-        Data::List(items) if rest.is_empty() => drop(items.remove(index)),
-        Data::Table(members) => match without(&members[index].1, rest, &at)? {
+        ConfigValue::Table(members) if rest.is_empty() => drop(members.remove(index)),
+        ConfigValue::List(items) if rest.is_empty() => drop(items.remove(index)),
+        ConfigValue::Table(members) => match data_without(&members[index].1, rest, &at)? {
             Some(inner) => members[index].1 = inner,
             None => return Ok(None),
         },
-        Data::List(items) => match without(&items[index], rest, &at)? {
+        ConfigValue::List(items) => match data_without(&items[index], rest, &at)? {
             Some(inner) => items[index] = inner,
             None => return Ok(None),
         },
@@ -176,15 +195,18 @@ fn without(data: &Data, path: &[Step], at: &str) -> Result<Option<Data>, EditErr
     Ok(Some(data))
 }
 
-/// As far as a path leads in a document, and the steps it does not have yet.
-fn walk<'p>(document: &Document, path: &'p [Step]) -> Result<(Vec<At>, &'p [Step]), EditError> {
+/// Follows a path as far as it exists, and returns the remaining steps.
+fn walk<'p>(
+    document: &YamlDocument,
+    path: &'p [PathStep],
+) -> Result<(Vec<YamlPathStep>, &'p [PathStep]), EditError> {
     let mut at = Vec::new();
     for (done, step) in path.iter().enumerate() {
-        let data = document.data_at(&at).unwrap_or(&Data::Null);
+        let data = document.data_at(&at).unwrap_or(&ConfigValue::Null);
         let Some(index) = find(data, step, "")? else { return Ok((at, &path[done..])) };
         let next = match step {
-            Step::Key(key) => At::Key(key.clone()),
-            Step::Named(_) => At::Item(index),
+            PathStep::Key(key) => YamlPathStep::Key(key.clone()),
+            PathStep::NamedItem(_) => YamlPathStep::Item(index),
         };
         at.push(next);
         if !document.has(&at)? {
@@ -194,39 +216,45 @@ fn walk<'p>(document: &Document, path: &'p [Step]) -> Result<(Vec<At>, &'p [Step
     Ok((at, &[]))
 }
 
-/// Makes what stands somewhere mean this value, touching only what differs.
-fn change(document: &mut Document, at: &[At], value: &Data) -> Result<(), EditError> {
+/// Changes an existing value to this one, touching only what differs.
+fn change(
+    document: &mut YamlDocument,
+    at: &[YamlPathStep],
+    value: &ConfigValue,
+) -> Result<(), EditError> {
     let Some(old) = document.data_at(at).cloned() else { return Ok(()) };
-    let step = |next: At| [at, &[next]].concat();
+    let step = |next: YamlPathStep| [at, &[next]].concat();
     match (&old, value) {
         (old, value) if old == value => Ok(()),
-        (Data::Table(old), Data::Table(new)) if !old.is_empty() && !new.is_empty() => {
-            // What is new comes first, so that a table is never empty on the way.
+        (ConfigValue::Table(old), ConfigValue::Table(new))
+            if !old.is_empty() && !new.is_empty() =>
+        {
+            // New fields are added first, so that the table is never empty.
             for (key, value) in new {
                 match old.iter().any(|(known, _)| known == key) {
-                    true if document.has(&step(At::Key(key.clone())))? => {
-                        change(document, &step(At::Key(key.clone())), value)?;
+                    true if document.has(&step(YamlPathStep::Key(key.clone())))? => {
+                        change(document, &step(YamlPathStep::Key(key.clone())), value)?;
                     }
                     _ => document.add(at, Some(key), value)?,
                 }
             }
             for (key, _) in old.iter().filter(|(key, _)| new.iter().all(|(it, _)| it != key)) {
-                let at = step(At::Key(key.clone()));
+                let at = step(YamlPathStep::Key(key.clone()));
                 if document.has(&at)? {
                     document.remove(&at)?;
                 }
             }
             Ok(())
         }
-        (Data::List(old), Data::List(new)) if !old.is_empty() && !new.is_empty() => {
+        (ConfigValue::List(old), ConfigValue::List(new)) if !old.is_empty() && !new.is_empty() => {
             for (index, value) in new.iter().enumerate() {
                 match index < old.len() {
-                    true => change(document, &step(At::Item(index)), value)?,
+                    true => change(document, &step(YamlPathStep::Item(index)), value)?,
                     false => document.add(at, None, value)?,
                 }
             }
             for index in (new.len()..old.len()).rev() {
-                document.remove(&step(At::Item(index)))?;
+                document.remove(&step(YamlPathStep::Item(index)))?;
             }
             Ok(())
         }
@@ -234,8 +262,8 @@ fn change(document: &mut Document, at: &[At], value: &Data) -> Result<(), EditEr
     }
 }
 
-/// A syntax error with the line it is on.
-fn unreadable(text: &str, error: SyntaxError) -> EditError {
+/// Converts a parser error, and adds its line.
+fn syntax_error(text: &str, error: SyntaxError) -> EditError {
     let before = &text.as_bytes()[..error.at.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let line = u32::try_from(line).unwrap_or(u32::MAX);

@@ -1,13 +1,14 @@
-//! JSON text to the common tree: comments and trailing commas are fine, other looseness is not.
+//! Parses JSON into the common tree. Comments and trailing commas are allowed, other extensions are
+//! not.
 
 use jsonc_parser::ast::{Object, Value as JsonValue};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use crate::frame::tree::{Member, Node, SyntaxError, Value};
+use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
-/// Parses a whole document; an empty one is an empty object, as a file just created is.
-pub(crate) fn parse(text: &str) -> Result<Vec<Member>, SyntaxError> {
+/// Parses a whole document. An empty file counts as an empty object.
+pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options());
     let root = parsed.map_err(|error| SyntaxError {
         at: error.range().start,
@@ -23,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Member>, SyntaxError> {
     }
 }
 
-/// What is taken for JSON.
+/// Returns the accepted extensions of JSON.
 pub(crate) fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -39,11 +40,11 @@ pub(crate) fn options() -> ParseOptions {
     }
 }
 
-fn members(object: Object<'_>) -> Vec<Member> {
+fn members(object: Object<'_>) -> Vec<TreeMember> {
     object
         .properties
         .into_iter()
-        .map(|property| Member {
+        .map(|property| TreeMember {
             at: property.range.start,
             key: property.name.into_string(),
             node: node(property.value),
@@ -51,18 +52,20 @@ fn members(object: Object<'_>) -> Vec<Member> {
         .collect()
 }
 
-fn node(value: JsonValue<'_>) -> Node {
+fn node(value: JsonValue<'_>) -> TreeNode {
     let at = value.range().start;
     let value = match value {
-        JsonValue::NullKeyword(_) => Value::Null,
-        JsonValue::BooleanLit(flag) => Value::Flag(flag.value),
+        JsonValue::NullKeyword(_) => TreeValue::Null,
+        JsonValue::BooleanLit(flag) => TreeValue::Flag(flag.value),
         JsonValue::NumberLit(number) => {
             let spelled = number.value;
-            spelled.parse().map_or_else(|_| Value::Fraction(spelled.to_owned()), Value::Integer)
+            spelled
+                .parse()
+                .map_or_else(|_| TreeValue::Fraction(spelled.to_owned()), TreeValue::Integer)
         }
-        JsonValue::StringLit(text) => Value::Text(text.value.into_owned()),
-        JsonValue::Array(array) => Value::List(array.elements.into_iter().map(node).collect()),
-        JsonValue::Object(object) => Value::Table(members(object)),
+        JsonValue::StringLit(text) => TreeValue::Text(text.value.into_owned()),
+        JsonValue::Array(array) => TreeValue::List(array.elements.into_iter().map(node).collect()),
+        JsonValue::Object(object) => TreeValue::Table(members(object)),
     };
-    Node { at, value }
+    TreeNode { at, value }
 }

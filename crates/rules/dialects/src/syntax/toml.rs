@@ -1,11 +1,11 @@
-//! TOML text to the common tree.
+//! Parses TOML into the common tree.
 
 use toml_edit::{Document, Item, TableLike, Value as TomlValue};
 
-use crate::frame::tree::{Member, Node, SyntaxError, Value};
+use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
 /// Parses a whole document.
-pub(crate) fn parse(text: &str) -> Result<Vec<Member>, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
     match Document::parse(text) {
         Ok(document) => Ok(table(text, document.as_table())),
         Err(error) => Err(SyntaxError {
@@ -15,49 +15,49 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Member>, SyntaxError> {
     }
 }
 
-fn table(text: &str, table: &dyn TableLike) -> Vec<Member> {
+fn table(text: &str, table: &dyn TableLike) -> Vec<TreeMember> {
     let place = |key| table.get_key_value(key)?.0.span();
     table
         .iter()
         .map(|(key, item)| {
             let at = place(key).map_or(0, |span| span.start);
-            Member { key: key.to_owned(), at, node: node(text, item, at) }
+            TreeMember { key: key.to_owned(), at, node: node(text, item, at) }
         })
         .collect()
 }
 
-/// `near` stands in for a place the parser does not give (tables made by dotted keys).
-fn node(text: &str, item: &Item, near: usize) -> Node {
+/// Converts an item. `near` is the position for items without one (tables made by dotted keys).
+fn node(text: &str, item: &Item, near: usize) -> TreeNode {
     let at = item.span().map_or(near, |span| span.start);
     let value = match item {
-        Item::None => Value::Null,
+        Item::None => TreeValue::Null,
         Item::Value(value) => scalar(text, value, at),
-        Item::Table(inner) => Value::Table(table(text, inner)),
-        Item::ArrayOfTables(tables) => Value::List(
+        Item::Table(inner) => TreeValue::Table(table(text, inner)),
+        Item::ArrayOfTables(tables) => TreeValue::List(
             tables
                 .iter()
-                .map(|inner| Node { at, value: Value::Table(table(text, inner)) })
+                .map(|inner| TreeNode { at, value: TreeValue::Table(table(text, inner)) })
                 .collect(),
         ),
     };
-    Node { at, value }
+    TreeNode { at, value }
 }
 
-fn scalar(text: &str, value: &TomlValue, near: usize) -> Value {
+fn scalar(text: &str, value: &TomlValue, near: usize) -> TreeValue {
     let spelled = || value.span().and_then(|span| text.get(span)).unwrap_or_default().to_owned();
     match value {
-        TomlValue::String(it) => Value::Text(it.value().clone()),
-        TomlValue::Integer(number) => Value::Integer(*number.value()),
-        TomlValue::Boolean(flag) => Value::Flag(*flag.value()),
-        TomlValue::Float(_) => Value::Fraction(spelled()),
-        TomlValue::Datetime(time) => Value::Other("a date or time", time.value().to_string()),
-        TomlValue::InlineTable(inner) => Value::Table(table(text, inner)),
-        TomlValue::Array(items) => Value::List(
+        TomlValue::String(it) => TreeValue::Text(it.value().clone()),
+        TomlValue::Integer(number) => TreeValue::Integer(*number.value()),
+        TomlValue::Boolean(flag) => TreeValue::Flag(*flag.value()),
+        TomlValue::Float(_) => TreeValue::Fraction(spelled()),
+        TomlValue::Datetime(time) => TreeValue::Other("a date or time", time.value().to_string()),
+        TomlValue::InlineTable(inner) => TreeValue::Table(table(text, inner)),
+        TomlValue::Array(items) => TreeValue::List(
             items
                 .iter()
                 .map(|item| {
                     let at = item.span().map_or(near, |span| span.start);
-                    Node { at, value: scalar(text, item, at) }
+                    TreeNode { at, value: scalar(text, item, at) }
                 })
                 .collect(),
         ),

@@ -1,37 +1,36 @@
-//! YAML text to the common tree, after the core schema of YAML 1.2.
+//! Parses YAML into the common tree, following the core schema of YAML 1.2.
 //!
-//! Aliases are replaced by what they stand for and `<<` takes fields over from other tables, both
-//! within bounds: a small text that would unfold into a huge tree is a syntax error, not a hang.
-//! Tags mean nothing here except `!!str`. A text of several documents is refused, because which of
-//! them counts would be a guess.
+//! Aliases are resolved and `<<` merges tables, both within limits: a small text that would expand
+//! to a huge tree is a syntax error, not a hang. Tags are ignored except `!!str`. A text with
+//! several documents is rejected, because it is unclear which one counts.
 
-pub(crate) mod raw;
+pub(crate) mod node;
 pub(crate) mod scalar;
 
 use std::collections::HashMap;
 
-use self::raw::{Kind, Raw};
-use crate::frame::tree::{Member, Node, SyntaxError, Value};
+use self::node::{YamlNode, YamlNodeKind};
+use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
-/// How deep values may lie in one another.
+/// The maximum nesting depth.
 const DEEPEST: usize = 64;
-/// How many values a document may have once its aliases are unfolded.
+/// The maximum number of values after resolving aliases.
 const MOST: usize = 100_000;
 
-/// Parses a whole document; one that says nothing has no members.
-pub(crate) fn parse(text: &str) -> Result<Vec<Member>, SyntaxError> {
-    match raw::parse(text)? {
+/// Parses a whole document; an empty one has no members.
+pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
+    match node::parse(text)? {
         Some(root) => members(&root),
         None => Ok(Vec::new()),
     }
 }
 
-/// The members of a document, its aliases unfolded.
-pub(crate) fn members(root: &Raw) -> Result<Vec<Member>, SyntaxError> {
-    let node = resolved(root)?;
+/// Returns the members of a document with aliases resolved.
+pub(crate) fn members(root: &YamlNode) -> Result<Vec<TreeMember>, SyntaxError> {
+    let node = resolve_aliases(root)?;
     match node.value {
-        Value::Table(members) => Ok(members),
-        Value::Null => Ok(Vec::new()),
+        TreeValue::Table(members) => Ok(members),
+        TreeValue::Null => Ok(Vec::new()),
         other => Err(SyntaxError {
             at: node.at,
             message: format!("expected a table, found {}", other.kind()),
@@ -39,71 +38,82 @@ pub(crate) fn members(root: &Raw) -> Result<Vec<Member>, SyntaxError> {
     }
 }
 
-fn resolved(root: &Raw) -> Result<Node, SyntaxError> {
-    let mut resolver = Resolver::default();
+fn resolve_aliases(root: &YamlNode) -> Result<TreeNode, SyntaxError> {
+    let mut resolver = YamlAliasResolver::default();
     resolver.node(root, 0).map(|built| built.node)
 }
 
-/// A part of the tree, and how large it is.
+/// A part of the tree, with its size.
 #[derive(Clone)]
-struct Built {
-    node: Node,
+struct ResolvedNode {
+    node: TreeNode,
     size: usize,
     height: usize,
 }
 
+/// Resolves the aliases of a document, within limits.
 #[derive(Default)]
-struct Resolver {
-    anchors: HashMap<usize, Built>,
-    made: usize,
+struct YamlAliasResolver {
+    anchors: HashMap<usize, ResolvedNode>,
+    node_count: usize,
 }
 
-impl Resolver {
-    fn node(&mut self, raw: &Raw, depth: usize) -> Result<Built, SyntaxError> {
+impl YamlAliasResolver {
+    fn node(&mut self, raw: &YamlNode, depth: usize) -> Result<ResolvedNode, SyntaxError> {
         let at = raw.start;
         let built = match &raw.kind {
-            Kind::Alias(anchor) => return self.alias(*anchor, at, depth),
-            Kind::Scalar { text, plain } => {
+            YamlNodeKind::Alias(anchor) => return self.alias(*anchor, at, depth),
+            YamlNodeKind::Scalar { text, plain } => {
                 let value = match *plain && !raw.is_text {
                     true => scalar::value(text),
-                    false => Value::Text(text.clone()),
+                    false => TreeValue::Text(text.clone()),
                 };
-                Built { node: Node { at, value }, size: 1, height: 1 }
+                ResolvedNode { node: TreeNode { at, value }, size: 1, height: 1 }
             }
-            Kind::List { items, .. } => self.list(at, items, depth)?,
-            Kind::Table { members, .. } => self.table(at, members, depth)?,
+            YamlNodeKind::List { items, .. } => self.list(at, items, depth)?,
+            YamlNodeKind::Table { members, .. } => self.table(at, members, depth)?,
         };
-        self.count(1, depth + built.height, at)?;
+        self.check_limits(1, depth + built.height, at)?;
         if raw.anchor > 0 {
             self.anchors.insert(raw.anchor, built.clone());
         }
         Ok(built)
     }
 
-    fn count(&mut self, more: usize, depth: usize, at: usize) -> Result<(), SyntaxError> {
-        self.made += more;
-        let message = match (self.made > MOST, depth > DEEPEST) {
-            (true, _) => format!("its aliases unfold into more than {MOST} values"),
-            (_, true) => format!("its values lie more than {DEEPEST} deep in one another"),
+    fn check_limits(&mut self, more: usize, depth: usize, at: usize) -> Result<(), SyntaxError> {
+        self.node_count += more;
+        let message = match (self.node_count > MOST, depth > DEEPEST) {
+            (true, _) => format!("aliases expand to more than {MOST} values"),
+            (_, true) => format!("values are nested more than {DEEPEST} deep"),
             _ => return Ok(()),
         };
         Err(SyntaxError { at, message })
     }
 
-    /// What an anchor stands for, at the alias's own place.
-    fn alias(&mut self, anchor: usize, at: usize, depth: usize) -> Result<Built, SyntaxError> {
-        let Some(Built { size, height, .. }) = self.anchors.get(&anchor) else {
-            let message = "an alias stands inside the value that it names".to_owned();
+    /// Returns the value of an anchor, at the position of the alias.
+    fn alias(
+        &mut self,
+        anchor: usize,
+        at: usize,
+        depth: usize,
+    ) -> Result<ResolvedNode, SyntaxError> {
+        let Some(ResolvedNode { size, height, .. }) = self.anchors.get(&anchor) else {
+            let message = "an alias is inside the value that it refers to".to_owned();
             return Err(SyntaxError { at, message });
         };
         let (size, height) = (*size, *height);
-        self.count(size, depth + height, at)?;
+        self.check_limits(size, depth + height, at)?;
         let mut built = self.anchors[&anchor].clone();
         built.node.at = at;
         Ok(built)
     }
 
-    fn list(&mut self, at: usize, items: &[Raw], depth: usize) -> Result<Built, SyntaxError> {
+    fn list(
+        &mut self,
+        at: usize,
+        items: &[YamlNode],
+        depth: usize,
+    ) -> Result<ResolvedNode, SyntaxError> {
         let (mut size, mut height) = (1, 1);
         let mut nodes = Vec::with_capacity(items.len());
         for item in items {
@@ -112,15 +122,15 @@ impl Resolver {
             height = height.max(built.height + 1);
             nodes.push(built.node);
         }
-        Ok(Built { node: Node { at, value: Value::List(nodes) }, size, height })
+        Ok(ResolvedNode { node: TreeNode { at, value: TreeValue::List(nodes) }, size, height })
     }
 
     fn table(
         &mut self,
         at: usize,
-        pairs: &[(Raw, Raw)],
+        pairs: &[(YamlNode, YamlNode)],
         depth: usize,
-    ) -> Result<Built, SyntaxError> {
+    ) -> Result<ResolvedNode, SyntaxError> {
         let (mut size, mut height) = (1, 1);
         let (mut members, mut taken) = (Vec::with_capacity(pairs.len()), Vec::new());
         for (key, value) in pairs {
@@ -130,49 +140,50 @@ impl Resolver {
             size += built.size;
             height = height.max(built.height + 1);
             match is_merge {
-                true => taken.extend(taken_over(built.node)?),
-                false => members.push(Member { key: name, at: key.start, node: built.node }),
+                true => taken.extend(merged_members(built.node)?),
+                false => members.push(TreeMember { key: name, at: key.start, node: built.node }),
             }
         }
-        // What a table says itself wins over what it takes over, and the first source wins.
+        // Fields of the table itself take precedence over merged fields, and earlier sources over
+        // later ones.
         for member in taken {
-            if members.iter().all(|own: &Member| own.key != member.key) {
+            if members.iter().all(|own: &TreeMember| own.key != member.key) {
                 members.push(member);
             }
         }
-        Ok(Built { node: Node { at, value: Value::Table(members) }, size, height })
+        Ok(ResolvedNode { node: TreeNode { at, value: TreeValue::Table(members) }, size, height })
     }
 
-    /// The text of a key, whatever it would be as a value.
-    fn key(&mut self, key: &Raw, depth: usize) -> Result<String, SyntaxError> {
-        if let Kind::Scalar { text, .. } = &key.kind {
+    /// Returns the text of a key, even if the key would be a number or another type as a value.
+    fn key(&mut self, key: &YamlNode, depth: usize) -> Result<String, SyntaxError> {
+        if let YamlNodeKind::Scalar { text, .. } = &key.kind {
             self.node(key, depth)?;
             return Ok(text.clone());
         }
         match self.node(key, depth)?.node.value {
-            Value::Text(text) => Ok(text),
-            Value::Flag(flag) => Ok(flag.to_string()),
-            Value::Integer(number) => Ok(number.to_string()),
-            Value::Fraction(spelled) | Value::Other(_, spelled) => Ok(spelled),
-            Value::Null => Ok("null".to_owned()),
+            TreeValue::Text(text) => Ok(text),
+            TreeValue::Flag(flag) => Ok(flag.to_string()),
+            TreeValue::Integer(number) => Ok(number.to_string()),
+            TreeValue::Fraction(spelled) | TreeValue::Other(_, spelled) => Ok(spelled),
+            TreeValue::Null => Ok("null".to_owned()),
             other => {
-                let message = format!("a key is {}, not a word", other.kind());
+                let message = format!("a key is {}, not a scalar", other.kind());
                 Err(SyntaxError { at: key.start, message })
             }
         }
     }
 }
 
-/// The members that `<<` takes over: those of a table, or of several.
-fn taken_over(node: Node) -> Result<Vec<Member>, SyntaxError> {
+/// Returns the members that `<<` merges: those of one table, or of several.
+fn merged_members(node: TreeNode) -> Result<Vec<TreeMember>, SyntaxError> {
     match node.value {
-        Value::Table(members) => Ok(members),
-        Value::List(items) => {
-            let taken: Result<Vec<_>, _> = items.into_iter().map(taken_over).collect();
+        TreeValue::Table(members) => Ok(members),
+        TreeValue::List(items) => {
+            let taken: Result<Vec<_>, _> = items.into_iter().map(merged_members).collect();
             Ok(taken?.into_iter().flatten().collect())
         }
         other => {
-            let message = format!("`<<` takes fields over from a table, not from {}", other.kind());
+            let message = format!("`<<` takes a table, found {}", other.kind());
             Err(SyntaxError { at: node.at, message })
         }
     }

@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::{
-    Dialect, FileApprovals, FileContext, FileRef, Permissions, Reading, Settings,
+    Dialect, FileApprovals, FileContext, FileRef, FileSettings, ParsedFile, Permissions,
 };
-use toolgate_model::{Origin, Scope};
+use toolgate_model::{ConfigScope, Origin};
 
 /// Hands every dialect, and the name of a test for it, to another macro.
 macro_rules! every_dialect {
@@ -49,7 +49,7 @@ pub struct Fixture {
 
 impl Fixture {
     /// Reads it as if it lay where its dialect's files lie.
-    pub fn read(&self) -> Reading {
+    pub fn read(&self) -> ParsedFile {
         self.dialect.read(&self.text, &place(self.dialect))
     }
 }
@@ -57,10 +57,10 @@ impl Fixture {
 /// Where a dialect's file lies, as far as its reader is told.
 pub fn place(dialect: Dialect) -> FileRef {
     let project = |path: &str| {
-        FileRef::new(Path::new("/projects/app").join(path), Scope::Project)
-            .of_project("/projects/app")
+        FileRef::new(Path::new("/projects/app").join(path), ConfigScope::Project)
+            .with_project("/projects/app")
     };
-    let user = |path: &str| FileRef::new(Path::new("/home/me").join(path), Scope::User);
+    let user = |path: &str| FileRef::new(Path::new("/home/me").join(path), ConfigScope::User);
     match dialect {
         Dialect::Toolgate => user(".config/toolgate/config.toml"),
         Dialect::McpJson => project(".mcp.json"),
@@ -87,14 +87,14 @@ pub fn place(dialect: Dialect) -> FileRef {
 
 /// Settings without the places where they stand, which are other ones when they are written anew,
 /// and without what could not be understood, which is not written.
-pub fn said(settings: &Settings) -> Settings {
+pub fn said(settings: &FileSettings) -> FileSettings {
     let mut said = settings.clone();
-    said.unread.clear();
+    said.invalid_profiles.clear();
     said.profiles.values_mut().for_each(|it| it.origin = Origin::built_in());
     said.clients.values_mut().for_each(|it| it.origin = Origin::built_in());
     let Permissions { mode, allow, ask, deny, taint, yolo_floor } = &mut said.permissions;
     for rule in allow.iter_mut().chain(ask).chain(deny) {
-        rule.at = (0, 0);
+        rule.position = (0, 0);
     }
     mode.iter_mut().for_each(|it| it.at = (0, 0));
     taint.iter_mut().chain(yolo_floor).for_each(|it| it.at = (0, 0));

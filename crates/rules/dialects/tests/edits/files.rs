@@ -2,8 +2,8 @@
 //! else stays what and where it is. Each dialect has a file with comments wherever they may stand.
 
 use similar::{ChangeTag, TextDiff};
-use toolgate_dialects::{Dialect, EditError, Reading};
-use toolgate_model::{Diagnostic, ServerName, ServerSpec, Severity};
+use toolgate_dialects::{Dialect, EditError, ParsedFile};
+use toolgate_model::{Diagnostic, DiagnosticSeverity, ServerName, ServerSpec};
 
 use super::common::{self, Fixture};
 use super::{difference, endpoint, is_grown, server};
@@ -16,7 +16,7 @@ const COMMENTS: [&str; 7] =
     ["mine", "about all of them", "more to come", "the end\n", "the rest", "the second", "in hex"];
 
 /// All files are tried, whatever happens to one.
-fn every_file(check: impl Fn(&Fixture, &Reading) + std::panic::RefUnwindSafe) {
+fn every_file(check: impl Fn(&Fixture, &ParsedFile) + std::panic::RefUnwindSafe) {
     let fixtures = Dialect::ALL.into_iter().flat_map(common::of);
     let holds = |it: &Fixture| std::panic::catch_unwind(|| check(it, &it.read())).is_ok();
     let damaged: Vec<_> = fixtures
@@ -31,7 +31,7 @@ fn added() -> ServerSpec {
 }
 
 /// The servers but one, as they are read, whichever project they are for.
-fn others(reading: &Reading, name: &ServerName) -> Vec<ServerSpec> {
+fn others(reading: &ParsedFile, name: &ServerName) -> Vec<ServerSpec> {
     let others = reading.servers.iter().filter(|it| it.spec.name != *name);
     others.map(|it| it.spec.clone()).collect()
 }
@@ -45,7 +45,7 @@ fn is_listed(dialect: Dialect) -> bool {
 fn a_server_is_added_and_nothing_else_changes() {
     every_file(|fixture, reading| {
         let (dialect, place, spec) = (fixture.dialect, common::place(fixture.dialect), added());
-        let unread = |found: &Diagnostic| found.message.contains("cannot be read");
+        let unread = |found: &Diagnostic| found.message.contains("cannot read the file");
         let is_readable = !reading.diagnostics.iter().any(unread);
         let text = match dialect.set(&fixture.text, &spec, &place) {
             Ok(written) => written.text,
@@ -81,7 +81,7 @@ fn keeps_all(before: &str, after: &str) -> bool {
 
 /// What was added and removed leaves no trace; but where there was no place for servers yet, there
 /// is an empty one now.
-fn leaves_a_place(before: &str, after: &str, reading: &Reading) {
+fn leaves_a_place(before: &str, after: &str, reading: &ParsedFile) {
     if before == after {
         return;
     }
@@ -104,9 +104,9 @@ fn a_switch_changes_one_line_or_adds_one() {
     });
 }
 
-fn switched(fixture: &Fixture, reading: &Reading, spec: &ServerSpec) {
+fn switched(fixture: &Fixture, reading: &ParsedFile, spec: &ServerSpec) {
     let (dialect, text) = (fixture.dialect, &fixture.text);
-    let now = match dialect.switch(text, &spec.name, !spec.enabled) {
+    let now = match dialect.set_enabled(text, &spec.name, !spec.enabled) {
         Ok(Some(now)) => now,
         Ok(None) => return,
         Err(error) => return refused(text, &error),
@@ -130,10 +130,10 @@ fn switched(fixture: &Fixture, reading: &Reading, spec: &ServerSpec) {
     assert_eq!(others(&changed, &spec.name), others(reading, &spec.name), "{now}");
     let found = changed.servers.iter().find(|it| it.spec.name == spec.name && it.only_in.is_none());
     assert_eq!(found.unwrap().spec.enabled, !spec.enabled, "{now}");
-    let twice = dialect.switch(&now, &spec.name, !spec.enabled).unwrap().unwrap();
+    let twice = dialect.set_enabled(&now, &spec.name, !spec.enabled).unwrap().unwrap();
     assert_eq!(twice, now, "twice is once");
-    let back = dialect.switch(&now, &spec.name, spec.enabled).unwrap().unwrap();
-    let forth = dialect.switch(&back, &spec.name, !spec.enabled).unwrap().unwrap();
+    let back = dialect.set_enabled(&now, &spec.name, spec.enabled).unwrap().unwrap();
+    let forth = dialect.set_enabled(&back, &spec.name, !spec.enabled).unwrap().unwrap();
     assert_eq!(forth, now, "back and forth");
 }
 
@@ -143,7 +143,7 @@ fn refused(text: &str, error: &EditError) {
     // Which of two would be meant is for a person to say; an entry that others take a part of
     // cannot change alone.
     let is_shared = ["&", "<<:"].iter().any(|it| text.contains(it));
-    assert!(why.contains("stands there twice") || is_shared, "{error}");
+    assert!(why.contains("is there twice") || is_shared, "{error}");
 }
 
 #[test]
@@ -188,7 +188,8 @@ fn every_dialect_has_a_file_whose_comments_stay_where_they_are() {
         let fixture = common::of(dialect).into_iter().find(|it| it.name.starts_with("edit-comm"));
         let fixture = fixture.unwrap_or_else(|| panic!("{dialect} has no file with comments"));
         let reading = fixture.read();
-        let errors = reading.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+        let errors =
+            reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
         assert_eq!(errors.map(ToString::to_string).collect::<Vec<_>>(), Vec::<String>::new());
         assert!(reading.servers.len() >= 2, "{dialect}");
         let about = |name: &str| format!("about {}", name.split(' ').next().unwrap());

@@ -13,10 +13,12 @@ mod made_up;
 mod toml;
 
 use toolgate_dialects::{Dialect, EditError, FileRef};
-use toolgate_model::{HttpSpec, Scope, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec};
+use toolgate_model::{
+    ConfigScope, HttpSpec, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
+};
 
 fn user() -> FileRef {
-    FileRef::new("/home/me/config", Scope::User)
+    FileRef::new("/home/me/config", ConfigScope::User)
 }
 
 fn name(name: &str) -> ServerName {
@@ -59,7 +61,7 @@ fn there_and_back(dialect: Dialect, before: &str, after: &str) {
 }
 
 fn switch(dialect: Dialect, text: &str, it: &str, enabled: bool) -> String {
-    dialect.switch(text, &name(it), enabled).unwrap().unwrap()
+    dialect.set_enabled(text, &name(it), enabled).unwrap().unwrap()
 }
 
 /// What a text has between the beginning and the end it shares with another, and what the other
@@ -90,15 +92,15 @@ fn is_grown(before: &str, after: &str, nothing: &[&str]) -> bool {
 #[test]
 fn a_switch_is_one_line() {
     let json = "{\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"x\"\n    }\n  }\n}\n";
-    let off = Dialect::McpJson.switch(json, &name("a"), false).unwrap().unwrap();
+    let off = Dialect::McpJson.set_enabled(json, &name("a"), false).unwrap().unwrap();
     assert_eq!(off, json.replace("\"x\"\n", "\"x\",\n      \"disabled\": true\n"));
-    let on = Dialect::McpJson.switch(&off, &name("a"), true).unwrap().unwrap();
+    let on = Dialect::McpJson.set_enabled(&off, &name("a"), true).unwrap().unwrap();
     assert_eq!(on, off.replace("true", "false"));
 
     let toml = "[servers.a]\ncommand = \"x\"\n\n[servers.b]\nurl = \"https://x\"\n";
-    let off = Dialect::Toolgate.switch(toml, &name("a"), false).unwrap().unwrap();
+    let off = Dialect::Toolgate.set_enabled(toml, &name("a"), false).unwrap().unwrap();
     assert_eq!(off, toml.replace("\"x\"\n", "\"x\"\nenabled = false\n"));
-    let elsewhere = Dialect::Toolgate.switch(toml, &name("far"), false).unwrap().unwrap();
+    let elsewhere = Dialect::Toolgate.set_enabled(toml, &name("far"), false).unwrap().unwrap();
     assert_eq!(elsewhere, format!("{toml}\n[servers.far]\nenabled = false\n"));
 }
 
@@ -111,7 +113,7 @@ fn something_else_in_the_way_is_named() {
         (Dialect::Toolgate, "[[servers]]\nname = 'x'\n", "servers", "a list"),
     ] {
         let error = dialect.set(text, &server("new"), &user()).unwrap_err();
-        assert_eq!(error, EditError::InTheWay { at: at.to_owned(), found }, "{text}");
+        assert_eq!(error, EditError::WrongKind { at: at.to_owned(), found }, "{text}");
         assert!(dialect.remove(text, &name("new")).is_err());
     }
     let nothing = set(Dialect::McpJson, r#"{"mcpServers": null}"#, &endpoint("new"));
@@ -120,5 +122,5 @@ fn something_else_in_the_way_is_named() {
     assert!(matches!(broken, EditError::Syntax { line: 1, .. }), "{broken:?}");
     let twice = r#"{"mcpServers": {"a": {}, "a": {}}}"#;
     let error = Dialect::McpJson.remove(twice, &name("a")).unwrap_err();
-    assert!(error.to_string().contains("`a` stands there twice"), "{error}");
+    assert!(error.to_string().contains("`a` is there twice"), "{error}");
 }

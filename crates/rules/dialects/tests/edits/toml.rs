@@ -74,12 +74,12 @@ fn inline_tables_and_dotted_keys_stay_what_they_are() {
         "servers = { a = { command = \"x\" }, new = { url = \"https://example.com/mcp\" } }\n"
     );
     assert_eq!(remove(Dialect::Toolgate, &after, "new"), inline);
-    let switched = Dialect::Toolgate.switch(inline, &name("a"), false).unwrap().unwrap();
+    let switched = Dialect::Toolgate.set_enabled(inline, &name("a"), false).unwrap().unwrap();
     assert_eq!(switched, "servers = { a = { command = \"x\", enabled = false } }\n");
 
     let dotted =
         "servers.a.command = \"x\" # here\nservers.b.command = \"y\"\n[policy]\nmode = 'ask'\n";
-    let switched = Dialect::Toolgate.switch(dotted, &name("a"), false).unwrap().unwrap();
+    let switched = Dialect::Toolgate.set_enabled(dotted, &name("a"), false).unwrap().unwrap();
     assert_eq!(
         switched,
         "servers.a.command = \"x\" # here\nservers.a.enabled = false\nservers.b.command = \
@@ -91,7 +91,7 @@ fn inline_tables_and_dotted_keys_stay_what_they_are() {
     );
 
     let under = "[servers]\na = { command = \"x\" } # here\nb.command = \"y\"\nb.enabled = true\n";
-    let switched = Dialect::Toolgate.switch(under, &name("b"), false).unwrap().unwrap();
+    let switched = Dialect::Toolgate.set_enabled(under, &name("b"), false).unwrap().unwrap();
     assert_eq!(switched, under.replace("true", "false"));
     assert_eq!(
         remove(Dialect::Toolgate, under, "a"),

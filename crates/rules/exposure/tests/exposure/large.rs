@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use toolgate_exposure::Seen;
-use toolgate_model::{Catalog, Expose, Profile, Selection, ToolSpec};
+use toolgate_exposure::Visibility;
+use toolgate_model::{Catalog, ExposureMode, Profile, ToolSelection, ToolSpec};
 use toolgate_wire::Revision;
 
 use crate::world::{Server, definition, see};
@@ -24,27 +24,27 @@ fn ten_thousand_tools_with_long_lists() {
         })
         .collect();
     let entry = |name: &String| (name.clone(), ToolSpec::default());
-    servers[0].spec.selection = Selection {
+    servers[0].spec.selection = ToolSelection {
         include: names.clone(),
         exclude: names.iter().map(|name| format!("{name}_gone")).collect(),
         tools: names.iter().map(entry).collect(),
         listed_only: true,
-        ..Selection::default()
+        ..ToolSelection::default()
     };
     let paths = |n: usize| names.iter().map(move |name| format!("server_{n}/{name}"));
     let profile = Profile {
         tags: Some(Vec::new()),
         include: (0..SERVERS).flat_map(paths).collect(),
         exclude: paths(SERVERS).collect(),
-        expose: Some(Expose::All),
+        expose: Some(ExposureMode::All),
         budget: Some(5_000),
         ..Profile::default()
     };
     let seen = see(&servers, profile);
-    assert_eq!(seen.rows.len(), TOOLS);
+    assert_eq!(seen.entries.len(), TOOLS);
     assert_eq!(seen.findings, [] as [&str; 0]);
-    let listed = seen.rows.iter().filter(|row| row.seen == Seen::Listed);
+    let listed = seen.entries.iter().filter(|row| row.visibility == Visibility::Listed);
     let tokens: u32 = listed.map(|row| row.tokens).sum();
     assert!(tokens > 0 && tokens <= 5_000, "{tokens}");
-    assert!(seen.rows.iter().all(|row| row.exposed.is_some()));
+    assert!(seen.entries.iter().all(|row| row.exposed.is_some()));
 }

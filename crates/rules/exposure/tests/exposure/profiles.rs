@@ -1,6 +1,6 @@
 //! Profiles: what they import, include and exclude.
 
-use toolgate_model::{CapabilityKind, Naming, Prefix, Profile};
+use toolgate_model::{CapabilityKind, NamingStyle, PrefixMode, Profile};
 
 use crate::world::{Server, hidden, listed, row, see, see_built_in, texts, why};
 
@@ -23,7 +23,7 @@ fn built_in_profiles_import_what_they_should() {
         let seen = see_built_in(&servers(), profile);
         let rule = format!("tags mcp.git: profile {profile} imports nothing (built in)");
         assert_eq!(why(&seen, "git", "log"), hidden(&rule));
-        assert!(seen.rows.iter().all(|row| row.exposed.is_none()) && !seen.searching);
+        assert!(seen.entries.iter().all(|row| row.exposed.is_none()) && !seen.searching);
     }
     let seen = see_built_in(&servers(), "default");
     assert_eq!(why(&seen, "git", "log"), listed("profile default sees everything (built in)"));
@@ -113,17 +113,17 @@ fn a_servers_slash_does_not_confuse_a_pattern() {
 
 #[test]
 fn a_profile_has_names_of_its_own() {
-    let profile = Profile { naming: Some(Naming::Claude), ..Profile::default() };
+    let profile = Profile { naming: Some(NamingStyle::Claude), ..Profile::default() };
     let seen = see(&servers(), profile);
     assert_eq!(row(&seen, "git", "log").exposed.as_deref(), Some("mcp__git__log"));
-    let profile = Profile { prefix: Some(Prefix::OnCollision), ..Profile::default() };
+    let profile = Profile { prefix: Some(PrefixMode::OnCollision), ..Profile::default() };
     assert_eq!(row(&see(&servers(), profile), "git", "log").exposed.as_deref(), Some("log"));
 }
 
 #[test]
 fn the_first_server_by_declaration_keeps_the_bare_name() {
     let servers = [Server::new("z", &["search"]), Server::new("a", &["search"])];
-    let profile = Profile { naming: Some(Naming::Llxprt), ..Profile::default() };
+    let profile = Profile { naming: Some(NamingStyle::Llxprt), ..Profile::default() };
     let seen = see(&servers, profile);
     assert_eq!(row(&seen, "z", "search").exposed.as_deref(), Some("search"));
     assert_eq!(row(&seen, "a", "search").exposed.as_deref(), Some("a__search"));

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use toolgate_exposure::{Seen, Terms, exposure};
-use toolgate_model::{CapabilityKind, Expose, Profile, Selection, ToolSpec, imports, matches};
-use toolgate_naming::Style;
+use toolgate_exposure::{ExposureOptions, Visibility, exposure};
+use toolgate_model::{
+    CapabilityKind, ExposureMode, Profile, ToolSelection, ToolSpec, imports_tag,
+    matches_tool_pattern,
+};
+use toolgate_naming::NamingOptions;
 
 use crate::world::{OWN, Server, declared, offers};
 
@@ -40,7 +43,8 @@ fn server(name: &'static str) -> impl Strategy<Value = Server> {
         let tools: Vec<_> = tools.iter().map(String::as_str).collect();
         let mut server = Server::new(name, &tools).with(CapabilityKind::Prompt, &["a", "b"]);
         let (include, exclude, listed_only, tools) = selection;
-        server.spec.selection = Selection { include, exclude, listed_only, tools, approval: None };
+        server.spec.selection =
+            ToolSelection { include, exclude, listed_only, tools, approval: None };
         server.spec.tags = tags;
         server
     })
@@ -50,7 +54,7 @@ fn profile() -> impl Strategy<Value = Profile> {
     let path = prop_oneof!["[ab*]/[ab*]{1,2}", "[ab]", "a/[ab]"];
     let include = prop::collection::vec(path.clone(), 0..3);
     let exclude = prop::collection::vec(path, 0..2);
-    let expose = prop::option::of(prop::sample::select(Expose::ALL.to_vec()));
+    let expose = prop::option::of(prop::sample::select(ExposureMode::ALL.to_vec()));
     let budget = prop::option::of(0..600_u32);
     (tags(), include, exclude, expose, budget).prop_map(
         |(tags, include, exclude, expose, budget)| Profile {
@@ -68,16 +72,17 @@ fn profile() -> impl Strategy<Value = Profile> {
 fn is_seen(server: &Server, tool: &str, profile: &Profile) -> bool {
     let (name, selection) = (server.spec.name.as_str(), &server.spec.selection);
     let path = format!("{name}/{tool}");
-    let fits =
-        |patterns: &[String]| patterns.iter().any(|it| matches(it, &path) || matches(it, name));
+    let fits = |patterns: &[String]| {
+        patterns.iter().any(|it| matches_tool_pattern(it, &path) || matches_tool_pattern(it, name))
+    };
     let derived = vec!["mcp".to_owned(), format!("mcp.{}", server.spec.name)];
     let server_tags = server.spec.tags.clone().unwrap_or(derived);
     let tags = selection.tools.get(tool).and_then(|it| it.tags.clone()).unwrap_or(server_tags);
     let imported = match &profile.tags {
-        Some(imported) => imported.iter().any(|it| tags.iter().any(|tag| imports(it, tag))),
+        Some(imported) => imported.iter().any(|it| tags.iter().any(|tag| imports_tag(it, tag))),
         None => profile.include.is_empty(),
     };
-    selection.shows(tool) && !fits(&profile.exclude) && (fits(&profile.include) || imported)
+    selection.is_visible(tool) && !fits(&profile.exclude) && (fits(&profile.include) || imported)
 }
 
 proptest! {
@@ -90,12 +95,12 @@ proptest! {
         profile in profile(),
     ) {
         let servers = [a, b];
-        let (style, declared) = (Style::default(), declared(profile.clone()));
-        let terms = Terms {
+        let (style, declared) = (NamingOptions::default(), declared(profile.clone()));
+        let terms = ExposureOptions {
             profile: "p",
             declared: &declared,
             style: &style,
-            expose: Expose::All,
+            expose: ExposureMode::All,
             own: OWN,
             unusable: &|_, _| None,
         };
@@ -103,26 +108,26 @@ proptest! {
         let seen = exposure(&offers, &terms);
         offers.reverse();
         let again = exposure(&offers, &terms);
-        prop_assert_eq!(format!("{:?}", seen.rows), format!("{:?}", again.rows));
+        prop_assert_eq!(format!("{:?}", seen.entries), format!("{:?}", again.entries));
 
-        let ids: BTreeSet<_> = seen.rows.iter().map(|row| &row.id).collect();
-        prop_assert_eq!(ids.len(), seen.rows.len());
+        let ids: BTreeSet<_> = seen.entries.iter().map(|row| &row.id).collect();
+        prop_assert_eq!(ids.len(), seen.entries.len());
         for server in &servers {
             for tool in &server.catalog.tools {
-                let row = seen.rows.iter().find(|row| {
+                let row = seen.entries.iter().find(|row| {
                     row.id.server == server.spec.name
                         && row.id.name == tool.name
                         && row.id.kind == CapabilityKind::Tool
                 });
                 let row = row.expect("a row for every tool");
                 let visible = is_seen(server, &tool.name, &profile);
-                prop_assert_eq!(row.seen != Seen::Hidden, visible, "{:?}", row);
+                prop_assert_eq!(row.visibility != Visibility::Hidden, visible, "{:?}", row);
                 prop_assert_eq!(row.exposed.is_some(), visible);
                 prop_assert_eq!(seen.names.name_of(&row.id), row.exposed.as_deref());
-                prop_assert_eq!(row.seen == Seen::Deferred, seen.deferred.contains(&row.id));
+                prop_assert_eq!(row.visibility == Visibility::Deferred, seen.deferred.contains(&row.id));
             }
         }
-        let absent = seen.rows.iter().filter(|row| row.tokens == 0).count();
+        let absent = seen.entries.iter().filter(|row| row.tokens == 0).count();
         prop_assert!(seen.findings.len() >= absent);
         prop_assert_eq!(seen.searching, !seen.deferred.is_empty());
         check_budget(&seen, &profile)?;
@@ -133,11 +138,13 @@ fn check_budget(
     seen: &toolgate_exposure::Exposure,
     profile: &Profile,
 ) -> Result<(), TestCaseError> {
-    let tools = || seen.rows.iter().filter(|row| row.id.kind == CapabilityKind::Tool);
-    let listed = || tools().filter(|row| row.seen == Seen::Listed);
-    let visible = tools().filter(|row| row.seen != Seen::Hidden).count();
-    let mode = profile.expose.unwrap_or(Expose::All);
-    if mode == Expose::Search || (mode == Expose::Auto && visible > Expose::FEW) {
+    let tools = || seen.entries.iter().filter(|row| row.id.kind == CapabilityKind::Tool);
+    let listed = || tools().filter(|row| row.visibility == Visibility::Listed);
+    let visible = tools().filter(|row| row.visibility != Visibility::Hidden).count();
+    let mode = profile.expose.unwrap_or(ExposureMode::All);
+    if mode == ExposureMode::Search
+        || (mode == ExposureMode::Auto && visible > ExposureMode::AUTO_LIMIT)
+    {
         prop_assert_eq!(listed().count(), 0);
         return Ok(());
     }

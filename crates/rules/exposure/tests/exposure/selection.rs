@@ -1,17 +1,17 @@
 //! A server's own declaration: what it hides, what it renames, and what it names for nothing.
 
-use toolgate_model::{CapabilityId, CapabilityKind, Profile, Selection, ToolSpec};
+use toolgate_model::{CapabilityId, CapabilityKind, Profile, ToolSelection, ToolSpec};
 
 use crate::world::{Server, hidden, listed, row, see, see_built_in, texts, why};
 
 #[test]
 fn every_rule_of_a_server_is_told_with_its_place() {
     let off = ToolSpec { enabled: false, ..ToolSpec::default() };
-    let selection = Selection {
+    let selection = ToolSelection {
         include: texts(&["read_*", "write", "exact"]),
         exclude: texts(&["read_secret"]),
         tools: [("write".to_owned(), off)].into(),
-        ..Selection::default()
+        ..ToolSelection::default()
     };
     let tools = ["read_file", "read_secret", "write", "exact", "other"];
     let seen = see_built_in(&[Server::new("files", &tools).selecting(selection)], "default");
@@ -29,10 +29,10 @@ fn every_rule_of_a_server_is_told_with_its_place() {
 
 #[test]
 fn what_a_list_does_not_name_is_hidden_and_what_it_names_for_nothing_is_told() {
-    let selection = Selection {
+    let selection = ToolSelection {
         listed_only: true,
         tools: texts(&["read", "raed"]).into_iter().map(|it| (it, ToolSpec::default())).collect(),
-        ..Selection::default()
+        ..ToolSelection::default()
     };
     let server = Server::new("files", &["read", "write"]).selecting(selection);
     let seen = see_built_in(&[server], "default");
@@ -47,13 +47,13 @@ fn what_a_list_does_not_name_is_hidden_and_what_it_names_for_nothing_is_told() {
     let told = r#"servers.files lists tool "raed", which the server does not offer"#;
     assert_eq!(why(&seen, "files", "raed"), hidden(&format!("{told} (servers.toml:7)")));
     assert_eq!(seen.findings, [told]);
-    assert_eq!(seen.rows.len(), 3);
+    assert_eq!(seen.entries.len(), 3);
 }
 
 #[test]
 fn an_include_without_wildcards_that_fits_nothing_is_told() {
     let include = texts(&["raed", "wr*", "run(git *)"]);
-    let selection = Selection { include, ..Selection::default() };
+    let selection = ToolSelection { include, ..ToolSelection::default() };
     let seen =
         see_built_in(&[Server::new("files", &["read", "run"]).selecting(selection)], "default");
     let told = r#"servers.files lists tool "raed", which the server does not offer"#;
@@ -68,8 +68,10 @@ fn an_alias_is_the_name_and_tool_tags_replace_the_servers() {
         tags: Some(texts(&["mcp.files.read"])),
         ..ToolSpec::default()
     };
-    let selection =
-        Selection { tools: [("list_directory".to_owned(), entry)].into(), ..Selection::default() };
+    let selection = ToolSelection {
+        tools: [("list_directory".to_owned(), entry)].into(),
+        ..ToolSelection::default()
+    };
     let server = Server::new("files", &["list_directory", "write"])
         .tagged(&["mcp.files"])
         .selecting(selection);
@@ -86,14 +88,14 @@ fn an_alias_is_the_name_and_tool_tags_replace_the_servers() {
 
 #[test]
 fn prompts_and_resources_are_not_chosen_by_rules_for_tools() {
-    let selection = Selection { include: texts(&["none"]), ..Selection::default() };
+    let selection = ToolSelection { include: texts(&["none"]), ..ToolSelection::default() };
     let server = Server::new("files", &["read"])
         .with(CapabilityKind::Prompt, &["read"])
         .with(CapabilityKind::Resource, &["file:///a"])
         .selecting(selection);
     let seen = see_built_in(&[server], "default");
     let visible: Vec<_> =
-        seen.rows.iter().filter(|row| row.exposed.is_some()).map(|row| row.id.kind).collect();
+        seen.entries.iter().filter(|row| row.exposed.is_some()).map(|row| row.id.kind).collect();
     assert_eq!(visible, [CapabilityKind::Resource, CapabilityKind::Prompt]);
 }
 
@@ -112,8 +114,8 @@ fn what_cannot_be_used_is_left_out_alone() {
 #[test]
 fn what_is_offered_twice_has_one_row() {
     let seen = see_built_in(&[Server::new("files", &["read", "read"])], "default");
-    assert_eq!(seen.rows.len(), 1);
-    assert_eq!(seen.findings, ["tool files/read is offered twice: the first one counts"]);
+    assert_eq!(seen.entries.len(), 1);
+    assert_eq!(seen.findings, ["tool files/read is offered twice; the first definition is used"]);
 }
 
 #[test]
@@ -121,6 +123,6 @@ fn names_that_meet_are_told_with_both() {
     let seen = see_built_in(&[Server::new("files", &["a.b", "a/b"])], "default");
     let [finding] = &seen.findings[..] else { panic!("{:?}", seen.findings) };
     assert!(finding.contains("files/a.b") && finding.contains("files/a/b"), "{finding}");
-    let id: &CapabilityId = &seen.rows[0].id;
-    assert_eq!(seen.names.name_of(id), seen.rows[0].exposed.as_deref());
+    let id: &CapabilityId = &seen.entries[0].id;
+    assert_eq!(seen.names.name_of(id), seen.entries[0].exposed.as_deref());
 }

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_exposure::{Exposure, Offer, OwnTools, Row, Seen, Terms, exposure};
-use toolgate_model::{
-    CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Definition, Expose, Origin, Profile,
-    Profiles, Scope, Selection, ServerName, ServerSpec, TransportSpec,
+use toolgate_exposure::{
+    Exposure, ExposureEntry, ExposureOptions, OwnToolCosts, ServerOffer, Visibility, exposure,
 };
-use toolgate_naming::Style;
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Catalog, ConfigScope, DeclaredProfile, Definition, ExposureMode,
+    Origin, Profile, Profiles, ServerName, ServerSpec, ToolSelection, TransportSpec,
+};
+use toolgate_naming::NamingOptions;
 use toolgate_wire::Revision;
 
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl Server {
         }
     }
 
-    pub fn selecting(mut self, selection: Selection) -> Self {
+    pub fn selecting(mut self, selection: ToolSelection) -> Self {
         self.spec.selection = selection;
         self
     }
@@ -43,7 +45,7 @@ impl Server {
     pub fn with(mut self, kind: CapabilityKind, names: &[&str]) -> Self {
         let catalog = Arc::make_mut(&mut self.catalog);
         let definitions = names.iter().map(|name| definition(name, "One."));
-        *catalog.of_mut(kind).unwrap() = definitions.collect();
+        *catalog.definitions_mut(kind).unwrap() = definitions.collect();
         self
     }
 
@@ -67,7 +69,7 @@ pub(crate) fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 pub(crate) fn at(file: &str, line: u32) -> Origin {
-    Origin { scope: Scope::User, file: Some(Arc::new(PathBuf::from(file))), line, column: 0 }
+    Origin { scope: ConfigScope::User, file: Some(Arc::new(PathBuf::from(file))), line, column: 0 }
 }
 
 pub(crate) fn declared(profile: Profile) -> DeclaredProfile {
@@ -75,7 +77,7 @@ pub(crate) fn declared(profile: Profile) -> DeclaredProfile {
 }
 
 /// What the gateway's own tools cost here.
-pub(crate) const OWN: OwnTools = OwnTools { finding: 100, always: 7 };
+pub(crate) const OWN: OwnToolCosts = OwnToolCosts { finding: 100, always: 7 };
 
 /// What a profile of the name `research` sees.
 pub(crate) fn see(servers: &[Server], profile: Profile) -> Exposure {
@@ -87,50 +89,55 @@ pub(crate) fn see_built_in(servers: &[Server], name: &str) -> Exposure {
 }
 
 pub(crate) fn see_as(servers: &[Server], name: &str, declared: &DeclaredProfile) -> Exposure {
-    let style = Style::default();
+    let style = NamingOptions::default();
     let unusable = |_: &CapabilityId, definition: &Definition| {
         let broken = definition.name.starts_with("broken");
         broken.then(|| "its schema cannot be used: it is broken".to_owned())
     };
-    let terms = Terms {
+    let terms = ExposureOptions {
         profile: name,
         declared,
         style: &style,
-        expose: Expose::All,
+        expose: ExposureMode::All,
         own: OWN,
         unusable: &unusable,
     };
     exposure(&offers(servers), &terms)
 }
 
-pub(crate) fn offers(servers: &[Server]) -> Vec<Offer<'_>> {
+pub(crate) fn offers(servers: &[Server]) -> Vec<ServerOffer<'_>> {
     servers
         .iter()
         .enumerate()
-        .map(|(place, Server { spec, origin, catalog })| Offer { spec, origin, place, catalog })
+        .map(|(place, Server { spec, origin, catalog })| ServerOffer {
+            spec,
+            origin,
+            place,
+            catalog,
+        })
         .collect()
 }
 
 /// The row of a tool.
-pub(crate) fn row<'a>(exposure: &'a Exposure, server: &str, tool: &str) -> &'a Row {
-    let is_it = |row: &&Row| row.id.server.as_str() == server && &*row.id.name == tool;
-    let mut rows = exposure.rows.iter().filter(is_it);
+pub(crate) fn row<'a>(exposure: &'a Exposure, server: &str, tool: &str) -> &'a ExposureEntry {
+    let is_it = |row: &&ExposureEntry| row.id.server.as_str() == server && &*row.id.name == tool;
+    let mut rows = exposure.entries.iter().filter(is_it);
     let row = rows.next().unwrap_or_else(|| panic!("no row of {server}/{tool}"));
     assert!(rows.next().is_none(), "two rows of {server}/{tool}");
     row
 }
 
 /// How a tool is seen, and by which rule of which file.
-pub(crate) fn why(exposure: &Exposure, server: &str, tool: &str) -> (Seen, String) {
+pub(crate) fn why(exposure: &Exposure, server: &str, tool: &str) -> (Visibility, String) {
     let row = row(exposure, server, tool);
-    assert_eq!(row.exposed.is_some(), row.seen != Seen::Hidden, "{row:?}");
-    (row.seen, row.because.to_string())
+    assert_eq!(row.exposed.is_some(), row.visibility != Visibility::Hidden, "{row:?}");
+    (row.visibility, row.because.to_string())
 }
 
-pub(crate) fn hidden(rule: &str) -> (Seen, String) {
-    (Seen::Hidden, rule.to_owned())
+pub(crate) fn hidden(rule: &str) -> (Visibility, String) {
+    (Visibility::Hidden, rule.to_owned())
 }
 
-pub(crate) fn listed(rule: &str) -> (Seen, String) {
-    (Seen::Listed, rule.to_owned())
+pub(crate) fn listed(rule: &str) -> (Visibility, String) {
+    (Visibility::Listed, rule.to_owned())
 }

@@ -1,21 +1,20 @@
-//! The same for every text of a JSON value, by cutting out bytes: nothing else is written anew.
+//! Removes invisible characters from every string value of a JSON text by cutting out bytes.
 //!
-//! Numbers, white space, the order and spelling of everything else stay as they came. Keys stay
-//! too: a model that repeats one must repeat the server's. The value of `pattern`, which is an
-//! expression and would mean something else without them, has its invisible characters written as
-//! `\u` escapes instead.
+//! Everything else stays byte for byte, including numbers, white space and order. Keys stay too,
+//! because a model must repeat the server's exact key. In the value of `pattern`, invisible
+//! characters become `\u` escapes, because removing them would change the regular expression.
 
 use std::borrow::Cow;
 
-use super::{Cut, is_hidden, suspect, walk};
+use super::{StrippedTextBuilder, classify_chars, invisible_scan, is_hidden};
 
-/// The JSON without what nobody would see in its texts; borrowed if there is nothing of that. It
-/// must have been accepted as JSON before.
+/// Returns the JSON without invisible characters in its strings; borrowed if there are none. The
+/// input must be valid JSON.
 pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
-    if suspect::find(raw, 0, true).is_none() {
+    if invisible_scan::find_invisible(raw, 0, true).is_none() {
         return Cow::Borrowed(raw);
     }
-    let mut cut = Cut::new(raw, "\\n");
+    let mut cut = StrippedTextBuilder::new(raw, "\\n");
     let mut at = 0;
     let mut key: &[u8] = b"";
     while let Some(open) = memchr::memchr(b'"', raw.get(at..).unwrap_or_default()) {
@@ -26,9 +25,9 @@ pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
         if is_key(raw, at) {
             key = body;
         } else {
-            if suspect::find(body, 0, true).is_some() {
+            if invisible_scan::find_invisible(body, 0, true).is_some() {
                 let expression = key == b"pattern";
-                clean(&mut cut, Units { raw, at: from, end: to }, expression);
+                clean(&mut cut, JsonStringChars { raw, at: from, end: to }, expression);
             }
             key = b"";
         }
@@ -36,19 +35,19 @@ pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
     cut.finish().map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-fn clean(cut: &mut Cut<'_>, units: Units<'_>, expression: bool) {
+fn clean(cut: &mut StrippedTextBuilder<'_>, units: JsonStringChars<'_>, expression: bool) {
     match expression {
-        false => walk(units, |fate, from, to| cut.take(fate, from, to)),
-        true => spell(cut, units),
+        false => classify_chars(units, |fate, from, to| cut.take(fate, from, to)),
+        true => escape_pattern(cut, units),
     }
 }
 
-/// Writes what is invisible in an expression as escapes of the expression.
-fn spell(cut: &mut Cut<'_>, units: Units<'_>) {
+/// Replaces invisible characters in a regular expression by its own escapes.
+fn escape_pattern(cut: &mut StrippedTextBuilder<'_>, units: JsonStringChars<'_>) {
     let mut escaped = false;
     for (c, from, to) in units {
         if is_hidden(c) {
-            // A backslash before it is the escape's own.
+            // A backslash before the character becomes part of the escape.
             let backslash = if escaped { "" } else { "\\\\" };
             let number = c as u32;
             let written = match number {
@@ -61,13 +60,13 @@ fn spell(cut: &mut Cut<'_>, units: Units<'_>) {
     }
 }
 
-/// Whether the string that ends before `at` is the key of a member.
+/// Returns true if the string that ends before `at` is the key of a member.
 fn is_key(raw: &[u8], at: usize) -> bool {
     let rest = raw.get(at..).unwrap_or_default();
     rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
 }
 
-/// Where the string whose body begins at `at` ends.
+/// Returns the end of the string whose body begins at `at`.
 fn string_end(raw: &[u8], mut at: usize) -> usize {
     loop {
         let rest = raw.get(at..).unwrap_or_default();
@@ -79,21 +78,21 @@ fn string_end(raw: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The characters of a JSON string, each with the place where it is written.
+/// An iterator over the characters of a JSON string with the byte range of each.
 #[derive(Clone)]
-struct Units<'a> {
+struct JsonStringChars<'a> {
     raw: &'a [u8],
     at: usize,
     end: usize,
 }
 
-impl Iterator for Units<'_> {
+impl Iterator for JsonStringChars<'_> {
     type Item = (char, usize, usize);
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.raw.get(self.at..self.end).filter(|rest| !rest.is_empty())?;
         let (c, len) = match rest {
-            [b'\\', b'u', ..] => suspect::unicode(rest),
+            [b'\\', b'u', ..] => invisible_scan::unicode(rest),
             [b'\\', b'b', ..] => (Some('\u{8}'), 2),
             [b'\\', b'f', ..] => (Some('\u{c}'), 2),
             [b'\\', b'n', ..] => (Some('\n'), 2),
@@ -104,7 +103,7 @@ impl Iterator for Units<'_> {
         };
         let from = self.at;
         self.at = (from + len.max(1)).min(self.end);
-        // Half a pair is no character, and goes: two of them could become one.
+        // A lone surrogate is removed: two of them could otherwise become a pair.
         Some((c.unwrap_or('\0'), from, self.at))
     }
 }

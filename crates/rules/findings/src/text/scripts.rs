@@ -1,9 +1,9 @@
-//! Where characters that cannot be seen belong: what may stand before a joiner or a selector.
+//! Character classes that joiners and variation selectors may follow.
 //!
-//! Ranges, not properties: they are wider than Unicode's own lists by unassigned characters and
-//! rare signs, and never by a letter of a script that is written without such characters.
+//! They are ranges rather than Unicode properties. They also contain unassigned characters and rare
+//! symbols, but no letter of a script that is written without joiners.
 
-/// Whether emoji are made with this character, or it can be shown as one.
+/// Returns true if the character is part of emoji or can be displayed as one.
 pub(super) fn is_pictograph(c: char) -> bool {
     matches!(c,
         '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -16,30 +16,30 @@ pub(super) fn is_pictograph(c: char) -> bool {
         | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Whether the character becomes a keycap with a selector behind it.
+/// Returns true if the character becomes a keycap with a selector after it.
 pub(super) fn is_keycap(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '#' | '*')
 }
 
-/// Whether it is an ideograph, which has variants that are chosen by selectors.
+/// Returns true for ideographs, whose variants are chosen by selectors.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{20000}'..='\u{323AF}')
 }
 
-/// Whether it is a sign of mathematics, some of which have variants.
+/// Returns true for mathematical operators, some of which have variants.
 pub(super) fn is_operator(c: char) -> bool {
     matches!(c, '\u{2200}'..='\u{22FF}' | '\u{2A00}'..='\u{2AFF}')
 }
 
-/// Whether it is a Mongolian letter, whose form selectors choose.
+/// Returns true for Mongolian letters, whose form is chosen by selectors.
 pub(super) fn is_mongolian(c: char) -> bool {
     matches!(c, '\u{1820}'..='\u{18AA}')
 }
 
-/// Whether letters of its script are joined, or kept from joining, by characters without a look of
-/// their own: Arabic and its relatives, the scripts of India, Myanmar, Cambodia, Java, …
+/// Returns true if the script of the character uses invisible joiners and non-joiners: Arabic and
+/// related scripts, the scripts of India, Myanmar, Cambodia, Java, …
 pub(super) fn is_joining(c: char) -> bool {
     matches!(c,
         '\u{0620}'..='\u{06FF}' | '\u{0700}'..='\u{08FF}'
@@ -51,5 +51,5 @@ pub(super) fn is_joining(c: char) -> bool {
         | '\u{10A00}'..='\u{10A5F}' | '\u{11000}'..='\u{11FFF}')
 }
 
-/// The flags that are written with tags: England, Scotland and Wales are all there are.
+/// The flags that are written with tags: England, Scotland and Wales. There are no others.
 pub(super) const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];

@@ -1,8 +1,8 @@
-//! Claude Code's and Nyzhi's: `mcp__server__tool`, kept whole.
+//! Claude Code and Nyzhi: `mcp__server__tool`, never shortened in the middle.
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate};
 
-pub(super) fn wish(member: &Member<'_>, bounds: Bounds) -> Wish {
-    Wish::fitted(format!("mcp__{}", member.joined("__", bounds)), member, bounds)
+pub(super) fn name_choices(member: &NamingCandidate<'_>, bounds: NameBounds) -> NameChoices {
+    NameChoices::from_name(format!("mcp__{}", member.qualified_name("__", bounds)), member, bounds)
 }

@@ -1,32 +1,35 @@
-//! Codex's: a namespace `mcp__server` and the tool, here in one name with `__` between them.
+//! Codex: a namespace `mcp__server` and the tool, joined with `__` into one name.
 //!
-//! Codex tells apart by itself what comes out the same, with twelve digits of the SHA-1 of the raw
-//! identity: servers that share a namespace, tools that share a name in one, and what is too long
-//! or taken when all are gone through in the order of their identities. Its digests are made as it
-//! makes them, so that a name in somebody's allow-list stays the same here.
+//! Codex separates equal names itself, with twelve digits of the SHA-1 of the raw identity: servers
+//! that share a namespace, tools that share a name within one, and names that are too long or
+//! taken, in the order of identities. This style computes the same digests, so that names in a
+//! user's allow-list stay valid.
 
 use std::collections::{HashMap, HashSet};
 
 use sha1::{Digest, Sha1};
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate};
 
 const PREFIX: &str = "mcp__";
 const BETWEEN: &str = "__";
 const DIGITS: usize = 12;
 
-/// One tool on its way.
-struct Candidate {
+/// A name in the making.
+struct CodexName {
     namespace: String,
     tool: String,
     server_identity: String,
     identity: String,
 }
 
-pub(super) fn wishes(members: &[Member<'_>], bounds: Bounds) -> Vec<Wish> {
+pub(super) fn name_choices(
+    members: &[NamingCandidate<'_>],
+    bounds: NameBounds,
+) -> Vec<NameChoices> {
     let mut candidates: Vec<_> = members.iter().map(|member| candidate(member, bounds)).collect();
-    // This program's own are not Codex's to name.
+    // Own tools are not named by Codex.
     let mut ours: Vec<_> = (0..members.len()).filter(|at| !members[*at].own).collect();
     let shared = shared(&candidates, &ours, |it| it.namespace.clone(), |it| &it.server_identity);
     for at in &ours {
@@ -35,7 +38,7 @@ pub(super) fn wishes(members: &[Member<'_>], bounds: Bounds) -> Vec<Wish> {
             it.namespace = marked_namespace(&it.namespace, &it.server_identity);
         }
     }
-    let pair = |it: &Candidate| (it.namespace.clone(), it.tool.clone());
+    let pair = |it: &CodexName| (it.namespace.clone(), it.tool.clone());
     let shared = self::shared(&candidates, &ours, pair, |it| &it.identity);
     for at in &ours {
         let it = &mut candidates[*at];
@@ -49,18 +52,18 @@ pub(super) fn wishes(members: &[Member<'_>], bounds: Bounds) -> Vec<Wish> {
         let (namespace, tool) = free(&candidates[at], &mut taken, bounds.max);
         (candidates[at].namespace, candidates[at].tool) = (namespace, tool);
     }
-    let join = |it: Candidate| format!("{}{BETWEEN}{}", it.namespace, it.tool);
+    let join = |it: CodexName| format!("{}{BETWEEN}{}", it.namespace, it.tool);
     candidates
         .into_iter()
         .map(join)
-        .map(|name| Wish { plain: vec![name.clone()], base: name })
+        .map(|name| NameChoices { plain: vec![name.clone()], base: name })
         .collect()
 }
 
-fn candidate(member: &Member<'_>, bounds: Bounds) -> Candidate {
+fn candidate(member: &NamingCandidate<'_>, bounds: NameBounds) -> CodexName {
     let server = member.id.server.as_str();
-    // Server, namespace and connector; without plugins the namespace is the server's name and there
-    // is no connector.
+    // Server, namespace and connector. Without plugins, the namespace is the server's name and
+    // there is no connector.
     let server_identity = format!("{server}\0{server}\0");
     let identity = format!("{server_identity}\0{}\0{}", member.name, member.id.name);
     let namespace = bounds.sanitised(server);
@@ -68,15 +71,15 @@ fn candidate(member: &Member<'_>, bounds: Bounds) -> Candidate {
         true => namespace,
         false => format!("{PREFIX}{namespace}"),
     };
-    Candidate { namespace, tool: bounds.sanitised(member.name), server_identity, identity }
+    CodexName { namespace, tool: bounds.sanitised(member.name), server_identity, identity }
 }
 
-/// The keys that belong to more than one identity.
+/// Returns the keys that belong to more than one identity.
 fn shared<K: std::hash::Hash + Eq>(
-    candidates: &[Candidate],
+    candidates: &[CodexName],
     ours: &[usize],
-    key: impl Fn(&Candidate) -> K,
-    identity: impl Fn(&Candidate) -> &String,
+    key: impl Fn(&CodexName) -> K,
+    identity: impl Fn(&CodexName) -> &String,
 ) -> HashSet<K> {
     let mut owners: HashMap<K, HashSet<&String>> = HashMap::new();
     for candidate in ours.iter().map(|at| &candidates[*at]) {
@@ -92,8 +95,8 @@ fn marked_namespace(namespace: &str, identity: &str) -> String {
     }
 }
 
-/// Namespace and tool, short enough and not taken yet. Codex compares them run together.
-fn free(it: &Candidate, taken: &mut HashSet<String>, max: usize) -> (String, String) {
+/// Returns namespace and tool, short enough and unused. Codex compares the two concatenated.
+fn free(it: &CodexName, taken: &mut HashSet<String>, max: usize) -> (String, String) {
     let together = format!("{}{}", it.namespace, it.tool);
     if together.len() + BETWEEN.len() <= max && taken.insert(together) {
         return (it.namespace.clone(), it.tool.clone());
@@ -110,7 +113,7 @@ fn free(it: &Candidate, taken: &mut HashSet<String>, max: usize) -> (String, Str
     }
 }
 
-fn with_digest(it: &Candidate, identity: &str, max: usize) -> (String, String) {
+fn with_digest(it: &CodexName, identity: &str, max: usize) -> (String, String) {
     let suffix = suffix(identity);
     let first = |text: &str, length: usize| text[..length.min(text.len())].to_owned();
     let room = max.saturating_sub(it.namespace.len() + BETWEEN.len());

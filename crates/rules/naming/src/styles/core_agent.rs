@@ -1,11 +1,11 @@
-//! core-agent's: `server_tool` in letters, digits and underscores.
+//! core-agent: `server_tool` in letters, digits and underscores.
 //!
-//! core-agent itself replaces characters in the server's name only and lets the provider refuse the
-//! rest; here the whole name keeps to the alphabet.
+//! core-agent itself only replaces characters in the server's name and lets the provider refuse the
+//! rest. Here the whole name uses the alphabet.
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate};
 
-pub(super) fn wish(member: &Member<'_>, bounds: Bounds) -> Wish {
-    Wish::fitted(member.joined("_", bounds), member, bounds)
+pub(super) fn name_choices(member: &NamingCandidate<'_>, bounds: NameBounds) -> NameChoices {
+    NameChoices::from_name(member.qualified_name("_", bounds), member, bounds)
 }

@@ -1,20 +1,20 @@
-//! Gemini CLI's: `mcp_server_tool`; of a long name the middle is left out.
+//! Gemini CLI: `mcp_server_tool`; a long name loses its middle.
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate};
 
 const PREFIX: &str = "mcp_";
-/// What stays of each end of a long name.
+/// The characters kept at each end of a long name.
 const KEPT: usize = 30;
 
-pub(super) fn wish(member: &Member<'_>, bounds: Bounds) -> Wish {
-    // A server that is called so itself is not called so twice.
+pub(super) fn name_choices(member: &NamingCandidate<'_>, bounds: NameBounds) -> NameChoices {
+    // A server whose name starts with the prefix does not get it twice.
     let has_prefix = format!("{}_{}", member.id.server, member.name).starts_with(PREFIX);
     let prefix = if has_prefix { "" } else { PREFIX };
-    let name = format!("{prefix}{}", member.joined("_", bounds));
+    let name = format!("{prefix}{}", member.qualified_name("_", bounds));
     let cut = match name.len() <= bounds.max {
         true => name.clone(),
         false => format!("{}...{}", &name[..KEPT], &name[name.len() - KEPT..]),
     };
-    Wish { plain: vec![cut], base: name }
+    NameChoices { plain: vec![cut], base: name }
 }

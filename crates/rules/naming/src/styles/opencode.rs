@@ -1,8 +1,8 @@
-//! opencode's: `server_tool`, kept whole.
+//! opencode: `server_tool`, never shortened in the middle.
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate};
 
-pub(super) fn wish(member: &Member<'_>, bounds: Bounds) -> Wish {
-    Wish::fitted(member.joined("_", bounds), member, bounds)
+pub(super) fn name_choices(member: &NamingCandidate<'_>, bounds: NameBounds) -> NameChoices {
+    NameChoices::from_name(member.qualified_name("_", bounds), member, bounds)
 }

@@ -1,9 +1,9 @@
-//! Sidekick's: the bare name or the alias. Its server is seen only where two would be the same.
+//! Sidekick: the bare name or the alias. The server's name is added only to separate equal names.
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish, fitted};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate, fit_name};
 
-pub(super) fn wish(member: &Member<'_>, bounds: Bounds) -> Wish {
-    let bare = fitted(&bounds.sanitised(member.name), member, bounds);
-    Wish { plain: vec![bare], base: member.joined("__", bounds) }
+pub(super) fn name_choices(member: &NamingCandidate<'_>, bounds: NameBounds) -> NameChoices {
+    let bare = fit_name(&bounds.sanitised(member.name), member, bounds);
+    NameChoices { plain: vec![bare], base: member.qualified_name("__", bounds) }
 }

@@ -1,28 +1,32 @@
-//! Ours: `server__tool`, or the bare name where the user wants that.
+//! Toolgate: `server__tool`, or the bare name if the user wants that.
 
-use toolgate_model::Prefix;
+use toolgate_model::PrefixMode;
 
-use crate::bounds::Bounds;
-use crate::names::{Member, Wish, fitted};
+use crate::bounds::NameBounds;
+use crate::candidates::{NameChoices, NamingCandidate, fit_name};
 
-pub(super) fn wishes(members: &[Member<'_>], prefix: Prefix, bounds: Bounds) -> Vec<Wish> {
+pub(super) fn name_choices(
+    members: &[NamingCandidate<'_>],
+    prefix: PrefixMode,
+    bounds: NameBounds,
+) -> Vec<NameChoices> {
     let narrow = narrow(bounds);
-    let wish = |member: &Member<'_>| {
-        let prefixed = member.joined("__", narrow);
-        let bare = || fitted(&narrow.sanitised(member.name), member, narrow);
+    let wish = |member: &NamingCandidate<'_>| {
+        let prefixed = member.qualified_name("__", narrow);
+        let bare = || fit_name(&narrow.sanitised(member.name), member, narrow);
         let plain = match prefix {
-            Prefix::Always => vec![fitted(&prefixed, member, narrow)],
-            Prefix::OnCollision => vec![bare(), fitted(&prefixed, member, narrow)],
-            Prefix::Never if bounds.allow(member.name) => vec![member.name.to_owned()],
-            Prefix::Never => vec![bare()],
+            PrefixMode::Always => vec![fit_name(&prefixed, member, narrow)],
+            PrefixMode::OnCollision => vec![bare(), fit_name(&prefixed, member, narrow)],
+            PrefixMode::Never if bounds.allow(member.name) => vec![member.name.to_owned()],
+            PrefixMode::Never => vec![bare()],
         };
-        Wish { plain, base: prefixed }
+        NameChoices { plain, base: prefixed }
     };
     members.iter().map(wish).collect()
 }
 
-/// What has to be changed anyway is within what every provider takes: the wider alphabet is for
-/// names that stay as their server wrote them.
-pub(super) fn narrow(bounds: Bounds) -> Bounds {
-    Bounds { marks: "_-", ..bounds }
+/// Returns bounds that every provider accepts, for names that must be changed anyway. The wider
+/// alphabet is for names that stay as their server wrote them.
+pub(super) fn narrow(bounds: NameBounds) -> NameBounds {
+    NameBounds { marks: "_-", ..bounds }
 }

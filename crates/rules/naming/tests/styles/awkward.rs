@@ -1,11 +1,11 @@
 //! Awkward names, as they came out of the released programs: one server with six such tools,
 //! configured under two names. LLxprt's follow from the rule it documents.
 
-use toolgate_model::Naming;
+use toolgate_model::NamingStyle;
 
 use super::{names, tool};
 
-fn check(naming: Naming, first: [&str; 6], second: [&str; 6]) {
+fn check(naming: NamingStyle, first: [&str; 6], second: [&str; 6]) {
     let long = "x".repeat(70);
     let raw = ["search", "tool-dash", "read.file", "a/b:c", "ünï", &long];
     let ids: Vec<_> = ["srv.one", "two_"]
@@ -20,7 +20,7 @@ fn check(naming: Naming, first: [&str; 6], second: [&str; 6]) {
 fn claude_keeps_names_whole() {
     let long = "x".repeat(70);
     check(
-        Naming::Claude,
+        NamingStyle::Claude,
         [
             "mcp__srv_one__search",
             "mcp__srv_one__tool-dash",
@@ -45,7 +45,7 @@ fn claude_keeps_names_whole() {
 fn codex_has_no_dashes() {
     let long = "x".repeat(70);
     check(
-        Naming::Codex,
+        NamingStyle::Codex,
         [
             "mcp__srv_one__search",
             "mcp__srv_one__tool_dash",
@@ -68,7 +68,7 @@ fn codex_has_no_dashes() {
 #[test]
 fn gemini_leaves_the_middle_out() {
     check(
-        Naming::Gemini,
+        NamingStyle::Gemini,
         [
             "mcp_srv.one_search",
             "mcp_srv.one_tool-dash",
@@ -92,7 +92,7 @@ fn gemini_leaves_the_middle_out() {
 fn opencode_keeps_names_whole() {
     let long = "x".repeat(70);
     check(
-        Naming::Opencode,
+        NamingStyle::Opencode,
         [
             "srv_one_search",
             "srv_one_tool-dash",
@@ -116,7 +116,7 @@ fn opencode_keeps_names_whole() {
 #[test]
 fn llxprt_names_the_first_server_bare() {
     check(
-        Naming::Llxprt,
+        NamingStyle::Llxprt,
         [
             "search",
             "tool-dash",
@@ -139,23 +139,23 @@ fn llxprt_names_the_first_server_bare() {
 #[test]
 fn core_agent_has_no_dashes_and_sidekick_no_servers() {
     let ids = [tool("my-server", "tool-dash"), tool("file.system", "a/b:c")];
-    assert_eq!(names(Naming::CoreAgent, &ids), ["my_server_tool_dash", "file_system_a_b_c"]);
-    assert_eq!(names(Naming::Sidekick, &ids), ["tool-dash", "a/b_c"]);
+    assert_eq!(names(NamingStyle::CoreAgent, &ids), ["my_server_tool_dash", "file_system_a_b_c"]);
+    assert_eq!(names(NamingStyle::Sidekick, &ids), ["tool-dash", "a/b_c"]);
 }
 
 #[test]
 fn a_character_outside_the_basic_plane_counts_as_each_host_counts_it() {
     let ids = [tool("s", "a🙂b")];
     let found = |naming| names(naming, &ids).remove(0);
-    assert_eq!(found(Naming::Claude), "mcp__s__a__b");
-    assert_eq!(found(Naming::Gemini), "mcp_s_a__b");
-    assert_eq!(found(Naming::Codex), "mcp__s__a_b");
+    assert_eq!(found(NamingStyle::Claude), "mcp__s__a__b");
+    assert_eq!(found(NamingStyle::Gemini), "mcp_s_a__b");
+    assert_eq!(found(NamingStyle::Codex), "mcp__s__a_b");
 }
 
 #[test]
 fn a_prefix_that_is_there_is_not_added() {
     let ids = [tool("mcp__s", "t"), tool("mcp_s", "t")];
-    assert_eq!(names(Naming::Codex, &ids), ["mcp__s__t", "mcp__mcp_s__t"]);
-    assert_eq!(names(Naming::Gemini, &ids), ["mcp__s_t", "mcp_s_t"]);
-    assert_eq!(names(Naming::Claude, &ids), ["mcp__mcp__s__t", "mcp__mcp_s__t"]);
+    assert_eq!(names(NamingStyle::Codex, &ids), ["mcp__s__t", "mcp__mcp_s__t"]);
+    assert_eq!(names(NamingStyle::Gemini, &ids), ["mcp__s_t", "mcp_s_t"]);
+    assert_eq!(names(NamingStyle::Claude, &ids), ["mcp__mcp__s__t", "mcp__mcp_s__t"]);
 }

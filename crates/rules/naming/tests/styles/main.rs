@@ -7,21 +7,21 @@ mod clashes;
 mod naive;
 mod properties;
 
-use toolgate_model::{CapabilityId, CapabilityKind, Naming, ServerName};
-use toolgate_naming::{Claim, Exposed, Style, expose};
+use toolgate_model::{CapabilityId, CapabilityKind, NamingStyle, ServerName};
+use toolgate_naming::{ExposedNames, NameClaim, NamingOptions, expose};
 
 fn tool(server: &str, name: &str) -> CapabilityId {
     let server = ServerName::new(server).unwrap();
     CapabilityId { server, kind: CapabilityKind::Tool, name: name.into() }
 }
 
-fn style(naming: Naming) -> Style {
-    Style { naming, ..Style::default() }
+fn style(naming: NamingStyle) -> NamingOptions {
+    NamingOptions { naming, ..NamingOptions::default() }
 }
 
 /// The names of some tools, whose servers are declared in the order they are first named.
-fn exposed(naming: Naming, ids: &[CapabilityId]) -> Exposed {
-    let claims: Vec<_> = ids.iter().cloned().map(Claim::from).collect();
+fn exposed(naming: NamingStyle, ids: &[CapabilityId]) -> ExposedNames {
+    let claims: Vec<_> = ids.iter().cloned().map(NameClaim::from).collect();
     let mut servers: Vec<_> = Vec::new();
     for id in ids {
         if !servers.contains(&&id.server) {
@@ -31,7 +31,7 @@ fn exposed(naming: Naming, ids: &[CapabilityId]) -> Exposed {
     expose(&claims, &servers, &style(naming))
 }
 
-fn names(naming: Naming, ids: &[CapabilityId]) -> Vec<String> {
+fn names(naming: NamingStyle, ids: &[CapabilityId]) -> Vec<String> {
     let exposed = exposed(naming, ids);
     ids.iter().map(|id| exposed.name_of(id).unwrap().to_owned()).collect()
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use sha1::{Digest, Sha1};
-use toolgate_model::{CapabilityId, CapabilityKind, Naming, Prefix};
-use toolgate_naming::Style;
+use toolgate_model::{CapabilityId, CapabilityKind, NamingStyle, PrefixMode};
+use toolgate_naming::NamingOptions;
 
 /// One tool, with the name its file gives it and the place of its server in the configuration.
 pub(crate) struct Tool<'a> {
@@ -15,32 +15,32 @@ pub(crate) struct Tool<'a> {
 }
 
 /// The names, in the order of the tools; this program's own are bare in every style.
-pub(crate) fn names(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
+pub(crate) fn names(tools: &[Tool<'_>], style: &NamingOptions) -> Vec<String> {
     let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let mut names = match style.naming {
-        Naming::Toolgate => toolgate(tools, style),
-        Naming::Claude => {
+        NamingStyle::Toolgate => toolgate(tools, style),
+        NamingStyle::Claude => {
             each(tools, |server, tool| format!("mcp__{}__{}", js(server, "_-"), js(tool, "_-")))
         }
-        Naming::CoreAgent => {
+        NamingStyle::CoreAgent => {
             each(tools, |server, tool| format!("{}_{}", plain(server, "_"), plain(tool, "_")))
         }
-        Naming::Llxprt => llxprt(tools, style),
-        Naming::Gemini => each(tools, gemini),
-        Naming::Codex => codex(tools, style),
-        Naming::Opencode => {
+        NamingStyle::Llxprt => llxprt(tools, style),
+        NamingStyle::Gemini => each(tools, gemini),
+        NamingStyle::Codex => codex(tools, style),
+        NamingStyle::Opencode => {
             each(tools, |server, tool| format!("{}_{}", js(server, "_-"), js(tool, "_-")))
         }
-        Naming::Sidekick => each(tools, |_, tool| plain(tool, "_-./")),
+        NamingStyle::Sidekick => each(tools, |_, tool| plain(tool, "_-./")),
     };
     for (tool, name) in tools.iter().zip(&mut names).filter(|(tool, _)| own(tool)) {
         *name = match style.naming {
-            Naming::Toolgate => as_written(tool.called),
-            Naming::Claude | Naming::Opencode => js(tool.called, "_-"),
-            Naming::CoreAgent | Naming::Codex => plain(tool.called, "_"),
-            Naming::Llxprt => js(tool.called, "_.-"),
-            Naming::Gemini => js(tool.called, "_-.:"),
-            Naming::Sidekick => plain(tool.called, "_-./"),
+            NamingStyle::Toolgate => as_written(tool.called),
+            NamingStyle::Claude | NamingStyle::Opencode => js(tool.called, "_-"),
+            NamingStyle::CoreAgent | NamingStyle::Codex => plain(tool.called, "_"),
+            NamingStyle::Llxprt => js(tool.called, "_.-"),
+            NamingStyle::Gemini => js(tool.called, "_-.:"),
+            NamingStyle::Sidekick => plain(tool.called, "_-./"),
         };
     }
     names
@@ -73,7 +73,7 @@ pub(crate) fn bare(tool: &Tool<'_>) -> String {
     plain(tool.called, "_-")
 }
 
-fn toolgate(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
+fn toolgate(tools: &[Tool<'_>], style: &NamingOptions) -> Vec<String> {
     let prefixed = |tool: &Tool<'_>| {
         format!("{}__{}", plain(tool.id.server.as_str(), "_-"), plain(tool.called, "_-"))
     };
@@ -86,10 +86,10 @@ fn toolgate(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
         same == 1 && !style.reserved.contains(&bare(tool).as_str()) && bare(tool).len() <= 49
     };
     let name = |tool: &Tool<'_>| match style.prefix {
-        Prefix::Always => prefixed(tool),
-        Prefix::OnCollision if alone(tool) => bare(tool),
-        Prefix::OnCollision => prefixed(tool),
-        Prefix::Never => as_written(tool.called),
+        PrefixMode::Always => prefixed(tool),
+        PrefixMode::OnCollision if alone(tool) => bare(tool),
+        PrefixMode::OnCollision => prefixed(tool),
+        PrefixMode::Never => as_written(tool.called),
     };
     tools.iter().map(name).collect()
 }
@@ -106,7 +106,7 @@ fn ends(name: String, head: usize, middle: &str, tail: usize) -> String {
     if length <= 63 { name } else { [&name[..head], middle, &name[length - tail..]].concat() }
 }
 
-fn llxprt(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
+fn llxprt(tools: &[Tool<'_>], style: &NamingOptions) -> Vec<String> {
     let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let cut = |name: &str| ends(js(name, "_.-"), 28, "___", 32);
     let mut order: Vec<_> = tools.iter().collect();
@@ -133,7 +133,7 @@ fn hash12(text: &str) -> String {
 }
 
 /// Codex's two parts, joined. It tells most things apart by itself.
-fn codex(tools: &[Tool<'_>], style: &Style) -> Vec<String> {
+fn codex(tools: &[Tool<'_>], style: &NamingOptions) -> Vec<String> {
     let own = |tool: &Tool<'_>| style.own.contains(&tool.id.server);
     let server_key = |tool: &Tool<'_>| {
         let server = tool.id.server.as_str();

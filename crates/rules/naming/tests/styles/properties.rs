@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proptest::prelude::*;
-use toolgate_model::{CapabilityId, CapabilityKind, Naming, Prefix, ServerName};
-use toolgate_naming::{Bounds, Claim, Exposed, Style, expose};
+use toolgate_model::{CapabilityId, CapabilityKind, NamingStyle, PrefixMode, ServerName};
+use toolgate_naming::{ExposedNames, NameBounds, NameClaim, NamingOptions, expose};
 
 use super::naive;
 use super::tool;
@@ -38,26 +38,26 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
-fn claim() -> impl Strategy<Value = Claim> {
+fn claim() -> impl Strategy<Value = NameClaim> {
     let alias = prop::option::weighted(0.2, prop_oneof!["[ab_.]{1,2}", Just("search".to_owned())]);
     let prompt = prop::bool::weighted(0.1);
     (server(), name(), alias, prompt).prop_map(|(server, name, alias, prompt)| {
         let kind = if prompt { CapabilityKind::Prompt } else { CapabilityKind::Tool };
         let id = CapabilityId { kind, ..tool(&server, &name) };
-        Claim { id, alias: alias.map(Into::into) }
+        NameClaim { id, alias: alias.map(Into::into) }
     })
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn style() -> impl Strategy<Value = NamingOptions> {
     let servers = ["host", "mcp_a"].map(|name| ServerName::new(name).unwrap());
     let own = prop_oneof![
         2 => Just(Vec::new()),
         1 => prop::sample::subsequence(servers.to_vec(), 1..=2),
     ];
-    let naming = prop::sample::select(Naming::ALL.to_vec());
-    let prefix = prop::sample::select(Prefix::ALL.to_vec());
+    let naming = prop::sample::select(NamingStyle::ALL.to_vec());
+    let prefix = prop::sample::select(PrefixMode::ALL.to_vec());
     let reserved = prop::sample::select(vec![vec![], vec!["tool_search", "call_tool", "a"]]);
-    (naming, prefix, own, reserved).prop_map(|(naming, prefix, own, reserved)| Style {
+    (naming, prefix, own, reserved).prop_map(|(naming, prefix, own, reserved)| NamingOptions {
         naming,
         prefix,
         own,
@@ -68,8 +68,8 @@ fn style() -> impl Strategy<Value = Style> {
 /// Claims of different things in some order and in another, and their servers as configured.
 #[derive(Debug, Clone)]
 struct Set {
-    claims: Vec<Claim>,
-    shuffled: Vec<Claim>,
+    claims: Vec<NameClaim>,
+    shuffled: Vec<NameClaim>,
     servers: Vec<ServerName>,
 }
 
@@ -88,8 +88,8 @@ fn set() -> impl Strategy<Value = Set> {
     })
 }
 
-fn table(exposed: &Exposed, claims: &[Claim]) -> BTreeMap<CapabilityId, Option<String>> {
-    let name = |claim: &Claim| exposed.name_of(&claim.id).map(str::to_owned);
+fn table(exposed: &ExposedNames, claims: &[NameClaim]) -> BTreeMap<CapabilityId, Option<String>> {
+    let name = |claim: &NameClaim| exposed.name_of(&claim.id).map(str::to_owned);
     claims.iter().map(|claim| (claim.id.clone(), name(claim))).collect()
 }
 
@@ -122,24 +122,28 @@ proptest! {
 
 /// Each name is one's own, leads back, and is within the bounds.
 fn check_apart(
-    exposed: &Exposed,
+    exposed: &ExposedNames,
     names: &BTreeMap<CapabilityId, Option<String>>,
-    style: &Style,
+    style: &NamingOptions,
 ) -> Result<(), TestCaseError> {
     let mut seen = BTreeSet::new();
     let quarantined: BTreeSet<_> = exposed.quarantined().iter().map(|(id, _)| id).collect();
     for (id, name) in names {
         let Some(name) = name else {
-            prop_assert!(quarantined.contains(id) && id.unusable().is_some(), "{} has none", id);
+            prop_assert!(
+                quarantined.contains(id) && id.name_problem().is_some(),
+                "{} has none",
+                id
+            );
             continue;
         };
         prop_assert!(seen.insert((id.kind, name)), "{:?} twice", name);
         prop_assert_eq!(exposed.id_of(id.kind, name), Some(id));
         let own = style.own.contains(&id.server);
-        let wide = own && style.naming == Naming::Toolgate;
+        let wide = own && style.naming == NamingStyle::Toolgate;
         let bounds = match wide {
-            true => Bounds::of(&Style { prefix: Prefix::Never, ..style.clone() }),
-            false => Bounds::of(style),
+            true => NameBounds::of(&NamingOptions { prefix: PrefixMode::Never, ..style.clone() }),
+            false => NameBounds::of(style),
         };
         prop_assert!(bounds.allow(name), "{:?} in {}", name, style.naming.as_str());
         let is_tool = id.kind == CapabilityKind::Tool;
@@ -153,13 +157,13 @@ fn check_exact(
     set: &Set,
     kind: CapabilityKind,
     names: &BTreeMap<CapabilityId, Option<String>>,
-    style: &Style,
+    style: &NamingOptions,
 ) -> Result<(), TestCaseError> {
     let style = match kind {
         CapabilityKind::Tool => style.clone(),
-        _ => Style { reserved: Vec::new(), ..style.clone() },
+        _ => NamingOptions { reserved: Vec::new(), ..style.clone() },
     };
-    let usable = |claim: &&Claim| claim.id.kind == kind && claim.id.unusable().is_none();
+    let usable = |claim: &&NameClaim| claim.id.kind == kind && claim.id.name_problem().is_none();
     let tools: Vec<_> = set
         .claims
         .iter()
@@ -177,15 +181,17 @@ fn check_exact(
     }
     let own = |tool: &naive::Tool<'_>| style.own.contains(&tool.id.server);
     // A name that others wanted first and gave up for a prefix is not unambiguous either.
-    let on_collision = style.naming == Naming::Toolgate && style.prefix == Prefix::OnCollision;
+    let on_collision =
+        style.naming == NamingStyle::Toolgate && style.prefix == PrefixMode::OnCollision;
     let bare: Vec<_> = tools.iter().map(naive::bare).collect();
     for ((tool, bare), name) in tools.iter().zip(&bare).zip(&wanted) {
         if on_collision && !own(tool) && bare != name {
             *owners.entry(bare).or_default() += 1;
         }
     }
-    let max = Bounds::of(&style).max;
-    let prefixed = naive::names(&tools, &Style { prefix: Prefix::Always, ..style.clone() });
+    let max = NameBounds::of(&style).max;
+    let prefixed =
+        naive::names(&tools, &NamingOptions { prefix: PrefixMode::Always, ..style.clone() });
     for ((tool, host), spare) in tools.iter().zip(&wanted).zip(&prefixed) {
         let name = names[tool.id].as_deref().unwrap();
         let of_own = |name: &str| {

@@ -1,63 +1,69 @@
-//! What changed in a schema, and whether it takes more or less for it.
+//! Finds what changed in a schema and whether the schema now accepts more or less.
 //!
-//! One claim is made, and held by a test with instances: if every change is *widened*, what the old
-//! schema took the new one takes; if every change is *narrowed*, the other way round. A keyword is
-//! therefore compared only where what it says adds up (`properties`, `items`, `allOf`, …). Everything
-//! that can be undone from elsewhere (`oneOf`, `if`, references, whatever is unevaluated) is
-//! *changed*. References are not followed: what they lead to is compared where it stands.
+//! Guarantee, tested with instances: if every change is *widened*, the new schema accepts
+//! everything that the old one accepted; if every change is *narrowed*, the reverse holds. Only
+//! keywords whose effects add up are compared in detail (`properties`, `items`, `allOf`, …).
+//! Keywords whose effect depends on others (`oneOf`, `if`, references, unevaluated properties and
+//! items) are *changed*. References are not followed; their targets are compared in place.
 
 mod keywords;
 mod objects;
 
-use toolgate_model::Severity;
-use toolgate_wire::canonical::Text;
+use toolgate_model::DiagnosticSeverity;
+use toolgate_wire::canonical::JsonString;
 
-use super::words::{brief, word};
-use super::{Drift, Found, Relation, changed, pairs, step};
-use crate::tree::Json;
+use super::display::{quote_name, quote_short_value};
+use super::{
+    DifferenceCollector, RawDifference, SchemaRelation, change_verb, child_pointer, pairs,
+};
+use crate::canonical_json::CanonicalJson;
 
-/// Which schema of a tool it is.
+/// One of the two schemas of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// What it takes.
+pub(crate) enum SchemaDirection {
+    /// The input schema.
     Input,
-    /// What it promises to give.
+    /// The output schema.
     Output,
 }
 
-/// Keywords that look at what others have looked at: with one of them nothing adds up.
+/// Keywords that depend on what other keywords evaluated. With one of them, no change can be
+/// classified.
 const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
-/// Tells every difference between two schemas of a tool.
+/// Reports every difference between two schemas of a tool.
 pub(crate) fn compare(
-    drift: &mut Drift,
-    side: Side,
+    drift: &mut DifferenceCollector,
+    side: SchemaDirection,
     pointer: &str,
-    was: Option<&Json>,
-    is: Option<&Json>,
+    was: Option<&CanonicalJson>,
+    is: Option<&CanonicalJson>,
 ) {
-    let open = Json::Flag(true);
+    let open = CanonicalJson::Flag(true);
     let (before, now) = (was.unwrap_or(&open), is.unwrap_or(&open));
     let undecided = [before, now].into_iter().any(|schema| mentions(schema, &UNEVALUATED));
-    let mut within = Within { drift, side, undecided, flipped: false };
+    let mut within = SchemaComparer { drift, side, undecided, flipped: false };
     if was.is_none() || is.is_none() {
-        // A tool without an input schema is of no use at all, rather than one that takes all.
-        let text =
-            format!("the {} schema was {}", side.as_str(), changed(was.is_some(), is.is_some()));
-        within.tell(pointer.to_owned(), Relation::Changed, text, (was, is));
+        // A tool without an input schema is unusable; it does not accept everything.
+        let text = format!(
+            "the {} schema was {}",
+            side.as_str(),
+            change_verb(was.is_some(), is.is_some())
+        );
+        within.report(pointer.to_owned(), SchemaRelation::Changed, text, (was, is));
         return;
     }
     within.schema(pointer, before, now);
 }
 
-/// Whether any of these keys stands anywhere in a value.
-fn mentions(value: &Json, keys: &[&str]) -> bool {
-    let key_is = |key: &Text| keys.iter().any(|wanted| *key == **wanted);
+/// Returns true if any of these keys occurs anywhere in the value.
+fn mentions(value: &CanonicalJson, keys: &[&str]) -> bool {
+    let key_is = |key: &JsonString| keys.iter().any(|wanted| *key == **wanted);
     value.members().iter().any(|(key, inner)| key_is(key) || mentions(inner, keys))
         || value.elements().iter().any(|inner| mentions(inner, keys))
 }
 
-impl Side {
+impl SchemaDirection {
     fn as_str(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -65,22 +71,22 @@ impl Side {
         }
     }
 
-    fn code(self, relation: Relation) -> &'static str {
+    fn code(self, relation: SchemaRelation) -> &'static str {
         match (self, relation) {
-            (Self::Input, Relation::Widened) => "input-widened",
-            (Self::Input, Relation::Narrowed) => "input-narrowed",
-            (Self::Input, Relation::Changed) => "input-changed",
-            (Self::Input, Relation::Same) => "input-reworded",
-            (Self::Output, Relation::Widened) => "output-widened",
-            (Self::Output, Relation::Narrowed) => "output-narrowed",
-            (Self::Output, Relation::Changed) => "output-changed",
-            (Self::Output, Relation::Same) => "output-reworded",
+            (Self::Input, SchemaRelation::Widened) => "input-widened",
+            (Self::Input, SchemaRelation::Narrowed) => "input-narrowed",
+            (Self::Input, SchemaRelation::Changed) => "input-changed",
+            (Self::Input, SchemaRelation::Same) => "input-reworded",
+            (Self::Output, SchemaRelation::Widened) => "output-widened",
+            (Self::Output, SchemaRelation::Narrowed) => "output-narrowed",
+            (Self::Output, SchemaRelation::Changed) => "output-changed",
+            (Self::Output, SchemaRelation::Same) => "output-reworded",
         }
     }
 }
 
-impl Relation {
-    /// The other way round.
+impl SchemaRelation {
+    /// Swaps widened and narrowed.
     fn flipped(self) -> Self {
         match self {
             Self::Widened => Self::Narrowed,
@@ -89,7 +95,7 @@ impl Relation {
         }
     }
 
-    /// What holds where both hold.
+    /// Combines the relations of two changes.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Same, other) => other,
@@ -99,7 +105,7 @@ impl Relation {
         }
     }
 
-    /// That of something which restricts, and was added or removed.
+    /// Returns the relation for a restriction that was added, removed or changed.
     fn restriction(before: bool, now: bool) -> Self {
         match (before, now) {
             (false, true) => Self::Narrowed,
@@ -109,120 +115,147 @@ impl Relation {
     }
 }
 
-type Values<'a> = (Option<&'a Json>, Option<&'a Json>);
+/// The old and the new value of a keyword.
+type ValueChange<'a> = (Option<&'a CanonicalJson>, Option<&'a CanonicalJson>);
 
-/// Where a comparison goes on.
-pub(crate) struct Within<'d> {
-    drift: &'d mut Drift,
-    side: Side,
-    /// Nothing that is found can be weighed.
+/// The state of one comparison of two schemas.
+pub(crate) struct SchemaComparer<'d> {
+    drift: &'d mut DifferenceCollector,
+    side: SchemaDirection,
+    /// True if no change can be classified as widened or narrowed.
     undecided: bool,
-    /// Inside a `not`: what takes more there takes less here.
+    /// True inside a `not`, where widening the inner schema narrows the outer one.
     flipped: bool,
 }
 
-impl Within<'_> {
-    pub(crate) fn tell(
+impl SchemaComparer<'_> {
+    pub(crate) fn report(
         &mut self,
         pointer: String,
-        relation: Relation,
+        relation: SchemaRelation,
         text: String,
-        values: Values<'_>,
+        values: ValueChange<'_>,
     ) {
         let relation = match relation {
-            _ if self.undecided => Relation::Changed,
+            _ if self.undecided => SchemaRelation::Changed,
             other if self.flipped => other.flipped(),
             other => other,
         };
         let severity = match relation {
-            Relation::Widened | Relation::Changed => Severity::Warning,
-            Relation::Narrowed | Relation::Same => Severity::Note,
+            SchemaRelation::Widened | SchemaRelation::Changed => DiagnosticSeverity::Warning,
+            SchemaRelation::Narrowed | SchemaRelation::Same => DiagnosticSeverity::Note,
         };
         let code = self.side.code(relation);
-        self.drift.add(Found { code, pointer, severity, text, values });
+        self.drift.add(RawDifference { code, pointer, severity, text, values });
     }
 
-    /// Tells of words that decide nothing, and that models read all the same.
-    pub(crate) fn reword(&mut self, pointer: String, text: String, values: Values<'_>) {
-        let (code, severity) = (self.side.code(Relation::Same), Severity::Error);
-        self.drift.add(Found { code, pointer, severity, text, values });
+    /// Reports a changed annotation. It does not affect validation, but models read it.
+    pub(crate) fn reword(&mut self, pointer: String, text: String, values: ValueChange<'_>) {
+        let (code, severity) = (self.side.code(SchemaRelation::Same), DiagnosticSeverity::Error);
+        self.drift.add(RawDifference { code, pointer, severity, text, values });
     }
 
-    /// Compares two schemas and tells how they differ.
-    pub(crate) fn schema(&mut self, pointer: &str, before: &Json, now: &Json) {
-        // The order of these two bounds what is compared: equality is a look at everything.
-        if !self.drift.affords(before.members().len() + now.members().len()) {
-            let text = "the schemas differ in more than is compared".to_owned();
-            return self.tell(pointer.to_owned(), Relation::Changed, text, (None, None));
+    /// Compares two schemas and reports how they differ.
+    pub(crate) fn schema(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
+        // Check the budget first: testing for equality reads both schemas completely.
+        if !self.drift.has_budget_for(before.members().len() + now.members().len()) {
+            let text = "the schemas are too large to compare completely".to_owned();
+            return self.report(pointer.to_owned(), SchemaRelation::Changed, text, (None, None));
         }
         if before == now {
             return;
         }
         match (before, now) {
-            (Json::Object(_), Json::Object(_)) => self.keywords(pointer, before, now),
+            (CanonicalJson::Object(_), CanonicalJson::Object(_)) => {
+                self.keywords(pointer, before, now)
+            }
             _ => {
-                let text = format!("the schema went from {} to {}", brief(before), brief(now));
-                let relation = whole(before, now);
-                self.tell(pointer.to_owned(), relation, text, (Some(before), Some(now)));
+                let text = format!(
+                    "the schema changed from {} to {}",
+                    quote_short_value(before),
+                    quote_short_value(now)
+                );
+                let relation = boolean_schema_relation(before, now);
+                self.report(pointer.to_owned(), relation, text, (Some(before), Some(now)));
             }
         }
     }
 
-    /// How two schemas compare, without telling.
-    fn relation(&mut self, before: &Json, now: &Json) -> Relation {
-        let mut aside = Drift { looks: self.drift.looks, ..Drift::default() };
-        let side = self.side;
-        let mut within = Within { drift: &mut aside, side, undecided: false, flipped: false };
-        within.schema("", before, now);
-        self.drift.looks = aside.looks;
-        let of = |code: &str| match code.rsplit('-').next() {
-            Some("widened") => Relation::Widened,
-            Some("narrowed") => Relation::Narrowed,
-            Some("reworded") => Relation::Same,
-            _ => Relation::Changed,
+    /// Returns the relation between two schemas without reporting differences.
+    fn relation(&mut self, before: &CanonicalJson, now: &CanonicalJson) -> SchemaRelation {
+        let mut aside = DifferenceCollector {
+            compared_members: self.drift.compared_members,
+            ..DifferenceCollector::default()
         };
-        aside.changes.iter().map(|change| of(change.code)).fold(Relation::Same, Relation::and)
+        let side = self.side;
+        let mut within =
+            SchemaComparer { drift: &mut aside, side, undecided: false, flipped: false };
+        within.schema("", before, now);
+        self.drift.compared_members = aside.compared_members;
+        let of = |code: &str| match code.rsplit('-').next() {
+            Some("widened") => SchemaRelation::Widened,
+            Some("narrowed") => SchemaRelation::Narrowed,
+            Some("reworded") => SchemaRelation::Same,
+            _ => SchemaRelation::Changed,
+        };
+        aside
+            .changes
+            .iter()
+            .map(|change| of(change.code))
+            .fold(SchemaRelation::Same, SchemaRelation::and)
     }
 
-    fn keywords(&mut self, pointer: &str, before: &Json, now: &Json) {
+    fn keywords(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
         self.objects(pointer, before, now);
         for (key, was, is) in pairs(before, now) {
-            if was != is && !objects::HERE.iter().any(|own| *key == **own) {
-                let at = step(pointer, key);
-                self.keyword(&key.lossy(), at, (was, is), (before, now));
+            if was != is && !objects::OBJECT_KEYWORDS.iter().any(|own| *key == **own) {
+                let at = child_pointer(pointer, key);
+                self.keyword(&key.to_string_lossy(), at, (was, is), (before, now));
             }
         }
     }
 
-    /// Goes on inside schemas that stand at the same places of a map or list.
-    fn inner(&mut self, at: &str, key: &Text, was: Option<&Json>, is: Option<&Json>) {
-        let open = Json::Flag(true);
-        let at = step(at, key);
+    /// Compares the schemas under the same key of two maps.
+    fn inner(
+        &mut self,
+        at: &str,
+        key: &JsonString,
+        was: Option<&CanonicalJson>,
+        is: Option<&CanonicalJson>,
+    ) {
+        let open = CanonicalJson::Flag(true);
+        let at = child_pointer(at, key);
         let (before, now) = (was.unwrap_or(&open), is.unwrap_or(&open));
         if was.is_some() && is.is_some() {
             return self.schema(&at, before, now);
         }
-        let text = format!("{} was {}", word(&key.lossy()), changed(was.is_some(), is.is_some()));
+        let text = format!(
+            "{} was {}",
+            quote_name(&key.to_string_lossy()),
+            change_verb(was.is_some(), is.is_some())
+        );
         let relation = self.relation(before, now);
-        self.tell(at, relation, text, (was, is));
+        self.report(at, relation, text, (was, is));
     }
 }
 
-/// How two schemas compare of which at least one is no object.
-fn whole(before: &Json, now: &Json) -> Relation {
-    let is_open = |schema: &Json| match schema {
-        Json::Flag(open) => Some(*open),
-        Json::Object(members) if members.is_empty() => Some(true),
+/// Returns the relation between two schemas, at least one of which is not an object.
+fn boolean_schema_relation(before: &CanonicalJson, now: &CanonicalJson) -> SchemaRelation {
+    let is_open = |schema: &CanonicalJson| match schema {
+        CanonicalJson::Flag(open) => Some(*open),
+        CanonicalJson::Object(members) if members.is_empty() => Some(true),
         _ => None,
     };
-    let is_schema = |schema: &Json| matches!(schema, Json::Flag(_) | Json::Object(_));
+    let is_schema = |schema: &CanonicalJson| {
+        matches!(schema, CanonicalJson::Flag(_) | CanonicalJson::Object(_))
+    };
     if !is_schema(before) || !is_schema(now) {
-        return Relation::Changed;
+        return SchemaRelation::Changed;
     }
     match (is_open(before), is_open(now)) {
-        (one, other) if one.is_some() && one == other => Relation::Same,
-        (Some(false), _) | (_, Some(true)) => Relation::Widened,
-        (Some(true), _) | (_, Some(false)) => Relation::Narrowed,
-        _ => Relation::Changed,
+        (one, other) if one.is_some() && one == other => SchemaRelation::Same,
+        (Some(false), _) | (_, Some(true)) => SchemaRelation::Widened,
+        (Some(true), _) | (_, Some(false)) => SchemaRelation::Narrowed,
+        _ => SchemaRelation::Changed,
     }
 }

@@ -1,9 +1,9 @@
-//! What is told of a change, by example.
+//! Examples of differences between definitions.
 
 use super::*;
 
 fn told(before: &str, now: &str) -> Vec<(&'static str, String)> {
-    let changes = drift(CapabilityKind::Tool, before.as_bytes(), now.as_bytes());
+    let changes = compare_definitions(CapabilityKind::Tool, before.as_bytes(), now.as_bytes());
     changes.into_iter().map(|change| (change.code, change.pointer)).collect()
 }
 
@@ -28,11 +28,11 @@ fn words_and_hints_are_told_by_name() {
     ];
     assert_eq!(told(before, now), expected.map(|(code, at)| (code, at.to_owned())));
 
-    let changes = drift(CapabilityKind::Tool, before.as_bytes(), now.as_bytes());
+    let changes = compare_definitions(CapabilityKind::Tool, before.as_bytes(), now.as_bytes());
     let flipped = &changes[2];
-    assert_eq!(flipped.text, "annotation `readOnlyHint` went from false to true");
-    assert_eq!(flipped.severity, Severity::Error, "it looks safer now");
-    assert_eq!(changes[1].severity, Severity::Warning, "it looks more dangerous now");
+    assert_eq!(flipped.text, "annotation `readOnlyHint` changed from false to true");
+    assert_eq!(flipped.severity, DiagnosticSeverity::Error, "it looks safer now");
+    assert_eq!(changes[1].severity, DiagnosticSeverity::Warning, "it looks more dangerous now");
     assert_eq!(changes[3].before.as_deref(), Some("a"));
     assert_eq!(changes[3].after.as_deref(), Some("b"));
 }
@@ -40,7 +40,7 @@ fn words_and_hints_are_told_by_name() {
 #[test]
 fn what_is_hidden_is_shown() {
     let now = r#"{"name":"t","description":"a\u200b\u202eb\nc","x\u200by":1}"#;
-    let changes = drift(CapabilityKind::Tool, br#"{"name":"t"}"#, now.as_bytes());
+    let changes = compare_definitions(CapabilityKind::Tool, br#"{"name":"t"}"#, now.as_bytes());
     assert_eq!(changes[0].after.as_deref(), Some("a⟦U+200B⟧⟦U+202E⟧b\nc"));
     assert_eq!(changes[1].pointer, "/x⟦U+200B⟧y");
     assert_eq!(changes[1].text, "`x⟦U+200B⟧y` was added");
@@ -119,15 +119,15 @@ fn a_flood_of_changes_is_bounded_in_number_and_in_time() {
     };
     let began = std::time::Instant::now();
     let changes = input(&many("a"), &many("b"));
-    assert_eq!(changes.len(), MOST + 1);
+    assert_eq!(changes.len(), MAX_DIFFERENCES + 1);
     assert_eq!(changes.last().map(|it| it.0), Some("more-changed"));
     assert!(began.elapsed() < std::time::Duration::from_secs(20));
 }
 
 #[test]
 fn instructions_that_come_go_or_change_are_told() {
-    assert_eq!(instructions_drift("a", "a"), None);
-    let text = |before, now| instructions_drift(before, now).map(|change| change.text);
+    assert_eq!(compare_instructions("a", "a"), None);
+    let text = |before, now| compare_instructions(before, now).map(|change| change.text);
     assert_eq!(text("", "a").as_deref(), Some("the instructions were added"));
     assert_eq!(text("a", "").as_deref(), Some("the instructions were removed"));
     assert_eq!(text("a", "b").as_deref(), Some("the instructions were changed"));

@@ -1,21 +1,21 @@
-//! The package that a command runs, where the command is one of the usual runners.
+//! Recognises the package that a command runs if the command is a common package runner.
 //!
-//! Only what is written is read: whether such a package exists, and what it holds, nobody is asked.
+//! It only parses the command line; it never asks a registry whether the package exists.
 
-/// A package of some ecosystem.
+/// A package of a package ecosystem, as a command line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     /// `npm`, `pypi` or `oci`.
     pub ecosystem: String,
-    /// Its name there.
+    /// The name within the ecosystem.
     pub name: String,
-    /// The version that is asked for, where it is an exact one.
+    /// The requested version, if it is exact.
     pub version: Option<String>,
-    /// The digest of its content, where it is known.
+    /// The digest of the package's content, if known.
     pub integrity: Option<String>,
 }
 
-/// Flags of `npx` and its like that take a value.
+/// Flags of `npx` and similar runners that take a value.
 const NPM_VALUES: [&str; 8] =
     ["-w", "--workspace", "--cache", "--userconfig", "--prefix", "--registry", "-c", "--call"];
 /// Flags of `uvx` that take a value.
@@ -35,7 +35,7 @@ const UV_VALUES: [&str; 14] = [
     "--directory",
     "--project",
 ];
-/// Flags of `docker run` that take none.
+/// Flags of `docker run` that take no value.
 const OCI_SWITCHES: [&str; 14] = [
     "-i",
     "-t",
@@ -54,8 +54,8 @@ const OCI_SWITCHES: [&str; 14] = [
 ];
 
 impl Package {
-    /// The package a command runs, if it runs one.
-    pub fn of(command: &str, args: &[String]) -> Option<Self> {
+    /// Returns the package that a command runs, if it runs one.
+    pub fn from_command(command: &str, args: &[String]) -> Option<Self> {
         let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
         let program = program.strip_suffix(".cmd").or(program.strip_suffix(".exe"));
         let program = program.unwrap_or(command.rsplit(['/', '\\']).next().unwrap_or_default());
@@ -76,8 +76,8 @@ impl Package {
 }
 
 fn npm(args: &[&str]) -> Option<Package> {
-    let spec = named(args, &["-p", "--package"]).or_else(|| first(args, &NPM_VALUES))?;
-    // The `@` at the front of a scope is not that before a version.
+    let spec = flag_value(args, &["-p", "--package"]).or_else(|| first(args, &NPM_VALUES))?;
+    // A leading `@` begins a scope, not a version.
     let (name, version) = match spec.char_indices().skip(1).find(|(_, c)| *c == '@') {
         Some((at, _)) => (&spec[..at], Some(&spec[at + 1..])),
         None => (spec, None),
@@ -87,7 +87,7 @@ fn npm(args: &[&str]) -> Option<Package> {
 }
 
 fn pypi(args: &[&str]) -> Option<Package> {
-    let spec = named(args, &["--from", "--spec"]).or_else(|| first(args, &UV_VALUES))?;
+    let spec = flag_value(args, &["--from", "--spec"]).or_else(|| first(args, &UV_VALUES))?;
     let (name, version) = spec.split_once("==").or(spec.split_once('@')).unwrap_or((spec, ""));
     let name = name.split(['[', '<', '>', '~', '!', '=', ' ']).next().unwrap_or_default();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -111,7 +111,7 @@ fn oci(args: &[&str]) -> Option<Package> {
         Some((named, digest)) => (named, Some(digest.to_owned())),
         None => (image, None),
     };
-    // A colon before a slash is that of a port.
+    // A colon before a slash begins a port, not a tag.
     let (name, tag) = match named.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
         _ => (named, None),
@@ -125,8 +125,8 @@ fn package(ecosystem: &str, name: &str, version: Option<&str>) -> Package {
     Package { ecosystem: ecosystem.into(), name: name.into(), version, integrity: None }
 }
 
-/// The value of a flag.
-fn named<'a>(args: &[&'a str], flags: &[&str]) -> Option<&'a str> {
+/// Returns the value of the first of these flags before `--`.
+fn flag_value<'a>(args: &[&'a str], flags: &[&str]) -> Option<&'a str> {
     let own = args.iter().take_while(|arg| **arg != "--");
     let mut own = own.copied();
     while let Some(arg) = own.next() {
@@ -138,7 +138,7 @@ fn named<'a>(args: &[&'a str], flags: &[&str]) -> Option<&'a str> {
     None
 }
 
-/// The first argument that is no flag and no flag's value.
+/// Returns the first argument that is neither a flag nor the value of a flag.
 fn first<'a>(args: &[&'a str], with_value: &[&str]) -> Option<&'a str> {
     let mut rest = args.iter().copied();
     loop {
@@ -152,20 +152,21 @@ fn first<'a>(args: &[&'a str], with_value: &[&str]) -> Option<&'a str> {
     }
 }
 
-/// Whether a version is one version, not a range or a tag.
+/// Returns true if the version is a single version, not a range or a tag.
 fn is_exact(version: &str) -> bool {
     let numbered = version.starts_with(|c: char| c.is_ascii_digit());
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-+!".contains(c);
-    // `1` and `1.2` are ranges to npm; `*` and `x` are parts of one everywhere.
+    // npm reads `1` and `1.2` as ranges; `*` and `x` are parts of ranges everywhere.
     let parts = version.split(['-', '+']).next().unwrap_or_default().split('.');
     let numbers = parts.clone().all(|part| part.starts_with(|c: char| c.is_ascii_digit()));
     numbered && numbers && version.chars().all(plain) && parts.count() >= 2
 }
 
-/// What a `package-lock.json` says of the content of a package.
+/// Returns the integrity value of a package from the text of a `package-lock.json`, if the file has
+/// the package in this version.
 pub fn npm_integrity(lock: &str, name: &str, version: &str) -> Option<String> {
-    let lock = crate::tree::Json::read(lock.as_bytes())?;
+    let lock = crate::canonical_json::CanonicalJson::read(lock.as_bytes())?;
     let entry = lock.get("packages")?.get(&format!("node_modules/{name}"))?;
-    let text = |key: &str| Some(entry.get(key)?.text()?.lossy());
+    let text = |key: &str| Some(entry.get(key)?.text()?.to_string_lossy());
     (text("version")? == version).then(|| text("integrity")).flatten()
 }

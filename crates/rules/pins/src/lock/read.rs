@@ -1,22 +1,23 @@
-//! Reading a lock file. It is strict: a file that says something nobody understands is not one that
-//! can be held to.
+//! Parses lock files. Parsing is strict: a file with unknown keys is refused, because it cannot be
+//! enforced completely.
 
 use std::collections::BTreeMap;
 
 use toml_edit::{DocumentMut, Item, TableLike};
 use toolgate_model::Digest;
 
-use super::{Lock, LockError, LockedServer, Package};
+use super::{LockFile, LockFileError, LockedServer, Package};
 
-pub(super) fn lock(text: &str) -> Result<Lock, LockError> {
-    let document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| LockError::Syntax(error.to_string()))?;
+pub(super) fn parse_lock_file(text: &str) -> Result<LockFile, LockFileError> {
+    let document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| LockFileError::Syntax(error.to_string()))?;
     match document.get("version").and_then(Item::as_integer) {
         Some(2) => {}
-        Some(other) => return Err(LockError::Version(other)),
-        None => return Err(LockError::Content("it does not say its version".into())),
+        Some(other) => return Err(LockFileError::Version(other)),
+        None => return Err(LockFileError::Content("`version` is missing".into())),
     }
-    let mut lock = Lock::default();
+    let mut lock = LockFile::default();
     for (key, item) in document.iter() {
         match (key, item.as_table_like()) {
             ("version", _) => {}
@@ -25,15 +26,15 @@ pub(super) fn lock(text: &str) -> Result<Lock, LockError> {
                     lock.servers.insert(name.to_owned(), server(name, item)?);
                 }
             }
-            _ => return Err(unknown("the file", key)),
+            _ => return Err(unknown("top level", key)),
         }
     }
     Ok(lock)
 }
 
-fn server(name: &str, item: &Item) -> Result<LockedServer, LockError> {
+fn server(name: &str, item: &Item) -> Result<LockedServer, LockFileError> {
     let at = format!("server `{name}`");
-    let table = item.as_table_like().ok_or_else(|| wrong(&at, "", "a table"))?;
+    let table = item.as_table_like().ok_or_else(|| wrong(&at, "", "must be a table"))?;
     let known = [
         "transport",
         "command",
@@ -51,10 +52,10 @@ fn server(name: &str, item: &Item) -> Result<LockedServer, LockError> {
         "templates",
         "prompts",
     ];
-    only(&at, table, &known)?;
-    let here = Here { at: &at, table };
+    reject_unknown_keys(&at, table, &known)?;
+    let here = LockTable { at: &at, table };
     Ok(LockedServer {
-        transport: here.text("transport")?.ok_or_else(|| wrong(&at, "transport", "given"))?,
+        transport: here.text("transport")?.ok_or_else(|| wrong(&at, "transport", "is missing"))?,
         command: here.text("command")?,
         args: here.texts("args")?,
         cwd: here.text("cwd")?,
@@ -72,51 +73,52 @@ fn server(name: &str, item: &Item) -> Result<LockedServer, LockError> {
     })
 }
 
-/// A table, and what it is called.
-struct Here<'a> {
+/// A table of the lock file with the name under which errors mention it.
+struct LockTable<'a> {
     at: &'a str,
     table: &'a dyn TableLike,
 }
 
-impl Here<'_> {
-    fn text(&self, key: &str) -> Result<Option<String>, LockError> {
+impl LockTable<'_> {
+    fn text(&self, key: &str) -> Result<Option<String>, LockFileError> {
         match self.table.get(key) {
             None => Ok(None),
             Some(item) => match item.as_str() {
                 Some(text) => Ok(Some(text.to_owned())),
-                None => Err(wrong(self.at, key, "a text")),
+                None => Err(wrong(self.at, key, "must be a string")),
             },
         }
     }
 
-    fn texts(&self, key: &str) -> Result<Vec<String>, LockError> {
+    fn texts(&self, key: &str) -> Result<Vec<String>, LockFileError> {
         let Some(item) = self.table.get(key) else { return Ok(Vec::new()) };
         let texts = item.as_array().map(|all| {
             all.iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
         });
-        texts.flatten().ok_or_else(|| wrong(self.at, key, "a list of texts"))
+        texts.flatten().ok_or_else(|| wrong(self.at, key, "must be a list of strings"))
     }
 
-    fn digest(&self, key: &str) -> Result<Digest, LockError> {
+    fn digest(&self, key: &str) -> Result<Digest, LockFileError> {
         let text = self.text(key)?.and_then(|text| text.parse().ok());
-        text.ok_or_else(|| wrong(self.at, key, "a digest"))
+        text.ok_or_else(|| wrong(self.at, key, "must be a digest"))
     }
 
-    fn definitions(&self, key: &str) -> Result<BTreeMap<String, Digest>, LockError> {
+    fn definitions(&self, key: &str) -> Result<BTreeMap<String, Digest>, LockFileError> {
         let Some(item) = self.table.get(key) else { return Ok(BTreeMap::new()) };
-        let table = item.as_table_like().ok_or_else(|| wrong(self.at, key, "a table"))?;
+        let table = item.as_table_like().ok_or_else(|| wrong(self.at, key, "must be a table"))?;
         let at = format!("`{key}` of {}", self.at);
-        let here = Here { at: &at, table };
+        let here = LockTable { at: &at, table };
         table.iter().map(|(name, _)| Ok((name.to_owned(), here.digest(name)?))).collect()
     }
 
-    fn package(&self) -> Result<Option<Package>, LockError> {
+    fn package(&self) -> Result<Option<Package>, LockFileError> {
         let Some(item) = self.table.get("package") else { return Ok(None) };
-        let table = item.as_table_like().ok_or_else(|| wrong(self.at, "package", "a table"))?;
+        let table =
+            item.as_table_like().ok_or_else(|| wrong(self.at, "package", "must be a table"))?;
         let at = format!("the package of {}", self.at);
-        only(&at, table, &["ecosystem", "name", "version", "integrity"])?;
-        let here = Here { at: &at, table };
-        let must = |key| here.text(key)?.ok_or_else(|| wrong(&at, key, "given"));
+        reject_unknown_keys(&at, table, &["ecosystem", "name", "version", "integrity"])?;
+        let here = LockTable { at: &at, table };
+        let must = |key| here.text(key)?.ok_or_else(|| wrong(&at, key, "is missing"));
         Ok(Some(Package {
             ecosystem: must("ecosystem")?,
             name: must("name")?,
@@ -126,16 +128,22 @@ impl Here<'_> {
     }
 }
 
-fn only(at: &str, table: &dyn TableLike, known: &[&str]) -> Result<(), LockError> {
+fn reject_unknown_keys(
+    at: &str,
+    table: &dyn TableLike,
+    known: &[&str],
+) -> Result<(), LockFileError> {
     let stray = table.iter().find(|(key, _)| !known.contains(key));
     stray.map_or(Ok(()), |(key, _)| Err(unknown(at, key)))
 }
 
-fn unknown(at: &str, key: &str) -> LockError {
-    LockError::Content(format!("{at} says {key:?}, which means nothing here"))
+fn unknown(at: &str, key: &str) -> LockFileError {
+    LockFileError::Content(format!("{at}: unknown key {key:?}"))
 }
 
-fn wrong(at: &str, key: &str, wanted: &str) -> LockError {
-    let what = if key.is_empty() { String::new() } else { format!(" `{key}`") };
-    LockError::Content(format!("{at}:{what} must be {wanted}"))
+fn wrong(at: &str, key: &str, problem: &str) -> LockFileError {
+    LockFileError::Content(match key.is_empty() {
+        true => format!("{at} {problem}"),
+        false => format!("{at}: `{key}` {problem}"),
+    })
 }

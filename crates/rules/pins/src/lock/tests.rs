@@ -1,4 +1,4 @@
-//! What a lock file says of servers, holds, and never shows.
+//! What a lock file records, what it refuses, and which secrets it never contains.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn http(url: &str, authorization: &str) -> ServerSpec {
     ServerSpec::new(ServerName::new("odd \"name\"").unwrap(), TransportSpec::Http(http))
 }
 
-fn lock() -> Lock {
+fn lock() -> LockFile {
     let mut files =
         LockedServer::of(&stdio("npx", &["-y", "@acme/files@1.2.3", "--token", "canary"]));
     files.add(CapabilityKind::Tool, "read", Digest::of(b"read"));
@@ -36,15 +36,15 @@ fn lock() -> Lock {
     files.add(CapabilityKind::Resource, "file:///x", Digest::of(b"resource"));
     let far = LockedServer::of(&http("https://user:canary@example.com/mcp?key=canary", "canary"));
     let servers = [("files".to_owned(), files), ("odd \"name\"".to_owned(), far)];
-    Lock { servers: servers.into() }
+    LockFile { servers: servers.into() }
 }
 
 #[test]
 fn a_lock_is_read_as_it_was_written_and_holds_no_secret() {
     let lock = lock();
     let text = lock.format();
-    assert_eq!(Lock::parse(&text).unwrap(), lock);
-    assert_eq!(Lock::parse(&text).unwrap().format(), text);
+    assert_eq!(LockFile::parse(&text).unwrap(), lock);
+    assert_eq!(LockFile::parse(&text).unwrap().format(), text);
     assert!(!text.contains("canary"), "{text}");
     assert!(text.contains("odd\\u200Bname"), "{text}");
     assert!(
@@ -74,21 +74,21 @@ fn a_lock_that_says_something_else_is_refused() {
     for (from, to) in wrong {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good);
-        assert!(Lock::parse(&text).is_err(), "{from} -> {to}");
+        assert!(LockFile::parse(&text).is_err(), "{from} -> {to}");
     }
-    assert_eq!(Lock::parse("version = 7"), Err(LockError::Version(7)));
+    assert_eq!(LockFile::parse("version = 7"), Err(LockFileError::Version(7)));
 }
 
 #[test]
 fn an_identity_is_that_of_what_runs_and_no_secret_counts() {
     let base = stdio("npx", &["-y", "x@1.0.0", "--token", "one"]);
     let same = stdio("npx", &["-y", "x@1.0.0", "--token", "two"]);
-    assert_eq!(identity(&base), identity(&same));
+    assert_eq!(identity_digest(&base), identity_digest(&same));
     let mut rotated = base.clone();
     if let TransportSpec::Stdio(stdio) = &mut rotated.transport {
         stdio.env.insert("API_TOKEN".into(), Secret::new("other".into()));
     }
-    assert_eq!(identity(&base), identity(&rotated));
+    assert_eq!(identity_digest(&base), identity_digest(&rotated));
     let changes: [fn(&mut StdioSpec); 10] = [
         |s| s.command = "node".into(),
         |s| s.args[1] = "x@1.0.1".into(),
@@ -109,42 +109,51 @@ fn an_identity_is_that_of_what_runs_and_no_secret_counts() {
         let mut other = base.clone();
         let TransportSpec::Stdio(stdio) = &mut other.transport else { panic!() };
         change(stdio);
-        assert_ne!(identity(&base), identity(&other), "change {index}");
+        assert_ne!(identity_digest(&base), identity_digest(&other), "change {index}");
     }
     let far = http("https://example.com/mcp", "Bearer canary");
-    assert_eq!(identity(&far), identity(&http("https://example.com/mcp", "Bearer other")));
-    assert_ne!(identity(&far), identity(&http("https://example.com/mcp", "Bearer ${env:T}")));
-    assert_ne!(identity(&far), identity(&http("https://example.org/mcp", "Bearer canary")));
+    assert_eq!(
+        identity_digest(&far),
+        identity_digest(&http("https://example.com/mcp", "Bearer other"))
+    );
+    assert_ne!(
+        identity_digest(&far),
+        identity_digest(&http("https://example.com/mcp", "Bearer ${env:T}"))
+    );
+    assert_ne!(
+        identity_digest(&far),
+        identity_digest(&http("https://example.org/mcp", "Bearer canary"))
+    );
 }
 
 #[test]
 fn a_server_that_is_not_as_locked_is_refused_with_what_differs() {
     let lock = lock();
     let good = stdio("npx", &["-y", "@acme/files@1.2.3", "--token", "rotated"]);
-    assert_eq!(lock.refuses(&good), None);
+    assert_eq!(lock.check_server(&good), None);
     let other = stdio("npx", &["-y", "@acme/files@1.2.4", "--token", "rotated"]);
-    let refused = lock.refuses(&other).unwrap();
+    let refused = lock.check_server(&other).unwrap();
     assert_eq!(refused.code, "identity-changed");
     assert!(refused.text.starts_with("an argument"), "{refused}");
     let mut unknown = good;
     unknown.name = ServerName::new("more").unwrap();
-    assert_eq!(lock.refuses(&unknown).unwrap().code, "server-added");
+    assert_eq!(lock.check_server(&unknown).unwrap().code, "server-added");
 }
 
 #[test]
 fn every_difference_is_a_violation_and_nothing_else_is() {
     let locked = lock();
     assert_eq!(locked.check(&locked), []);
-    let codes = |change: fn(&mut Lock)| {
+    let codes = |change: fn(&mut LockFile)| {
         let mut now = lock();
         change(&mut now);
         locked.check(&now).into_iter().map(|it| it.code).collect::<Vec<_>>()
     };
-    fn files(lock: &mut Lock) -> &mut LockedServer {
+    fn files(lock: &mut LockFile) -> &mut LockedServer {
         lock.servers.get_mut("files").unwrap()
     }
     assert_eq!(codes(|now| drop(now.servers.remove("files"))), ["server-removed"]);
-    let more = |now: &mut Lock| {
+    let more = |now: &mut LockFile| {
         let more = now.servers["files"].clone();
         now.servers.insert("more".into(), more);
     };
@@ -166,7 +175,7 @@ fn every_difference_is_a_violation_and_nothing_else_is() {
 fn packages_are_read_from_the_usual_runners() {
     let shown = |command: &str, args: &str| {
         let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
-        let package = Package::of(command, &args)?;
+        let package = Package::from_command(command, &args)?;
         let version = package.version.unwrap_or("-".into());
         let integrity = package.integrity.map(|it| format!(" {it}")).unwrap_or_default();
         Some(format!("{} {} {version}{integrity}", package.ecosystem, package.name))

@@ -1,19 +1,19 @@
-//! The text of a lock file.
+//! Formats a lock file as TOML.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use toolgate_model::{Digest, is_invisible};
 
-use super::{Lock, LockedServer};
+use super::{LockFile, LockedServer};
 
 const HEADER: &str = "\
-# What servers are started or reached, and what they offer, as somebody approved it.
-# Written by `toolgate lock`, held by `toolgate serve --frozen`. Commit it; do not edit it.
+# The approved servers and the digests of their definitions.
+# Written by `toolgate lock`, enforced by `toolgate serve --frozen`. Commit it; do not edit it.
 version = 2
 ";
 
-pub(super) fn lock(lock: &Lock) -> String {
+pub(super) fn format_lock_file(lock: &LockFile) -> String {
     let mut out = String::from(HEADER);
     for (name, server) in &lock.servers {
         table(&mut out, name, server);
@@ -52,15 +52,15 @@ fn table(out: &mut String, name: &str, server: &LockedServer) {
     }
     line("identity", quoted(&server.identity.to_string()));
     if let Some(package) = &server.package {
-        let said = [
+        let fields = [
             ("ecosystem", Some(package.ecosystem.as_str())),
             ("name", Some(&package.name)),
             ("version", package.version.as_deref()),
             ("integrity", package.integrity.as_deref()),
         ];
-        let said = said.iter().filter_map(|(key, value)| Some((key, (*value)?)));
-        let said: Vec<_> = said.map(|(key, value)| format!("{key} = {}", quoted(value))).collect();
-        line("package", format!("{{ {} }}", said.join(", ")));
+        let set = fields.iter().filter_map(|(key, value)| Some((key, (*value)?)));
+        let set: Vec<_> = set.map(|(key, value)| format!("{key} = {}", quoted(value))).collect();
+        line("package", format!("{{ {} }}", set.join(", ")));
     }
     line("instructions", quoted(&server.instructions.to_string()));
     definitions(out, &at, "tools", &server.tools);
@@ -91,7 +91,8 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A text between quotes; whatever cannot be seen is escaped, so that a review shows it.
+/// Returns the text as a quoted TOML string. Invisible characters are escaped, so that a reviewer
+/// sees them.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -1,7 +1,7 @@
 //! Everything counts, however it is spelled, and nothing can make it panic.
 
 use toolgate_model::CapabilityKind::Tool;
-use toolgate_pins::{digest, drift};
+use toolgate_pins::{compare_definitions, definition_digest};
 
 use crate::definitions::{definition, mutations, places, spelled};
 use crate::generate::Dice;
@@ -15,15 +15,15 @@ fn every_change_at_every_place_changes_the_digest_and_is_told() {
         let mut dice = Dice::new(seed);
         let whole = definition(&mut dice);
         let raw = whole.to_string();
-        let before = digest(Tool, raw.as_bytes());
-        assert!(drift(Tool, raw.as_bytes(), raw.as_bytes()).is_empty());
+        let before = definition_digest(Tool, raw.as_bytes());
+        assert!(compare_definitions(Tool, raw.as_bytes(), raw.as_bytes()).is_empty());
         for place in places(&whole) {
             for mutated in mutations(&whole, &place, &mut dice) {
                 let mutated = mutated.to_string();
                 changed += 1;
-                let now = digest(Tool, mutated.as_bytes());
+                let now = definition_digest(Tool, mutated.as_bytes());
                 assert_ne!(before, now, "{place:?}\n{raw}\n{mutated}");
-                let told = drift(Tool, raw.as_bytes(), mutated.as_bytes());
+                let told = compare_definitions(Tool, raw.as_bytes(), mutated.as_bytes());
                 assert!(!told.is_empty(), "{place:?}\n{raw}\n{mutated}");
                 let one_line = |text: &str| !text.chars().any(toolgate_model::is_invisible);
                 assert!(told.iter().all(|change| one_line(&change.text)), "{told:?}");
@@ -41,9 +41,10 @@ fn the_same_in_other_words_is_the_same() {
         let raw = whole.to_string();
         let mut other = String::new();
         spelled(&whole, &mut dice, &mut other);
-        let same = digest(Tool, raw.as_bytes()) == digest(Tool, other.as_bytes());
+        let same =
+            definition_digest(Tool, raw.as_bytes()) == definition_digest(Tool, other.as_bytes());
         assert!(same, "{raw}\n{other}");
-        assert!(drift(Tool, raw.as_bytes(), other.as_bytes()).is_empty());
+        assert!(compare_definitions(Tool, raw.as_bytes(), other.as_bytes()).is_empty());
     }
 }
 
@@ -64,8 +65,8 @@ fn whatever_bytes_there_are_have_a_digest_of_their_own() {
                 damaged.push(b' ');
             }
         }
-        let differs = digest(Tool, &raw) != digest(Tool, &damaged);
-        assert_eq!(differs, !drift(Tool, &raw, &damaged).is_empty());
+        let differs = definition_digest(Tool, &raw) != definition_digest(Tool, &damaged);
+        assert_eq!(differs, !compare_definitions(Tool, &raw, &damaged).is_empty());
         if std::str::from_utf8(&damaged).is_err() {
             assert!(differs);
         }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use toolgate_model::CapabilityKind::Tool;
-use toolgate_pins::drift;
-use toolgate_schema::Arguments;
+use toolgate_pins::compare_definitions;
+use toolgate_schema::ArgumentValidator;
 
 use crate::definitions::{at, places};
 use crate::generate::objects::Objects;
@@ -121,8 +121,10 @@ fn object(dice: &mut Dice, depth: usize) -> Value {
 
 /// What is claimed of all changes together: that the new one takes at least, or at most, as much.
 fn claim(before: &str, now: &str) -> Option<&'static str> {
-    let codes: Vec<_> =
-        drift(Tool, before.as_bytes(), now.as_bytes()).into_iter().map(|it| it.code).collect();
+    let codes: Vec<_> = compare_definitions(Tool, before.as_bytes(), now.as_bytes())
+        .into_iter()
+        .map(|it| it.code)
+        .collect();
     let all =
         |word: &str| codes.iter().all(|code| code.ends_with(word) || code.ends_with("reworded"));
     match (all("widened"), all("narrowed")) {
@@ -146,7 +148,8 @@ struct Counts {
 
 fn hold(before: &Value, now: &Value, dice: &mut Dice, counts: &mut Counts) {
     let (before_raw, now_raw) = (tool(before), tool(now));
-    let made = (Arguments::of(before_raw.as_bytes()), Arguments::of(now_raw.as_bytes()));
+    let made =
+        (ArgumentValidator::of(before_raw.as_bytes()), ArgumentValidator::of(now_raw.as_bytes()));
     let (Ok(old), Ok(new)) = made else { return };
     counts.pairs += 1;
     let claim = claim(&before_raw, &now_raw);

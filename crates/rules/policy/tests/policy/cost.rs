@@ -1,16 +1,17 @@
-//! What a decision over a thousand rules costs, in processor time. It prints and asserts nothing
+//! Measures the processor time of a decision over a thousand rules. It prints and asserts nothing
 //! about time: `cargo nextest run --release -p toolgate-policy cost --no-capture`.
 
 use std::hint::black_box;
 
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Condition, Effect, Expected, Governance, Scope, WrittenRule,
+    ArgumentCondition, CapabilityId, CapabilityKind, ConfigScope, Effect, ExpectedValue,
+    GovernanceSettings, RuleSpec,
 };
 use toolgate_policy::Policy;
 
 use crate::world::{Call, said, server, set, tool};
 
-/// An optimised build measures; any other only shows that it runs.
+/// Only an optimised build measures; any other just checks that it runs.
 const ROUNDS: usize = if cfg!(debug_assertions) { 200 } else { 200_000 };
 const RULES: usize = 1_000;
 
@@ -24,19 +25,22 @@ fn cpu() -> f64 {
 }
 
 /// A thousand rules of one shape.
-fn rules(shape: impl Fn(usize) -> (Effect, WrittenRule)) -> Governance {
-    let mut all = set(Scope::User, &[]);
+fn rules(shape: impl Fn(usize) -> (Effect, RuleSpec)) -> GovernanceSettings {
+    let mut all = set(ConfigScope::User, &[]);
     all.rules = (0..RULES).map(shape).collect();
     said([all])
 }
 
-fn plain(text: String) -> WrittenRule {
+fn plain(text: String) -> RuleSpec {
     text.into()
 }
 
-fn shapes() -> Vec<(&'static str, Governance)> {
+fn shapes() -> Vec<(&'static str, GovernanceSettings)> {
     let effect = |at: usize| Effect::ALL[at % 3];
-    let when = |at: usize| Condition { at: "/path".into(), is: Expected::Glob(format!("/{at}/*")) };
+    let when = |at: usize| ArgumentCondition {
+        pointer: "/path".into(),
+        expected: ExpectedValue::Glob(format!("/{at}/*")),
+    };
     vec![
         (
             "pairs of 50 servers",
@@ -60,14 +64,14 @@ fn shapes() -> Vec<(&'static str, Governance)> {
             rules(|at| {
                 (
                     effect(at),
-                    WrittenRule { when: vec![when(at)], ..plain("mcp:server-7/tool_7".into()) },
+                    RuleSpec { when: vec![when(at)], ..plain("mcp:server-7/tool_7".into()) },
                 )
             }),
         ),
     ]
 }
 
-/// Resources and prompts are decided about without preparation: any URI may be read.
+/// Resources and prompts are decided without preparation, because any URI may be read.
 #[test]
 fn what_a_decision_over_a_thousand_rules_costs_of_what_is_not_prepared() {
     let effect = |at: usize| Effect::ALL[at % 3];
@@ -98,8 +102,8 @@ fn what_a_decision_over_a_thousand_rules_costs_of_what_is_not_prepared() {
     let call = Call::of(id);
     let (asked, facts) = (call.asked(), call.facts());
     for (shape, said) in shapes {
-        let (policy, bad) = Policy::of(&said);
-        let policy = policy.knowing(&[server("server-7"), server("server-8")]);
+        let (policy, bad) = Policy::compile(&said);
+        let policy = policy.with_servers(&[server("server-7"), server("server-8")]);
         assert_eq!(bad, []);
         let expected = policy.prepare(asked.id, asked.tags).decide(&asked, &facts).effect;
         let begin = cpu();
@@ -120,8 +124,8 @@ fn what_a_decision_over_a_thousand_rules_costs() {
     let (asked, facts) = (call.asked(), call.facts());
     for (shape, said) in shapes() {
         let begin = cpu();
-        let (policy, bad) = Policy::of(&said);
-        let policy = policy.knowing(&servers);
+        let (policy, bad) = Policy::compile(&said);
+        let policy = policy.with_servers(&servers);
         let read = cpu();
         assert_eq!(bad, []);
         let prepared = policy.prepare(asked.id, asked.tags);

@@ -1,8 +1,8 @@
-//! `explain` decides as `decide` does and names what decided, always.
+//! `explain` decides like `decide` and always names what decided.
 
 use proptest::prelude::*;
-use toolgate_model::{Effect, Mode, Scope};
-use toolgate_policy::{Because, Layer, Step};
+use toolgate_model::{ConfigScope, Effect, PolicyMode};
+use toolgate_policy::{DecisionReason, DecisionStep, PolicyLayer};
 
 use crate::world::{Call, call, cases, governance, known, policy, said, set, tool};
 
@@ -17,53 +17,55 @@ proptest! {
         let (asked, facts) = (call.asked(), call.facts());
         let explained = policy.explain(&asked, &facts);
         prop_assert_eq!(&explained.decision, &policy.decide(&asked, &facts));
-        let deciders: Vec<_> = explained.said.iter().filter(|said| said.decided).collect();
-        match &explained.standing.because {
-            Because::Rule { text, origin } => {
+        let deciders: Vec<_> = explained.rules.iter().filter(|said| said.decided).collect();
+        match &explained.base_decision.reason {
+            DecisionReason::Rule { text, origin } => {
                 prop_assert_eq!(deciders.len(), 1);
                 prop_assert_eq!((&deciders[0].text, &deciders[0].origin), (text, origin));
                 prop_assert!(deciders[0].holds);
-                prop_assert_eq!(deciders[0].effect, explained.standing.effect);
+                prop_assert_eq!(deciders[0].effect, explained.base_decision.effect);
             }
             _ => prop_assert!(deciders.is_empty()),
         }
-        // Nothing that holds and counts for more was passed over.
-        let holding = |effect| explained.said.iter().any(|said| said.holds && said.effect == effect);
-        if explained.step > Step::Deny {
+        // No applicable rule of higher precedence was skipped.
+        let holding = |effect| explained.rules.iter().any(|said| said.holds && said.effect == effect);
+        if explained.step > DecisionStep::Deny {
             prop_assert!(!holding(Effect::Deny));
         }
-        if explained.step > Step::UserAllow {
-            let asks = policy.mode().0 != Mode::Full;
+        if explained.step > DecisionStep::UserAllow {
+            let asks = policy.mode().0 != PolicyMode::Full;
             let counts = |effect| asks || effect != Effect::Ask;
-            prop_assert!(!explained.said.iter().any(|said| said.holds && counts(said.effect)));
+            prop_assert!(!explained.rules.iter().any(|said| said.holds && counts(said.effect)));
         }
-        prop_assert!(explained.said.is_sorted_by_key(|said| said.layer));
-        prop_assert!(!explained.decision.because.to_string().is_empty());
+        prop_assert!(explained.rules.is_sorted_by_key(|said| said.layer));
+        prop_assert!(!explained.decision.reason.to_string().is_empty());
     }
 }
 
 #[test]
 fn every_layer_tells_what_it_says_and_what_does_not_hold() {
-    let mut user = set(Scope::User, &[(Effect::Allow, "mcp:a/*"), (Effect::Ask, "mcp:a/b")]);
+    let mut user = set(ConfigScope::User, &[(Effect::Allow, "mcp:a/*"), (Effect::Ask, "mcp:a/b")]);
     user.rules[1].1.client = Some("other".into());
-    let project = set(Scope::Project, &[(Effect::Allow, "mcp:a/b")]);
-    let policy =
-        policy(&said([project, user, set(Scope::System, &[(Effect::Deny, "mcp:z")])]), &["a"]);
+    let project = set(ConfigScope::Project, &[(Effect::Allow, "mcp:a/b")]);
+    let policy = policy(
+        &said([project, user, set(ConfigScope::System, &[(Effect::Deny, "mcp:z")])]),
+        &["a"],
+    );
     let call = Call::of(tool("a", "b"));
     let explained = policy.explain(&call.asked(), &call.facts());
     let told: Vec<_> = explained
-        .said
+        .rules
         .iter()
         .map(|said| (said.layer, said.effect, said.text, said.holds, said.decided))
         .collect();
     assert_eq!(
         told,
         [
-            (Layer::User, Effect::Allow, "mcp:a/*", true, true),
-            (Layer::User, Effect::Ask, "mcp:a/b (client = \"other\")", false, false),
-            (Layer::Project, Effect::Allow, "mcp:a/b", false, false),
+            (PolicyLayer::User, Effect::Allow, "mcp:a/*", true, true),
+            (PolicyLayer::User, Effect::Ask, "mcp:a/b (client = \"other\")", false, false),
+            (PolicyLayer::Project, Effect::Allow, "mcp:a/b", false, false),
         ]
     );
-    assert_eq!(explained.step, Step::UserAllow);
-    assert_eq!(explained.decision.because.to_string(), "rule `mcp:a/*` (user.toml:1)");
+    assert_eq!(explained.step, DecisionStep::UserAllow);
+    assert_eq!(explained.decision.reason.to_string(), "rule `mcp:a/*` (user.toml:1)");
 }

@@ -1,24 +1,24 @@
-//! What `policy check` tells of rules that do nothing.
+//! What `policy check` reports about rules without effect.
 
 use std::collections::BTreeSet;
 
-use toolgate_model::{Effect, Scope};
-use toolgate_policy::Flaw;
+use toolgate_model::{ConfigScope, Effect};
+use toolgate_policy::RuleFlaw;
 
 use crate::world::{policy, said, server, set, tool};
 
-/// The flaw of each rule of a user that has one, by its text, where servers `a` and `a_b` are known
-/// and only the tools `x` and `y/z` of `a` were seen.
+/// Returns the flaw of each user rule that has one, by its text. The servers `a` and `a_b` are
+/// known, and only the tools `x` and `y/z` of `a` were listed.
 fn flaws(rules: &[(Effect, &str)]) -> Vec<(String, String)> {
-    let policy = policy(&said([set(Scope::User, rules)]), &["a", "a_b"]);
+    let policy = policy(&said([set(ConfigScope::User, rules)]), &["a", "a_b"]);
     let offered = ["x", "y/z"].map(|name| (tool("a", name), vec!["mcp.a".to_owned()]));
     let listed = BTreeSet::from([server("a")]);
-    let tell = |flaw: &Flaw<'_>| match flaw {
-        Flaw::OnlyTightens => "only tightens".to_owned(),
-        Flaw::Ambiguous(meanings) => format!("ambiguous: {}", meanings.join(", ")),
-        Flaw::Unreachable { by, origin } => format!("behind {by}:{}", origin.line),
-        Flaw::NoServer => "no server".to_owned(),
-        Flaw::NeverMatches => "never matches".to_owned(),
+    let tell = |flaw: &RuleFlaw<'_>| match flaw {
+        RuleFlaw::OnlyTightens => "only tightens".to_owned(),
+        RuleFlaw::Ambiguous(meanings) => format!("ambiguous: {}", meanings.join(", ")),
+        RuleFlaw::Unreachable { by, origin } => format!("behind {by}:{}", origin.line),
+        RuleFlaw::NoServer => "no server".to_owned(),
+        RuleFlaw::NeverMatches => "never matches".to_owned(),
     };
     let found = policy.findings(&offered, &listed);
     found.iter().map(|it| (it.text.to_owned(), tell(&it.flaw))).collect()
@@ -63,8 +63,8 @@ fn a_rule_behind_another_is_told_with_the_other() {
 
 #[test]
 fn what_a_project_allows_is_told() {
-    let policy = policy(&said([set(Scope::Project, &[(Effect::Allow, "mcp:a/x")])]), &["a"]);
+    let policy = policy(&said([set(ConfigScope::Project, &[(Effect::Allow, "mcp:a/x")])]), &["a"]);
     let found = policy.findings(&[(tool("a", "x"), Vec::new())], &BTreeSet::from([server("a")]));
-    assert_eq!(found[0].flaw, Flaw::OnlyTightens);
+    assert_eq!(found[0].flaw, RuleFlaw::OnlyTightens);
     assert_eq!(found[0].origin.to_string(), "project.toml:1");
 }

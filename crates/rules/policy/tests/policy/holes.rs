@@ -1,9 +1,10 @@
-//! The holes that names and scopes have elsewhere, one test each.
+//! Security holes of other hosts in names and scopes, one test each.
 
 use toolgate_model::{
-    Approval, CapabilityId, CapabilityKind, Effect, Governance, Mode, RuleSet, Scope,
+    ApprovalMode, CapabilityId, CapabilityKind, ConfigScope, Effect, GovernanceSettings,
+    PolicyMode, RuleSet,
 };
-use toolgate_policy::{Because, Policy};
+use toolgate_policy::{DecisionReason, Policy};
 
 use crate::world::{Call, OwnedFacts, origin, policy, said, set, tool};
 
@@ -13,7 +14,7 @@ fn effect(policy: &Policy, id: CapabilityId) -> Effect {
 }
 
 fn with(rules: &[(Effect, &str)], known: &[&str]) -> Policy {
-    policy(&said([set(Scope::User, rules)]), known)
+    policy(&said([set(ConfigScope::User, rules)]), known)
 }
 
 fn effects(rule: (Effect, &str), known: &[&str], tools: &[(&str, &str)]) -> Vec<Effect> {
@@ -74,8 +75,8 @@ fn a_server_named_like_somebody_s_tool_is_not_opened() {
 #[test]
 fn who_is_told_of_no_servers_opens_nothing_that_could_be_read_twice() {
     let both = |text: &str| {
-        let said = said([set(Scope::User, &[(Allow, text)])]);
-        let policy = Policy::of(&said).0;
+        let said = said([set(ConfigScope::User, &[(Allow, text)])]);
+        let policy = Policy::compile(&said).0;
         [("a", "b_c"), ("a_b", "c"), ("a", "b__c"), ("a__b", "c")]
             .map(|(server, name)| effect(&policy, tool(server, name)))
     };
@@ -136,27 +137,27 @@ fn what_is_of_a_server_is_all_of_it_and_a_tool_is_a_tool() {
 
 #[test]
 fn yolo_skips_asking_and_nothing_else() {
-    let mut rules = set(Scope::User, &[(Deny, "mcp:a/rm"), (Ask, "mcp:a/push")]);
-    rules.mode = Some(Mode::Full);
-    let admin = set(Scope::System, &[(Ask, "mcp:a/pay")]);
+    let mut rules = set(ConfigScope::User, &[(Deny, "mcp:a/rm"), (Ask, "mcp:a/push")]);
+    rules.mode = Some(PolicyMode::Full);
+    let admin = set(ConfigScope::System, &[(Ask, "mcp:a/pay")]);
     let policy = policy(&said([rules, admin]), &["a"]);
     let all = ["rm", "push", "pay", "other"].map(|name| effect(&policy, tool("a", name)));
     assert_eq!(all, [Deny, Allow, Ask, Allow]);
     let mut asking = Call::of(tool("a", "other"));
-    asking.facts.approval = Some((Approval::Always, origin(Scope::User, 1)));
+    asking.facts.approval = Some((ApprovalMode::Always, origin(ConfigScope::User, 1)));
     assert_eq!(policy.decide(&asking.asked(), &asking.facts()).effect, Allow);
     let mut blocked = Call::of(tool("a", "other"));
     blocked.facts.block = true;
     let decided = policy.decide(&blocked.asked(), &blocked.facts());
-    assert_eq!(decided.because, Because::Blocked("it is blocked".into()));
+    assert_eq!(decided.reason, DecisionReason::Blocked("it is blocked".into()));
 }
 
 #[test]
 fn trust_is_not_the_last_word() {
     let policy = policy(
         &said([
-            set(Scope::System, &[(Ask, "mcp:a/push")]),
-            set(Scope::Project, &[(Deny, "mcp:a/rm")]),
+            set(ConfigScope::System, &[(Ask, "mcp:a/push")]),
+            set(ConfigScope::Project, &[(Deny, "mcp:a/rm")]),
         ]),
         &["a"],
     );
@@ -165,45 +166,48 @@ fn trust_is_not_the_last_word() {
         call.facts.trust = Some(origin(scope, 3));
         policy.decide(&call.asked(), &call.facts()).effect
     };
-    assert_eq!(["push", "rm", "x"].map(|name| trusted(Scope::User, name)), [Ask, Deny, Allow]);
-    assert_eq!(trusted(Scope::Project, "x"), Ask, "a project's file trusts nobody");
+    assert_eq!(
+        ["push", "rm", "x"].map(|name| trusted(ConfigScope::User, name)),
+        [Ask, Deny, Allow]
+    );
+    assert_eq!(trusted(ConfigScope::Project, "x"), Ask, "a project's file trusts nobody");
 }
 
 #[test]
 fn an_entry_asks_before_its_server_is_trusted_and_a_project_s_entry_never_allows() {
-    let policy = policy(&said([set(Scope::User, &[(Allow, "mcp:a/x")])]), &["a"]);
+    let policy = policy(&said([set(ConfigScope::User, &[(Allow, "mcp:a/x")])]), &["a"]);
     let decided = |approval, scope, read_only| {
         let mut call = Call::of(tool("a", "x"));
         call.facts.approval = Some((approval, origin(scope, 1)));
-        call.facts.trust = Some(origin(Scope::User, 2));
+        call.facts.trust = Some(origin(ConfigScope::User, 2));
         call.facts.flags[0] = read_only;
         policy.decide(&call.asked(), &call.facts()).effect
     };
-    assert_eq!(decided(Approval::Always, Scope::Project, true), Ask);
-    assert_eq!(decided(Approval::Auto, Scope::User, false), Ask);
-    assert_eq!(decided(Approval::Auto, Scope::User, true), Allow);
-    let lone = crate::world::policy(&Governance::default(), &["a"]);
+    assert_eq!(decided(ApprovalMode::Always, ConfigScope::Project, true), Ask);
+    assert_eq!(decided(ApprovalMode::Auto, ConfigScope::User, false), Ask);
+    assert_eq!(decided(ApprovalMode::Auto, ConfigScope::User, true), Allow);
+    let lone = crate::world::policy(&GovernanceSettings::default(), &["a"]);
     let mut call = Call::of(tool("a", "x"));
-    call.facts.approval = Some((Approval::Never, origin(Scope::Project, 1)));
+    call.facts.approval = Some((ApprovalMode::Never, origin(ConfigScope::Project, 1)));
     assert_eq!(lone.decide(&call.asked(), &call.facts()).effect, Ask);
-    call.facts.approval = Some((Approval::Never, origin(Scope::User, 1)));
+    call.facts.approval = Some((ApprovalMode::Never, origin(ConfigScope::User, 1)));
     assert_eq!(lone.decide(&call.asked(), &call.facts()).effect, Allow);
 }
 
 #[test]
 fn taint_takes_back_what_was_allowed_and_spares_yolo_down_to_its_floor() {
     let tainted = |mode, floor, destructive| {
-        let rules = RuleSet { mode, ..set(Scope::User, &[(Allow, "mcp:a/x")]) };
-        let said = Governance { yolo_floor: floor, ..said([rules]) };
+        let rules = RuleSet { mode, ..set(ConfigScope::User, &[(Allow, "mcp:a/x")]) };
+        let said = GovernanceSettings { yolo_floor: floor, ..said([rules]) };
         let mut call = Call::of(tool("a", "x"));
         call.facts.flags[2] = true;
         call.facts.flags[3] = destructive;
         policy(&said, &["a"]).decide(&call.asked(), &call.facts()).effect
     };
     assert_eq!(tainted(None, false, false), Ask);
-    assert_eq!(tainted(Some(Mode::Full), false, true), Allow);
-    assert_eq!(tainted(Some(Mode::Full), true, false), Allow);
-    assert_eq!(tainted(Some(Mode::Full), true, true), Ask);
+    assert_eq!(tainted(Some(PolicyMode::Full), false, true), Allow);
+    assert_eq!(tainted(Some(PolicyMode::Full), true, false), Allow);
+    assert_eq!(tainted(Some(PolicyMode::Full), true, true), Ask);
 }
 
 #[test]
@@ -214,33 +218,51 @@ fn a_standing_grant_does_not_answer_the_administrator() {
         call.facts.grant = true;
         policy.decide(&call.asked(), &call.facts()).effect
     };
-    assert_eq!([Scope::System, Scope::User, Scope::Project].map(granted), [Ask, Allow, Allow]);
+    assert_eq!(
+        [ConfigScope::System, ConfigScope::User, ConfigScope::Project].map(granted),
+        [Ask, Allow, Allow]
+    );
 }
 
 #[test]
 fn where_nobody_can_be_asked_it_is_refused_and_says_why() {
-    let policy = policy(&Governance::default(), &["a"]);
+    let policy = policy(&GovernanceSettings::default(), &["a"]);
     let mut call = Call::of(tool("a", "x"));
     call.facts.flags[4] = false;
     let decided = policy.decide(&call.asked(), &call.facts());
     assert_eq!(decided.effect, Deny);
-    assert_eq!(decided.because, Because::Headless(Box::new(Because::Mode(Mode::Ask, None))));
-    assert!(!decided.because.is_written());
+    assert_eq!(
+        decided.reason,
+        DecisionReason::Headless(Box::new(DecisionReason::Mode(PolicyMode::Ask, None)))
+    );
+    assert!(!decided.reason.is_explicit());
     let built_in = OwnedFacts { flags: [true, true, false, false, false], ..call.facts.clone() };
     let call = Call { facts: built_in, ..call };
-    assert_eq!(policy.decide(&call.asked(), &call.facts()).because, Because::BuiltIn);
+    assert_eq!(policy.decide(&call.asked(), &call.facts()).reason, DecisionReason::BuiltIn);
 }
 
 #[test]
 fn a_mode_is_no_looser_than_the_administrator_or_a_project_has_it() {
-    let mode = |modes: &[(Scope, Mode)]| {
+    let mode = |modes: &[(ConfigScope, PolicyMode)]| {
         let sets =
             modes.iter().map(|(scope, mode)| RuleSet { mode: Some(*mode), ..set(*scope, &[]) });
         policy(&said(sets), &[]).mode().0
     };
-    assert_eq!(mode(&[(Scope::Project, Mode::Full)]), Mode::Ask);
-    assert_eq!(mode(&[(Scope::User, Mode::Full), (Scope::Project, Mode::Limited)]), Mode::Limited);
-    assert_eq!(mode(&[(Scope::System, Mode::Ask), (Scope::User, Mode::Full)]), Mode::Ask);
-    assert_eq!(mode(&[(Scope::System, Mode::Full), (Scope::User, Mode::Ask)]), Mode::Ask);
-    assert_eq!(mode(&[(Scope::User, Mode::Full), (Scope::User, Mode::Ask)]), Mode::Full);
+    assert_eq!(mode(&[(ConfigScope::Project, PolicyMode::Full)]), PolicyMode::Ask);
+    assert_eq!(
+        mode(&[(ConfigScope::User, PolicyMode::Full), (ConfigScope::Project, PolicyMode::Limited)]),
+        PolicyMode::Limited
+    );
+    assert_eq!(
+        mode(&[(ConfigScope::System, PolicyMode::Ask), (ConfigScope::User, PolicyMode::Full)]),
+        PolicyMode::Ask
+    );
+    assert_eq!(
+        mode(&[(ConfigScope::System, PolicyMode::Full), (ConfigScope::User, PolicyMode::Ask)]),
+        PolicyMode::Ask
+    );
+    assert_eq!(
+        mode(&[(ConfigScope::User, PolicyMode::Full), (ConfigScope::User, PolicyMode::Ask)]),
+        PolicyMode::Full
+    );
 }

@@ -1,5 +1,5 @@
-//! The engine against a naive reference, the properties that must hold of any rules, and the holes
-//! that other hosts have.
+//! Tests the engine against a naive reference, against properties that hold for all rules, and
+//! against security holes of other hosts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
 

@@ -1,17 +1,17 @@
-//! What must hold of any rules and any calls.
+//! Properties of all rules and all calls.
 
 use proptest::prelude::*;
-use toolgate_model::{Effect, RuleSet, Scope};
-use toolgate_policy::{Because, Policy};
+use toolgate_model::{ConfigScope, Effect, RuleSet};
+use toolgate_policy::{DecisionReason, Policy};
 
 use crate::reference;
 use crate::world::{call, cases, governance, known, number, origin, policy, rule};
 
 /// The line of the rule that decided, if a rule did.
-pub fn line(because: &Because<'_>) -> Option<u32> {
+pub fn line(because: &DecisionReason<'_>) -> Option<u32> {
     match because {
-        Because::Rule { origin, .. } => Some(origin.line),
-        Because::Headless(because) => line(because),
+        DecisionReason::Rule { origin, .. } => Some(origin.line),
+        DecisionReason::Headless(because) => line(because),
         _ => None,
     }
 }
@@ -31,7 +31,7 @@ proptest! {
         let (asked, facts) = (call.asked(), call.facts());
         let expected = reference::decide(&said, &known, &asked, &facts);
         let decided = policy.decide(&asked, &facts);
-        prop_assert_eq!((decided.effect, line(&decided.because)), expected);
+        prop_assert_eq!((decided.effect, line(&decided.reason)), expected);
         let prepared = policy.prepare(asked.id, asked.tags);
         prop_assert_eq!(prepared.decide(&asked, &facts), decided);
     }
@@ -61,7 +61,7 @@ proptest! {
         said in governance(), known in known(), call in call(), theirs in governance(),
     ) {
         let mut with = said.clone();
-        let sets = theirs.rules.into_iter().map(|set| RuleSet { origin: origin(Scope::Project, 0), ..set });
+        let sets = theirs.rules.into_iter().map(|set| RuleSet { origin: origin(ConfigScope::Project, 0), ..set });
         with.rules.splice(0..0, sets);
         number(&mut with);
         let (asked, facts) = (call.asked(), call.facts());
@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn a_project_s_entry_opens_nothing(said in governance(), known in known(), call in call()) {
         let mut without = call.clone();
-        let theirs = |scope: Scope| scope == Scope::Project;
+        let theirs = |scope: ConfigScope| scope == ConfigScope::Project;
         without.facts.trust = without.facts.trust.filter(|origin| !theirs(origin.scope));
         without.facts.approval = without.facts.approval.filter(|(_, origin)| !theirs(origin.scope));
         let policy = policy(&said, &known);
@@ -102,7 +102,7 @@ proptest! {
         said in governance(), call in call(),
     ) {
         let (asked, facts) = (call.asked(), call.facts());
-        let alone = Policy::of(&said).0.decide(&asked, &facts).effect;
+        let alone = Policy::compile(&said).0.decide(&asked, &facts).effect;
         // A server alone in the world is the one that every reading must mean.
         let one = policy(&said, &[call.id.server.as_str()]).decide(&asked, &facts).effect;
         prop_assert!(alone >= one, "{one} became {alone}");
@@ -113,10 +113,10 @@ proptest! {
         let prefix = ["", "mcp:", "mcp__", "tag:", "resource:", "prompt:"][form];
         let about = format!("{prefix}{text}");
         for effect in Effect::ALL {
-            let said = crate::world::said([crate::world::set(Scope::User, &[(effect, &about)])]);
-            let (policy, bad) = Policy::of(&said);
+            let said = crate::world::said([crate::world::set(ConfigScope::User, &[(effect, &about)])]);
+            let (policy, bad) = Policy::compile(&said);
             let call = crate::world::Call::of(crate::world::tool("a", "b"));
-            let policy = policy.knowing([&call.id.server]);
+            let policy = policy.with_servers([&call.id.server]);
             let decided = policy.decide(&call.asked(), &call.facts());
             prop_assert!(bad.is_empty() || decided.effect == Effect::Ask, "{about:?}");
         }

@@ -1,22 +1,23 @@
-//! The decision order of the policy, written down a second time: no index, nothing prepared, one
-//! rule after the other. It shares nothing with the engine but the words for what is written.
+//! A second implementation of the decision order: no index, nothing prepared, one rule after the
+//! other. It shares nothing with the engine but the declared types.
 
 use serde_json::Value;
 use toolgate_model::{
-    Approval, CapabilityKind, Data, Effect, Expected, Governance, Mode, Scope, WrittenRule,
+    ApprovalMode, CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedValue,
+    GovernanceSettings, PolicyMode, RuleSpec,
 };
-use toolgate_policy::{Asked, Facts};
+use toolgate_policy::{PolicyFacts, PolicyQuery};
 
-/// What becomes of a call, and the line of the rule that decided, if a rule did.
+/// The decision about a call, and the line of the rule that decided, if a rule did.
 pub fn decide(
-    said: &Governance,
+    said: &GovernanceSettings,
     known: &[&str],
-    asked: &Asked<'_>,
-    facts: &Facts<'_>,
+    asked: &PolicyQuery<'_>,
+    facts: &PolicyFacts<'_>,
 ) -> (Effect, Option<u32>) {
     let (effect, line, mode) = standing(said, known, asked, facts);
     let tool = asked.id.kind == CapabilityKind::Tool;
-    let floor = mode != Mode::Full || (said.yolo_floor && facts.destructive);
+    let floor = mode != PolicyMode::Full || (said.yolo_floor && facts.destructive);
     let (effect, line) = match effect == Effect::Allow && tool && facts.tainted && floor {
         true => (Effect::Ask, None),
         false => (effect, line),
@@ -26,24 +27,26 @@ pub fn decide(
 }
 
 fn standing(
-    said: &Governance,
+    said: &GovernanceSettings,
     known: &[&str],
-    asked: &Asked<'_>,
-    facts: &Facts<'_>,
-) -> (Effect, Option<u32>, Mode) {
+    asked: &PolicyQuery<'_>,
+    facts: &PolicyFacts<'_>,
+) -> (Effect, Option<u32>, PolicyMode) {
     let mode = mode(said);
-    let rule = |scopes: &[Scope], effect: Effect| {
+    let rule = |scopes: &[ConfigScope], effect: Effect| {
         let of = said.rules.iter().filter(|set| scopes.contains(&set.origin.scope));
         let mut rules = of.flat_map(|set| &set.rules).filter(|(its, _)| *its == effect);
-        rules.find(|(_, rule)| applies(rule, effect, known, asked)).map(|(_, rule)| rule.at.0)
+        rules.find(|(_, rule)| applies(rule, effect, known, asked)).map(|(_, rule)| rule.position.0)
     };
-    let (admin, user) = (&[Scope::System][..], &[Scope::User, Scope::BuiltIn][..]);
-    let below = &[Scope::User, Scope::BuiltIn, Scope::Project][..];
+    let (admin, user) =
+        (&[ConfigScope::System][..], &[ConfigScope::User, ConfigScope::BuiltIn][..]);
+    let below = &[ConfigScope::User, ConfigScope::BuiltIn, ConfigScope::Project][..];
     let tool = asked.id.kind == CapabilityKind::Tool;
-    let trusted = tool && facts.trust.is_some_and(|origin| origin.scope != Scope::Project);
+    let trusted = tool && facts.trust.is_some_and(|origin| origin.scope != ConfigScope::Project);
     let entry = facts.approval.filter(|_| tool).map(|(approval, origin)| {
-        let writes = matches!(approval, Approval::Auto | Approval::Writes) && !facts.read_only;
-        (approval == Approval::Always || writes, origin.scope != Scope::Project)
+        let writes =
+            matches!(approval, ApprovalMode::Auto | ApprovalMode::Writes) && !facts.read_only;
+        (approval == ApprovalMode::Always || writes, origin.scope != ConfigScope::Project)
     });
     let steps = [
         facts.block.map(|_| (Effect::Deny, None)),
@@ -52,48 +55,51 @@ fn standing(
         rule(admin, Effect::Ask).map(|line| (Effect::Ask, Some(line))),
         rule(admin, Effect::Allow).map(|line| (Effect::Allow, Some(line))),
         facts.grant.map(|_| (Effect::Allow, None)),
-        entry.filter(|(asks, _)| *asks && mode != Mode::Full).map(|_| (Effect::Ask, None)),
+        entry.filter(|(asks, _)| *asks && mode != PolicyMode::Full).map(|_| (Effect::Ask, None)),
         trusted.then_some((Effect::Allow, None)),
         entry.filter(|(asks, counts)| *counts && !asks).map(|_| (Effect::Allow, None)),
         rule(below, Effect::Ask)
-            .filter(|_| mode != Mode::Full)
+            .filter(|_| mode != PolicyMode::Full)
             .map(|line| (Effect::Ask, Some(line))),
         rule(user, Effect::Allow).map(|line| (Effect::Allow, Some(line))),
         (!tool).then_some((Effect::Allow, None)),
         (facts.built_in && facts.read_only).then_some((Effect::Allow, None)),
-        (mode == Mode::Full).then_some((Effect::Allow, None)),
+        (mode == PolicyMode::Full).then_some((Effect::Allow, None)),
     ];
     let (effect, line) = steps.into_iter().flatten().next().unwrap_or((Effect::Ask, None));
     (effect, line, mode)
 }
 
-fn mode(said: &Governance) -> Mode {
-    let order = [Mode::Full, Mode::Ask, Mode::Limited];
-    let first = |scope: fn(Scope) -> bool| {
+fn mode(said: &GovernanceSettings) -> PolicyMode {
+    let order = [PolicyMode::Full, PolicyMode::Ask, PolicyMode::Limited];
+    let first = |scope: fn(ConfigScope) -> bool| {
         said.rules.iter().filter(|set| scope(set.origin.scope)).find_map(|set| set.mode)
     };
-    let user = first(|scope| matches!(scope, Scope::User | Scope::BuiltIn));
-    let admin = first(|scope| scope == Scope::System);
+    let user = first(|scope| matches!(scope, ConfigScope::User | ConfigScope::BuiltIn));
+    let admin = first(|scope| scope == ConfigScope::System);
     let own = [user, admin].into_iter().flatten();
     let own = own.max_by_key(|mode| order.iter().position(|its| its == mode)).unwrap_or_default();
-    let project = said.rules.iter().filter(|set| set.origin.scope == Scope::Project);
+    let project = said.rules.iter().filter(|set| set.origin.scope == ConfigScope::Project);
     let all = project.filter_map(|set| set.mode).chain([own]);
     all.max_by_key(|mode| order.iter().position(|its| its == mode)).unwrap()
 }
 
-fn applies(rule: &WrittenRule, effect: Effect, known: &[&str], asked: &Asked<'_>) -> bool {
+fn applies(rule: &RuleSpec, effect: Effect, known: &[&str], asked: &PolicyQuery<'_>) -> bool {
     let allows = effect == Effect::Allow;
     let any = |pattern: &Option<String>, text: &str| {
         pattern.as_ref().is_none_or(|pattern| fits(pattern.as_bytes(), text.as_bytes(), false))
     };
-    means(&rule.about, allows, known, asked)
+    means(&rule.subject, allows, known, asked)
         && any(&rule.client, asked.client)
         && any(&rule.profile, asked.profile)
-        && rule.when.iter().all(|when| holds(&when.at, &when.is, asked.arguments, allows))
+        && rule
+            .when
+            .iter()
+            .all(|when| holds(&when.pointer, &when.expected, asked.arguments, allows))
 }
 
-/// Members only, and no value beside texts, numbers, lists and null: what the tests write.
-fn holds(at: &str, is: &Expected, arguments: &[u8], allows: bool) -> bool {
+/// Supports only members, and only the values that the tests write: texts, numbers, lists and null.
+fn holds(at: &str, is: &ExpectedValue, arguments: &[u8], allows: bool) -> bool {
     let text = String::from_utf8_lossy(arguments);
     let twice = text.matches("\"x\":").count() > 1;
     let Some(value) = serde_json::from_slice::<Value>(arguments).ok().filter(|_| !twice) else {
@@ -101,27 +107,27 @@ fn holds(at: &str, is: &Expected, arguments: &[u8], allows: bool) -> bool {
     };
     match (value.pointer(at), is) {
         (None | Some(Value::Null), _) => false,
-        (Some(Value::String(text)), Expected::Glob(glob)) => {
+        (Some(Value::String(text)), ExpectedValue::Glob(glob)) => {
             fits(glob.as_bytes(), text.as_bytes(), false)
         }
-        (Some(Value::Array(_) | Value::Object(_)), Expected::Glob(_)) => !allows,
-        (Some(other), Expected::Glob(glob)) => {
+        (Some(Value::Array(_) | Value::Object(_)), ExpectedValue::Glob(_)) => !allows,
+        (Some(other), ExpectedValue::Glob(glob)) => {
             !allows && fits(glob.as_bytes(), other.to_string().as_bytes(), false)
         }
-        (Some(Value::Number(given)), Expected::Value(Data::Integer(wanted))) => {
+        (Some(Value::Number(given)), ExpectedValue::Value(ConfigValue::Integer(wanted))) => {
             given.as_f64() == Some(*wanted as f64)
         }
-        (Some(Value::String(given)), Expected::Value(Data::Integer(wanted))) => {
+        (Some(Value::String(given)), ExpectedValue::Value(ConfigValue::Integer(wanted))) => {
             !allows && given.parse() == Ok(*wanted)
         }
-        (Some(_), Expected::Value(_)) => false,
+        (Some(_), ExpectedValue::Value(_)) => false,
     }
 }
 
-/// A way to read a rule's text: which servers it can be about, and whether this is meant by it.
+/// One reading of a rule's subject: the servers it can match, and whether it covers a capability.
 type Reading<'a> = (Box<dyn Fn(&str) -> bool + 'a>, bool, bool);
 
-fn means(about: &str, allows: bool, known: &[&str], asked: &Asked<'_>) -> bool {
+fn means(about: &str, allows: bool, known: &[&str], asked: &PolicyQuery<'_>) -> bool {
     if let Some(tag) = about.strip_prefix("tag:") {
         let below = |own: &String| own == tag || own.starts_with(&format!("{tag}."));
         return asked.tags.iter().any(below);
@@ -138,8 +144,8 @@ fn means(about: &str, allows: bool, known: &[&str], asked: &Asked<'_>) -> bool {
     }
 }
 
-/// Each with whether it must be about one server alone.
-fn readings<'a>(about: &'a str, allows: bool, asked: &'a Asked<'_>) -> Vec<Reading<'a>> {
+/// Each with whether it must match one server alone.
+fn readings<'a>(about: &'a str, allows: bool, asked: &'a PolicyQuery<'_>) -> Vec<Reading<'a>> {
     let (server, name, kind) = (asked.id.server.as_str(), &*asked.id.name, asked.id.kind);
     let tool = kind == CapabilityKind::Tool;
     let joined = |rest: &'a str, sep: &'a str, clean: fn(&str) -> String| -> Reading<'a> {

@@ -1,5 +1,5 @@
-//! Rules and calls made by chance, from few names, so that they meet: names that run together, names
-//! with slashes, and names of which hosts make the same.
+//! Random rules and calls from few names, so that they collide: names that join ambiguously, names
+//! with slashes, and names that hosts make equal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use toolgate_model::{
-    Approval, CapabilityId, CapabilityKind, Condition, Data, Effect, Expected, Governance, Mode,
-    Origin, RuleSet, Scope, ServerName, WrittenRule,
+    ApprovalMode, ArgumentCondition, CapabilityId, CapabilityKind, ConfigScope, ConfigValue,
+    Effect, ExpectedValue, GovernanceSettings, Origin, PolicyMode, RuleSet, RuleSpec, ServerName,
 };
-use toolgate_policy::{Asked, Facts, Policy};
+use toolgate_policy::{Policy, PolicyFacts, PolicyQuery};
 
 pub const SERVERS: [&str; 9] = ["a", "a_b", "a-b", "a__b", "b", "s/p", "s", "c", "a.b"];
 pub const TOOLS: [&str; 9] = ["b_c", "c", "b__c", "x/c", "b-c", "_c", "b", "p/c", "C"];
@@ -45,7 +45,7 @@ const ABOUT: [&str; 14] = [
     "prompt:*/c",
 ];
 
-/// The times a property is tried: all with `TOOLGATE_SOAK`, else a tenth.
+/// The number of cases of a property: all with `TOOLGATE_SOAK`, otherwise a tenth.
 pub fn cases(all: u32) -> ProptestConfig {
     let cases = if std::env::var_os("TOOLGATE_SOAK").is_some() { all } else { all / 10 };
     ProptestConfig { cases, max_shrink_iters: 10_000, ..ProptestConfig::default() }
@@ -59,30 +59,30 @@ pub fn tool(server: &str, name: &str) -> CapabilityId {
     CapabilityId { server: self::server(server), kind: CapabilityKind::Tool, name: name.into() }
 }
 
-pub fn origin(scope: Scope, line: u32) -> Origin {
+pub fn origin(scope: ConfigScope, line: u32) -> Origin {
     let file = Some(Arc::new(PathBuf::from(format!("{scope}.toml"))));
     Origin { scope, file, line, column: 0 }
 }
 
 /// A policy that knows its servers.
-pub fn policy(said: &Governance, known: &[&str]) -> Policy {
+pub fn policy(said: &GovernanceSettings, known: &[&str]) -> Policy {
     let known: Vec<_> = known.iter().map(|name| server(name)).collect();
-    Policy::of(said).0.knowing(&known)
+    Policy::compile(said).0.with_servers(&known)
 }
 
 /// Rules of one scope, each on a line of its own.
-pub fn set(scope: Scope, rules: &[(Effect, &str)]) -> RuleSet {
+pub fn set(scope: ConfigScope, rules: &[(Effect, &str)]) -> RuleSet {
     let rules = (1..).zip(rules).map(|(line, (effect, about))| {
-        (*effect, WrittenRule { at: (line, 0), ..WrittenRule::from((*about).to_owned()) })
+        (*effect, RuleSpec { position: (line, 0), ..RuleSpec::from((*about).to_owned()) })
     });
     RuleSet { origin: origin(scope, 0), mode: None, rules: rules.collect() }
 }
 
-pub fn said(sets: impl IntoIterator<Item = RuleSet>) -> Governance {
-    Governance { rules: sets.into_iter().collect(), ..Governance::default() }
+pub fn said(sets: impl IntoIterator<Item = RuleSet>) -> GovernanceSettings {
+    GovernanceSettings { rules: sets.into_iter().collect(), ..GovernanceSettings::default() }
 }
 
-/// A call, with all that is known of it.
+/// A call with all its facts.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub id: CapabilityId,
@@ -98,7 +98,7 @@ pub struct OwnedFacts {
     pub block: bool,
     pub grant: bool,
     pub trust: Option<Origin>,
-    pub approval: Option<(Approval, Origin)>,
+    pub approval: Option<(ApprovalMode, Origin)>,
     pub flags: [bool; 5],
 }
 
@@ -109,15 +109,15 @@ impl Call {
         Self { id, tags: vec![], client: "c1", profile: "default", arguments: "{}", facts }
     }
 
-    pub fn asked(&self) -> Asked<'_> {
+    pub fn asked(&self) -> PolicyQuery<'_> {
         let Self { id, tags, client, profile, arguments, .. } = self;
-        Asked { id, tags, client, caller: "local", profile, arguments: arguments.as_bytes() }
+        PolicyQuery { id, tags, client, caller: "local", profile, arguments: arguments.as_bytes() }
     }
 
-    pub fn facts(&self) -> Facts<'_> {
+    pub fn facts(&self) -> PolicyFacts<'_> {
         let OwnedFacts { block, grant, trust, approval, flags } = &self.facts;
         let [read_only, built_in, tainted, destructive, can_ask] = *flags;
-        Facts {
+        PolicyFacts {
             block: block.then_some("it is blocked"),
             grant: grant.then_some("granted"),
             trust: trust.as_ref(),
@@ -151,36 +151,36 @@ fn about() -> impl Strategy<Value = String> {
     ]
 }
 
-fn condition() -> impl Strategy<Value = Condition> {
+fn condition() -> impl Strategy<Value = ArgumentCondition> {
     let is = prop_oneof![
-        Just(Expected::Glob("a*".into())),
-        Just(Expected::Glob("1".into())),
-        Just(Expected::Value(Data::Integer(1))),
+        Just(ExpectedValue::Glob("a*".into())),
+        Just(ExpectedValue::Glob("1".into())),
+        Just(ExpectedValue::Value(ConfigValue::Integer(1))),
     ];
-    is.prop_map(|is| Condition { at: "/x".into(), is })
+    is.prop_map(|is| ArgumentCondition { pointer: "/x".into(), expected: is })
 }
 
-pub fn rule() -> impl Strategy<Value = (Effect, WrittenRule)> {
+pub fn rule() -> impl Strategy<Value = (Effect, RuleSpec)> {
     let client = option::weighted(0.1, one(&["c1", "c*", "d"]).prop_map(str::to_owned));
     let profile = option::weighted(0.1, one(&["default", "r*"]).prop_map(str::to_owned));
     let when = prop_oneof![4 => Just(Vec::new()), 1 => vec(condition(), 1..3)];
     (one(&Effect::ALL), about(), client, profile, when).prop_map(
         |(effect, about, client, profile, when)| {
-            (effect, WrittenRule { about, client, profile, when, at: (0, 0) })
+            (effect, RuleSpec { subject: about, client, profile, when, position: (0, 0) })
         },
     )
 }
 
-fn mode() -> impl Strategy<Value = Option<Mode>> {
-    option::weighted(0.3, one(&[Mode::Ask, Mode::Limited, Mode::Full]))
+fn mode() -> impl Strategy<Value = Option<PolicyMode>> {
+    option::weighted(0.3, one(&[PolicyMode::Ask, PolicyMode::Limited, PolicyMode::Full]))
 }
 
-fn scope() -> impl Strategy<Value = Scope> {
-    one(&[Scope::System, Scope::User, Scope::Project, Scope::BuiltIn])
+fn scope() -> impl Strategy<Value = ConfigScope> {
+    one(&[ConfigScope::System, ConfigScope::User, ConfigScope::Project, ConfigScope::BuiltIn])
 }
 
 /// The rules of some files; every rule has a line that no other has.
-pub fn governance() -> impl Strategy<Value = Governance> {
+pub fn governance() -> impl Strategy<Value = GovernanceSettings> {
     let set = (scope(), mode(), vec(rule(), 0..5));
     (vec(set, 0..4), any::<bool>()).prop_map(|(sets, yolo_floor)| {
         let sets = sets.into_iter().map(|(scope, mode, rules)| RuleSet {
@@ -188,16 +188,20 @@ pub fn governance() -> impl Strategy<Value = Governance> {
             mode,
             rules,
         });
-        let mut said = Governance { rules: sets.collect(), yolo_floor, ..Governance::default() };
+        let mut said = GovernanceSettings {
+            rules: sets.collect(),
+            yolo_floor,
+            ..GovernanceSettings::default()
+        };
         number(&mut said);
         said
     })
 }
 
 /// Gives every rule a line of its own.
-pub fn number(said: &mut Governance) {
+pub fn number(said: &mut GovernanceSettings) {
     for (line, (_, rule)) in (1..).zip(said.rules.iter_mut().flat_map(|set| &mut set.rules)) {
-        rule.at = (line, 1);
+        rule.position = (line, 1);
     }
 }
 
@@ -221,7 +225,7 @@ pub fn call() -> impl Strategy<Value = Call> {
         rare(),
         rare(),
         option::weighted(0.2, at()),
-        option::weighted(0.2, (one(&Approval::ALL), at())),
+        option::weighted(0.2, (one(&ApprovalMode::ALL), at())),
         any::<[bool; 4]>(),
         proptest::bool::weighted(0.9),
     );

@@ -1,8 +1,8 @@
-//! Characters that are written by name or number.
+//! Decodes character references.
 //!
-//! The names are those of HTML 4, which are nearly all that are used; others stay as they stand.
+//! It knows the names of HTML 4, which are nearly all that occur; other references stay unchanged.
 
-/// The names of the characters from 160 on, in their order.
+/// The names of the characters from 160 on, in order.
 const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr \
 deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest \
 Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml \
@@ -10,11 +10,11 @@ ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml
 agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml \
 eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
-/// The names of Greek capitals from 913 on and of small letters from 945 on; `-` is none.
+/// The names of Greek capitals from 913 on and of small letters from 945 on; `-` marks a gap.
 const GREEK: &str = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi \
 rho sigmaf sigma tau upsilon phi chi psi omega";
 
-/// Further names and what they stand for.
+/// Other names, each followed by its character.
 const OTHERS: &str = "amp & lt < gt > quot \" apos ' OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ fnof ƒ circ ˆ \
 tilde ˜ ndash – mdash — lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „ dagger † Dagger ‡ bull • hellip … \
 permil ‰ prime ′ Prime ″ lsaquo ‹ rsaquo › oline ‾ frasl ⁄ euro € image ℑ weierp ℘ real ℜ trade ™ \
@@ -26,16 +26,16 @@ spades ♠ clubs ♣ hearts ♥ diams ♦ check ✓ star ☆ phone ☎ lbrack [ 
 colon : semi ; comma , period . excl ! quest ? sol / bsol \\ lowbar _ hyphen ‐ dash ‐ percnt % dollar $ \
 plus + equals = commat @ grave ` verbar | lbrace { rbrace } lcub { rcub } lsqb [ rsqb ]";
 
-/// Names that are written without the semicolon, too.
+/// Names that also occur without the semicolon.
 const BARE: [&str; 6] = ["amp", "lt", "gt", "quot", "nbsp", "copy"];
 
-/// What Windows has from 128 to 159, where numbers are taken for it.
+/// The Windows-1252 characters from 128 to 159, which numeric references often mean.
 const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
-/// The longest reference there is.
+/// The maximum length of a reference, in bytes.
 const LONGEST: usize = 12;
 
-/// Appends the character a text begins with, which begins with `&`; gives what follows it.
+/// Decodes the reference at the start of `text`, which begins with `&`. Returns the text after it.
 pub(crate) fn decode<'a>(text: &'a str, out: &mut String) -> &'a str {
     let rest = text.strip_prefix('&').unwrap_or(text);
     let near = &rest[..rest.floor_char_boundary(LONGEST)];
@@ -43,18 +43,18 @@ pub(crate) fn decode<'a>(text: &'a str, out: &mut String) -> &'a str {
     let name = &near[..near.len() - name.len()];
     let behind = &rest[name.len()..];
     if let Some(behind) = behind.strip_prefix(';')
-        && named(name, out)
+        && push_entity(name, out)
     {
         return behind;
     }
-    if BARE.contains(&name) && named(name, out) {
+    if BARE.contains(&name) && push_entity(name, out) {
         return behind;
     }
     out.push('&');
     rest
 }
 
-fn named(name: &str, out: &mut String) -> bool {
+fn push_entity(name: &str, out: &mut String) -> bool {
     if let Some(number) = name.strip_prefix('#') {
         let hexadecimal = number.strip_prefix(['x', 'X']);
         let code = match hexadecimal {
@@ -73,7 +73,7 @@ fn named(name: &str, out: &mut String) -> bool {
         char::from_u32(913 + u32::try_from(at).ok()?).filter(|_| is_capital)
     };
     let found = of(LATIN, 160).or_else(|| of(GREEK, 945)).or_else(capital).or_else(|| other(name));
-    // A blank that does not break is a blank; a soft hyphen is nothing.
+    // A non-breaking space becomes a space; a soft hyphen is dropped.
     match found {
         Some('\u{a0}') => out.push(' '),
         Some('\u{ad}') => {}

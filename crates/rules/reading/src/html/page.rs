@@ -1,69 +1,69 @@
-//! The text of a page as it is read, with its blocks and the lines it comes from.
+//! The text of a page with its blocks, and the lines of the file it comes from.
 
 use std::ops::Range;
 
 use super::entities;
 use crate::outline::Outline;
-use crate::passages::{self, Kind};
+use crate::passage_builder::{self, DocumentBlockKind};
 
-/// More text than this is not kept of one page: what its passages can hold.
-const MOST_TEXT: usize = passages::MOST * passages::LONG;
+/// The maximum amount of text of one page, in bytes: what its passages can hold.
+const MOST_TEXT: usize = passage_builder::MOST * passage_builder::LONG;
 
-/// More blocks than this are not kept of one page.
-const MOST_BLOCKS: usize = passages::MOST * 16;
+/// The maximum number of blocks of one page.
+const MOST_BLOCKS: usize = passage_builder::MOST * 16;
 
-/// A piece of the text that belongs together.
+/// A block of text.
 #[derive(Debug)]
-pub(super) struct Block {
-    /// Where it stands in the text.
+pub(super) struct HtmlBlock {
+    /// The byte range in the text.
     pub(super) range: Range<usize>,
-    /// The number of its heading.
+    /// The index of its heading.
     pub(super) heading: usize,
-    /// How it may be parted.
-    pub(super) kind: Kind,
+    /// How it can be split.
+    pub(super) kind: DocumentBlockKind,
 }
 
-/// A page that was read.
+/// A parsed page.
 #[derive(Debug)]
-pub(super) struct Finished {
-    /// Its text.
+pub(super) struct HtmlPage {
+    /// The decoded text.
     pub(super) text: String,
-    /// The line of the file each part of the text begins at.
+    /// Offsets in the text, and the lines of the file that begin there.
     pub(super) marks: Vec<(usize, u32)>,
-    /// Its blocks, in order.
-    pub(super) blocks: Vec<Block>,
-    /// Its headings.
+    /// The blocks in order.
+    pub(super) blocks: Vec<HtmlBlock>,
+    /// The headings.
     pub(super) headings: Vec<String>,
-    /// What it calls itself.
+    /// The title, if there is one.
     pub(super) title: Option<String>,
-    /// Whether it is not all there.
+    /// Whether text was left out.
     pub(super) is_cut: bool,
 }
 
-/// A page that is being read.
+/// Builds a page from text and tags.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct HtmlPageBuilder {
     text: String,
     marks: Vec<(usize, u32)>,
-    blocks: Vec<Block>,
+    blocks: Vec<HtmlBlock>,
     headings: Vec<String>,
     outline: Outline,
     title: Option<String>,
     first: Option<String>,
-    /// The line of the file.
+    /// The current line of the file.
     line: u32,
-    /// Where the block at hand begins.
+    /// The start of the current block.
     open: usize,
-    /// Where the headings begin that nothing stands below yet.
+    /// The start of headings without text below them yet.
     lead: Option<usize>,
-    /// The heading that is open: its level and where it begins.
+    /// The level and start of the open heading.
     heading: Option<(usize, usize)>,
     is_listing: bool,
-    /// Whether a blank is due before the next word.
-    is_apart: bool,
+    /// Whether a blank must precede the next word.
+    needs_space: bool,
 }
 
-impl Default for Page {
+impl Default for HtmlPageBuilder {
     fn default() -> Self {
         Self {
             text: String::new(),
@@ -78,25 +78,25 @@ impl Default for Page {
             lead: None,
             heading: None,
             is_listing: false,
-            is_apart: false,
+            needs_space: false,
         }
     }
 }
 
-impl Page {
-    /// Whether no more is kept.
+impl HtmlPageBuilder {
+    /// Returns true if the page has reached a limit.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= MOST_TEXT || self.blocks.len() >= MOST_BLOCKS
     }
 
-    /// Goes past what is not read.
-    pub(super) fn pass(&mut self, taken: &str) {
+    /// Skips source text, counting its lines.
+    pub(super) fn skip(&mut self, taken: &str) {
         let ends = taken.bytes().filter(|byte| *byte == b'\n').count();
         self.line = self.line.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
     }
 
-    /// Takes text as it is written.
-    pub(super) fn text(&mut self, mut text: &str) {
+    /// Adds text as it is written in the source.
+    pub(super) fn add_text(&mut self, mut text: &str) {
         if self.is_listing {
             return self.verbatim(text);
         }
@@ -105,8 +105,8 @@ impl Page {
             self.word(&text[..end]);
             text = &text[end..];
             let blank = text.len() - text.trim_ascii_start().len();
-            self.pass(&text[..blank]);
-            self.is_apart |= blank > 0;
+            self.skip(&text[..blank]);
+            self.needs_space |= blank > 0;
             text = &text[blank..];
         }
     }
@@ -115,15 +115,15 @@ impl Page {
         if word.is_empty() {
             return;
         }
-        if self.is_apart && !self.at_line_start() {
+        if self.needs_space && !self.at_line_start() {
             self.text.push(' ');
         }
-        self.is_apart = false;
+        self.needs_space = false;
         self.mark();
         self.decode(word);
     }
 
-    /// Text whose blanks and lines count.
+    /// Adds preformatted text.
     fn verbatim(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
             let leads = self.text.len() == self.open && line.trim_ascii().is_empty();
@@ -131,7 +131,7 @@ impl Page {
                 self.mark();
                 self.decode(line);
             }
-            self.pass(line);
+            self.skip(line);
             if self.is_full() {
                 break;
             }
@@ -157,38 +157,38 @@ impl Page {
     }
 
     /// Begins a new line.
-    pub(super) fn line(&mut self) {
+    pub(super) fn start_line(&mut self) {
         if !self.at_line_start() {
             self.text.push('\n');
         }
-        self.is_apart = false;
+        self.needs_space = false;
     }
 
-    /// Begins an item of a list.
-    pub(super) fn item(&mut self) {
+    /// Begins a list item.
+    pub(super) fn start_item(&mut self) {
         self.mark();
         self.text.push_str("- ");
     }
 
-    /// Begins a cell of a table.
-    pub(super) fn cell(&mut self) {
+    /// Begins a table cell.
+    pub(super) fn start_cell(&mut self) {
         if !self.at_line_start() {
             self.text.push_str(" | ");
         }
-        self.is_apart = false;
+        self.needs_space = false;
     }
 
-    /// Ends the paragraph at hand. The headings before it belong to it.
+    /// Ends the current paragraph. It includes the headings directly before it.
     pub(super) fn end(&mut self) {
-        self.is_apart = false;
+        self.needs_space = false;
         if self.heading.is_some() || self.is_listing {
             return;
         }
-        let kind = Kind::Prose;
-        self.block(kind);
+        let kind = DocumentBlockKind::Prose;
+        self.push_block(kind);
     }
 
-    fn block(&mut self, kind: Kind) {
+    fn push_block(&mut self, kind: DocumentBlockKind) {
         let written = self.open + self.text[self.open..].trim_end().len();
         self.text.truncate(written);
         while self.marks.last().is_some_and(|mark| mark.0 > written) {
@@ -197,27 +197,27 @@ impl Page {
         if written > self.open {
             let start = self.lead.take().unwrap_or(self.open);
             let heading = self.headings.len() - 1;
-            self.blocks.push(Block { range: start..self.text.len(), heading, kind });
+            self.blocks.push(HtmlBlock { range: start..self.text.len(), heading, kind });
             self.text.push_str("\n\n");
         }
         self.open = self.text.len();
     }
 
-    /// Begins a listing.
-    pub(super) fn listing(&mut self) {
+    /// Begins preformatted text.
+    pub(super) fn start_listing(&mut self) {
         self.end();
         self.is_listing = self.heading.is_none();
     }
 
-    /// Ends a listing.
+    /// Ends preformatted text.
     pub(super) fn end_listing(&mut self) {
         if std::mem::take(&mut self.is_listing) {
-            self.block(Kind::Whole);
+            self.push_block(DocumentBlockKind::Whole);
         }
     }
 
     /// Begins a heading.
-    pub(super) fn heading(&mut self, level: usize) {
+    pub(super) fn start_heading(&mut self, level: usize) {
         self.end_heading();
         self.end_listing();
         self.end();
@@ -228,14 +228,18 @@ impl Page {
     pub(super) fn end_heading(&mut self) {
         let Some((level, start)) = self.heading.take() else { return };
         let words = self.text[start..].split_whitespace().collect::<Vec<_>>().join(" ");
-        self.is_apart = false;
+        self.needs_space = false;
         if words.is_empty() {
             return;
         }
         let is_below = self.outline.level().is_some_and(|open| open < level);
         if let Some(lead) = self.lead.filter(|_| !is_below) {
             let heading = self.headings.len() - 1;
-            self.blocks.push(Block { range: lead..start, heading, kind: Kind::Prose });
+            self.blocks.push(HtmlBlock {
+                range: lead..start,
+                heading,
+                kind: DocumentBlockKind::Prose,
+            });
             self.lead = None;
         }
         self.outline.enter(level, &words);
@@ -248,7 +252,7 @@ impl Page {
         }
     }
 
-    /// Takes what the page calls itself.
+    /// Sets the title.
     pub(super) fn title(&mut self, text: &str) {
         let mut words = String::new();
         std::mem::swap(&mut words, &mut self.text);
@@ -260,17 +264,21 @@ impl Page {
         }
     }
 
-    /// The page, when all of it was read.
-    pub(super) fn finish(mut self) -> Finished {
+    /// Returns the page.
+    pub(super) fn finish(mut self) -> HtmlPage {
         let is_cut = self.is_full();
         self.end_heading();
         self.end_listing();
         self.end();
         if let Some(lead) = self.lead.take() {
             let heading = self.headings.len() - 1;
-            self.blocks.push(Block { range: lead..self.text.len(), heading, kind: Kind::Prose });
+            self.blocks.push(HtmlBlock {
+                range: lead..self.text.len(),
+                heading,
+                kind: DocumentBlockKind::Prose,
+            });
         }
-        Finished {
+        HtmlPage {
             text: self.text,
             marks: self.marks,
             blocks: self.blocks,

@@ -1,17 +1,19 @@
-//! What HTML pages come apart into.
+//! The passages of HTML pages.
 
-use crate::{Document, Format, Place, read};
+use crate::{DocumentFormat, ParsedDocument, PassageLocation, read};
 
-fn document(text: &str) -> Document {
-    read(Format::Html, "pages/some-page.html", text)
+fn document(text: &str) -> ParsedDocument {
+    read(DocumentFormat::Html, "pages/some-page.html", text)
 }
 
 fn shape(text: &str) -> Vec<(String, (u32, u32), String)> {
     let passages = document(text).passages.into_iter();
     passages
         .map(|passage| match passage.place {
-            Place::Lines { first, last } => (passage.heading, (first, last), passage.text),
-            Place::Page(_) => unreachable!("a page of HTML has lines"),
+            PassageLocation::Lines { first, last } => {
+                (passage.heading, (first, last), passage.text)
+            }
+            PassageLocation::Page(_) => unreachable!("a page of HTML has lines"),
         })
         .collect()
 }

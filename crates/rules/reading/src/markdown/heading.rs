@@ -1,11 +1,11 @@
-//! Headings of Markdown, and what they say without their markup.
+//! Markdown headings and their plain text.
 
 use crate::html::entities;
 
-/// More of a heading is not looked at.
+/// The maximum length of a heading, in bytes.
 const LONGEST: usize = 512;
 
-/// The level and words of a line like `## Words ##`.
+/// Returns the level and words of a line such as `## Words ##`.
 pub(super) fn atx(line: &str) -> Option<(usize, &str)> {
     let shifted = line.trim_start_matches(' ');
     if line.len() - shifted.len() > 3 {
@@ -15,16 +15,16 @@ pub(super) fn atx(line: &str) -> Option<(usize, &str)> {
     let words = &shifted[level..];
     let is_heading =
         (1..=6).contains(&level) && (words.is_empty() || words.starts_with([' ', '\t']));
-    is_heading.then(|| (level, closed(words.trim())))
+    is_heading.then(|| (level, strip_closing_hashes(words.trim())))
 }
 
-/// Without the signs behind it.
-fn closed(words: &str) -> &str {
+/// Removes the closing signs.
+fn strip_closing_hashes(words: &str) -> &str {
     let open = words.trim_end_matches('#');
     if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { words }
 }
 
-/// The level a line of `===` or `---` makes of the one before it.
+/// Returns the level that a line of `===` or `---` gives to the previous line.
 pub(super) fn underline(line: &str) -> Option<usize> {
     let signs = line.trim_end().trim_start_matches(' ');
     let sign = *signs.as_bytes().first()?;
@@ -37,15 +37,15 @@ pub(super) fn underline(line: &str) -> Option<usize> {
     }
 }
 
-/// Whether a line can be underlined: it is a paragraph.
-pub(super) fn can_be(line: &str) -> bool {
+/// Returns true if a line can be underlined, because it is a paragraph.
+pub(super) fn can_be_heading(line: &str) -> bool {
     let shifted = line.trim_start_matches(' ');
     let is_item = ["- ", "* ", "+ ", ">", "|", "    "].iter().any(|sign| shifted.starts_with(sign));
     !is_item && line.len() - shifted.len() <= 3 && line.len() <= LONGEST
 }
 
-/// What a heading says: its words without emphasis, links, tags and escapes.
-pub(super) fn plain(words: &str) -> String {
+/// Returns the words of a heading without emphasis, links, tags and escapes.
+pub(super) fn plain_text(words: &str) -> String {
     let words = &words[..words.floor_char_boundary(LONGEST)];
     let words = without_attributes(words);
     let mut plain = String::with_capacity(words.len());
@@ -60,11 +60,11 @@ pub(super) fn plain(words: &str) -> String {
             '*' | '`' | '[' => next,
             '_' if !is_inside(&plain, next) => next,
             '!' if next.starts_with('[') => next,
-            '<' => tag(next).unwrap_or_else(|| {
+            '<' => skip_tag(next).unwrap_or_else(|| {
                 plain.push(c);
                 next
             }),
-            ']' => target(next),
+            ']' => skip_link_target(next),
             '&' => entities::decode(rest, &mut plain),
             _ => {
                 plain.push(c);
@@ -75,7 +75,7 @@ pub(super) fn plain(words: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Without the `{#name}` some dialects allow behind a heading.
+/// Removes a trailing `{#name}`, which some dialects allow.
 fn without_attributes(words: &str) -> &str {
     let is_set = words.ends_with('}');
     words.rfind(" {").filter(|_| is_set).map_or(words, |at| &words[..at])
@@ -85,14 +85,14 @@ fn is_inside(before: &str, next: &str) -> bool {
     before.ends_with(char::is_alphanumeric) && next.starts_with(char::is_alphanumeric)
 }
 
-/// What follows a tag.
-fn tag(rest: &str) -> Option<&str> {
+/// Returns the text after a tag.
+fn skip_tag(rest: &str) -> Option<&str> {
     let is_tag = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
     rest.find('>').filter(|_| is_tag).map(|end| &rest[end + 1..])
 }
 
-/// What follows the target of a link whose words are over.
-fn target(rest: &str) -> &str {
+/// Returns the text after the target of a link.
+fn skip_link_target(rest: &str) -> &str {
     let end = match rest.chars().next() {
         Some('(') => rest.find(')'),
         Some('[') => rest.find(']'),
@@ -127,7 +127,7 @@ mod tests {
             ("a < b", "a < b"),
             ("[ref][1] snake_case_name", "ref snake_case_name"),
         ] {
-            assert_eq!(plain(words), says);
+            assert_eq!(plain_text(words), says);
         }
     }
 

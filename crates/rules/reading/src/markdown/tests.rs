@@ -1,9 +1,9 @@
-//! What Markdown texts come apart into.
+//! The passages of Markdown texts.
 
-use crate::{Document, Format, Place, read};
+use crate::{DocumentFormat, ParsedDocument, PassageLocation, read};
 
-fn document(text: &str) -> Document {
-    read(Format::Markdown, "notes/some_file.md", text)
+fn document(text: &str) -> ParsedDocument {
+    read(DocumentFormat::Markdown, "notes/some_file.md", text)
 }
 
 /// The heading, lines and text of every passage.
@@ -11,8 +11,10 @@ fn shape(text: &str) -> Vec<(String, (u32, u32), String)> {
     let passages = document(text).passages.into_iter();
     passages
         .map(|passage| match passage.place {
-            Place::Lines { first, last } => (passage.heading, (first, last), passage.text),
-            Place::Page(_) => unreachable!("a text has lines"),
+            PassageLocation::Lines { first, last } => {
+                (passage.heading, (first, last), passage.text)
+            }
+            PassageLocation::Page(_) => unreachable!("a text has lines"),
         })
         .collect()
 }

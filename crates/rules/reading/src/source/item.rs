@@ -1,36 +1,39 @@
-//! Whether a line of a program begins an item, and what it is called.
+//! Recognizes the first line of an item in source code, and its name.
 
-/// A longer line begins none.
+/// The maximum length of such a line, in bytes.
 const LONGEST: usize = 400;
 
-/// Words before the one that says what an item is.
+/// Modifiers before the keyword of an item.
 const MODIFIERS: &str = " abstract actual async const constexpr data declare default eager expect explicit export extern \
 final fileprivate global implicit inline inner internal lazy local mutating native noncomputed nonisolated open operator \
 override partial private protected pub public pure readonly sealed static suspend synchronized unsafe virtual ";
 
-/// Words that say what an item is.
+/// Keywords of items.
 const KINDS: &str = " class contract def defmacro defmodule defp defprotocol enum fn fun func function impl interface \
 macro_rules! mod namespace proc procedure sub struct subroutine trait ";
 
-/// Words that say it only where a body follows, because they are names elsewhere.
+/// Keywords that count only if a body follows, because they are also used as names.
 const WEAK: &str =
     " actor extension message module object package protocol record service type union ";
 
-/// Words that begin a line that is no item, though it looks like a function of C.
+/// Words at the start of lines that look like a C function but are not.
 const NONE: &str = " if for while switch return else case catch do throw new delete await yield assert foreach until unless \
 when with try using lock fixed elif match loop goto sizeof typeof not and or in print echo import from use include require raise \
 defer go select export var let const ";
 
-/// What is created in SQL.
+/// Kinds of objects that SQL creates.
 const TABLES: [&str; 7] = ["table", "view", "function", "procedure", "index", "trigger", "type"];
 
-/// What an item that begins with this line is called: `fn parse`, `class Reader`, `main()`.
-pub(super) fn of(line: &str) -> Option<String> {
+/// Returns the label of the item that begins with this line: `fn parse`, `class Reader`, `main()`.
+pub(super) fn item_label(line: &str) -> Option<String> {
     if line.len() > LONGEST {
         return None;
     }
     let bare = without_modifiers(line);
-    kind(bare).or_else(|| assigned(bare)).or_else(|| created(line)).or_else(|| function(line))
+    keyword_item(bare)
+        .or_else(|| assigned_function(bare))
+        .or_else(|| sql_item(line))
+        .or_else(|| function(line))
 }
 
 fn has(list: &str, word: &str) -> bool {
@@ -51,7 +54,7 @@ fn without_modifiers(line: &str) -> &str {
             Some(inner) => inner.find(')').map_or("", |end| &inner[end + 1..]),
             None => behind,
         };
-        // `const NAME` is no modified item but a constant.
+        // `const NAME` is a constant, not a modified item.
         if word == "const" && !behind.trim_start().starts_with(['f', 'u', 'a', 'e']) {
             break;
         }
@@ -60,8 +63,8 @@ fn without_modifiers(line: &str) -> &str {
     rest
 }
 
-/// Items that say what they are.
-fn kind(line: &str) -> Option<String> {
+/// Recognizes items that begin with a keyword.
+fn keyword_item(line: &str) -> Option<String> {
     let (kind, rest) = generic(line).or_else(|| line.split_once(|c: char| c.is_whitespace()))?;
     let rest = rest.trim_start();
     let is_weak = has(WEAK, kind);
@@ -73,7 +76,7 @@ fn kind(line: &str) -> Option<String> {
         let head = rest[..end].split(" where ").next().unwrap_or(rest);
         return Some(format!("impl {}", words(head)));
     }
-    if let Some((receiver, method)) = method(kind, rest) {
+    if let Some((receiver, method)) = go_method(kind, rest) {
         return Some(format!("func {receiver}.{method}"));
     }
     let rest = ["class ", "struct "].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
@@ -81,7 +84,7 @@ fn kind(line: &str) -> Option<String> {
     Some(format!("{kind} {name}"))
 }
 
-/// `impl<T> Name`: what it is generic over is not its name.
+/// Separates the generic parameters of `impl<T> Name` from the name.
 fn generic(line: &str) -> Option<(&str, &str)> {
     let (kind, rest) = line.split_once('<').filter(|(kind, _)| *kind == "impl")?;
     let mut open = 1_usize;
@@ -104,16 +107,16 @@ fn has_body(line: &str) -> bool {
     line.ends_with(['{', ':', '(', ',']) || line.contains('=') || line.ends_with("do")
 }
 
-/// A method of Go: `func (r *Reader) Read(`.
-fn method<'a>(kind: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
+/// Recognizes a Go method: `func (r *Reader) Read(`.
+fn go_method<'a>(kind: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
     let (receiver, behind) = rest.strip_prefix('(').filter(|_| kind == "func")?.split_once(')')?;
     let receiver = receiver.split_whitespace().next_back()?.trim_start_matches('*');
     let receiver = receiver.split('[').next().unwrap_or(receiver);
     name(behind.trim_start()).map(|method| (receiver, method))
 }
 
-/// Functions of JavaScript that are values: `const name = (…) =>`.
-fn assigned(line: &str) -> Option<String> {
+/// Recognizes JavaScript functions that are assigned: `const name = (…) =>`.
+fn assigned_function(line: &str) -> Option<String> {
     let line = ["const ", "let ", "var "].iter().find_map(|it| line.strip_prefix(it))?;
     let (left, right) = line.split_once('=')?;
     let is_function = right.contains("=>")
@@ -122,8 +125,8 @@ fn assigned(line: &str) -> Option<String> {
     name(left.trim()).filter(|_| is_function).map(|name| format!("const {name}"))
 }
 
-/// What is created in SQL.
-fn created(line: &str) -> Option<String> {
+/// Recognizes a `CREATE` statement of SQL.
+fn sql_item(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().map(str::to_ascii_lowercase);
     if words.next()? != "create" {
         return None;
@@ -140,7 +143,7 @@ fn created(line: &str) -> Option<String> {
     name(rest).map(|name| format!("create {table} {name}"))
 }
 
-/// A function without a word for it: a name before parentheses, and behind them a body.
+/// Recognizes a function without a keyword: a name, parentheses, and a body.
 fn function(line: &str) -> Option<String> {
     let is_begun =
         line.ends_with(['{', ')', ',', '(']) || line.ends_with("=>") || line.ends_with("const");
@@ -163,7 +166,7 @@ fn function(line: &str) -> Option<String> {
         .then(|| format!("{called}()"))
 }
 
-/// The name a text begins with.
+/// Returns the name at the start of a text.
 fn name(text: &str) -> Option<&str> {
     let is_part = |c: char| {
         c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | ':' | '?' | '!' | '-' | '\'')
@@ -179,7 +182,7 @@ fn words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::item_label;
 
     #[test]
     fn items_are_known_in_many_languages() {
@@ -210,7 +213,7 @@ mod tests {
             ("fun String.last(): Char {", "fun String.last"),
             ("deploy() {", "deploy()"),
         ] {
-            assert_eq!(of(line).as_deref(), Some(label), "{line}");
+            assert_eq!(item_label(line).as_deref(), Some(label), "{line}");
         }
     }
 
@@ -235,7 +238,7 @@ mod tests {
             "classes are nice",
             "defer close(",
         ] {
-            assert_eq!(of(line), None, "{line}");
+            assert_eq!(item_label(line), None, "{line}");
         }
     }
 }

@@ -1,30 +1,29 @@
-//! The stretches of a program between the beginnings of its items, and which of them share a passage.
-//!
-//! Small neighbours do: accessors, constants, the head of a class and its first method.
+//! Splits source code into segments between the starts of items, and merges small neighbours into
+//! one passage: accessors, constants, the head of a class and its first method.
 
 use std::ops::Range;
 
 use crate::outline::Outline;
-use crate::passages::{Kind, Passages};
+use crate::passage_builder::{DocumentBlockKind, PassageBuilder};
 
-/// Items together shorter than this share a passage.
+/// The length below which neighbouring items share a passage.
 const SMALL: usize = 600;
 
-/// The head of a class that is shorter than this goes with what follows.
+/// The length below which the head of a class is merged with what follows.
 const HEAD: usize = 160;
 
-/// So many names stand in one heading.
+/// The maximum number of names in one heading.
 const MOST_NAMES: usize = 6;
 
-/// A stretch under one heading.
+/// A segment under one heading.
 #[derive(Debug)]
-struct Segment {
+struct SourceSegment {
     range: Range<usize>,
     parent: String,
     names: Vec<String>,
 }
 
-impl Segment {
+impl SourceSegment {
     fn heading(&self) -> String {
         let names = self.names.join(", ");
         match (self.parent.is_empty(), names.is_empty()) {
@@ -34,7 +33,7 @@ impl Segment {
         }
     }
 
-    fn takes(&self, next: &Segment) -> bool {
+    fn can_merge(&self, next: &SourceSegment) -> bool {
         let both = next.range.end - self.range.start;
         let are_siblings = self.parent == next.parent
             && self.names.len() + next.names.len() <= MOST_NAMES
@@ -43,24 +42,25 @@ impl Segment {
     }
 }
 
+/// Merges small segments and passes them to the passage builder.
 #[derive(Debug)]
-pub(super) struct Segments<'a, 'b> {
-    passages: &'b mut Passages<'a>,
-    /// Where the stretch at hand begins.
+pub(super) struct SegmentMerger<'a, 'b> {
+    passages: &'b mut PassageBuilder<'a>,
+    /// The start of the current segment.
     start: usize,
-    waiting: Option<Segment>,
+    pending: Option<SourceSegment>,
 }
 
-impl<'a, 'b> Segments<'a, 'b> {
-    pub(super) fn new(passages: &'b mut Passages<'a>) -> Self {
-        Self { passages, start: 0, waiting: None }
+impl<'a, 'b> SegmentMerger<'a, 'b> {
+    pub(super) fn new(passages: &'b mut PassageBuilder<'a>) -> Self {
+        Self { passages, start: 0, pending: None }
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.passages.is_full()
     }
 
-    /// Ends the stretch at hand, which stands under this outline.
+    /// Ends the current segment, whose headings are in `outline`.
     pub(super) fn end(&mut self, at: usize, outline: &Outline) {
         let range = self.start..at;
         self.start = at;
@@ -69,37 +69,37 @@ impl<'a, 'b> Segments<'a, 'b> {
         }
         let (parent, own) = outline.parent_and_own();
         let names = if own.is_empty() { Vec::new() } else { vec![own.to_owned()] };
-        self.add(Segment { range, parent, names });
+        self.add(SourceSegment { range, parent, names });
     }
 
-    fn add(&mut self, mut next: Segment) {
-        match self.waiting.take() {
-            Some(mut waiting) if waiting.takes(&next) => {
+    fn add(&mut self, mut next: SourceSegment) {
+        match self.pending.take() {
+            Some(mut waiting) if waiting.can_merge(&next) => {
                 waiting.range.end = next.range.end;
                 waiting.names.append(&mut next.names);
-                self.waiting = Some(waiting);
+                self.pending = Some(waiting);
             }
             Some(waiting) if waiting.range.len() < HEAD && waiting.heading() == next.parent => {
                 next.range.start = waiting.range.start;
-                self.waiting = Some(next);
+                self.pending = Some(next);
             }
             Some(waiting) => {
-                self.pass_on(&waiting);
-                self.waiting = Some(next);
+                self.emit(&waiting);
+                self.pending = Some(next);
             }
-            None => self.waiting = Some(next),
+            None => self.pending = Some(next),
         }
     }
 
-    fn pass_on(&mut self, segment: &Segment) {
-        self.passages.add(segment.range.clone(), &segment.heading(), Kind::Whole);
+    fn emit(&mut self, segment: &SourceSegment) {
+        self.passages.add(segment.range.clone(), &segment.heading(), DocumentBlockKind::Whole);
     }
 
-    /// Ends the last stretch.
+    /// Ends the last segment.
     pub(super) fn finish(mut self, at: usize, outline: &Outline) {
         self.end(at, outline);
-        if let Some(waiting) = self.waiting.take() {
-            self.pass_on(&waiting);
+        if let Some(waiting) = self.pending.take() {
+            self.emit(&waiting);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What programs come apart into.
+//! The passages of source code.
 
-use crate::{Format, Place, read};
+use crate::{DocumentFormat, PassageLocation, read};
 
 fn shape(text: &str) -> Vec<(String, (u32, u32))> {
-    let passages = read(Format::Source, "src/file.rs", text).passages.into_iter();
+    let passages = read(DocumentFormat::Source, "src/file.rs", text).passages.into_iter();
     passages
         .map(|passage| match passage.place {
-            Place::Lines { first, last } => (passage.heading, (first, last)),
-            Place::Page(_) => unreachable!("a program has lines"),
+            PassageLocation::Lines { first, last } => (passage.heading, (first, last)),
+            PassageLocation::Page(_) => unreachable!("a program has lines"),
         })
         .collect()
 }

@@ -1,51 +1,52 @@
-//! Words that are put together: identifiers, hyphenated words, names of files, versions, numbers.
+//! Splits compounds: identifiers, hyphenated words, file names, versions, numbers.
 //!
-//! Each is known by its parts and as a whole, however it is joined: `parseConfig`, `parse_config` and
-//! `parse-config` share all of their words. Versions keep their points.
+//! Each yields its parts and the whole, however it is joined: `parseConfig`, `parse_config` and
+//! `parse-config` share all their words. Versions keep their points.
 
 use std::ops::Range;
 
-use super::words::{self, Class, LONGEST, Room, Taker};
+use super::words::{self, ByteClass, LONGEST, ScanBuffers, WordSink};
 use super::{dense, fold};
 
-/// A compound is cut behind so many bytes, so that no text makes a long one.
+/// The maximum length of a compound, in bytes.
 const FURTHEST: usize = 192;
 
-/// More pieces than this are a sentence or a path; as a whole nobody looks for it.
+/// The maximum number of pieces of a compound that is indexed as a whole. More are a sentence or a
+/// path.
 const MOST_PIECES: usize = 4;
 
-/// More humps than this are no words but a key or a digest.
+/// The maximum number of camel-case parts. More are a key or a digest, not words.
 const MOST_HUMPS: usize = 6;
 
-/// So many low lines between two words make one of them.
+/// The maximum number of underscores that join two words.
 const MOST_LINES: usize = 8;
 
-/// Letters up to which digits belong to them: `s3`, `mp3`, `k8s`.
+/// The maximum number of letters that form one word with digits: `s3`, `mp3`, `k8s`.
 const TIED_LETTERS: usize = 3;
 
-/// What follows an apostrophe and is no word of its own.
+/// Endings after an apostrophe that are not words.
 const CLITICS: [&str; 7] = ["s", "t", "m", "d", "ll", "ve", "re"];
 
-/// Takes the compound a text begins with; says how long it is.
-pub(super) fn take(text: &str, room: &mut Room, taker: &mut impl Taker) -> usize {
+/// Passes the words of the compound at the start to the sink. Returns its length.
+pub(super) fn take(text: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) -> usize {
     let compound = &text[..extent(text)];
     let mut pieces = std::mem::take(&mut room.pieces);
-    part(compound, &mut pieces);
+    split_pieces(compound, &mut pieces);
     let mut at = 0;
     while at < pieces.len() {
-        let numbers = numbers(compound, &pieces[at..]);
+        let numbers = count_number_pieces(compound, &pieces[at..]);
         if numbers > 0 {
-            number(compound, &pieces[at..at + numbers], room, taker);
+            take_number(compound, &pieces[at..at + numbers], room, taker);
             at += numbers;
         } else {
             if !is_clitic(compound, &pieces, at) {
-                piece(&compound[pieces[at].clone()], room, taker);
+                take_piece(&compound[pieces[at].clone()], room, taker);
             }
             at += 1;
         }
     }
     if pieces.len() > 1 {
-        whole(compound, &pieces, room, taker);
+        take_whole(compound, &pieces, room, taker);
     }
     room.pieces = pieces;
     compound.len()
@@ -61,12 +62,13 @@ fn extent(text: &str) -> usize {
             break;
         }
         let class = words::class(byte);
-        if class < Class::Joiner {
+        if class < ByteClass::Joiner {
             at += 1;
             continue;
         }
-        // No joiner of ASCII but the comma is between words elsewhere.
-        let Some(c) = text[at..].chars().next().filter(|c| class != Class::Between || *c == ',')
+        // Except for the comma, no ASCII joiner separates words elsewhere.
+        let Some(c) =
+            text[at..].chars().next().filter(|c| class != ByteClass::Between || *c == ',')
         else {
             break;
         };
@@ -86,7 +88,7 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '\'' | ',' | '\u{2010}' | '\u{2011}' | '\u{2019}')
 }
 
-/// Whether a character between words makes one of them.
+/// Returns true if a character joins the words around it.
 fn joins(text: &str, at: usize, c: char) -> bool {
     let rest = &text[at + c.len_utf8()..];
     let next = |c: char| fold::is_word(c) && !dense::is_dense(c);
@@ -103,7 +105,7 @@ fn joins(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-fn part(compound: &str, pieces: &mut Vec<Range<usize>>) {
+fn split_pieces(compound: &str, pieces: &mut Vec<Range<usize>>) {
     pieces.clear();
     let mut start = 0;
     for (at, c) in compound.char_indices().filter(|(_, c)| is_joiner(*c)) {
@@ -122,8 +124,8 @@ fn is_clitic(text: &str, pieces: &[Range<usize>], at: usize) -> bool {
         && CLITICS.iter().any(|clitic| text[pieces[at].clone()].eq_ignore_ascii_case(clitic))
 }
 
-/// How many of the first pieces are one number: `3.14`, `v1.2.3`, `1,000`.
-fn numbers(text: &str, pieces: &[Range<usize>]) -> usize {
+/// Returns how many of the first pieces form one number: `3.14`, `v1.2.3`, `1,000`.
+fn count_number_pieces(text: &str, pieces: &[Range<usize>]) -> usize {
     let is_digits = |piece: &str| !piece.is_empty() && piece.bytes().all(|b| b.is_ascii_digit());
     let Some(first) = pieces.first() else { return 0 };
     let leads = is_digits(text[first.clone()].trim_start_matches(['v', 'V']));
@@ -134,8 +136,13 @@ fn numbers(text: &str, pieces: &[Range<usize>]) -> usize {
     if leads && (more > 0 || is_digits(&text[first.clone()])) { 1 + more } else { 0 }
 }
 
-/// A number with its points, and of a longer version its first two parts.
-fn number(text: &str, pieces: &[Range<usize>], room: &mut Room, taker: &mut impl Taker) {
+/// Passes on a number with its points, and also the first two parts of a longer version.
+fn take_number(
+    text: &str,
+    pieces: &[Range<usize>],
+    room: &mut ScanBuffers,
+    taker: &mut impl WordSink,
+) {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return };
     let digits = text[first.start..last.end].trim_start_matches(['v', 'V']);
     room.low.clear();
@@ -148,32 +155,33 @@ fn number(text: &str, pieces: &[Range<usize>], room: &mut Room, taker: &mut impl
     taker.take(digits);
 }
 
-/// The humps of a piece, and the piece.
-fn piece(piece: &str, room: &mut Room, taker: &mut impl Taker) {
+/// Passes on the camel-case parts of a piece, and the piece.
+fn take_piece(piece: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) {
     let mut cuts = std::mem::take(&mut room.cuts);
-    cut(piece, &mut cuts);
-    if cuts.len() > 2 && cuts.len() <= MOST_HUMPS + 1 && !is_tied(piece) {
+    find_humps(piece, &mut cuts);
+    if cuts.len() > 2 && cuts.len() <= MOST_HUMPS + 1 && !keeps_digits(piece) {
         let humps = cuts.windows(2).map(|pair| &piece[pair[0]..pair[1]]);
-        humps.filter(|hump| hump.len() > 1).for_each(|hump| word(hump, room, taker));
+        humps.filter(|hump| hump.len() > 1).for_each(|hump| take_word(hump, room, taker));
     }
     room.cuts = cuts;
-    word(piece, room, taker);
+    take_word(piece, room, taker);
 }
 
-fn is_tied(piece: &str) -> bool {
+fn keeps_digits(piece: &str) -> bool {
     piece.chars().any(|c| c.is_numeric())
         && piece.chars().filter(|c| !c.is_numeric()).take(TIED_LETTERS + 1).count() <= TIED_LETTERS
 }
 
-/// Where the humps of a piece begin, and its end; all of them, or one more than are of use.
-fn cut(piece: &str, cuts: &mut Vec<usize>) {
+/// Finds where the camel-case parts of a piece begin, and its end. Stops at one more than the
+/// maximum.
+fn find_humps(piece: &str, cuts: &mut Vec<usize>) {
     cuts.clear();
     cuts.push(0);
     let mut before = None;
     let mut chars = piece.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let after = chars.peek().map(|(_, c)| *c);
-        // The last capital of an acronym begins the next word: `HTTPServer`; but `PDFs`.
+        // The last capital of an acronym begins the next part: `HTTPServer`; but `PDFs`.
         let leads = || after.is_some_and(char::is_lowercase) && at + c.len_utf8() + 1 < piece.len();
         let is_hump = match before {
             Some(before) if c.is_uppercase() => !char::is_uppercase(before) || leads(),
@@ -188,19 +196,24 @@ fn cut(piece: &str, cuts: &mut Vec<usize>) {
     cuts.push(piece.len());
 }
 
-/// All pieces in one, where they are two or a few.
-fn whole(compound: &str, pieces: &[Range<usize>], room: &mut Room, taker: &mut impl Taker) {
+/// Passes on all pieces joined, if there are only a few.
+fn take_whole(
+    compound: &str,
+    pieces: &[Range<usize>],
+    room: &mut ScanBuffers,
+    taker: &mut impl WordSink,
+) {
     let is_name = pieces.len() <= MOST_PIECES
         && compound.len() <= LONGEST
         && !compound.contains(['\'', '\u{2019}', ','])
-        && numbers(compound, pieces) < pieces.len();
+        && count_number_pieces(compound, pieces) < pieces.len();
     if is_name {
         let joined: String = pieces.iter().map(|piece| &compound[piece.clone()]).collect();
-        word(&joined, room, taker);
+        take_word(&joined, room, taker);
     }
 }
 
-fn word(piece: &str, room: &mut Room, taker: &mut impl Taker) {
+fn take_word(piece: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) {
     if piece.is_ascii() {
         return taker.take(words::lower(&piece[..piece.len().min(LONGEST)], &mut room.low));
     }

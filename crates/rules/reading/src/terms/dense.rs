@@ -1,11 +1,12 @@
-//! Scripts without blanks between words: every two neighbours are a word.
+//! Splits scripts without blanks between words into pairs of neighbouring characters.
 //!
-//! A single Han character is a word often enough to be kept by itself, and is looked for where
-//! nothing longer is asked.
+//! A single Han character is often a word, so it is indexed as well, and queried if there is
+//! nothing longer.
 
-use super::words::{Purpose, Taker};
+use super::words::{ScanPurpose, WordSink};
 
-/// Thai, Lao, Myanmar, Khmer; kana, Han, and Hangul, whose words have endings no stemmer here knows.
+/// Returns true for Thai, Lao, Myanmar, Khmer, kana, Han, and Hangul, whose endings no stemmer here
+/// knows.
 pub(super) fn is_dense(c: char) -> bool {
     is_han(c)
         || matches!(c,
@@ -20,8 +21,8 @@ fn is_han(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Takes the run that a text begins with; says how long it is.
-pub(super) fn take(text: &str, purpose: Purpose, taker: &mut impl Taker) -> usize {
+/// Passes the words of the run at the start to the sink. Returns its length.
+pub(super) fn take(text: &str, purpose: ScanPurpose, taker: &mut impl WordSink) -> usize {
     let mut before = None;
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -29,7 +30,7 @@ pub(super) fn take(text: &str, purpose: Purpose, taker: &mut impl Taker) -> usiz
             break;
         }
         end = at + c.len_utf8();
-        if purpose == Purpose::Keep && is_han(c) {
+        if purpose == ScanPurpose::Index && is_han(c) {
             taker.take(&text[at..end]);
         }
         if let Some(before) = before {
@@ -38,7 +39,7 @@ pub(super) fn take(text: &str, purpose: Purpose, taker: &mut impl Taker) -> usiz
         before = Some(at);
     }
     let single = before == Some(0);
-    let is_taken = purpose == Purpose::Keep && text.chars().next().is_some_and(is_han);
+    let is_taken = purpose == ScanPurpose::Index && text.chars().next().is_some_and(is_han);
     if single && !is_taken {
         taker.take(&text[..end]);
     }

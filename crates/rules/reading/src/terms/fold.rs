@@ -1,22 +1,21 @@
-//! One spelling for letters that people write in several: lower case, without diacritics, full width
-//! as half width.
+//! Folds letters to one spelling: lower case, without diacritics, full width as half width.
 //!
-//! Only scripts in which a mark is an ornament are folded. In Indic scripts marks are vowels, and in
-//! kana and Hangul they make another letter: those stay.
+//! Only scripts with optional marks are folded. In Indic scripts marks are vowels, and in kana and
+//! Hangul they make another letter: those stay.
 
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
-/// Whether a character belongs to a word.
+/// Returns true if a character belongs to a word.
 pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_silent(c) || (c > '\u{2ff}' && is_combining_mark(c))
 }
 
-/// Marks inside words that nobody reads: soft hyphens, joiners, the Arabic stretch.
+/// Returns true for invisible marks inside words: soft hyphens, joiners, the Arabic tatweel.
 pub(super) fn is_silent(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{640}')
 }
 
-/// Appends a word in lower case, each letter in one with its marks, as stemmers know it.
+/// Appends a word in lower case, with composed letters, as stemmers expect it.
 pub(super) fn lower(word: &str, out: &mut String) {
     for c in word.chars().flat_map(char::to_lowercase).filter(|c| !is_silent(*c)) {
         let joined =
@@ -31,7 +30,7 @@ pub(super) fn lower(word: &str, out: &mut String) {
     }
 }
 
-/// Appends a lower-case word without what is folded; the word itself where nothing else is in it.
+/// Appends a lower-case word without diacritics, or the word itself if nothing would be left.
 pub(super) fn fold(word: &str, out: &mut String) {
     let before = out.len();
     fold_letters(word, out);
@@ -63,7 +62,7 @@ fn fold_letter(c: char, out: &mut String) {
         'ı' => "i",
         'ŧ' => "t",
         'ς' => "σ",
-        // A letter of its own, though Unicode takes it apart.
+        // A separate letter, although Unicode decomposes it.
         'й' => "й",
         '٠'..='٩' => return out.push(digit(c, '٠')),
         '۰'..='۹' => return out.push(digit(c, '۰')),
@@ -82,7 +81,7 @@ fn digit(c: char, zero: char) -> char {
 
 fn take_apart(c: char, out: &mut String) {
     decompose_compatible(c, |part| {
-        // What Unicode takes apart may hold blanks and brackets: `㈠`, `¨`.
+        // A decomposition can contain blanks and brackets: `㈠`, `¨`.
         if !is_mark(part) && part.is_alphanumeric() {
             out.extend(part.to_lowercase());
         }
@@ -93,14 +92,14 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }
 
-/// Marks that are dropped: accents, Hebrew points, Arabic vowels.
+/// Returns true for marks that are dropped: accents, Hebrew points, Arabic vowels.
 fn is_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Latin, Greek and Cyrillic letters, and the forms there are for compatibility alone.
+/// Returns true for Latin, Greek and Cyrillic letters, and compatibility forms.
 fn is_foldable(c: char) -> bool {
     matches!(c,
         '\u{aa}'..='\u{52f}' | '\u{1d00}'..='\u{1fff}' | '\u{2070}'..='\u{218f}'

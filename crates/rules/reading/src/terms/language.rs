@@ -1,8 +1,8 @@
-//! The languages whose words are known here, and what their stemmers make of them.
+//! The supported languages and their stemmers.
 //!
-//! The stemmers are Snowball's. A script that one language stands for is stemmed by it wherever it
-//! is met; Latin letters are shared by many, so every word has the English stem, and in a text of
-//! another language that language's stem beside it.
+//! The stemmers are Snowball's. A script with one supported language always uses its stemmer. Latin
+//! letters are shared by many languages: every word has its English stem, and in a text of another
+//! language also the stem of that language.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use frostem::{Algorithm, Stemmer};
 
 use super::fold;
 
-/// A language in Latin letters, by its place in [`Language::ALL`].
+/// A language, by its index in [`Language::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(u8);
 
 /// A set of languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Languages(u32);
+pub(super) struct LanguageSet(u32);
 
-impl Languages {
+impl LanguageSet {
     pub(super) fn add(&mut self, language: Language) {
         self.0 |= 1 << language.0;
     }
@@ -35,14 +35,14 @@ impl Languages {
         let mut left = self.0;
         std::iter::from_fn(move || {
             let first = left.trailing_zeros();
-            // Takes the lowest bit away.
+            // Clears the lowest bit.
             left &= left.wrapping_sub(1);
             (first < u32::BITS).then_some(Language(first as u8))
         })
     }
 }
 
-/// The code of each in the list of stop words, and its stemmer. English is the first.
+/// The code of each language in the list of stop words, and its stemmer. English is the first.
 const KNOWN: [(&str, Algorithm); Language::COUNT] = [
     ("en", Algorithm::English),
     ("de", Algorithm::German),
@@ -71,7 +71,7 @@ impl Language {
         (0..).take(Self::COUNT).map(Self)
     }
 
-    /// Those whose stems stand beside the English ones.
+    /// Returns the languages whose stems are added to the English ones.
     pub(super) fn beside_english() -> impl Iterator<Item = Self> {
         Self::all().filter(|language| language.has_own_stems())
     }
@@ -84,7 +84,8 @@ impl Language {
         usize::from(self.0)
     }
 
-    /// Russian words have their own stem as the only one: no other language here shares the script.
+    /// Returns false for Russian: its stem is the main term, because no other supported language
+    /// shares the script.
     pub(super) fn has_own_stems(self) -> bool {
         self != Self::ENGLISH && self.code() != "ru"
     }
@@ -98,56 +99,58 @@ impl Language {
     }
 }
 
-/// What a script has for a stemmer.
-enum Script {
+/// How words of a script are stemmed.
+enum WordScript {
     Latin,
-    Of(Algorithm),
+    Stemmed(Algorithm),
     Unknown,
 }
 
-fn script(word: &str) -> Script {
+fn script(word: &str) -> WordScript {
     match word.chars().next() {
-        Some('a'..='z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') => Script::Latin,
-        Some('\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}') => Script::Of(Algorithm::Greek),
-        Some('\u{400}'..='\u{52f}') => Script::Of(Algorithm::Russian),
-        Some('\u{600}'..='\u{6ff}') => Script::Of(Algorithm::Arabic),
-        Some('\u{900}'..='\u{97f}') => Script::Of(Algorithm::Hindi),
-        _ => Script::Unknown,
+        Some('a'..='z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') => WordScript::Latin,
+        Some('\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}') => {
+            WordScript::Stemmed(Algorithm::Greek)
+        }
+        Some('\u{400}'..='\u{52f}') => WordScript::Stemmed(Algorithm::Russian),
+        Some('\u{600}'..='\u{6ff}') => WordScript::Stemmed(Algorithm::Arabic),
+        Some('\u{900}'..='\u{97f}') => WordScript::Stemmed(Algorithm::Hindi),
+        _ => WordScript::Unknown,
     }
 }
 
-/// Appends the term every text that has the word is known by. The word is in lower case.
-pub(super) fn term(word: &str, out: &mut String) {
+/// Appends the main term of a word in lower case.
+pub(super) fn push_term(word: &str, out: &mut String) {
     if word.bytes().any(|byte| byte.is_ascii_digit()) {
         return fold::fold(word, out);
     }
     match script(word) {
-        Script::Latin => {
+        WordScript::Latin => {
             let mut folded = String::with_capacity(word.len());
             fold::fold(word, &mut folded);
             out.push_str(&stem(Algorithm::English, &folded));
         }
-        // Their stemmers know marked letters.
-        Script::Of(algorithm) => fold::fold(&stem(algorithm, word), out),
-        Script::Unknown => fold::fold(word, out),
+        // These stemmers need the diacritics.
+        WordScript::Stemmed(algorithm) => fold::fold(&stem(algorithm, word), out),
+        WordScript::Unknown => fold::fold(word, out),
     }
 }
 
-/// Whether a language beside English has a stem for the word.
+/// Returns true if a language other than English can have a stem for the word.
 pub(super) fn is_latin(word: &str) -> bool {
-    matches!(script(word), Script::Latin) && !word.bytes().any(|byte| byte.is_ascii_digit())
+    matches!(script(word), WordScript::Latin) && !word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Appends the stem a text of that language has for the word, told from English ones by its end.
-pub(super) fn own_stem(language: Language, word: &str, out: &mut String) {
+/// Appends the stem of the word in this language, marked by [`OWN`].
+pub(super) fn push_language_stem(language: Language, word: &str, out: &mut String) {
     fold::fold(&stem(language.algorithm(), word), out);
     out.push(OWN);
 }
 
-/// Ends a stem that is not English.
+/// The mark at the end of a stem that is not English.
 pub(super) const OWN: char = '_';
 
-/// The shortest word that has an ending.
+/// The minimum length of a word that can have an ending.
 const LEAST: usize = 3;
 
 fn stem(algorithm: Algorithm, word: &str) -> Cow<'_, str> {
@@ -164,13 +167,13 @@ mod tests {
 
     fn of(word: &str) -> String {
         let mut out = String::new();
-        term(word, &mut out);
+        push_term(word, &mut out);
         out
     }
 
     fn own(code: &str, word: &str) -> String {
         let mut out = String::new();
-        own_stem(Language::of_code(code).expect("a language"), word, &mut out);
+        push_language_stem(Language::of_code(code).expect("a language"), word, &mut out);
         out
     }
 

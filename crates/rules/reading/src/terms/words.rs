@@ -1,59 +1,64 @@
-//! Finds the words of a text. Plain ones are met in the loop below; whatever is put together goes to
-//! `compound`, and scripts without blanks to `dense`.
+//! Finds the words of a text. Plain words are handled here, compounds in `compound`, and scripts
+//! without blanks in `dense`.
 //!
-//! What a word is worth, and which words are forms of one, is decided elsewhere.
+//! Other modules weigh words and relate their forms.
 
 use std::ops::Range;
 
 use super::{compound, dense, fold};
 
-/// Longer words are cut: nobody types them.
+/// The maximum length of a word, in bytes. Longer ones are truncated.
 pub(super) const LONGEST: usize = 48;
 
-/// Why words are taken from a text.
+/// The purpose of scanning a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// It is to be found by them.
-    Keep,
-    /// They are looked for: no more of them than tell something.
-    Ask,
+pub(super) enum ScanPurpose {
+    /// To index it.
+    Index,
+    /// To query: only the words that tell something.
+    Query,
 }
 
-/// What takes words, in lower case.
-pub(super) trait Taker {
+/// Receives words in lower case.
+pub(super) trait WordSink {
     fn take(&mut self, word: &str);
 }
 
-/// What finding words needs room for.
+/// Reusable buffers for scanning.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct ScanBuffers {
     /// A word in lower case.
     pub(super) low: String,
     /// The pieces of a compound.
     pub(super) pieces: Vec<Range<usize>>,
-    /// Where the humps of a piece begin.
+    /// Where the camel-case parts of a piece begin.
     pub(super) cuts: Vec<usize>,
 }
 
-/// Hands the words of a text to a taker, in order.
-pub(super) fn scan(text: &str, purpose: Purpose, room: &mut Room, taker: &mut impl Taker) {
+/// Passes the words of a text to a sink, in order.
+pub(super) fn scan(
+    text: &str,
+    purpose: ScanPurpose,
+    room: &mut ScanBuffers,
+    taker: &mut impl WordSink,
+) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let class = class(byte);
-        if class == Class::Between || class == Class::Joiner {
+        if class == ByteClass::Between || class == ByteClass::Joiner {
             at += 1;
             continue;
         }
         let mut end = at + 1;
-        while class < Class::Digit && is_lower(bytes, end) {
+        while class < ByteClass::Digit && is_lower(bytes, end) {
             end += 1;
         }
-        if class < Class::Digit && end - at <= LONGEST && ends(bytes, end) {
-            plain(&text[at..], end - at, room, taker);
+        if class < ByteClass::Digit && end - at <= LONGEST && ends(bytes, end) {
+            take_plain(&text[at..], end - at, room, taker);
             at = end;
-        } else if class == Class::Beyond {
-            at = other(text, at, purpose, room, taker);
+        } else if class == ByteClass::Beyond {
+            at = take_non_ascii(text, at, purpose, room, taker);
         } else {
             at += compound::take(&text[at..], room, taker);
         }
@@ -61,13 +66,13 @@ pub(super) fn scan(text: &str, purpose: Purpose, room: &mut Room, taker: &mut im
 }
 
 fn is_lower(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_some_and(|byte| class(*byte) == Class::Lower)
+    bytes.get(at).is_some_and(|byte| class(*byte) == ByteClass::Lower)
 }
 
-/// A word of plain letters, at most the first of them a capital.
-fn plain(text: &str, length: usize, room: &mut Room, taker: &mut impl Taker) {
+/// Passes on a word of plain letters, at most the first one a capital.
+fn take_plain(text: &str, length: usize, room: &mut ScanBuffers, taker: &mut impl WordSink) {
     let (word, rest) = text.split_at(length);
-    if length == 1 && symbol(word, rest.as_bytes(), taker) {
+    if length == 1 && take_symbol(word, rest.as_bytes(), taker) {
         return;
     }
     if word.as_bytes()[0].is_ascii_lowercase() {
@@ -76,7 +81,7 @@ fn plain(text: &str, length: usize, room: &mut Room, taker: &mut impl Taker) {
     taker.take(lower(word, &mut room.low));
 }
 
-/// A word of ASCII letters in lower case.
+/// Returns an ASCII word in lower case.
 pub(super) fn lower<'a>(word: &str, low: &'a mut String) -> &'a str {
     low.clear();
     low.push_str(word);
@@ -84,8 +89,8 @@ pub(super) fn lower<'a>(word: &str, low: &'a mut String) -> &'a str {
     low
 }
 
-/// A letter that a sign makes another name: `C++`, `F#`.
-fn symbol(letter: &str, rest: &[u8], taker: &mut impl Taker) -> bool {
+/// Passes on a name of a letter and signs: `C++`, `F#`.
+fn take_symbol(letter: &str, rest: &[u8], taker: &mut impl WordSink) -> bool {
     let sign = match rest {
         [b'+', b'+', ..] => "plusplus",
         [b'#', ..] => "sharp",
@@ -95,13 +100,13 @@ fn symbol(letter: &str, rest: &[u8], taker: &mut impl Taker) -> bool {
     true
 }
 
-/// What begins beyond ASCII; says where it ends.
-fn other(
+/// Passes on words that begin with a non-ASCII character. Returns their end.
+fn take_non_ascii(
     text: &str,
     at: usize,
-    purpose: Purpose,
-    room: &mut Room,
-    taker: &mut impl Taker,
+    purpose: ScanPurpose,
+    room: &mut ScanBuffers,
+    taker: &mut impl WordSink,
 ) -> usize {
     let Some(first) = text[at..].chars().next() else { return text.len() };
     if dense::is_dense(first) {
@@ -113,19 +118,19 @@ fn other(
     at + compound::take(&text[at..], room, taker)
 }
 
-/// Whether a word of plain letters is over here.
+/// Returns true if a word of plain letters ends here.
 fn ends(bytes: &[u8], end: usize) -> bool {
-    let at = |at: usize| bytes.get(at).map_or(Class::Between, |byte| class(*byte));
+    let at = |at: usize| bytes.get(at).map_or(ByteClass::Between, |byte| class(*byte));
     match at(end) {
-        Class::Between => true,
-        Class::Joiner => at(end + 1) == Class::Between,
+        ByteClass::Between => true,
+        ByteClass::Joiner => at(end + 1) == ByteClass::Between,
         _ => false,
     }
 }
 
-/// What a byte is to a word. Letters come first.
+/// The class of a byte within words. Letters come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(super) enum ByteClass {
     Lower,
     Upper,
     Digit,
@@ -134,21 +139,21 @@ pub(super) enum Class {
     Beyond,
 }
 
-pub(super) fn class(byte: u8) -> Class {
+pub(super) fn class(byte: u8) -> ByteClass {
     CLASS[usize::from(byte)]
 }
 
-const CLASS: [Class; 256] = {
-    let mut table = [Class::Between; 256];
+const CLASS: [ByteClass; 256] = {
+    let mut table = [ByteClass::Between; 256];
     let mut byte = 0;
     while byte < 256 {
         table[byte] = match byte as u8 {
-            b'a'..=b'z' => Class::Lower,
-            b'A'..=b'Z' => Class::Upper,
-            b'0'..=b'9' => Class::Digit,
-            b'_' | b'-' | b'.' | b'\'' => Class::Joiner,
-            0x80.. => Class::Beyond,
-            _ => Class::Between,
+            b'a'..=b'z' => ByteClass::Lower,
+            b'A'..=b'Z' => ByteClass::Upper,
+            b'0'..=b'9' => ByteClass::Digit,
+            b'_' | b'-' | b'.' | b'\'' => ByteClass::Joiner,
+            0x80.. => ByteClass::Beyond,
+            _ => ByteClass::Between,
         };
         byte += 1;
     }
@@ -159,7 +164,7 @@ const CLASS: [Class; 256] = {
 pub(super) mod tests {
     use super::*;
 
-    impl Taker for Vec<String> {
+    impl WordSink for Vec<String> {
         fn take(&mut self, word: &str) {
             self.push(word.to_owned());
         }
@@ -167,13 +172,13 @@ pub(super) mod tests {
 
     pub(in super::super) fn kept(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        scan(text, Purpose::Keep, &mut Room::default(), &mut words);
+        scan(text, ScanPurpose::Index, &mut ScanBuffers::default(), &mut words);
         words
     }
 
     pub(in super::super) fn asked(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        scan(text, Purpose::Ask, &mut Room::default(), &mut words);
+        scan(text, ScanPurpose::Query, &mut ScanBuffers::default(), &mut words);
         words
     }
 

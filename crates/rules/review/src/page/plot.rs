@@ -1,43 +1,43 @@
-//! Plots over time as SVG, each with its numbers as a table beside it for who cannot see it.
+//! Renders plots over time as SVG, each with a table of its numbers for accessibility.
 
 use std::fmt::Write as _;
 
-use crate::text::html as safe;
+use crate::escape::escape_html as safe;
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 190.0;
-/// Room for the numbers at the left, the times below, and the names above.
+/// The margins for the numbers on the left, the times below and the names above.
 const LEFT: f64 = 62.0;
 const BELOW: f64 = 22.0;
 const ABOVE: f64 = 8.0;
-/// So many lines across.
+/// The number of horizontal grid lines.
 const LINES: u64 = 4;
 
-/// Values over time.
-pub(super) struct Series {
+/// One series of values over time.
+pub(super) struct PlotSeries {
     name: &'static str,
     shade: &'static str,
     values: Vec<Option<u64>>,
 }
 
-impl Series {
+impl PlotSeries {
     pub(super) fn new(name: &'static str, shade: &'static str, values: Vec<Option<u64>>) -> Self {
         Self { name, shade, values }
     }
 }
 
-/// Several series over the same time.
+/// A plot of several series over the same time.
 pub(super) struct Plot<'a> {
     pub(super) title: &'a str,
-    /// When each slice begins.
+    /// The start of each slice.
     pub(super) labels: &'a [&'a str],
-    /// How a value is written.
-    pub(super) shown: fn(u64) -> String,
-    pub(super) series: &'a [Series],
+    /// Formats a value.
+    pub(super) format_value: fn(u64) -> String,
+    pub(super) series: &'a [PlotSeries],
 }
 
 impl Plot<'_> {
-    /// Bars, one upon the other.
+    /// Renders stacked bars.
     pub(super) fn bars(&self) -> String {
         let sum = |at: usize| self.series.iter().filter_map(|one| one.values[at]).sum::<u64>();
         let top = ceiling((0..self.labels.len()).map(sum).max().unwrap_or(0));
@@ -61,10 +61,10 @@ impl Plot<'_> {
                 }
             }
         }
-        self.framed(top, &drawn)
+        self.render_figure(top, &drawn)
     }
 
-    /// Lines, broken where there is no value.
+    /// Renders lines with gaps where values are missing.
     pub(super) fn lines(&self) -> String {
         let values = self.series.iter().flat_map(|one| one.values.iter().flatten());
         let top = ceiling(values.max().copied().unwrap_or(0));
@@ -78,7 +78,7 @@ impl Plot<'_> {
                     continue;
                 };
                 let (x, y) = (self.x(at) + self.step() / 2.0, height(*value, top));
-                // A single value is a dot: a line to where it is, with round ends.
+                // A single value becomes a dot: a very short line with round ends.
                 let to = if after_gap { format!("M{x:.1} {y:.1}h.01") } else { String::new() };
                 _ = write!(path, "{to}L{x:.1} {y:.1}");
                 after_gap = false;
@@ -89,7 +89,7 @@ impl Plot<'_> {
                 "<path class=\"gap {shade}\" stroke-linecap=\"round\" d=\"{path}\"/>"
             );
         }
-        self.framed(top, &drawn)
+        self.render_figure(top, &drawn)
     }
 
     fn step(&self) -> f64 {
@@ -100,7 +100,7 @@ impl Plot<'_> {
         LEFT + at as f64 * self.step()
     }
 
-    fn framed(&self, top: u64, drawn: &str) -> String {
+    fn render_figure(&self, top: u64, drawn: &str) -> String {
         let title = self.title;
         let names: Vec<_> = self
             .series
@@ -126,7 +126,7 @@ impl Plot<'_> {
             _ = write!(axes, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{end}\"/>");
             if written != Some(value) {
                 written = Some(value);
-                let (x, y, text) = (LEFT - 6.0, y + 4.0, safe(&(self.shown)(value)));
+                let (x, y, text) = (LEFT - 6.0, y + 4.0, safe(&(self.format_value)(value)));
                 _ = writeln!(
                     axes,
                     "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{text}</text>"
@@ -152,8 +152,9 @@ impl Plot<'_> {
             self.series.iter().map(|one| format!("<th class=\"n\">{}</th>", one.name)).collect();
         let mut rows = String::new();
         for (at, label) in self.labels.iter().enumerate() {
-            let cell = |one: &Series| {
-                let text = one.values[at].map_or("–".to_owned(), |value| (self.shown)(value));
+            let cell = |one: &PlotSeries| {
+                let text =
+                    one.values[at].map_or("–".to_owned(), |value| (self.format_value)(value));
                 format!("<td class=\"n\">{}</td>", safe(&text))
             };
             let cells: String = self.series.iter().map(cell).collect();
@@ -166,13 +167,13 @@ impl Plot<'_> {
     }
 }
 
-/// Where a value is drawn.
+/// Returns the vertical position of a value.
 fn height(value: u64, top: u64) -> f64 {
     let room = HEIGHT - ABOVE - BELOW;
     ABOVE + room * (1.0 - value as f64 / top.max(1) as f64)
 }
 
-/// The next number above that is easy to read, and can be cut in four.
+/// Returns the next larger round number that is divisible by four.
 fn ceiling(most: u64) -> u64 {
     let mut scale = 4_u64;
     loop {

@@ -1,28 +1,28 @@
-//! What stands for a member that is not there, where every member must be.
+//! Placeholders for absent members, for providers that require every member.
 
 use serde_json::{Map, Value, json};
 
-use super::types::Types;
+use super::types::JsonTypeSet;
 
-/// A value that none of these types has, to stand for an absent member, and its schema.
-pub(super) fn stand_in(types: Types) -> Option<(Value, Value)> {
+/// Returns a placeholder for an absent member, which has none of these types, and its schema.
+pub(super) fn stand_in(types: JsonTypeSet) -> Option<(Value, Value)> {
     let empty = json!({
         "type": "object", "properties": {}, "required": [], "additionalProperties": false,
     });
     let none = json!({ "type": "array", "items": { "type": "string" }, "maxItems": 0 });
     [
-        (Types::NULL, Value::Null, json!({ "type": "null" })),
-        (Types::BOOLEAN, Value::Bool(false), json!({ "type": "boolean", "enum": [false] })),
-        (Types::OBJECT, json!({}), empty),
-        (Types::ARRAY, json!([]), none),
+        (JsonTypeSet::NULL, Value::Null, json!({ "type": "null" })),
+        (JsonTypeSet::BOOLEAN, Value::Bool(false), json!({ "type": "boolean", "enum": [false] })),
+        (JsonTypeSet::OBJECT, json!({}), empty),
+        (JsonTypeSet::ARRAY, json!([]), none),
     ]
     .into_iter()
     .find(|(own, ..)| !types.meets(*own))
     .map(|(_, value, schema)| (value, schema))
 }
 
-/// A schema or its stand-in.
-pub(super) fn either(schema: Value, stand_in: Value, absent: &Value) -> Value {
+/// Returns a schema that accepts the original values or the placeholder.
+pub(super) fn with_stand_in(schema: Value, stand_in: Value, absent: &Value) -> Value {
     let mut map = match schema {
         Value::Object(map) => map,
         other => return other,
@@ -53,7 +53,7 @@ pub(super) fn either(schema: Value, stand_in: Value, absent: &Value) -> Value {
     Value::Object(out)
 }
 
-/// Adds null to a schema of one scalar type.
+/// Adds null to a schema with one scalar type.
 pub(super) fn make_nullable(map: &mut Map<String, Value>) -> bool {
     let Some(Value::String(name)) = map.get("type") else {
         return false;

@@ -1,56 +1,56 @@
-//! What Gemini and Vertex take: the schema object of OpenAPI 3.0, or what they know of it.
+//! Writes schemas for Gemini and Vertex, which accept a subset of the OpenAPI 3.0 schema object.
 //!
-//! Every place has one `type`, or `anyOf`; there are no references, so they are written out, and
-//! where they turn in a circle only the type is left. Values of an enumeration are texts. Vertex
-//! wants nothing beside `anyOf`.
+//! Every schema has one `type` or `anyOf`. References do not exist, so they are inlined; of a
+//! cyclic one, only the type remains. Enumeration values are strings. Vertex accepts nothing beside
+//! `anyOf`.
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Child, Facts, Key, Reader};
+use super::constraints::{ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaConstraints};
 use super::hints;
-use super::split::Notes;
-use super::types::Types;
+use super::split::SchemaAnnotations;
+use super::types::JsonTypeSet;
 
-/// Schemas written before only types are left.
+/// The maximum number of written schemas. Beyond it, only types are written.
 const MOST: usize = 3_000;
-/// Arrays in arrays, where nothing is said of their elements. The format has no word for «any», and
-/// an array must say what it holds: this is how far it is spelled out.
+/// The depth of nested arrays in a schema for any value. The format has no such schema, and every
+/// array must declare its items, so the nesting is written out to this depth.
 const ARRAYS: usize = 4;
-/// The one place where something is narrower than it was, and it is said.
-const SPELLED_OUT: &str = "a value of any kind: arrays directly in arrays go 4 deep";
+/// The loss text for the only case in which the adapted schema is narrower than the original.
+const SPELLED_OUT: &str = "arbitrary values are limited to 4 levels of directly nested arrays";
 
-/// Writes schemas for Google.
-pub(super) struct Google<'a> {
-    pub reader: Reader<'a>,
+/// A writer of schemas for Gemini or Vertex.
+pub(super) struct GoogleSchemaWriter<'a> {
+    pub analyzer: SchemaAnalyzer<'a>,
     vertex: bool,
-    open: Vec<Key>,
+    open: Vec<ChildSchemaKey>,
     written: usize,
 }
 
-/// The pieces of a place: one schema per type, and whether null will do.
+/// The parts of one schema: one part per type, and whether null is allowed.
 #[derive(Default)]
-struct Pieces {
+struct GoogleTypeSchemas {
     all: Vec<Map<String, Value>>,
     nullable: bool,
 }
 
-impl<'a> Google<'a> {
-    pub(super) fn new(reader: Reader<'a>, vertex: bool) -> Self {
-        Self { reader, vertex, open: Vec::new(), written: 0 }
+impl<'a> GoogleSchemaWriter<'a> {
+    pub(super) fn new(reader: SchemaAnalyzer<'a>, vertex: bool) -> Self {
+        Self { analyzer: reader, vertex, open: Vec::new(), written: 0 }
     }
 
-    /// The root: an object, whatever else the schema would admit.
+    /// Writes the root as an object, even if the schema accepts other types.
     pub(super) fn root(&mut self, root: &'a Value) -> Value {
-        let child = Child::one(vec![root]);
-        let mut facts = self.reader.child(&child);
-        facts.types = facts.types.and(Types::OBJECT);
+        let child = ChildSchema::one(vec![root]);
+        let mut facts = self.analyzer.child(&child);
+        facts.types = facts.types.and(JsonTypeSet::OBJECT);
         let notes = facts.take_notes();
-        let mut alternatives = self.reader.split(facts);
+        let mut alternatives = self.analyzer.split(facts);
         let facts = match alternatives.len() {
             1 => alternatives.remove(0),
-            _ => self.reader.join(&alternatives),
+            _ => self.analyzer.join(&alternatives),
         };
-        self.open.push(self.reader.key(&child));
+        self.open.push(self.analyzer.key(&child));
         let object = self.object(&facts);
         self.open.pop();
         let mut object = object.unwrap_or_else(|| typed("object"));
@@ -60,28 +60,31 @@ impl<'a> Google<'a> {
         Value::Object(object)
     }
 
-    /// A place below; `None` if nothing may stand there.
-    fn child(&mut self, child: &Child<'a>) -> Option<Value> {
-        let mut facts = self.reader.child(child);
+    /// Writes the schema of a child, or returns `None` if no value is allowed.
+    fn child(&mut self, child: &ChildSchema<'a>) -> Option<Value> {
+        let mut facts = self.analyzer.child(child);
         let path = facts.path.clone().unwrap_or_default();
         let notes = facts.take_notes();
         if child.alternatives.iter().any(Vec::is_empty) {
-            self.reader.losses.at(path, SPELLED_OUT);
+            self.analyzer.losses.add_at(path, SPELLED_OUT);
             return Some(self.assembled(anything(ARRAYS), &notes, &[]));
         }
-        let key = self.reader.key(child);
+        let key = self.analyzer.key(child);
         if self.written > MOST || self.open.contains(&key) {
-            self.reader.losses.at(path.clone(), "not written out again: only the type is kept");
-            let types = if facts.groups.is_empty() { facts.types } else { Types::ALL };
-            if types.meets(Types::ARRAY) {
-                self.reader.losses.at(path, SPELLED_OUT);
+            self.analyzer.losses.add_at(
+                path.clone(),
+                "only the type is kept, because the schema is recursive or too large",
+            );
+            let types = if facts.groups.is_empty() { facts.types } else { JsonTypeSet::ALL };
+            if types.meets(JsonTypeSet::ARRAY) {
+                self.analyzer.losses.add_at(path, SPELLED_OUT);
             }
             return Some(self.assembled(bare(types), &notes, &[]));
         }
         self.written += 1;
         self.open.push(key);
-        let alternatives = self.reader.split(facts);
-        let mut pieces = Pieces::default();
+        let alternatives = self.analyzer.split(facts);
+        let mut pieces = GoogleTypeSchemas::default();
         for alternative in &alternatives {
             self.pieces(alternative, &mut pieces);
         }
@@ -92,11 +95,13 @@ impl<'a> Google<'a> {
         Some(self.assembled(pieces, &notes, &alternatives))
     }
 
-    /// One schema for each type of an alternative.
-    fn pieces(&mut self, facts: &Facts<'a>, pieces: &mut Pieces) {
+    /// Adds one schema for each type of an alternative.
+    fn pieces(&mut self, facts: &SchemaConstraints<'a>, pieces: &mut GoogleTypeSchemas) {
         let path = facts.path.clone().unwrap_or_default();
         if facts.values.is_some() && facts.types.names() != ["string"] {
-            self.reader.losses.at(path.clone(), "`enum` of other values than texts dropped");
+            self.analyzer
+                .losses
+                .add_at(path.clone(), "`enum` with values other than strings dropped");
         }
         for name in facts.types.names() {
             let piece = match name {
@@ -122,7 +127,7 @@ impl<'a> Google<'a> {
         }
     }
 
-    fn text(&mut self, facts: &Facts<'a>, path: &str) -> Map<String, Value> {
+    fn text(&mut self, facts: &SchemaConstraints<'a>, path: &str) -> Map<String, Value> {
         let mut piece = typed("string");
         for keyword in ["minLength", "maxLength"] {
             copy_count(facts, keyword, &mut piece);
@@ -131,23 +136,28 @@ impl<'a> Google<'a> {
             Some(pattern) if hints::is_plain(pattern) => {
                 piece.insert("pattern".to_owned(), pattern.into());
             }
-            Some(_) => self.reader.losses.at(path, "`pattern` dropped"),
+            Some(_) => self.analyzer.losses.add_at(path, "`pattern` dropped"),
             None => {}
         }
         if facts.plain.contains_key("format") {
-            self.reader.losses.at(path, "`format` dropped");
+            self.analyzer.losses.add_at(path, "`format` dropped");
         }
         let texts = facts.values.iter().flatten().filter_map(|value| value.as_str());
         let texts: Vec<&str> = texts.collect();
         if texts.contains(&"") {
-            self.reader.losses.at(path, "`enum` with an empty text dropped");
+            self.analyzer.losses.add_at(path, "`enum` with an empty string dropped");
         } else if facts.values.is_some() {
             piece.insert("enum".to_owned(), texts.into());
         }
         piece
     }
 
-    fn number(&mut self, facts: &Facts<'a>, name: &str, path: &str) -> Map<String, Value> {
+    fn number(
+        &mut self,
+        facts: &SchemaConstraints<'a>,
+        name: &str,
+        path: &str,
+    ) -> Map<String, Value> {
         let mut piece = typed(name);
         for (keyword, exclusive, step) in
             [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)]
@@ -156,7 +166,7 @@ impl<'a> Google<'a> {
             let bound = facts.plain.get(exclusive).and_then(|bound| {
                 let whole = name == "integer";
                 if !whole {
-                    self.reader.losses.at(path, format!("`{exclusive}` became `{keyword}`"));
+                    self.analyzer.losses.add_at(path, format!("`{exclusive}` became `{keyword}`"));
                 }
                 inclusive_bound(bound, whole, step)
             });
@@ -172,22 +182,22 @@ impl<'a> Google<'a> {
             }
         }
         if facts.plain.contains_key("multipleOf") {
-            self.reader.losses.at(path, "`multipleOf` dropped");
+            self.analyzer.losses.add_at(path, "`multipleOf` dropped");
         }
         piece
     }
 
-    fn array(&mut self, facts: &Facts<'a>, path: &str) -> Map<String, Value> {
+    fn array(&mut self, facts: &SchemaConstraints<'a>, path: &str) -> Map<String, Value> {
         let mut piece = typed("array");
         for keyword in ["minItems", "maxItems"] {
             copy_count(facts, keyword, &mut piece);
         }
         if facts.plain.get("uniqueItems") == Some(&Value::Bool(true)) {
-            self.reader.losses.at(path, "`uniqueItems` dropped");
+            self.analyzer.losses.add_at(path, "`uniqueItems` dropped");
         }
         let items = match &facts.elements {
             None => {
-                self.reader.losses.at(path, SPELLED_OUT);
+                self.analyzer.losses.add_at(path, SPELLED_OUT);
                 Some(Value::Object(any_of(anything(ARRAYS - 1))))
             }
             Some(child) => self.child(child),
@@ -199,8 +209,8 @@ impl<'a> Google<'a> {
         piece
     }
 
-    /// An object; `None` if a member it requires cannot be.
-    fn object(&mut self, facts: &Facts<'a>) -> Option<Map<String, Value>> {
+    /// Writes an object, or returns `None` if a required member is impossible.
+    fn object(&mut self, facts: &SchemaConstraints<'a>) -> Option<Map<String, Value>> {
         let path = facts.path.clone().unwrap_or_default();
         let mut piece = typed("object");
         let mut properties = Map::new();
@@ -216,7 +226,7 @@ impl<'a> Google<'a> {
             properties.entry(*name).or_insert_with(any);
         }
         if facts.closed.is_some() {
-            self.reader.losses.at(path, "`additionalProperties` dropped");
+            self.analyzer.losses.add_at(path, "`additionalProperties` dropped");
         }
         if !properties.is_empty() {
             piece.insert("properties".to_owned(), properties.into());
@@ -230,8 +240,13 @@ impl<'a> Google<'a> {
         Some(piece)
     }
 
-    /// The pieces as one schema, with the words that belong to all of them.
-    fn assembled(&self, mut pieces: Pieces, notes: &Notes<'a>, of: &[Facts<'a>]) -> Value {
+    /// Combines the parts into one schema, with the description that applies to all of them.
+    fn assembled(
+        &self,
+        mut pieces: GoogleTypeSchemas,
+        notes: &SchemaAnnotations<'a>,
+        of: &[SchemaConstraints<'a>],
+    ) -> Value {
         simplify(&mut pieces.all);
         let described = match pieces.all.as_slice() {
             [only] => only.get("description").and_then(Value::as_str),
@@ -242,7 +257,7 @@ impl<'a> Google<'a> {
             0 => typed("string"),
             1 => pieces.all.remove(0),
             _ if self.vertex => return Value::Object(alone(pieces, words)),
-            _ => any_of(Pieces { all: pieces.all, nullable: false }),
+            _ => any_of(GoogleTypeSchemas { all: pieces.all, nullable: false }),
         };
         if let Some(title) = notes.title {
             schema.insert("title".to_owned(), title.into());
@@ -257,8 +272,8 @@ impl<'a> Google<'a> {
     }
 }
 
-/// `anyOf` with nothing beside it: words and null stand with the first alternative.
-fn alone(mut pieces: Pieces, words: Option<String>) -> Map<String, Value> {
+/// Writes `anyOf` alone, with the description and null in the first alternative.
+fn alone(mut pieces: GoogleTypeSchemas, words: Option<String>) -> Map<String, Value> {
     if let Some(first) = pieces.all.first_mut() {
         if pieces.nullable {
             first.insert("nullable".to_owned(), true.into());
@@ -267,10 +282,10 @@ fn alone(mut pieces: Pieces, words: Option<String>) -> Map<String, Value> {
             first.entry("description").or_insert_with(|| words.into());
         }
     }
-    any_of(Pieces { nullable: false, ..pieces })
+    any_of(GoogleTypeSchemas { nullable: false, ..pieces })
 }
 
-fn any_of(mut pieces: Pieces) -> Map<String, Value> {
+fn any_of(mut pieces: GoogleTypeSchemas) -> Map<String, Value> {
     if pieces.nullable
         && let Some(first) = pieces.all.first_mut()
     {
@@ -284,30 +299,30 @@ fn typed(name: &str) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), name.into())])
 }
 
-/// Everything, with arrays in arrays so many times.
-fn anything(arrays: usize) -> Pieces {
+/// Returns a schema for any value, with `arrays` levels of nested arrays.
+fn anything(arrays: usize) -> GoogleTypeSchemas {
     let mut all: Vec<_> = ["string", "number", "boolean", "object"].map(typed).into();
     if arrays > 0 {
         let mut array = typed("array");
         array.insert("items".to_owned(), Value::Object(any_of(anything(arrays - 1))));
         all.push(array);
     }
-    Pieces { all, nullable: true }
+    GoogleTypeSchemas { all, nullable: true }
 }
 
-/// Only the types.
-fn bare(types: Types) -> Pieces {
+/// Returns a schema with only the types.
+fn bare(types: JsonTypeSet) -> GoogleTypeSchemas {
     let mut pieces = anything(ARRAYS);
     let names = types.names();
     pieces.all.retain(|piece| names.iter().any(|name| piece.get("type") == Some(&json!(name))));
     if names.contains(&"integer") {
         pieces.all.push(typed("integer"));
     }
-    pieces.nullable = types.meets(Types::NULL);
+    pieces.nullable = types.meets(JsonTypeSet::NULL);
     pieces
 }
 
-/// Leaves out pieces that a broader one of the same type covers.
+/// Removes parts that a broader part of the same type covers.
 fn simplify(pieces: &mut Vec<Map<String, Value>>) {
     let bare: Vec<Value> = pieces
         .iter()
@@ -319,7 +334,7 @@ fn simplify(pieces: &mut Vec<Map<String, Value>>) {
     });
 }
 
-fn copy_count(facts: &Facts<'_>, keyword: &str, piece: &mut Map<String, Value>) {
+fn copy_count(facts: &SchemaConstraints<'_>, keyword: &str, piece: &mut Map<String, Value>) {
     let count = facts.plain.get(keyword).and_then(Value::as_f64);
     if let Some(count) = count.filter(|count| *count >= 0.0 && *count < 1e9) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
@@ -327,7 +342,7 @@ fn copy_count(facts: &Facts<'_>, keyword: &str, piece: &mut Map<String, Value>) 
     }
 }
 
-/// A bound that includes itself and admits all that the exclusive one does.
+/// Returns an inclusive bound that accepts everything that the exclusive one accepts.
 fn inclusive_bound(bound: &Value, whole: bool, step: f64) -> Option<Value> {
     let number = bound.as_f64()?;
     if !whole || number.abs() > 1e15 {

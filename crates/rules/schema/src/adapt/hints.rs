@@ -1,20 +1,20 @@
-//! What a schema cannot say any more, said in its description, where a model still reads it.
+//! Adds lost constraints to descriptions, where a model can still read them.
 
 use serde_json::Value;
 
-use super::facts::Facts;
-use crate::unusable::cut;
+use super::constraints::SchemaConstraints;
+use crate::definition_error::truncate;
 
-/// Values that are named in a description.
+/// The maximum number of values in a description.
 const VALUES: usize = 20;
-/// Bytes of one value.
+/// The maximum size of one value, in bytes.
 const LONGEST: usize = 60;
 
-/// A description with what was lost: the default, and values that no enumeration holds.
+/// Returns a description with the lost default, format and enumeration values.
 pub(super) fn words(
     description: Option<&str>,
     default: Option<&Value>,
-    alternatives: &[Facts<'_>],
+    alternatives: &[SchemaConstraints<'_>],
 ) -> Option<String> {
     let mut said = Vec::new();
     if let [only] = alternatives
@@ -28,7 +28,7 @@ pub(super) fn words(
     if let [only] = alternatives
         && let Some(Value::String(format)) = only.plain.get("format")
     {
-        said.push(format!("format {}", cut(format, LONGEST)));
+        said.push(format!("format {}", truncate(format, LONGEST)));
     }
     if let Some(default) = default.filter(|default| !default.is_null()) {
         said.push(format!("default {}", shown(default)));
@@ -42,10 +42,10 @@ pub(super) fn words(
 }
 
 fn shown(value: &Value) -> String {
-    cut(&value.to_string(), LONGEST)
+    truncate(&value.to_string(), LONGEST)
 }
 
-/// Whether a pattern is one that engines without look-around and back-references know too.
+/// Returns true if a pattern needs neither look-around nor back-references.
 pub(super) fn is_plain(pattern: &str) -> bool {
     let looks = ["(?=", "(?!", "(?<", "(?>", "\\k", "\\p", "\\P", "\\u", "\\c"];
     let refers =

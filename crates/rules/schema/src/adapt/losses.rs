@@ -1,43 +1,43 @@
-//! What an adaptation could not keep.
+//! Collects what an adaptation cannot keep.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Loss;
-use super::modern;
+use super::AdaptationLoss;
+use super::upgrade;
 
-/// Collects losses, each once.
-pub(super) struct Losses {
+/// The losses of one adaptation, without duplicates.
+pub(super) struct LossCollector {
     paths: HashMap<*const Value, String>,
-    found: Vec<Loss>,
+    found: Vec<AdaptationLoss>,
 }
 
-impl Losses {
+impl LossCollector {
     pub(super) fn of(root: &Value) -> Self {
-        Self { paths: modern::paths(root), found: Vec::new() }
+        Self { paths: upgrade::paths(root), found: Vec::new() }
     }
 
-    /// Where a schema of the document stands.
+    /// Returns the pointer of a schema of the document.
     pub(super) fn path(&self, schema: &Value) -> Option<&str> {
         self.paths.get(&std::ptr::from_ref(schema)).map(String::as_str)
     }
 
-    /// Something of this schema is lost.
+    /// Adds a loss of this schema.
     pub(super) fn add(&mut self, schema: &Value, what: impl Into<String>) {
         let path = self.path(schema).unwrap_or_default().to_owned();
-        self.at(path, what);
+        self.add_at(path, what);
     }
 
-    /// Something at this place is lost.
-    pub(super) fn at(&mut self, path: impl Into<String>, what: impl Into<String>) {
-        let loss = Loss { path: path.into(), what: what.into() };
+    /// Adds a loss at this pointer.
+    pub(super) fn add_at(&mut self, path: impl Into<String>, what: impl Into<String>) {
+        let loss = AdaptationLoss { path: path.into(), what: what.into() };
         if !self.found.contains(&loss) {
             self.found.push(loss);
         }
     }
 
-    pub(super) fn into_found(self) -> Vec<Loss> {
+    pub(super) fn into_found(self) -> Vec<AdaptationLoss> {
         self.found
     }
 }

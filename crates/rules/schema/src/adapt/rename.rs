@@ -1,17 +1,17 @@
-//! Names of arguments that Anthropic refuses: they get others, and their own back afterwards.
+//! Renames arguments whose names Anthropic refuses, and restores the names afterwards.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Loss;
-use super::modern;
-use super::plan::{Form, Member, Plan};
+use super::AdaptationLoss;
+use super::restore::{ArgumentRestorePlan, MemberMapping, ObjectShape};
+use super::upgrade;
 
-/// The longest name there may be.
+/// The maximum length of a name.
 const LONGEST: usize = 64;
 
-/// What may stand at a root whose members have other names.
+/// The keywords that stay at a root with renamed members.
 const KEPT: &[&str] = &[
     "type",
     "title",
@@ -33,38 +33,44 @@ fn is_good(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_fine)
 }
 
-/// Whether a name at the root would be refused.
+/// Returns true if a name at the root would be refused.
 pub(super) fn is_needed(schema: &Value) -> bool {
     let names = schema.get("properties").and_then(Value::as_object);
     names.is_some_and(|names| names.keys().any(|name| !is_good(name)))
 }
 
-/// Renames what would be refused, and says how it goes back.
-pub(super) fn apply(schema: &mut Value, losses: &mut Vec<Loss>) -> Plan {
+/// Renames refused members and returns the plan that restores their names.
+pub(super) fn apply(schema: &mut Value, losses: &mut Vec<AdaptationLoss>) -> ArgumentRestorePlan {
     let Value::Object(root) = schema else {
-        return Plan::default();
+        return ArgumentRestorePlan::default();
     };
     root.retain(|keyword, _| {
         let is_kept = KEPT.contains(&keyword.as_str());
         if !is_kept {
-            losses.push(Loss { path: String::new(), what: format!("`{keyword}` dropped") });
+            losses
+                .push(AdaptationLoss { path: String::new(), what: format!("`{keyword}` dropped") });
         }
         is_kept
     });
     let Some(Value::Object(properties)) = root.remove("properties") else {
-        return Plan::default();
+        return ArgumentRestorePlan::default();
     };
     let mut taken: HashSet<String> =
         properties.keys().filter(|name| is_good(name)).cloned().collect();
     let mut renamed = Map::new();
-    let mut form = Form::default();
+    let mut form = ObjectShape::default();
     for (name, mut schema) in properties {
         let shown = if is_good(&name) { name.clone() } else { fresh(&name, &mut taken) };
         if shown != name {
             mention(&mut schema, &name);
         }
         renamed.insert(shown.clone(), schema);
-        form.members.push(Member { shown, name, absent: None, plan: Plan::default() });
+        form.members.push(MemberMapping {
+            shown,
+            name,
+            absent: None,
+            plan: ArgumentRestorePlan::default(),
+        });
     }
     root.insert("properties".to_owned(), Value::Object(renamed));
     if let Some(Value::Array(required)) = root.get_mut("required") {
@@ -75,7 +81,7 @@ pub(super) fn apply(schema: &mut Value, losses: &mut Vec<Loss>) -> Plan {
             }
         }
     }
-    Plan { forms: vec![form], ..Plan::default() }
+    ArgumentRestorePlan { forms: vec![form], ..ArgumentRestorePlan::default() }
 }
 
 fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
@@ -95,11 +101,11 @@ fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
     shown
 }
 
-/// A model should know what the tool calls it.
+/// Adds the tool's own name of a member to its description.
 fn mention(schema: &mut Value, name: &str) {
     let mut map = match std::mem::take(schema) {
         Value::Object(map) => map,
-        Value::Bool(false) => Map::from_iter([("not".to_owned(), modern::anything())]),
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), upgrade::anything())]),
         _ => Map::new(),
     };
     let words = match map.get("description").and_then(Value::as_str) {

@@ -1,62 +1,66 @@
-//! What OpenAI without `strict`, and Anthropic, take: nearly all of 2020-12, with a plain root.
+//! Adapts schemas for OpenAI without `strict` and for Anthropic, which accept nearly all of
+//! 2020-12.
 //!
-//! At the root both want an object and no alternatives, so `allOf`, `anyOf`, `oneOf` and a reference
-//! are taken apart there. Everything below stays as it is, except that OpenAI wants every array to
-//! say what it holds.
+//! Both require an object without alternatives at the root, so `allOf`, `anyOf`, `oneOf` and
+//! references are resolved there. Everything below stays unchanged, except that OpenAI requires
+//! `items` in every array.
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Child, Facts, Reader};
-use super::plan::Restore;
+use super::constraints::{ChildSchema, SchemaAnalyzer, SchemaConstraints};
 use super::rename;
-use super::types::Types;
-use super::{Adapted, Loss, Provider};
-use crate::places::{Holds, holds};
+use super::restore::ArgumentRestorer;
+use super::types::JsonTypeSet;
+use super::{AdaptationLoss, AdaptedSchema, ModelProvider};
+use crate::subschemas::{KeywordShape, keyword_shape};
 
-/// Keywords that may not stand at the root.
+/// Keywords that are not allowed at the root.
 const TAKEN_APART: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
-/// Keywords OpenAI refuses there besides.
+/// Further keywords that OpenAI refuses at the root.
 const REFUSED: [&str; 3] = ["enum", "const", "not"];
 
-pub(super) fn adapt(mut modern: Value, provider: Provider) -> Adapted {
-    if provider == Provider::OpenAi {
+pub(super) fn adapt(mut modern: Value, provider: ModelProvider) -> AdaptedSchema {
+    if provider == ModelProvider::OpenAi {
         say_items(&mut modern);
     }
-    let rename = provider == Provider::Anthropic;
+    let rename = provider == ModelProvider::Anthropic;
     if !is_plain(&modern, provider) || (rename && rename::is_needed(&modern)) {
         relocate(&mut modern);
     }
     let (mut schema, mut losses) = flat(&modern, provider);
     let plan = if rename && rename::is_needed(&schema) {
-        rename::apply(&mut schema, &mut losses).into_restore()
+        rename::apply(&mut schema, &mut losses).into_restorer()
     } else {
-        Restore::default()
+        ArgumentRestorer::default()
     };
-    Adapted { schema, losses, strict: false, plan }
+    AdaptedSchema { schema, losses, strict: false, restorer: plan }
 }
 
-/// Whether the root may stay as it is.
-fn is_plain(root: &Value, provider: Provider) -> bool {
+/// Returns true if the root needs no change.
+fn is_plain(root: &Value, provider: ModelProvider) -> bool {
     let has = |keyword: &&str| root.get(*keyword).is_some();
     root.get("type") == Some(&json!("object"))
         && !TAKEN_APART.iter().any(has)
-        && (provider != Provider::OpenAi || !REFUSED.iter().any(has))
+        && (provider != ModelProvider::OpenAi || !REFUSED.iter().any(has))
 }
 
-/// The schema with a plain root.
-fn flat(modern: &Value, provider: Provider) -> (Value, Vec<Loss>) {
+/// Returns the schema with a plain root, and the losses.
+fn flat(modern: &Value, provider: ModelProvider) -> (Value, Vec<AdaptationLoss>) {
     let mut losses = Vec::new();
     let mut root = match modern {
         Value::Object(map) => map.clone(),
         _ => Map::new(),
     };
     if TAKEN_APART.iter().any(|keyword| root.contains_key(*keyword)) {
-        (root, losses) = taken_apart(modern);
+        (root, losses) = merge_root_alternatives(modern);
     }
-    if provider == Provider::OpenAi {
+    if provider == ModelProvider::OpenAi {
         for keyword in REFUSED {
             if root.remove(keyword).is_some() {
-                losses.push(Loss { path: String::new(), what: format!("`{keyword}` dropped") });
+                losses.push(AdaptationLoss {
+                    path: String::new(),
+                    what: format!("`{keyword}` dropped"),
+                });
             }
         }
     }
@@ -65,16 +69,16 @@ fn flat(modern: &Value, provider: Provider) -> (Value, Vec<Loss>) {
     (Value::Object(root), losses)
 }
 
-fn taken_apart(modern: &Value) -> (Map<String, Value>, Vec<Loss>) {
-    let mut reader = Reader::of(modern);
-    let mut facts = reader.together(&[modern]);
-    facts.types = facts.types.and(Types::OBJECT);
+fn merge_root_alternatives(modern: &Value) -> (Map<String, Value>, Vec<AdaptationLoss>) {
+    let mut reader = SchemaAnalyzer::of(modern);
+    let mut facts = reader.collect_constraints(&[modern]);
+    facts.types = facts.types.and(JsonTypeSet::OBJECT);
     let notes = facts.take_notes();
     let mut alternatives = reader.split(facts);
     let facts = match alternatives.len() {
         1 => alternatives.remove(0),
         _ => {
-            reader.losses.at("", "alternatives joined");
+            reader.losses.add_at("", "alternatives merged");
             reader.join(&alternatives)
         }
     };
@@ -93,10 +97,10 @@ fn taken_apart(modern: &Value) -> (Map<String, Value>, Vec<Loss>) {
     (root, reader.losses.into_found())
 }
 
-fn fill(root: &mut Map<String, Value>, facts: &Facts<'_>) {
+fn fill(root: &mut Map<String, Value>, facts: &SchemaConstraints<'_>) {
     let admitted = facts.properties.iter().filter(|(name, _)| facts.admits(name));
     let properties: Map<String, Value> =
-        admitted.map(|(name, child)| ((*name).to_owned(), written(child))).collect();
+        admitted.map(|(name, child)| ((*name).to_owned(), write_child(child))).collect();
     root.insert("properties".to_owned(), Value::Object(properties));
     if !facts.required.is_empty() {
         root.insert("required".to_owned(), facts.required.clone().into());
@@ -111,8 +115,8 @@ fn fill(root: &mut Map<String, Value>, facts: &Facts<'_>) {
     }
 }
 
-/// A child in full JSON Schema.
-fn written(child: &Child<'_>) -> Value {
+/// Writes the schema of a child in full JSON Schema.
+fn write_child(child: &ChildSchema<'_>) -> Value {
     let together = |schemas: &Vec<&Value>| match schemas.as_slice() {
         [only] => (*only).clone(),
         all => json!({ "allOf": all }),
@@ -129,7 +133,7 @@ fn written(child: &Child<'_>) -> Value {
     }
 }
 
-/// Arrays that say nothing of their elements say that anything goes.
+/// Adds `items` that accept everything to arrays without `items`.
 fn say_items(schema: &mut Value) {
     let Value::Object(map) = schema else {
         return;
@@ -140,24 +144,28 @@ fn say_items(schema: &mut Value) {
         None => false,
     };
     if is_array {
-        map.entry("items").or_insert_with(super::modern::anything);
+        map.entry("items").or_insert_with(super::upgrade::anything);
     }
     each_inner(map, &mut say_items);
 }
 
 fn each_inner(map: &mut Map<String, Value>, change: &mut impl FnMut(&mut Value)) {
     for (keyword, value) in map.iter_mut() {
-        match (holds(keyword).map(|(holds, _)| holds), value) {
-            (Some(Holds::List), Value::Array(list)) => list.iter_mut().for_each(&mut *change),
-            (Some(Holds::Map), Value::Object(each)) => each.values_mut().for_each(&mut *change),
-            (Some(Holds::One | Holds::OneOrList), one) => change(one),
+        match (keyword_shape(keyword).map(|(holds, _)| holds), value) {
+            (Some(KeywordShape::List), Value::Array(list)) => {
+                list.iter_mut().for_each(&mut *change)
+            }
+            (Some(KeywordShape::Map), Value::Object(each)) => {
+                each.values_mut().for_each(&mut *change)
+            }
+            (Some(KeywordShape::One | KeywordShape::OneOrList), one) => change(one),
             _ => {}
         }
     }
 }
 
-/// Where something refers to the root or into it, the root as it was becomes a definition: what is
-/// made of the root must not change what stands below.
+/// Moves the original root into a definition if references point to it or into it. Changes of the
+/// root must not affect the schemas below.
 fn relocate(modern: &mut Value) {
     if !refers_to_root(modern) {
         return;
@@ -191,7 +199,9 @@ fn refers_to_root(schema: &Value) -> bool {
         return false;
     };
     map.get("$ref").and_then(Value::as_str).is_some_and(is_odd)
-        || crate::places::inner(map).iter().any(|child| refers_to_root(child.schema))
+        || crate::subschemas::direct_subschemas(map)
+            .iter()
+            .any(|child| refers_to_root(child.schema))
 }
 
 fn redirect(schema: &mut Value, name: &str) {

@@ -1,28 +1,28 @@
-//! Alternatives: a set of facts taken apart into sets without groups, and several sets joined into
-//! one that admits whatever any of them does.
+//! Handles alternatives: splits constraints into sets without groups, and joins several sets into
+//! one that accepts everything that any of them accepts.
 
-use super::facts::{Child, Facts, Reader, Together};
-use super::types::Types;
+use super::constraints::{AllOfSchemas, ChildSchema, SchemaAnalyzer, SchemaConstraints};
+use super::types::JsonTypeSet;
 
-/// Alternatives one place may have.
+/// The maximum number of alternatives of one schema.
 const MOST: usize = 16;
-/// How deep alternatives may stand in alternatives.
+/// The maximum nesting of alternatives.
 const DEEPEST: usize = 6;
-/// Alternatives a joined member may have.
+/// The maximum number of alternatives of a joined member.
 const MOST_OF_A_MEMBER: usize = 8;
 
-/// Words on a place as a whole, whichever alternative a value is of.
+/// The annotations that apply to all alternatives of a schema.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Notes<'a> {
+pub(super) struct SchemaAnnotations<'a> {
     pub title: Option<&'a str>,
     pub description: Option<&'a str>,
     pub default: Option<&'a serde_json::Value>,
 }
 
-impl<'a> Facts<'a> {
-    /// Takes the words out, so that alternatives keep their own.
-    pub(super) fn take_notes(&mut self) -> Notes<'a> {
-        Notes {
+impl<'a> SchemaConstraints<'a> {
+    /// Removes and returns the annotations, so that alternatives keep their own.
+    pub(super) fn take_notes(&mut self) -> SchemaAnnotations<'a> {
+        SchemaAnnotations {
             title: self.title.take(),
             description: self.description.take(),
             default: self.default.take(),
@@ -30,37 +30,44 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl<'a> Reader<'a> {
-    /// The alternatives of a set of facts that a value can be of. None means that no value fits.
-    pub(super) fn split(&mut self, facts: Facts<'a>) -> Vec<Facts<'a>> {
+impl<'a> SchemaAnalyzer<'a> {
+    /// Returns the possible alternatives of a set of constraints. An empty list means that no value
+    /// matches.
+    pub(super) fn split(&mut self, facts: SchemaConstraints<'a>) -> Vec<SchemaConstraints<'a>> {
         self.split_at(facts, 0)
     }
 
-    fn split_at(&mut self, mut facts: Facts<'a>, depth: usize) -> Vec<Facts<'a>> {
+    fn split_at(
+        &mut self,
+        mut facts: SchemaConstraints<'a>,
+        depth: usize,
+    ) -> Vec<SchemaConstraints<'a>> {
         let groups = std::mem::take(&mut facts.groups);
         let path = facts.path.clone().unwrap_or_default();
         let mut all = vec![facts];
         for group in groups {
             if depth > DEEPEST || only_requires(&group) {
-                self.losses.at(path.clone(), "alternatives dropped");
+                self.losses.add_at(path.clone(), "alternatives dropped");
                 continue;
             }
             match self.expand(&all, &group, depth) {
                 Some(expanded) => all = expanded,
-                None => self.losses.at(path.clone(), "too many alternatives: dropped"),
+                None => self
+                    .losses
+                    .add_at(path.clone(), "alternatives dropped, because there are too many"),
             }
         }
-        all.iter_mut().for_each(Facts::settle);
+        all.iter_mut().for_each(SchemaConstraints::reconcile_types);
         all.retain(|one| !one.is_impossible());
         all
     }
 
     fn expand(
         &mut self,
-        all: &[Facts<'a>],
-        group: &[Together<'a>],
+        all: &[SchemaConstraints<'a>],
+        group: &[AllOfSchemas<'a>],
         depth: usize,
-    ) -> Option<Vec<Facts<'a>>> {
+    ) -> Option<Vec<SchemaConstraints<'a>>> {
         let mut expanded = Vec::new();
         for base in all {
             for alternative in group {
@@ -77,9 +84,10 @@ impl<'a> Reader<'a> {
         Some(expanded)
     }
 
-    /// One set of facts about objects that admits every object that any of these admits.
-    pub(super) fn join(&mut self, all: &[Facts<'a>]) -> Facts<'a> {
-        let mut joined = Facts { types: Types::OBJECT, ..Facts::default() };
+    /// Joins constraints on objects into a set that accepts every object that any of them accepts.
+    pub(super) fn join(&mut self, all: &[SchemaConstraints<'a>]) -> SchemaConstraints<'a> {
+        let mut joined =
+            SchemaConstraints { types: JsonTypeSet::OBJECT, ..SchemaConstraints::default() };
         let Some(first) = all.first() else {
             return joined;
         };
@@ -99,9 +107,14 @@ impl<'a> Reader<'a> {
         joined
     }
 
-    /// What a member must meet if the whole may be any of several.
-    fn joined_member(&mut self, name: &str, first: &Child<'a>, all: &[Facts<'a>]) -> Child<'a> {
-        let mut member = Child {
+    /// Returns the constraints of a member if the object may match any of several sets.
+    fn joined_member(
+        &mut self,
+        name: &str,
+        first: &ChildSchema<'a>,
+        all: &[SchemaConstraints<'a>],
+    ) -> ChildSchema<'a> {
+        let mut member = ChildSchema {
             alternatives: Vec::new(),
             note: first.alternatives.iter().flatten().copied().next(),
         };
@@ -114,7 +127,7 @@ impl<'a> Reader<'a> {
         }
         let mut seen = Vec::new();
         member.alternatives.retain(|one| {
-            let key = self.key(&Child::one(one.clone()));
+            let key = self.key(&ChildSchema::one(one.clone()));
             let is_new = !seen.contains(&key);
             seen.push(key);
             is_new
@@ -122,7 +135,7 @@ impl<'a> Reader<'a> {
         let is_free = member.alternatives.iter().any(Vec::is_empty);
         if is_free || member.alternatives.len() > MOST_OF_A_MEMBER {
             if let Some(note) = member.note {
-                self.losses.add(note, "holds in some alternatives only: not bound");
+                self.losses.add(note, "dropped, because it applies only in some alternatives");
             }
             member.alternatives = vec![Vec::new()];
         }
@@ -130,9 +143,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Alternatives that differ only in which members they ask for: repeating everything else for each
-/// of them would cost more than it says.
-fn only_requires(group: &[Together<'_>]) -> bool {
+/// Returns true if alternatives differ only in their required members. Repeating everything else
+/// for each of them would not be worth its size.
+fn only_requires(group: &[AllOfSchemas<'_>]) -> bool {
     let silent = ["required", "not", "title", "description"];
     group.iter().flatten().all(|schema| match schema.as_object() {
         Some(map) => map.keys().all(|keyword| silent.contains(&keyword.as_str())),

@@ -1,41 +1,41 @@
-//! What OpenAI takes with `strict: true`.
+//! Writes schemas for OpenAI with `strict: true`.
 //!
-//! There every object lists all its members as required and admits no others. A member the original
-//! leaves open is asked for all the same, with a value that stands for «not there»: null, or where
-//! null means something itself, `false` or an empty value. An object that admits members nobody
-//! named cannot be said at all; then the schema is not strict, and that is the answer.
+//! In strict mode, every object requires all its members and allows no others. An optional member
+//! becomes required and accepts a placeholder for "absent": null, or if null already has a meaning,
+//! `false` or an empty value. Strict mode cannot express an object with arbitrary member names;
+//! then the schema is sent without strict mode.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::absent::{either, make_nullable, stand_in};
-use super::facts::{Child, Facts, Key, Reader};
+use super::absent::{make_nullable, stand_in, with_stand_in};
+use super::constraints::{ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaConstraints};
 use super::hints;
-use super::plan::{Form, Member, Plan, Restore};
-use super::split::Notes;
-use super::types::Types;
+use super::restore::{ArgumentRestorePlan, ArgumentRestorer, MemberMapping, ObjectShape};
+use super::split::SchemaAnnotations;
+use super::types::JsonTypeSet;
 
-/// The limits the provider publishes.
+/// The limits that the provider publishes.
 const MOST_PROPERTIES: usize = 5_000;
 const MOST_LEVELS: usize = 10;
 const MOST_VALUES: usize = 1_000;
 const MOST_TEXT: usize = 120_000;
-/// Places written, in all.
+/// The maximum number of written schemas.
 const MOST_PLACES: usize = 10_000;
 
-/// Why a schema cannot be strict.
-pub(super) struct Refusal {
+/// The reason why strict mode cannot express a schema.
+pub(super) struct StrictModeError {
     pub path: String,
     pub why: &'static str,
 }
 
-/// Writes strict schemas.
-pub(super) struct Strict<'a> {
-    pub reader: Reader<'a>,
-    open: Vec<Open>,
+/// A writer of strict schemas.
+pub(super) struct StrictSchemaWriter<'a> {
+    pub analyzer: SchemaAnalyzer<'a>,
+    unfinished: Vec<UnfinishedSchema>,
     defs: Map<String, Value>,
-    plans: BTreeMap<String, Plan>,
+    plans: BTreeMap<String, ArgumentRestorePlan>,
     named: usize,
     places: usize,
     properties: usize,
@@ -43,34 +43,34 @@ pub(super) struct Strict<'a> {
     text: usize,
 }
 
-/// A place being written, with its name once something refers to it.
-struct Open {
-    key: Key,
+/// A schema that is being written, with its name if a reference points to it.
+struct UnfinishedSchema {
+    key: ChildSchemaKey,
     name: Option<String>,
 }
 
-/// A written place: its schema, the way back, and the types it admits.
-struct Written {
+/// A written schema, its restore plan and the types it accepts.
+struct WrittenSchema {
     schema: Value,
-    plan: Plan,
-    types: Types,
+    plan: ArgumentRestorePlan,
+    types: JsonTypeSet,
 }
 
-/// An object or array, and the way back.
-type Piece = (Map<String, Value>, Plan);
+/// The schema of an object or array and its restore plan.
+type StrictTypeSchema = (Map<String, Value>, ArgumentRestorePlan);
 
-/// The pieces of a place.
+/// The parts of one schema, by type.
 #[derive(Default)]
-struct Pieces {
+struct StrictTypeSchemas {
     all: Vec<Map<String, Value>>,
-    plan: Plan,
+    plan: ArgumentRestorePlan,
 }
 
-impl<'a> Strict<'a> {
-    pub(super) fn new(reader: Reader<'a>) -> Self {
+impl<'a> StrictSchemaWriter<'a> {
+    pub(super) fn new(reader: SchemaAnalyzer<'a>) -> Self {
         Self {
-            reader,
-            open: Vec::new(),
+            analyzer: reader,
+            unfinished: Vec::new(),
             defs: Map::new(),
             plans: BTreeMap::new(),
             named: 0,
@@ -81,19 +81,24 @@ impl<'a> Strict<'a> {
         }
     }
 
-    pub(super) fn root(&mut self, root: &'a Value) -> Result<(Value, Restore), Refusal> {
-        let child = Child::one(vec![root]);
-        let mut facts = self.reader.child(&child);
-        facts.types = facts.types.and(Types::OBJECT);
+    pub(super) fn root(
+        &mut self,
+        root: &'a Value,
+    ) -> Result<(Value, ArgumentRestorer), StrictModeError> {
+        let child = ChildSchema::one(vec![root]);
+        let mut facts = self.analyzer.child(&child);
+        facts.types = facts.types.and(JsonTypeSet::OBJECT);
         let notes = facts.take_notes();
-        let mut alternatives = self.reader.split(facts);
+        let mut alternatives = self.analyzer.split(facts);
         let facts = match alternatives.len() {
-            0 => return Err(refusal(&Facts::default(), "no object fits it")),
+            0 => {
+                return Err(refusal(&SchemaConstraints::default(), "no object matches the schema"));
+            }
             1 => alternatives.remove(0),
-            _ => self.reader.join(&alternatives),
+            _ => self.analyzer.join(&alternatives),
         };
         let Some((mut object, plan)) = self.object(&facts, 1)? else {
-            return Err(refusal(&facts, "no object fits it"));
+            return Err(refusal(&facts, "no object matches the schema"));
         };
         if let Some(description) = notes.description.or(facts.description) {
             object.insert("description".to_owned(), description.into());
@@ -102,36 +107,41 @@ impl<'a> Strict<'a> {
             object.insert("$defs".to_owned(), std::mem::take(&mut self.defs).into());
         }
         let defs = std::mem::take(&mut self.plans);
-        Ok((Value::Object(object), Restore { root: plan, defs }))
+        Ok((Value::Object(object), ArgumentRestorer { root: plan, defs }))
     }
 
-    /// A place below; `None` if nothing may stand there.
-    fn child(&mut self, child: &Child<'a>, level: usize) -> Result<Option<Written>, Refusal> {
-        let mut facts = self.reader.child(child);
+    /// Writes the schema of a child, or returns `None` if no value is allowed.
+    fn child(
+        &mut self,
+        child: &ChildSchema<'a>,
+        level: usize,
+    ) -> Result<Option<WrittenSchema>, StrictModeError> {
+        let mut facts = self.analyzer.child(child);
         let notes = facts.take_notes();
         self.places += 1;
         if level > MOST_LEVELS || self.places > MOST_PLACES {
-            return Err(refusal(&facts, "too many levels or places"));
+            return Err(refusal(&facts, "too many levels or subschemas"));
         }
-        let alternatives = self.reader.split(facts);
-        let types = alternatives.iter().map(|one| one.types).fold(Types::NONE, Types::or);
-        let key = self.reader.key(child);
-        if let Some(at) = self.open.iter().position(|open| open.key == key) {
+        let alternatives = self.analyzer.split(facts);
+        let types =
+            alternatives.iter().map(|one| one.types).fold(JsonTypeSet::NONE, JsonTypeSet::or);
+        let key = self.analyzer.key(child);
+        if let Some(at) = self.unfinished.iter().position(|open| open.key == key) {
             return Ok(Some(self.referred(at, types)));
         }
-        self.open.push(Open { key, name: None });
-        let mut pieces = Pieces::default();
+        self.unfinished.push(UnfinishedSchema { key, name: None });
+        let mut pieces = StrictTypeSchemas::default();
         for alternative in &alternatives {
             self.pieces(alternative, level, &mut pieces)?;
         }
-        let name = self.open.pop().and_then(|open| open.name);
+        let name = self.unfinished.pop().and_then(|open| open.name);
         if pieces.all.is_empty() {
             return Ok(None);
         }
         let plan = pieces.plan;
         let schema = assembled(pieces.all, &notes, &alternatives);
         Ok(Some(match name {
-            None => Written { schema, plan, types },
+            None => WrittenSchema { schema, plan, types },
             Some(name) => {
                 self.defs.insert(name.clone(), schema);
                 self.plans.insert(name.clone(), plan);
@@ -140,9 +150,9 @@ impl<'a> Strict<'a> {
         }))
     }
 
-    /// A reference to a place that is being written.
-    fn referred(&mut self, at: usize, types: Types) -> Written {
-        let open = &mut self.open[at];
+    /// Returns a reference to a schema that is being written.
+    fn referred(&mut self, at: usize, types: JsonTypeSet) -> WrittenSchema {
+        let open = &mut self.unfinished[at];
         let name = open.name.get_or_insert_with(|| {
             self.named += 1;
             format!("recursive{}", self.named)
@@ -152,10 +162,10 @@ impl<'a> Strict<'a> {
 
     fn pieces(
         &mut self,
-        facts: &Facts<'a>,
+        facts: &SchemaConstraints<'a>,
         level: usize,
-        pieces: &mut Pieces,
-    ) -> Result<(), Refusal> {
+        pieces: &mut StrictTypeSchemas,
+    ) -> Result<(), StrictModeError> {
         for name in facts.types.names() {
             let (mut piece, plan) = match name {
                 "object" => match self.object(facts, level)? {
@@ -163,10 +173,10 @@ impl<'a> Strict<'a> {
                     Some(written) => written,
                 },
                 "array" => self.array(facts, level)?,
-                _ => (self.scalar(facts, name)?, Plan::default()),
+                _ => (self.scalar(facts, name)?, ArgumentRestorePlan::default()),
             };
             if !pieces.plan.merge(plan) {
-                return Err(refusal(facts, "alternatives that could not be told apart"));
+                return Err(refusal(facts, "alternatives that cannot be distinguished"));
             }
             if let Some(description) = facts.description {
                 piece.insert("description".to_owned(), description.into());
@@ -178,12 +188,16 @@ impl<'a> Strict<'a> {
         Ok(())
     }
 
-    fn scalar(&mut self, facts: &Facts<'a>, name: &str) -> Result<Map<String, Value>, Refusal> {
+    fn scalar(
+        &mut self,
+        facts: &SchemaConstraints<'a>,
+        name: &str,
+    ) -> Result<Map<String, Value>, StrictModeError> {
         let path = facts.path.clone().unwrap_or_default();
         let mut piece = typed(name);
-        let own = Types::named(&name.into());
+        let own = JsonTypeSet::from_type_keyword(&name.into());
         if let Some(values) = &facts.values {
-            let values = values.iter().filter(|value| own.meets(Types::of(value)));
+            let values = values.iter().filter(|value| own.meets(JsonTypeSet::of(value)));
             let values: Vec<Value> = values.map(|value| (*value).clone()).collect();
             self.values += values.len();
             self.text += values.iter().map(|value| value.to_string().len()).sum::<usize>();
@@ -202,24 +216,30 @@ impl<'a> Strict<'a> {
         for keyword in kept {
             match facts.plain.get(*keyword) {
                 Some(Value::String(pattern)) if !hints::is_plain(pattern) => {
-                    self.reader.losses.at(path.clone(), "`pattern` dropped");
+                    self.analyzer.losses.add_at(path.clone(), "`pattern` dropped");
                 }
                 Some(value) => _ = piece.insert((*keyword).to_owned(), value.clone()),
                 None => {}
             }
         }
         for keyword in lost.iter().filter(|keyword| facts.plain.contains_key(**keyword)) {
-            self.reader.losses.at(path.clone(), format!("`{keyword}` dropped"));
+            self.analyzer.losses.add_at(path.clone(), format!("`{keyword}` dropped"));
         }
         Ok(piece)
     }
 
-    fn array(&mut self, facts: &Facts<'a>, level: usize) -> Result<Piece, Refusal> {
+    fn array(
+        &mut self,
+        facts: &SchemaConstraints<'a>,
+        level: usize,
+    ) -> Result<StrictTypeSchema, StrictModeError> {
         if facts.values.is_some() {
-            return Err(refusal(facts, "an array among given values"));
+            return Err(refusal(facts, "an array among the enumerated values"));
         }
-        let child =
-            facts.elements.as_ref().ok_or_else(|| refusal(facts, "elements of any kind"))?;
+        let child = facts
+            .elements
+            .as_ref()
+            .ok_or_else(|| refusal(facts, "an array without a schema for its elements"))?;
         let mut piece = typed("array");
         for keyword in ["minItems", "maxItems"] {
             if let Some(value) = facts.plain.get(keyword) {
@@ -228,13 +248,13 @@ impl<'a> Strict<'a> {
         }
         if facts.plain.get("uniqueItems") == Some(&Value::Bool(true)) {
             let path = facts.path.clone().unwrap_or_default();
-            self.reader.losses.at(path, "`uniqueItems` dropped");
+            self.analyzer.losses.add_at(path, "`uniqueItems` dropped");
         }
-        let mut plan = Plan::default();
+        let mut plan = ArgumentRestorePlan::default();
         match self.child(child, level + 1)? {
             Some(items) => {
                 piece.insert("items".to_owned(), items.schema);
-                if items.plan != Plan::default() {
+                if items.plan != ArgumentRestorePlan::default() {
                     plan.elements = Some(Box::new(items.plan));
                 }
             }
@@ -246,19 +266,23 @@ impl<'a> Strict<'a> {
         Ok((piece, plan))
     }
 
-    /// An object; `None` if a member it requires cannot be.
-    fn object(&mut self, facts: &Facts<'a>, level: usize) -> Result<Option<Piece>, Refusal> {
+    /// Writes an object, or returns `None` if a required member is impossible.
+    fn object(
+        &mut self,
+        facts: &SchemaConstraints<'a>,
+        level: usize,
+    ) -> Result<Option<StrictTypeSchema>, StrictModeError> {
         if facts.values.is_some() {
-            return Err(refusal(facts, "an object among given values"));
+            return Err(refusal(facts, "an object among the enumerated values"));
         }
         if facts.closed.is_none() {
-            return Err(refusal(facts, "an object that admits members of any name"));
+            return Err(refusal(facts, "an object that allows members of any name"));
         }
         if facts.required.iter().any(|name| !facts.admits(name)) {
             return Ok(None);
         }
         let mut properties = Map::new();
-        let mut form = Form::default();
+        let mut form = ObjectShape::default();
         for (name, child) in facts.properties.iter().filter(|(name, _)| facts.admits(name)) {
             let required = facts.required.contains(name);
             let Some(written) = self.child(child, level + 1)? else {
@@ -274,7 +298,7 @@ impl<'a> Strict<'a> {
         for keyword in ["minProperties", "maxProperties"] {
             if facts.plain.contains_key(keyword) {
                 let path = facts.path.clone().unwrap_or_default();
-                self.reader.losses.at(path, format!("`{keyword}` dropped"));
+                self.analyzer.losses.add_at(path, format!("`{keyword}` dropped"));
             }
         }
         let mut piece = typed("object");
@@ -282,45 +306,48 @@ impl<'a> Strict<'a> {
         piece.insert("properties".to_owned(), properties.into());
         piece.insert("required".to_owned(), names.into());
         piece.insert("additionalProperties".to_owned(), false.into());
-        Ok(Some((piece, Plan { forms: vec![form], ..Plan::default() })))
+        Ok(Some((
+            piece,
+            ArgumentRestorePlan { forms: vec![form], ..ArgumentRestorePlan::default() },
+        )))
     }
 
     fn member(
         &mut self,
-        facts: &Facts<'a>,
+        facts: &SchemaConstraints<'a>,
         name: &str,
-        written: Written,
+        written: WrittenSchema,
         required: bool,
-    ) -> Result<(Value, Member), Refusal> {
+    ) -> Result<(Value, MemberMapping), StrictModeError> {
         self.properties += 1;
         self.text += name.len();
         if self.properties > MOST_PROPERTIES || self.text > MOST_TEXT {
             return Err(refusal(facts, "too many members"));
         }
-        let Written { mut schema, plan, types } = written;
+        let WrittenSchema { mut schema, plan, types } = written;
         let mut absent = None;
         if !required {
             let (value, stand_in) = stand_in(types).ok_or_else(|| {
                 refusal(
                     facts,
-                    "an optional member of any type, so that nothing stands for «not there»",
+                    "an optional member of any type, which leaves no placeholder for \"absent\"",
                 )
             })?;
-            schema = either(schema, stand_in, &value);
+            schema = with_stand_in(schema, stand_in, &value);
             absent = Some(value);
         }
-        Ok((schema, Member { shown: name.to_owned(), name: name.to_owned(), absent, plan }))
+        Ok((schema, MemberMapping { shown: name.to_owned(), name: name.to_owned(), absent, plan }))
     }
 }
 
-fn refusal(facts: &Facts<'_>, why: &'static str) -> Refusal {
-    Refusal { path: facts.path.clone().unwrap_or_default(), why }
+fn refusal(facts: &SchemaConstraints<'_>, why: &'static str) -> StrictModeError {
+    StrictModeError { path: facts.path.clone().unwrap_or_default(), why }
 }
 
-fn reference(name: String, types: Types) -> Written {
-    Written {
+fn reference(name: String, types: JsonTypeSet) -> WrittenSchema {
+    WrittenSchema {
         schema: json!({ "$ref": format!("#/$defs/{name}") }),
-        plan: Plan { def: Some(name), ..Plan::default() },
+        plan: ArgumentRestorePlan { def: Some(name), ..ArgumentRestorePlan::default() },
         types,
     }
 }
@@ -329,8 +356,12 @@ fn typed(name: &str) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), name.into())])
 }
 
-/// The pieces as one schema, with the words that belong to all of them.
-fn assembled(mut pieces: Vec<Map<String, Value>>, notes: &Notes<'_>, of: &[Facts<'_>]) -> Value {
+/// Combines the parts into one schema, with the description that applies to all of them.
+fn assembled(
+    mut pieces: Vec<Map<String, Value>>,
+    notes: &SchemaAnnotations<'_>,
+    of: &[SchemaConstraints<'_>],
+) -> Value {
     let null = typed("null");
     if let [first, second] = pieces.as_mut_slice()
         && *second == null

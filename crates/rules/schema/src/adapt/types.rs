@@ -1,12 +1,12 @@
-//! Sets of JSON types, with whole numbers apart from others.
+//! Sets of JSON types. Integers and other numbers are separate types.
 
 use serde_json::Value;
 
 /// A set of JSON types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Types(u8);
+pub(super) struct JsonTypeSet(u8);
 
-impl Types {
+impl JsonTypeSet {
     pub(super) const NONE: Self = Self(0);
     pub(super) const NULL: Self = Self(1);
     pub(super) const BOOLEAN: Self = Self(2);
@@ -17,12 +17,13 @@ impl Types {
     pub(super) const OBJECT: Self = Self(64);
     pub(super) const ALL: Self = Self(127);
 
-    /// What the value of `type` admits; a name nobody knows admits everything.
-    pub(super) fn named(value: &Value) -> Self {
+    /// Returns the types that the value of `type` accepts; an unknown name accepts everything.
+    pub(super) fn from_type_keyword(value: &Value) -> Self {
         match value {
-            Value::Array(several) => {
-                several.iter().map(Self::named).fold(Self::NONE, |all, one| Self(all.0 | one.0))
-            }
+            Value::Array(several) => several
+                .iter()
+                .map(Self::from_type_keyword)
+                .fold(Self::NONE, |all, one| Self(all.0 | one.0)),
             one => match one.as_str().unwrap_or_default() {
                 "null" => Self::NULL,
                 "boolean" => Self::BOOLEAN,
@@ -36,7 +37,7 @@ impl Types {
         }
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -67,7 +68,7 @@ impl Types {
         self.0 == 0
     }
 
-    /// The names a provider knows these types by, `null` last.
+    /// Returns the names of these types, with `null` last.
     pub(super) fn names(self) -> Vec<&'static str> {
         let number = if self.0 & 8 == 0 { "integer" } else { "number" };
         [

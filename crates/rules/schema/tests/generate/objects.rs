@@ -13,8 +13,8 @@ pub struct Objects<'a> {
     wrong: usize,
 }
 
-/// A schema without references and alternatives. Where two say something, the later is heard, except
-/// that members and required names add up.
+/// A schema without references and alternatives. Where two say something, the later is heard,
+/// except that members and required names add up.
 #[derive(Default)]
 struct Flat<'a> {
     properties: Vec<(&'a str, &'a Value)>,

@@ -9,7 +9,7 @@ use std::fmt;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use toolgate_schema::{Adapted, Arguments, Provider, accepts, adapt};
+use toolgate_schema::{AdaptedSchema, ArgumentValidator, ModelProvider, adapt, check_accepted};
 
 use crate::generate::Dice;
 use crate::generate::objects::Objects;
@@ -46,14 +46,14 @@ impl fmt::Display for Counts {
 
 /// An adaptation with what it means.
 struct Offer {
-    provider: Provider,
-    adapted: Adapted,
+    provider: ModelProvider,
+    adapted: AdaptedSchema,
     validator: Validator,
 }
 
 impl Offer {
     fn is_google(&self) -> bool {
-        matches!(self.provider, Provider::Gemini | Provider::Vertex)
+        matches!(self.provider, ModelProvider::Gemini | ModelProvider::Vertex)
     }
 }
 
@@ -78,7 +78,7 @@ fn arrays_in_arrays(value: &Value) -> usize {
 pub fn check(schema: &Value, seed: u64, counts: &mut Counts) {
     counts.schemas += 1;
     let definition = json!({ "name": "t", "inputSchema": schema }).to_string();
-    let Ok(arguments) = Arguments::of(definition.as_bytes()) else {
+    let Ok(arguments) = ArgumentValidator::of(definition.as_bytes()) else {
         counts.unusable += 1;
         return;
     };
@@ -87,7 +87,7 @@ pub fn check(schema: &Value, seed: u64, counts: &mut Counts) {
         .build(schema)
         .expect("what is usable can be compiled");
     let offers: Vec<Offer> =
-        Provider::ALL.into_iter().map(|provider| offer(schema, provider, counts)).collect();
+        ModelProvider::ALL.into_iter().map(|provider| offer(schema, provider, counts)).collect();
     let formers: Vec<Former<'_>> =
         offers.iter().map(|offer| Former::of(&offer.adapted.schema)).collect();
     let mut dice = Dice::new(seed ^ 0xABCD);
@@ -121,20 +121,20 @@ pub fn check(schema: &Value, seed: u64, counts: &mut Counts) {
     counts.barren += usize::from(fitting == 0);
 }
 
-fn offer(schema: &Value, provider: Provider, counts: &mut Counts) -> Offer {
+fn offer(schema: &Value, provider: ModelProvider, counts: &mut Counts) -> Offer {
     let adapted = adapt(schema, provider);
     counts.losses += adapted.losses.len();
     counts.strict += usize::from(adapted.strict);
-    assert!(!adapted.strict || provider == Provider::OpenAiStrict);
+    assert!(!adapted.strict || provider == ModelProvider::OpenAiStrict);
     let judge = match provider {
-        Provider::OpenAiStrict if !adapted.strict => Provider::OpenAi,
+        ModelProvider::OpenAiStrict if !adapted.strict => ModelProvider::OpenAi,
         other => other,
     };
-    if let Err(refused) = accepts(judge, &adapted.schema) {
+    if let Err(refused) = check_accepted(judge, &adapted.schema) {
         panic!("{judge:?} refuses {refused:#?}\nof {}\nmade of {schema}", adapted.schema);
     }
     let meant = match provider {
-        Provider::Gemini | Provider::Vertex => meaning::of_google(&adapted.schema),
+        ModelProvider::Gemini | ModelProvider::Vertex => meaning::of_google(&adapted.schema),
         _ => adapted.schema.clone(),
     };
     let validator = jsonschema::draft202012::options()
@@ -151,11 +151,11 @@ fn admitted(schema: &Value, object: &Value, offer: &Offer, former: &Former<'_>) 
         panic!("{provider:?} {what}\n{form}\nof {object}\noriginal {schema}\nadapted {made}")
     };
     let form = match provider {
-        Provider::OpenAiStrict if adapted.strict => match former.form(object) {
+        ModelProvider::OpenAiStrict if adapted.strict => match former.form(object) {
             Some(form) => form,
             None => tell("has no form", object),
         },
-        Provider::Anthropic => meaning::renamed(object, &adapted.schema),
+        ModelProvider::Anthropic => meaning::renamed(object, &adapted.schema),
         _ => object.clone(),
     };
     if !validator.is_valid(&form) {

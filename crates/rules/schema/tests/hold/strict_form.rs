@@ -1,5 +1,5 @@
-//! How an object is said in strict mode: every member is there, and a value the schema offers for it
-//! stands for each that is not. Read from the adapted schema alone.
+//! How an object is said in strict mode: every member is there, and a value the schema offers for
+//! it stands for each that is not. Read from the adapted schema alone.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use super::{call_id, items, text, usage};
-use crate::model::script::{Conversation, Tool, Turn};
+use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
 
-pub(super) fn read(request: &Value) -> Conversation {
+pub(super) fn read(request: &Value) -> ModelConversation {
     let tools = items(&request["tools"]).filter_map(|tool| tool["name"].as_str());
     let blocks = items(&request["messages"]).flat_map(|message| items(&message["content"]));
     let results = blocks.filter(|block| block["type"] == "tool_result");
-    Conversation {
-        tools: tools.map(|name| Tool { name: name.to_owned(), namespace: None }).collect(),
+    ModelConversation {
+        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
         results: results.map(|block| text(&block["content"])).collect(),
     }
 }
 
-pub(super) fn whole(turn: &Turn) -> Value {
+pub(super) fn whole(turn: &ModelTurn) -> Value {
     let (content, stop) = match turn {
-        Turn::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
-        Turn::Call { tool, arguments, number } => {
+        ModelTurn::Say(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        ModelTurn::Call { tool, arguments, number } => {
             let id = call_id(*number);
             let call =
                 json!({ "type": "tool_use", "id": id, "name": tool.name, "input": arguments });
@@ -32,17 +32,17 @@ pub(super) fn whole(turn: &Turn) -> Value {
     })
 }
 
-pub(super) fn events(turn: &Turn) -> Vec<Value> {
+pub(super) fn events(turn: &ModelTurn) -> Vec<Value> {
     let mut message = whole(turn);
     let stop = message["stop_reason"].take();
     let mut block = message["content"][0].take();
     message["content"] = json!([]);
     let delta = match turn {
-        Turn::Say(text) => {
+        ModelTurn::Say(text) => {
             block["text"] = json!("");
             json!({ "type": "text_delta", "text": text })
         }
-        Turn::Call { arguments, .. } => {
+        ModelTurn::Call { arguments, .. } => {
             block["input"] = json!({});
             json!({ "type": "input_json_delta", "partial_json": arguments.to_string() })
         }

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use super::{call_id, items, text, usage};
-use crate::model::script::{Conversation, Tool, Turn};
+use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
 
-pub(super) fn read(request: &Value) -> Conversation {
+pub(super) fn read(request: &Value) -> ModelConversation {
     let tools = items(&request["tools"]).filter_map(|tool| tool["function"]["name"].as_str());
     let results = items(&request["messages"]).filter(|message| message["role"] == "tool");
-    Conversation {
-        tools: tools.map(|name| Tool { name: name.to_owned(), namespace: None }).collect(),
+    ModelConversation {
+        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
         results: results.map(|message| text(&message["content"])).collect(),
     }
 }
 
 /// The message, and why it ends.
-fn message(turn: &Turn) -> (Value, &'static str) {
+fn message(turn: &ModelTurn) -> (Value, &'static str) {
     match turn {
-        Turn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Turn::Call { tool, arguments, number } => {
+        ModelTurn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        ModelTurn::Call { tool, arguments, number } => {
             let function = json!({ "name": tool.name, "arguments": arguments.to_string() });
             let call = json!({
                 "index": 0, "id": call_id(*number), "type": "function", "function": function,
@@ -36,13 +36,13 @@ fn answer(object: &str, choice: &Value) -> Value {
     })
 }
 
-pub(super) fn whole(turn: &Turn) -> Value {
+pub(super) fn whole(turn: &ModelTurn) -> Value {
     let (message, stop) = message(turn);
     let choice = json!({ "index": 0, "message": message, "finish_reason": stop });
     answer("chat.completion", &choice)
 }
 
-pub(super) fn chunks(turn: &Turn) -> Vec<Value> {
+pub(super) fn chunks(turn: &ModelTurn) -> Vec<Value> {
     let (message, stop) = message(turn);
     let deltas = [(message, Value::Null), (json!({}), json!(stop))];
     deltas

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::items;
-use crate::model::script::{Conversation, Tool, Turn};
+use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
 
-pub(super) fn read(request: &Value) -> Conversation {
+pub(super) fn read(request: &Value) -> ModelConversation {
     let declared = items(&request["tools"]).flat_map(|it| items(&it["functionDeclarations"]));
     let tools = declared.filter_map(|tool| tool["name"].as_str());
     let parts = items(&request["contents"]).flat_map(|content| items(&content["parts"]));
@@ -15,16 +15,16 @@ pub(super) fn read(request: &Value) -> Conversation {
         let values = response.as_object().into_iter().flat_map(|it| it.values());
         values.filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
     };
-    Conversation {
-        tools: tools.map(|name| Tool { name: name.to_owned(), namespace: None }).collect(),
+    ModelConversation {
+        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
         results: results.map(|result| said(&result["response"])).collect(),
     }
 }
 
-pub(super) fn whole(turn: &Turn) -> Value {
+pub(super) fn whole(turn: &ModelTurn) -> Value {
     let part = match turn {
-        Turn::Say(text) => json!({ "text": text }),
-        Turn::Call { tool, arguments, .. } => {
+        ModelTurn::Say(text) => json!({ "text": text }),
+        ModelTurn::Call { tool, arguments, .. } => {
             json!({ "functionCall": { "name": tool.name, "args": arguments } })
         }
     };

@@ -1,11 +1,11 @@
-//! The checker on schemas of a few definitions, written here in the protocol's own shape.
+//! Tests the checker with small schemas in the form of the protocol's own.
 //!
-//! The real schemas are held against real sessions by the end-to-end tests.
+//! The end-to-end tests check real sessions against the real schemas.
 
 use serde_json::{Value, json};
 
-use super::super::{Recording, Revision, Schemas};
-use super::Side;
+use super::super::{ProtocolSchemas, RecordedTraffic, SchemaRevision};
+use super::RecordedSide;
 
 fn message(kind: &str, required: &[&str], method: &str, params: &Value) -> (String, Value) {
     let name = kind.to_owned();
@@ -101,8 +101,9 @@ fn modern() -> Value {
     json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all })
 }
 
-fn schemas() -> Schemas {
-    Schemas::each(|revision| Ok(if revision.is_modern() { modern() } else { legacy() })).unwrap()
+fn schemas() -> ProtocolSchemas {
+    ProtocolSchemas::each(|revision| Ok(if revision.is_modern() { modern() } else { legacy() }))
+        .unwrap()
 }
 
 fn line(direction: &str, message: Value) -> Value {
@@ -110,13 +111,13 @@ fn line(direction: &str, message: Value) -> Value {
 }
 
 /// What is wrong with what the server says after the client has said its part.
-fn found(lines: &[Value]) -> Vec<(String, Revision)> {
-    found_of(lines, Side::Server)
+fn found(lines: &[Value]) -> Vec<(String, SchemaRevision)> {
+    found_of(lines, RecordedSide::Server)
 }
 
-fn found_of(lines: &[Value], side: Side) -> Vec<(String, Revision)> {
+fn found_of(lines: &[Value], side: RecordedSide) -> Vec<(String, SchemaRevision)> {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    let checked = Recording::parse(&text.join("\n")).unwrap().check(&schemas(), side);
+    let checked = RecordedTraffic::parse(&text.join("\n")).unwrap().check(&schemas(), side);
     assert!(checked.messages > 0, "nothing was checked");
     checked.violations.into_iter().map(|it| (it.about, it.revision)).collect()
 }
@@ -157,7 +158,7 @@ fn a_result_is_held_against_the_method_it_answers_in_the_revision_agreed_upon() 
     let without_schema = json!({ "tools": [{ "name": "t" }] });
     assert_eq!(
         found(&session(without_schema)),
-        [("result of tools/list".to_owned(), Revision::V2025_06_18)]
+        [("result of tools/list".to_owned(), SchemaRevision::V2025_06_18)]
     );
 }
 
@@ -181,7 +182,7 @@ fn a_modern_result_names_its_type_and_questions_stand_only_where_they_may() {
     ];
     for (method, result) in bad {
         let found = found(&[asked_modern(1, method), answered(1, result)]);
-        assert_eq!(found, [(format!("result of {method}"), Revision::V2026_07_28)]);
+        assert_eq!(found, [(format!("result of {method}"), SchemaRevision::V2026_07_28)]);
     }
     let questions = json!({ "resultType": "input_required" });
     assert_eq!(found(&[asked_modern(1, "tools/call"), answered(1, questions)]), []);
@@ -197,7 +198,10 @@ fn a_server_asks_a_legacy_client_and_never_a_modern_one() {
     };
     assert_eq!(found(&[opened(), vec![sample()]].concat()), []);
     let about = "request sampling/createMessage".to_owned();
-    assert_eq!(found(&[asked_modern(1, "tools/call"), sample()]), [(about, Revision::V2026_07_28)]);
+    assert_eq!(
+        found(&[asked_modern(1, "tools/call"), sample()]),
+        [(about, SchemaRevision::V2026_07_28)]
+    );
 }
 
 #[test]
@@ -226,7 +230,7 @@ fn wrong_levels_ids_directions_and_answers_to_nobody_are_found() {
         (batch, "carrier"),
     ] {
         let found = found(&[opened(), vec![line("to_client", message)]].concat());
-        assert_eq!(found, [(about.to_owned(), Revision::V2025_06_18)]);
+        assert_eq!(found, [(about.to_owned(), SchemaRevision::V2025_06_18)]);
     }
 }
 
@@ -234,7 +238,7 @@ fn wrong_levels_ids_directions_and_answers_to_nobody_are_found() {
 fn a_line_that_is_no_json_is_found_on_stdio() {
     let noise = json!({ "direction": "to_client", "carrier": "stdio", "connection": "1-1", "text": "hello" });
     let found = found(&[opened(), vec![noise]].concat());
-    assert_eq!(found, [("carrier".to_owned(), Revision::V2025_06_18)]);
+    assert_eq!(found, [("carrier".to_owned(), SchemaRevision::V2025_06_18)]);
 }
 
 fn over_http(direction: &str, exchange: u32, head: Value, message: Value) -> Value {
@@ -266,10 +270,13 @@ fn a_session_over_http_keeps_its_revision_over_exchanges_and_in_its_headers() {
     };
     let good = session("2025-06-18", json!({ "tools": [] }));
     assert_eq!(found(&good), []);
-    assert_eq!(found_of(&good, Side::Client), []);
+    assert_eq!(found_of(&good, RecordedSide::Client), []);
     let wrong = session("2025-03-26", json!({}));
-    assert_eq!(found(&wrong), [("result of tools/list".to_owned(), Revision::V2025_06_18)]);
-    assert_eq!(found_of(&wrong, Side::Client), [("headers".to_owned(), Revision::V2025_06_18)]);
+    assert_eq!(found(&wrong), [("result of tools/list".to_owned(), SchemaRevision::V2025_06_18)]);
+    assert_eq!(
+        found_of(&wrong, RecordedSide::Client),
+        [("headers".to_owned(), SchemaRevision::V2025_06_18)]
+    );
 }
 
 #[test]
@@ -292,7 +299,7 @@ fn answers_on_the_stream_of_the_oldest_transport_are_matched_with_what_was_poste
             asked(1, "tools/list")["message"].clone(),
         ),
     ];
-    assert_eq!(found_of(&session, Side::Client), []);
+    assert_eq!(found_of(&session, RecordedSide::Client), []);
     session.push(over_http("to_client", 1, stream, answered(1, json!({}))["message"].clone()));
-    assert_eq!(found(&session), [("result of tools/list".to_owned(), Revision::V2025_06_18)]);
+    assert_eq!(found(&session), [("result of tools/list".to_owned(), SchemaRevision::V2025_06_18)]);
 }

@@ -10,39 +10,39 @@ use http::{HeaderValue, Response, StatusCode};
 use hyper::body::Frame;
 use tokio::sync::mpsc;
 
-use crate::rpc::outcome::Fault;
+use crate::rpc::outcome::TestRpcError;
 
-/// A body of either kind.
-pub enum Body {
+/// A response body of any kind.
+pub enum TestBody {
     /// At most one chunk.
     Whole(Option<Bytes>),
     /// Chunks as they come.
     Growing(mpsc::Receiver<Bytes>),
 }
 
-/// Why a request was not taken.
-pub enum Refusal {
+/// The reason why a request is refused.
+pub enum HttpRefusal {
     /// Plain words about the HTTP request.
     Said(StatusCode, &'static str),
     /// A JSON-RPC error about the message in it.
-    Message(Fault),
+    Message(TestRpcError),
 }
 
-/// A response, or the reason there is none.
-pub type Replied = Result<Response<Body>, Refusal>;
+/// A response, or the reason why the request is refused.
+pub type EndpointResult = Result<Response<TestBody>, HttpRefusal>;
 
-impl From<Refusal> for Response<Body> {
-    fn from(refusal: Refusal) -> Self {
+impl From<HttpRefusal> for Response<TestBody> {
+    fn from(refusal: HttpRefusal) -> Self {
         match refusal {
-            Refusal::Said(status, why) => {
-                with(status, Body::Whole(Some(Bytes::from_static(why.as_bytes()))))
+            HttpRefusal::Said(status, why) => {
+                with(status, TestBody::Whole(Some(Bytes::from_static(why.as_bytes()))))
             }
-            Refusal::Message(fault) => json(StatusCode::BAD_REQUEST, fault.orphan_frame()),
+            HttpRefusal::Message(fault) => json(StatusCode::BAD_REQUEST, fault.orphan_frame()),
         }
     }
 }
 
-impl hyper::body::Body for Body {
+impl hyper::body::Body for TestBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -64,20 +64,20 @@ impl hyper::body::Body for Body {
 }
 
 /// A response without a body.
-pub fn empty(status: StatusCode) -> Response<Body> {
-    with(status, Body::Whole(None))
+pub fn empty(status: StatusCode) -> Response<TestBody> {
+    with(status, TestBody::Whole(None))
 }
 
 /// A response that is one JSON text.
-pub fn json(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = with(status, Body::Whole(Some(Bytes::from(text))));
+pub fn json(status: StatusCode, text: String) -> Response<TestBody> {
+    let mut response = with(status, TestBody::Whole(Some(Bytes::from(text))));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
 /// A response that is an event stream.
-pub fn events(chunks: mpsc::Receiver<Bytes>) -> Response<Body> {
-    let mut response = with(StatusCode::OK, Body::Growing(chunks));
+pub fn events(chunks: mpsc::Receiver<Bytes>) -> Response<TestBody> {
+    let mut response = with(StatusCode::OK, TestBody::Growing(chunks));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -90,7 +90,7 @@ pub fn event(frame: &str) -> Bytes {
     format!("event: message\n{data}\n").into()
 }
 
-fn with(status: StatusCode, body: Body) -> Response<Body> {
+fn with(status: StatusCode, body: TestBody) -> Response<TestBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response

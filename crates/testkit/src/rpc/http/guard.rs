@@ -1,24 +1,25 @@
-//! What a request's headers must say before anybody looks at its body.
+//! Checks the headers of a request before its body is read.
 
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use super::body::Refusal;
-use crate::rpc::revision::Revision;
+use super::body::HttpRefusal;
+use crate::rpc::revision::LegacyRevision;
 
 const SESSION: &str = "mcp-session-id";
 
-type Checked = Result<(), Refusal>;
+/// The result of a header check: nothing, or the refusal to send.
+type HeaderCheckResult = Result<(), HttpRefusal>;
 
 /// Refuses requests that a rebound name or a foreign web page may have sent.
-pub fn local(headers: &HeaderMap) -> Checked {
+pub fn check_local(headers: &HeaderMap) -> HeaderCheckResult {
     let host = text(headers, HOST.as_str()).unwrap_or_default();
     let origin = text(headers, ORIGIN.as_str());
     let origin_is_local =
         origin.is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_local));
     match is_local(host) && origin_is_local {
         true => Ok(()),
-        false => Err(Refusal::Said(StatusCode::FORBIDDEN, "Host and Origin must be local")),
+        false => Err(HttpRefusal::Said(StatusCode::FORBIDDEN, "Host and Origin must be local")),
     }
 }
 
@@ -31,18 +32,20 @@ fn is_local(authority: &str) -> bool {
 }
 
 /// A version header, if present, must name a revision we know.
-pub fn version(headers: &HeaderMap) -> Checked {
-    match text(headers, "mcp-protocol-version").map(Revision::parse) {
-        Some(None) => Err(Refusal::Said(StatusCode::BAD_REQUEST, "unknown MCP-Protocol-Version")),
+pub fn version(headers: &HeaderMap) -> HeaderCheckResult {
+    match text(headers, "mcp-protocol-version").map(LegacyRevision::parse) {
+        Some(None) => {
+            Err(HttpRefusal::Said(StatusCode::BAD_REQUEST, "unknown MCP-Protocol-Version"))
+        }
         _ => Ok(()),
     }
 }
 
 /// What a POST must say about itself and about the answers it takes.
-pub fn posted(headers: &HeaderMap) -> Checked {
+pub fn check_post_headers(headers: &HeaderMap) -> HeaderCheckResult {
     let content = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     if content.split(';').next().is_none_or(|kind| kind.trim() != "application/json") {
-        return Err(Refusal::Said(
+        return Err(HttpRefusal::Said(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "application/json is wanted",
         ));
@@ -52,13 +55,14 @@ pub fn posted(headers: &HeaderMap) -> Checked {
 }
 
 /// The client must take this kind of answer.
-pub fn accepts(headers: &HeaderMap, kind: &str) -> Checked {
+pub fn accepts(headers: &HeaderMap, kind: &str) -> HeaderCheckResult {
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     match accepted.flat_map(|line| line.split(',')).any(|part| part.trim().starts_with(kind)) {
         true => Ok(()),
-        false => {
-            Err(Refusal::Said(StatusCode::NOT_ACCEPTABLE, "Accept lacks what would be answered"))
-        }
+        false => Err(HttpRefusal::Said(
+            StatusCode::NOT_ACCEPTABLE,
+            "Accept lacks what would be answered",
+        )),
     }
 }
 

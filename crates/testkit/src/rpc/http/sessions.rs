@@ -6,45 +6,45 @@ use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
 
-use super::body::Refusal;
-use super::stream::EventLog;
-use crate::rpc::peer::{Outlet, Peer, lock};
+use super::body::HttpRefusal;
+use super::stream::ResumableStream;
+use crate::rpc::peer::{ClientPeer, FrameSink, lock};
 use crate::rpc::random_id;
-use crate::rpc::session::{Service, Session};
+use crate::rpc::session::{TestService, TestSession};
 
 /// Streams kept per session for clients that come back; the oldest go first.
 const KEPT_STREAMS: usize = 256;
 
-/// Every session that is alive.
-pub struct Sessions<S>(Mutex<HashMap<String, Arc<Held<S>>>>);
+/// All live sessions of an endpoint.
+pub struct TestHttpSessions<S>(Mutex<HashMap<String, Arc<TestHttpSession<S>>>>);
 
 /// A session and the streams that belong to it.
-pub struct Held<S> {
+pub struct TestHttpSession<S> {
     /// The id the client names it by.
     pub id: String,
     /// The session itself.
-    pub session: Session<S>,
+    pub session: TestSession<S>,
     /// The stream of messages that belong to no request.
-    pub ambient: Arc<EventLog>,
-    streams: Mutex<VecDeque<Arc<EventLog>>>,
+    pub ambient: Arc<ResumableStream>,
+    streams: Mutex<VecDeque<Arc<ResumableStream>>>,
     next_stream: AtomicU64,
     requests: AtomicUsize,
 }
 
-impl<S> Default for Sessions<S> {
+impl<S> Default for TestHttpSessions<S> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<S: Service> Sessions<S> {
-    /// Opens a session under an id nobody can guess.
-    pub fn open(&self, open: &impl Fn(Arc<Peer>) -> Arc<S>) -> Arc<Held<S>> {
-        let ambient = Arc::new(EventLog::new(0));
-        let outlet: Arc<dyn Outlet> = Arc::clone(&ambient) as _;
-        let held = Arc::new(Held {
+impl<S: TestService> TestHttpSessions<S> {
+    /// Opens a session with an unguessable id.
+    pub fn open(&self, open: &impl Fn(Arc<ClientPeer>) -> Arc<S>) -> Arc<TestHttpSession<S>> {
+        let ambient = Arc::new(ResumableStream::new(0));
+        let outlet: Arc<dyn FrameSink> = Arc::clone(&ambient) as _;
+        let held = Arc::new(TestHttpSession {
             id: random_id(),
-            session: Session::new(Peer::new(outlet), open),
+            session: TestSession::new(ClientPeer::new(outlet), open),
             ambient,
             streams: Mutex::default(),
             next_stream: AtomicU64::new(1),
@@ -55,11 +55,12 @@ impl<S: Service> Sessions<S> {
     }
 
     /// The session a request names: 400 when it names none, 404 when that one is gone.
-    pub fn find(&self, id: Option<String>) -> Result<Arc<Held<S>>, Refusal> {
-        let id =
-            id.ok_or_else(|| Refusal::Said(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing"))?;
+    pub fn find(&self, id: Option<String>) -> Result<Arc<TestHttpSession<S>>, HttpRefusal> {
+        let id = id.ok_or_else(|| {
+            HttpRefusal::Said(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing")
+        })?;
         let found = lock(&self.0).get(&id).cloned();
-        found.ok_or_else(|| Refusal::Said(StatusCode::NOT_FOUND, "no such session"))
+        found.ok_or_else(|| HttpRefusal::Said(StatusCode::NOT_FOUND, "no such session"))
     }
 
     /// Ends a session: its streams close, its id is dead.
@@ -70,11 +71,11 @@ impl<S: Service> Sessions<S> {
     }
 }
 
-impl<S> Held<S> {
+impl<S> TestHttpSession<S> {
     /// A new stream for the answer to a request.
-    pub fn new_stream(&self) -> Arc<EventLog> {
+    pub fn new_stream(&self) -> Arc<ResumableStream> {
         let key = self.next_stream.fetch_add(1, Ordering::Relaxed);
-        let log = Arc::new(EventLog::new(key));
+        let log = Arc::new(ResumableStream::new(key));
         let mut streams = lock(&self.streams);
         if streams.len() == KEPT_STREAMS {
             streams.pop_front();
@@ -84,7 +85,7 @@ impl<S> Held<S> {
     }
 
     /// The stream an event id belongs to, and the place in it after that event.
-    pub fn stream_of(&self, event: &str) -> Option<(Arc<EventLog>, usize)> {
+    pub fn stream_of(&self, event: &str) -> Option<(Arc<ResumableStream>, usize)> {
         let (key, place) = event.split_once('-')?;
         let (key, place) = (key.parse::<u64>().ok()?, place.parse().ok()?);
         if self.ambient.key() == key {

@@ -1,7 +1,7 @@
-//! The HTTP+SSE carrier of 2024-11-05: `GET /sse` is the session and carries everything the server
-//! says; what the client says is posted to the place the stream names first.
+//! The HTTP+SSE transport of 2024-11-05: `GET /sse` opens the session and carries all messages of
+//! the server; the client posts its messages to the URL that the stream names first.
 //!
-//! Nothing is kept for a client that comes back: with its stream the session is over.
+//! The session ends with its stream and cannot be resumed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,43 +11,44 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
-use super::body::{self, Body, Refusal, Replied};
-use super::{Endpoint, guard, read};
-use crate::rpc::peer::{Outlet, Peer, lock};
+use super::body::{self, EndpointResult, HttpRefusal, TestBody};
+use super::{TestEndpoint, guard, read};
+use crate::rpc::peer::{ClientPeer, FrameSink, lock};
 use crate::rpc::random_id;
-use crate::rpc::session::{Service, Session};
+use crate::rpc::session::{TestService, TestSession};
 
 const MESSAGES: &str = "/messages";
 
-/// Both endpoints and the sessions between them.
-pub struct TwoEndpoints<S, F> {
+/// The two endpoints of the transport and their sessions.
+pub struct SseEndpoint<S, F> {
     open: F,
-    sessions: Mutex<HashMap<String, Arc<Held<S>>>>,
+    sessions: Mutex<HashMap<String, Arc<SseTestSession<S>>>>,
 }
 
-struct Held<S> {
-    session: Session<S>,
-    stream: Arc<dyn Outlet>,
+/// One session with its event stream.
+struct SseTestSession<S> {
+    session: TestSession<S>,
+    stream: Arc<dyn FrameSink>,
 }
 
-/// The way to a session's stream.
-struct Stream(mpsc::UnboundedSender<String>);
+/// A sink that writes to the stream of a session.
+struct SseFrameSink(mpsc::UnboundedSender<String>);
 
-impl Outlet for Stream {
+impl FrameSink for SseFrameSink {
     fn send(&self, frame: String) {
-        // Fails only once the client has left, and then nobody is left to tell.
+        // Fails only after the client has disconnected; then the frame is discarded.
         let _ = self.0.send(frame);
     }
 }
 
-impl<S, F> Endpoint for TwoEndpoints<S, F>
+impl<S, F> TestEndpoint for SseEndpoint<S, F>
 where
-    S: Service,
-    F: Fn(Arc<Peer>) -> Arc<S> + Send + Sync + 'static,
+    S: TestService,
+    F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     const PATH: &str = "/sse";
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Replied {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> EndpointResult {
         match (request.method(), request.uri().path()) {
             (&Method::GET, Self::PATH) => {
                 guard::accepts(request.headers(), "text/event-stream")?;
@@ -55,29 +56,31 @@ where
             }
             (&Method::POST, MESSAGES) => self.post(request).await,
             (_, Self::PATH | MESSAGES) => {
-                Err(Refusal::Said(StatusCode::METHOD_NOT_ALLOWED, "GET /sse or POST /messages"))
+                Err(HttpRefusal::Said(StatusCode::METHOD_NOT_ALLOWED, "GET /sse or POST /messages"))
             }
-            _ => Err(Refusal::Said(StatusCode::NOT_FOUND, "only /sse and /messages are served")),
+            _ => {
+                Err(HttpRefusal::Said(StatusCode::NOT_FOUND, "only /sse and /messages are served"))
+            }
         }
     }
 }
 
-impl<S, F> TwoEndpoints<S, F>
+impl<S, F> SseEndpoint<S, F>
 where
-    S: Service,
-    F: Fn(Arc<Peer>) -> Arc<S> + Send + Sync + 'static,
+    S: TestService,
+    F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     /// Endpoints without any session yet.
     pub fn new(open: F) -> Self {
         Self { open, sessions: Mutex::default() }
     }
 
-    fn begin(self: Arc<Self>) -> Response<Body> {
+    fn begin(self: Arc<Self>) -> Response<TestBody> {
         let (sender, frames) = mpsc::unbounded_channel();
-        let stream: Arc<dyn Outlet> = Arc::new(Stream(sender));
-        let session = Session::new(Peer::new(Arc::clone(&stream)), &self.open);
+        let stream: Arc<dyn FrameSink> = Arc::new(SseFrameSink(sender));
+        let session = TestSession::new(ClientPeer::new(Arc::clone(&stream)), &self.open);
         let id = random_id();
-        lock(&self.sessions).insert(id.clone(), Arc::new(Held { session, stream }));
+        lock(&self.sessions).insert(id.clone(), Arc::new(SseTestSession { session, stream }));
         let (chunks, receiver) = mpsc::channel(16);
         tokio::spawn(async move {
             feed(&id, frames, &chunks).await;
@@ -86,10 +89,11 @@ where
         body::events(receiver)
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Replied {
+    async fn post(&self, request: Request<Incoming>) -> EndpointResult {
         let id = request.uri().query().and_then(|query| query.strip_prefix("sessionId="));
         let held = id.and_then(|id| lock(&self.sessions).get(id).cloned());
-        let held = held.ok_or_else(|| Refusal::Said(StatusCode::NOT_FOUND, "no such session"))?;
+        let held =
+            held.ok_or_else(|| HttpRefusal::Said(StatusCode::NOT_FOUND, "no such session"))?;
         let reply = held.session.take(read(request).await?, &held.stream);
         tokio::spawn(async move {
             if let Some(frame) = reply.await {

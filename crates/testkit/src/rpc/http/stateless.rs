@@ -1,7 +1,7 @@
-//! The Streamable HTTP carrier without sessions: one request per POST, and its stream is its life.
+//! The Streamable HTTP transport without sessions: one request per POST.
 //!
-//! A client that closes the connection has cancelled its request. GET and DELETE do not exist,
-//! and session or event ids are neither made nor read.
+//! A client cancels a request by closing the connection. GET and DELETE do not exist, and there are
+//! no session or event ids.
 
 use std::sync::Arc;
 
@@ -11,115 +11,123 @@ use hyper::body::Incoming;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use super::body::{self, Body, Refusal, Replied};
-use super::{Endpoint, guard, read};
-use crate::rpc::message::{Frame, Id, Message, Request};
-use crate::rpc::outcome::{Fault, Outcome};
-use crate::rpc::peer::{Outlet, Peer};
-use crate::rpc::session::{Service, Session};
+use super::body::{self, EndpointResult, HttpRefusal, TestBody};
+use super::{TestEndpoint, guard, read};
+use crate::rpc::message::{TestFrame, TestMessage, TestRequest, TestRequestId};
+use crate::rpc::outcome::{ResponseOutcome, TestRpcError};
+use crate::rpc::peer::{ClientPeer, FrameSink};
+use crate::rpc::session::{TestService, TestSession};
 
-/// A service that takes every request by itself.
-pub trait Stateless: Service {
+/// A service that handles every request independently.
+pub trait StatelessService: TestService {
     /// Compares what the headers of a POST say with the request in it.
-    fn admit(&self, headers: &HeaderMap, request: &Request) -> Result<(), Fault>;
+    fn admit(&self, headers: &HeaderMap, request: &TestRequest) -> Result<(), TestRpcError>;
 }
 
-/// An endpoint that knows no sessions.
-pub struct Visits<S> {
+/// An endpoint without sessions.
+pub struct StatelessEndpoint<S> {
     service: Arc<S>,
 }
 
-/// What a request makes us send.
-enum Part {
+/// A frame of the response to one request.
+enum ResponseFrame {
     Aside(String),
     Answer(String),
 }
 
-struct Parts(mpsc::UnboundedSender<Part>);
+/// A sink that sends the frames of one request to its response.
+struct ResponseFrameSink(mpsc::UnboundedSender<ResponseFrame>);
 
-impl Outlet for Parts {
+impl FrameSink for ResponseFrameSink {
     fn send(&self, frame: String) {
-        // Fails only once the client has left, and then nobody is left to tell.
-        let _ = self.0.send(Part::Aside(frame));
+        // Fails only after the client has disconnected; then the frame is discarded.
+        let _ = self.0.send(ResponseFrame::Aside(frame));
     }
 }
 
-/// Cancels a request when its client stops waiting for it.
-struct Waiting<S: Service> {
-    session: Session<S>,
-    id: Id,
+/// Cancels a request when its client disconnects.
+struct CancelRequestGuard<S: TestService> {
+    session: TestSession<S>,
+    id: TestRequestId,
 }
 
-impl<S: Service> Drop for Waiting<S> {
+impl<S: TestService> Drop for CancelRequestGuard<S> {
     fn drop(&mut self) {
         self.session.cancel(&self.id);
     }
 }
 
-impl<S: Stateless> Endpoint for Visits<S> {
+impl<S: StatelessService> TestEndpoint for StatelessEndpoint<S> {
     const PATH: &str = "/mcp";
 
-    async fn answer(self: Arc<Self>, request: http::Request<Incoming>) -> Replied {
+    async fn answer(self: Arc<Self>, request: http::Request<Incoming>) -> EndpointResult {
         if request.uri().path() != Self::PATH {
-            return Err(Refusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
+            return Err(HttpRefusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
         }
         if request.method() != Method::POST {
-            return Err(Refusal::Said(StatusCode::METHOD_NOT_ALLOWED, "POST only"));
+            return Err(HttpRefusal::Said(StatusCode::METHOD_NOT_ALLOWED, "POST only"));
         }
-        guard::posted(request.headers())?;
+        guard::check_post_headers(request.headers())?;
         let headers = request.headers().clone();
         match read(request).await? {
-            Frame::One(Message::Request(request)) => Ok(self.visit(&headers, request).await),
-            Frame::One(Message::Notification(_)) => Ok(body::empty(StatusCode::ACCEPTED)),
-            _ => Err(Refusal::Message(Fault::invalid_request("one request per POST"))),
+            TestFrame::One(TestMessage::Request(request)) => {
+                Ok(self.handle_request(&headers, request).await)
+            }
+            TestFrame::One(TestMessage::Notification(_)) => Ok(body::empty(StatusCode::ACCEPTED)),
+            _ => Err(HttpRefusal::Message(TestRpcError::invalid_request("one request per POST"))),
         }
     }
 }
 
-impl<S: Stateless> Visits<S> {
+impl<S: StatelessService> StatelessEndpoint<S> {
     /// An endpoint of this service.
     pub fn new(service: Arc<S>) -> Self {
         Self { service }
     }
 
-    async fn visit(&self, headers: &HeaderMap, request: Request) -> Response<Body> {
+    async fn handle_request(
+        &self,
+        headers: &HeaderMap,
+        request: TestRequest,
+    ) -> Response<TestBody> {
         let id = request.id.clone();
         if let Err(fault) = self.service.admit(headers, &request) {
             let status = status(fault.code).unwrap_or(StatusCode::BAD_REQUEST);
-            return body::json(status, Outcome::from(Err(fault)).frame(&id));
+            return body::json(status, ResponseOutcome::from(Err(fault)).frame(&id));
         }
         let (sender, mut parts) = mpsc::unbounded_channel();
-        let outlet: Arc<dyn Outlet> = Arc::new(Parts(sender.clone()));
-        let session = Session::new(Peer::new(Arc::clone(&outlet)), &|_| Arc::clone(&self.service));
-        let reply = session.take(Frame::One(Message::Request(request)), &outlet);
-        let waiting = Waiting { session, id };
+        let outlet: Arc<dyn FrameSink> = Arc::new(ResponseFrameSink(sender.clone()));
+        let session =
+            TestSession::new(ClientPeer::new(Arc::clone(&outlet)), &|_| Arc::clone(&self.service));
+        let reply = session.take(TestFrame::One(TestMessage::Request(request)), &outlet);
+        let waiting = CancelRequestGuard { session, id };
         tokio::spawn(async move {
             if let Some(answer) = reply.await {
                 // The client may have left at the last moment.
-                let _ = sender.send(Part::Answer(answer));
+                let _ = sender.send(ResponseFrame::Answer(answer));
             }
         });
         match parts.recv().await {
-            Some(Part::Aside(first)) => streamed(first, parts, waiting),
-            Some(Part::Answer(only)) => body::json(status_of(&only), only),
+            Some(ResponseFrame::Aside(first)) => streamed(first, parts, waiting),
+            Some(ResponseFrame::Answer(only)) => body::json(status_of(&only), only),
             None => body::empty(StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
 }
 
-fn streamed<S: Service>(
+fn streamed<S: TestService>(
     first: String,
-    mut parts: mpsc::UnboundedReceiver<Part>,
-    waiting: Waiting<S>,
-) -> Response<Body> {
+    mut parts: mpsc::UnboundedReceiver<ResponseFrame>,
+    waiting: CancelRequestGuard<S>,
+) -> Response<TestBody> {
     let (chunks, receiver) = mpsc::channel::<Bytes>(16);
     tokio::spawn(async move {
         let _waiting = waiting;
-        let mut next = Some(Part::Aside(first));
+        let mut next = Some(ResponseFrame::Aside(first));
         while let Some(part) = next {
             let (frame, last) = match part {
-                Part::Aside(frame) => (frame, false),
-                Part::Answer(frame) => (frame, true),
+                ResponseFrame::Aside(frame) => (frame, false),
+                ResponseFrame::Answer(frame) => (frame, true),
             };
             if chunks.send(body::event(&frame)).await.is_err() || last {
                 return;
@@ -145,15 +153,17 @@ fn status(code: i64) -> Option<StatusCode> {
 }
 
 fn status_of(answer: &str) -> StatusCode {
+    /// An error response, of which only the error object is read.
     #[derive(Deserialize)]
-    struct Answered {
-        error: Option<Coded>,
+    struct ErrorResponse {
+        error: Option<ErrorCode>,
     }
+    /// A JSON-RPC error object, of which only the code is read.
     #[derive(Deserialize)]
-    struct Coded {
+    struct ErrorCode {
         code: i64,
     }
-    let answered = serde_json::from_str::<Answered>(answer).ok();
+    let answered = serde_json::from_str::<ErrorResponse>(answer).ok();
     let code = answered.and_then(|answered| answered.error).map(|error| error.code);
     code.and_then(status).unwrap_or(StatusCode::OK)
 }

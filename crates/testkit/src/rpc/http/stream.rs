@@ -1,26 +1,27 @@
-//! A stream of messages as a log: connections follow it and may come and go.
+//! A stream of messages as a log that connections can follow and resume.
 //!
-//! Event ids are `<stream>-<how many events up to here>`, so the id of the last event seen is the
-//! place to go on from. One connection follows a log at a time; a newer one takes over.
+//! Event ids are `<stream>-<number of events so far>`, so a client resumes after the last id it
+//! saw. One connection follows a log at a time; a newer one takes over.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
-use crate::rpc::peer::Outlet;
+use crate::rpc::peer::FrameSink;
 
 /// How long a client should wait before it comes back, in milliseconds.
 const RETRY: u32 = 500;
 
-/// One stream's messages from its beginning.
-pub struct EventLog {
+/// All messages of one stream since its beginning.
+pub struct ResumableStream {
     key: u64,
-    state: watch::Sender<State>,
+    state: watch::Sender<ResumableStreamState>,
 }
 
+/// The events of a stream and the connection that follows it.
 #[derive(Default)]
-struct State {
+struct ResumableStreamState {
     frames: Vec<String>,
     finished: bool,
     delivered: usize,
@@ -29,24 +30,24 @@ struct State {
     cut: usize,
 }
 
-impl State {
+impl ResumableStreamState {
     fn next_turn(&mut self) {
         self.turn += 1;
         self.cut = self.frames.len();
     }
 }
 
-impl Outlet for EventLog {
+impl FrameSink for ResumableStream {
     fn send(&self, frame: String) {
         self.state.send_modify(|state| state.frames.push(frame));
     }
 
     fn pause(&self) {
-        self.state.send_modify(State::next_turn);
+        self.state.send_modify(ResumableStreamState::next_turn);
     }
 }
 
-impl EventLog {
+impl ResumableStream {
     /// An empty log.
     pub fn new(key: u64) -> Self {
         Self { key, state: watch::Sender::default() }
@@ -87,7 +88,7 @@ impl EventLog {
     /// Follows the log from a place on; `primed` begins with an event that only has an id.
     pub fn follow(self: &Arc<Self>, from: usize, primed: bool) -> mpsc::Receiver<Bytes> {
         let (chunks, receiver) = mpsc::channel(16);
-        self.state.send_modify(State::next_turn);
+        self.state.send_modify(ResumableStreamState::next_turn);
         let turn = self.state.borrow().turn;
         tokio::spawn(Arc::clone(self).feed(turn, from, primed, chunks));
         receiver
@@ -168,7 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_paused_stream_goes_on_where_the_client_left_it() {
-        let log = Arc::new(EventLog::new(7));
+        let log = Arc::new(ResumableStream::new(7));
         let first = log.follow(0, true);
         log.send("one".to_owned());
         log.pause();
@@ -183,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_of_several_lines_keeps_them() {
-        let log = Arc::new(EventLog::new(1));
+        let log = Arc::new(ResumableStream::new(1));
         log.finish(Some("{\n}".to_owned()));
         assert_eq!(
             rest(log.follow(0, false)).await,
@@ -193,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_newer_connection_takes_over() {
-        let log = Arc::new(EventLog::new(1));
+        let log = Arc::new(ResumableStream::new(1));
         let older = log.follow(0, false);
         let newer = log.follow(0, false);
         assert_eq!(rest(older).await, "");

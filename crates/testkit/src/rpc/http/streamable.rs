@@ -1,64 +1,64 @@
-//! The Streamable HTTP carrier with sessions: POST, GET and DELETE on `/mcp`, resumable streams.
+//! The Streamable HTTP transport with sessions: POST, GET and DELETE on `/mcp`, resumable streams.
 //!
-//! A closed connection cancels nothing: every stream is a log the client may come back to with
-//! `Last-Event-ID`.
+//! A closed connection cancels nothing: the client can resume every stream with `Last-Event-ID`.
 
 use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 
-use super::body::{self, Body, Refusal, Replied};
-use super::sessions::{Held, Sessions};
-use super::{Endpoint, HttpOptions, guard, read};
-use crate::rpc::message::{Frame, Message};
-use crate::rpc::peer::{Outlet, Peer};
-use crate::rpc::revision::Revision;
-use crate::rpc::session::Service;
+use super::body::{self, EndpointResult, HttpRefusal, TestBody};
+use super::sessions::{TestHttpSession, TestHttpSessions};
+use super::{HttpOptions, TestEndpoint, guard, read};
+use crate::rpc::message::{TestFrame, TestMessage};
+use crate::rpc::peer::{ClientPeer, FrameSink};
+use crate::rpc::revision::LegacyRevision;
+use crate::rpc::session::TestService;
 
 /// An endpoint with sessions.
-pub struct Streamable<S, F> {
+pub struct StreamableEndpoint<S, F> {
     options: HttpOptions,
-    sessions: Sessions<S>,
+    sessions: TestHttpSessions<S>,
     open: F,
 }
 
-impl<S, F> Endpoint for Streamable<S, F>
+impl<S, F> TestEndpoint for StreamableEndpoint<S, F>
 where
-    S: Service,
-    F: Fn(Arc<Peer>) -> Arc<S> + Send + Sync + 'static,
+    S: TestService,
+    F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     const PATH: &str = "/mcp";
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Replied {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> EndpointResult {
         if request.uri().path() != "/mcp" {
-            return Err(Refusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
+            return Err(HttpRefusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
         }
         guard::version(request.headers())?;
         match *request.method() {
             Method::POST => self.post(request).await,
             Method::GET => self.get(&request),
             Method::DELETE => self.delete(&request),
-            _ => Err(Refusal::Said(StatusCode::METHOD_NOT_ALLOWED, "POST, GET or DELETE")),
+            _ => Err(HttpRefusal::Said(StatusCode::METHOD_NOT_ALLOWED, "POST, GET or DELETE")),
         }
     }
 }
 
-impl<S, F> Streamable<S, F>
+impl<S, F> StreamableEndpoint<S, F>
 where
-    S: Service,
-    F: Fn(Arc<Peer>) -> Arc<S> + Send + Sync + 'static,
+    S: TestService,
+    F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     /// An endpoint without any session yet.
     pub fn new(options: HttpOptions, open: F) -> Self {
-        Self { options, sessions: Sessions::default(), open }
+        Self { options, sessions: TestHttpSessions::default(), open }
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Replied {
-        guard::posted(request.headers())?;
+    async fn post(&self, request: Request<Incoming>) -> EndpointResult {
+        guard::check_post_headers(request.headers())?;
         let session = guard::session(request.headers());
         let frame = read(request).await?;
-        let opens = matches!(&frame, Frame::One(Message::Request(r)) if r.method == "initialize");
+        let opens =
+            matches!(&frame, TestFrame::One(TestMessage::Request(r)) if r.method == "initialize");
         let held = match session {
             None if opens => self.sessions.open(&self.open),
             session => self.sessions.find(session)?,
@@ -68,15 +68,19 @@ where
         Ok(response)
     }
 
-    async fn hand_over(&self, held: &Arc<Held<S>>, frame: Frame) -> Response<Body> {
+    async fn hand_over(
+        &self,
+        held: &Arc<TestHttpSession<S>>,
+        frame: TestFrame,
+    ) -> Response<TestBody> {
         if !expects_reply(&frame) {
-            let nowhere: Arc<dyn Outlet> = Arc::clone(&held.ambient) as _;
+            let nowhere: Arc<dyn FrameSink> = Arc::clone(&held.ambient) as _;
             held.session.take(frame, &nowhere).await;
             return body::empty(StatusCode::ACCEPTED);
         }
         let primed = !self.options.json && resumable(held);
         let log = held.new_stream();
-        let outlet: Arc<dyn Outlet> = Arc::clone(&log) as _;
+        let outlet: Arc<dyn FrameSink> = Arc::clone(&log) as _;
         let reply = held.session.take(frame, &outlet);
         let working = Arc::clone(&log);
         tokio::spawn(async move { working.finish(reply.await) });
@@ -91,13 +95,13 @@ where
     }
 
     /// Forgets the session once it has had as many requests as the options allow.
-    fn count(&self, held: &Held<S>) {
+    fn count(&self, held: &TestHttpSession<S>) {
         if self.options.forget_after.is_some_and(|limit| held.count() > limit) {
             self.sessions.forget(&held.id);
         }
     }
 
-    fn get(&self, request: &Request<Incoming>) -> Replied {
+    fn get(&self, request: &Request<Incoming>) -> EndpointResult {
         guard::accepts(request.headers(), "text/event-stream")?;
         let held = self.sessions.find(guard::session(request.headers()))?;
         let primed = resumable(&held);
@@ -105,7 +109,7 @@ where
             None => (Arc::clone(&held.ambient), held.ambient.delivered()),
             Some(event) => held
                 .stream_of(event)
-                .ok_or_else(|| Refusal::Said(StatusCode::BAD_REQUEST, "unknown event id"))?,
+                .ok_or_else(|| HttpRefusal::Said(StatusCode::BAD_REQUEST, "unknown event id"))?,
         };
         if log.exhausted(from) {
             // The one answer after which an event source does not come back.
@@ -116,21 +120,21 @@ where
         Ok(response)
     }
 
-    fn delete(&self, request: &Request<Incoming>) -> Replied {
+    fn delete(&self, request: &Request<Incoming>) -> EndpointResult {
         let held = self.sessions.find(guard::session(request.headers()))?;
         self.sessions.forget(&held.id);
         Ok(body::empty(StatusCode::OK))
     }
 }
 
-fn expects_reply(frame: &Frame) -> bool {
+fn expects_reply(frame: &TestFrame) -> bool {
     match frame {
-        Frame::One(message) => matches!(message, Message::Request(_)),
-        Frame::Batch(messages) => messages.iter().any(|m| matches!(m, Message::Request(_))),
+        TestFrame::One(message) => matches!(message, TestMessage::Request(_)),
+        TestFrame::Batch(messages) => messages.iter().any(|m| matches!(m, TestMessage::Request(_))),
     }
 }
 
 /// Older clients choke on the empty event that makes a stream resumable from its start.
-fn resumable<S: Service>(held: &Held<S>) -> bool {
-    held.session.revision() >= Some(Revision::V2025_11_25)
+fn resumable<S: TestService>(held: &TestHttpSession<S>) -> bool {
+    held.session.revision() >= Some(LegacyRevision::V2025_11_25)
 }

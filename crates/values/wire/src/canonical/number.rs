@@ -1,35 +1,35 @@
-//! Numbers as JSON means them: exact decimals, written as RFC 8785 writes them.
+//! Exact decimal numbers, written as in RFC 8785.
 //!
-//! RFC 8785 knows doubles only. A number that is no double is not what that form can say: such a
-//! one is written with a capital `E`, which the form itself never uses, so that two numbers are
-//! written the same exactly if they are the same.
+//! RFC 8785 covers doubles only. A number that is not a double is written with a capital `E`, which
+//! that form never uses, so that two numbers are written the same exactly if they are equal.
 
 use std::cmp::Ordering;
 
-/// Digits of which every decimal is a double of its own.
+/// The number of digits up to which every decimal is a distinct double.
 const SAFE_DIGITS: usize = 15;
-/// Powers of ten within which that holds.
+/// The powers of ten for which that holds.
 const SAFE_POWERS: std::ops::RangeInclusive<i64> = -290..=290;
 
-/// One number.
+/// A JSON number with its exact value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Number {
-    /// `digits` times ten to the power of `power`; without zeros at either end, and empty for zero.
+pub enum JsonNumber {
+    /// `digits` times ten to the power of `power`, without zeros at either end. `digits` is empty
+    /// for zero.
     Exact {
-        /// Whether it is below zero.
+        /// True if the number is negative.
         negative: bool,
-        /// Its digits.
+        /// The significant digits.
         digits: String,
         /// The power of ten.
         power: i64,
     },
-    /// Its exponent is beyond counting: as it was spelled.
-    Beyond(String),
+    /// A number whose exponent does not fit `i64`, as spelled.
+    HugeExponent(String),
 }
 
-impl Number {
-    /// Reads a number that is spelled as JSON has it.
-    pub fn read(spelling: &str) -> Self {
+impl JsonNumber {
+    /// Parses a number in JSON spelling.
+    pub fn parse(spelling: &str) -> Self {
         let (negative, rest) = match spelling.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, spelling),
@@ -48,21 +48,21 @@ impl Number {
         });
         match power {
             Some(power) => Self::Exact { negative, digits: digits.to_owned(), power },
-            None => Self::Beyond(spelling.to_owned()),
+            None => Self::HugeExponent(spelling.to_owned()),
         }
     }
 
-    /// Whether it is a double, so that [`write`](Self::write) writes it as RFC 8785 does.
+    /// Returns true if the number is a double, so that [`write`](Self::write) follows RFC 8785.
     pub fn is_double(&self) -> bool {
         matches!(self, Self::Exact { digits, power, .. } if is_double(digits, *power))
     }
 
-    /// Writes it so that the same number is always written the same.
+    /// Writes the number; equal numbers are always written the same.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (negative, digits, power) = match self {
             Self::Exact { negative, digits, power } => (*negative, digits, *power),
-            Self::Beyond(spelling) => {
-                // `1E…` as it came could be some other number's form; `E1e…` cannot.
+            Self::HugeExponent(spelling) => {
+                // The spelling `1E…` could be another number's form; `E1e…` cannot.
                 out.push(b'E');
                 out.extend_from_slice(spelling.as_bytes());
                 return;
@@ -72,13 +72,13 @@ impl Number {
             out.push(b'-');
         }
         let text = match is_double(digits, power) {
-            true => laid_out(digits, power),
+            true => format_ecmascript(digits, power),
             false => format!("{digits}E{power}"),
         };
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// Which is larger; `None` where that cannot be said.
+    /// Compares two numbers. Returns `None` if the order is unknown.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         let (Self::Exact { .. }, Self::Exact { .. }) = (self, other) else {
             return (self == other).then_some(Ordering::Equal);
@@ -99,18 +99,18 @@ impl Number {
         }
     }
 
-    /// Where the first digit stands, then the digits: in this order magnitudes are ordered.
+    /// Returns the position of the first digit, then the digits: a key that orders magnitudes.
     fn magnitude(&self) -> (i128, &str) {
         match self {
             Self::Exact { digits, power, .. } => {
                 (i128::from(*power) + i128::try_from(digits.len()).unwrap_or(i128::MAX), digits)
             }
-            Self::Beyond(spelling) => (i128::MAX, spelling),
+            Self::HugeExponent(spelling) => (i128::MAX, spelling),
         }
     }
 }
 
-/// Whether a double is written with exactly these digits.
+/// Returns true if exactly these digits spell a double.
 fn is_double(digits: &str, power: i64) -> bool {
     if digits.len() <= SAFE_DIGITS && SAFE_POWERS.contains(&power) {
         return true;
@@ -119,12 +119,12 @@ fn is_double(digits: &str, power: i64) -> bool {
     if !double.is_finite() {
         return false;
     }
-    let shortest = Number::read(&format!("{double:e}"));
-    matches!(shortest, Number::Exact { digits: d, power: p, .. } if d == digits && p == power)
+    let shortest = JsonNumber::parse(&format!("{double:e}"));
+    matches!(shortest, JsonNumber::Exact { digits: d, power: p, .. } if d == digits && p == power)
 }
 
-/// Digits laid out as ECMAScript does it.
-fn laid_out(digits: &str, power: i64) -> String {
+/// Formats digits as ECMAScript does.
+fn format_ecmascript(digits: &str, power: i64) -> String {
     let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let point = power + count; // digits before the decimal point
     let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
@@ -150,7 +150,7 @@ mod tests {
 
     fn written(spelling: &str) -> String {
         let mut out = Vec::new();
-        Number::read(spelling).write(&mut out);
+        JsonNumber::parse(spelling).write(&mut out);
         String::from_utf8(out).unwrap()
     }
 
@@ -216,12 +216,12 @@ mod tests {
         let rising = ["-1e400", "-10", "-9.5", "-0.1", "0", "1e-400", "0.1", "0.11", "9", "10"];
         for (i, one) in rising.iter().enumerate() {
             for (j, other) in rising.iter().enumerate() {
-                let compared = Number::read(one).compare(&Number::read(other));
+                let compared = JsonNumber::parse(one).compare(&JsonNumber::parse(other));
                 assert_eq!(compared, Some(i.cmp(&j)), "{one} {other}");
             }
         }
-        let beyond = Number::read("1e99999999999999999999");
-        assert_eq!(beyond.compare(&Number::read("1")), None);
+        let beyond = JsonNumber::parse("1e99999999999999999999");
+        assert_eq!(beyond.compare(&JsonNumber::parse("1")), None);
         assert_eq!(beyond.compare(&beyond.clone()), Some(Ordering::Equal));
     }
 }

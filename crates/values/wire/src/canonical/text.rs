@@ -1,62 +1,62 @@
-//! JSON strings by what they say, half surrogate pairs included: how they are read, ordered and
-//! written.
+//! Decoded JSON strings, including half surrogate pairs: reading, ordering and writing.
 
 use std::cmp::Ordering;
 
-/// A text: UTF-8, in which half a surrogate pair stands as the three bytes it would have.
+/// A decoded JSON string: UTF-8, in which half a surrogate pair is encoded as the three bytes it
+/// would have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Text(Vec<u8>);
+pub struct JsonString(Vec<u8>);
 
-impl Text {
-    /// Reads a JSON string, quotes included; `None` if it is not one.
+impl JsonString {
+    /// Decodes a JSON string, quotes included. Returns `None` if it is not a string.
     pub fn decode(raw: &[u8]) -> Option<Self> {
         let mut rest = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         let mut text = Vec::with_capacity(rest.len());
         while let Some(at) = rest.iter().position(|byte| *byte == b'\\' || *byte < b' ') {
             text.extend_from_slice(&rest[..at]);
-            rest = escape(rest[at..].strip_prefix(b"\\")?, &mut text)?;
+            rest = decode_escape(rest[at..].strip_prefix(b"\\")?, &mut text)?;
         }
         text.extend_from_slice(rest);
         Some(Self(text))
     }
 
-    /// The text for people: halves of pairs are replaced.
-    pub fn lossy(&self) -> String {
+    /// Returns the text for display, with half surrogate pairs replaced.
+    pub fn to_string_lossy(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
-    /// Writes it as a JSON string.
+    /// Writes the text as a JSON string.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_bytes(&self.0, out);
     }
 }
 
-impl PartialEq<str> for Text {
+impl PartialEq<str> for JsonString {
     fn eq(&self, other: &str) -> bool {
         self.0 == other.as_bytes()
     }
 }
 
-impl PartialOrd for Text {
+impl PartialOrd for JsonString {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Text {
-    /// By UTF-16 code units, as RFC 8785 sorts.
+impl Ord for JsonString {
+    /// Orders by UTF-16 code units, as in RFC 8785.
     fn cmp(&self, other: &Self) -> Ordering {
         compare_bytes(&self.0, &other.0)
     }
 }
 
-/// The order of two keys: by UTF-16 code units, which differs from that of the bytes beyond U+D7FF.
-pub fn compare(one: &str, other: &str) -> Ordering {
+/// Compares two keys by UTF-16 code units. Beyond U+D7FF this differs from the order of the bytes.
+pub fn compare_keys(one: &str, other: &str) -> Ordering {
     compare_bytes(one.as_bytes(), other.as_bytes())
 }
 
-/// Writes a text as a JSON string, escaped only where it must be.
-pub fn write_text(text: &str, out: &mut Vec<u8>) {
+/// Writes a text as a JSON string, with the fewest escapes.
+pub fn write_string(text: &str, out: &mut Vec<u8>) {
     write_bytes(text.as_bytes(), out);
 }
 
@@ -93,12 +93,12 @@ fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 fn compare_bytes(one: &[u8], other: &[u8]) -> Ordering {
     match one.is_ascii() && other.is_ascii() {
         true => one.cmp(other),
-        false => units(one).cmp(units(other)),
+        false => utf16_units(one).cmp(utf16_units(other)),
     }
 }
 
-/// The UTF-16 code units of a text.
-fn units(mut rest: &[u8]) -> impl Iterator<Item = u16> + '_ {
+/// Iterates over the UTF-16 code units of a text.
+fn utf16_units(mut rest: &[u8]) -> impl Iterator<Item = u16> + '_ {
     let mut low = None;
     std::iter::from_fn(move || {
         if let Some(low) = low.take() {
@@ -117,7 +117,7 @@ fn units(mut rest: &[u8]) -> impl Iterator<Item = u16> + '_ {
     })
 }
 
-/// The code point some bytes begin with, and how many of them it takes.
+/// Returns the first code point of `bytes` and its length in bytes.
 fn code_point(bytes: &[u8]) -> Option<(u32, usize)> {
     let first = *bytes.first()?;
     let (lead, length) = match first {
@@ -131,8 +131,8 @@ fn code_point(bytes: &[u8]) -> Option<(u32, usize)> {
     Some((point, length))
 }
 
-/// Reads what stands behind a backslash; what follows it.
-fn escape<'a>(rest: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
+/// Decodes the escape after a backslash and returns the rest.
+fn decode_escape<'a>(rest: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
     let (letter, rest) = rest.split_first()?;
     let byte = match letter {
         b'"' | b'\\' | b'/' => *letter,
@@ -142,9 +142,9 @@ fn escape<'a>(rest: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
         b'r' => b'\r',
         b't' => b'\t',
         b'u' => {
-            let (unit, rest) = code_unit(rest)?;
-            let (point, rest) = pair(unit, rest).unwrap_or((unit, rest));
-            push(text, point);
+            let (unit, rest) = parse_code_unit(rest)?;
+            let (point, rest) = decode_surrogate_pair(unit, rest).unwrap_or((unit, rest));
+            push_code_point(text, point);
             return Some(rest);
         }
         _ => return None,
@@ -153,21 +153,21 @@ fn escape<'a>(rest: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
     Some(rest)
 }
 
-/// The code point of a surrogate pair, if the second half follows the first.
-fn pair(high: u32, rest: &[u8]) -> Option<(u32, &[u8])> {
-    let (low, rest) = code_unit(rest.strip_prefix(b"\\u")?)?;
+/// Returns the code point of a surrogate pair, if the second half follows the first.
+fn decode_surrogate_pair(high: u32, rest: &[u8]) -> Option<(u32, &[u8])> {
+    let (low, rest) = parse_code_unit(rest.strip_prefix(b"\\u")?)?;
     let is_pair = (0xD800..=0xDBFF).contains(&high) && (0xDC00..=0xDFFF).contains(&low);
     is_pair.then(|| (0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00), rest))
 }
 
-fn code_unit(rest: &[u8]) -> Option<(u32, &[u8])> {
+fn parse_code_unit(rest: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, rest) = rest.split_at_checked(4)?;
     let unit = digits.iter().try_fold(0, |unit, b| Some(unit << 4 | char::from(*b).to_digit(16)?));
     Some((unit?, rest))
 }
 
-/// Adds a code point, half a pair too, in the manner of UTF-8.
-fn push(text: &mut Vec<u8>, point: u32) {
+/// Appends a code point as UTF-8, even half a surrogate pair.
+fn push_code_point(text: &mut Vec<u8>, point: u32) {
     if let Some(c) = char::from_u32(point) {
         text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         return;

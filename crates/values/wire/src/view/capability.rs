@@ -1,12 +1,12 @@
-//! Views of definitions: tools, resources, templates, prompts.
+//! Views of tool, resource, template and prompt definitions.
 
 use std::borrow::Cow;
 
-use super::Fields;
+use super::ObjectView;
 
-/// What a server says of a tool's behaviour. Claims, not facts.
+/// A server's claims about the behaviour of a tool. They may be wrong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ToolHints {
     /// `readOnlyHint`.
     pub read_only: Option<bool>,
     /// `destructiveHint`.
@@ -17,19 +17,19 @@ pub struct Hints {
     pub open_world: Option<bool>,
 }
 
-/// Whether a tool may be called as a task.
+/// How a tool may be called as a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TaskSupport {
-    /// It may not; the default.
+    /// The tool cannot run as a task; the default.
     #[default]
     Forbidden,
-    /// The caller chooses.
+    /// The client chooses.
     Optional,
-    /// It must.
+    /// The tool must run as a task.
     Required,
 }
 
-/// A tool definition.
+/// A view of a tool definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolView<'a> {
     /// `name`.
@@ -43,15 +43,15 @@ pub struct ToolView<'a> {
     /// `outputSchema`, raw.
     pub output_schema: Option<&'a [u8]>,
     /// The hints in `annotations`.
-    pub hints: Hints,
+    pub hints: ToolHints,
     /// `execution.taskSupport`.
     pub task_support: TaskSupport,
 }
 
 impl<'a> ToolView<'a> {
-    /// The view of a raw definition; `None` without a name.
+    /// Reads a raw definition. Returns `None` if it has no name.
     pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(definition)?;
+        let fields = ObjectView::of(definition)?;
         let notes = fields.object("annotations");
         let hint = |key| notes.and_then(|notes| notes.flag(key));
         let support = fields.object("execution").and_then(|object| object.text("taskSupport"));
@@ -61,7 +61,7 @@ impl<'a> ToolView<'a> {
             description: fields.text("description"),
             input_schema: fields.raw("inputSchema"),
             output_schema: fields.raw("outputSchema"),
-            hints: Hints {
+            hints: ToolHints {
                 read_only: hint("readOnlyHint"),
                 destructive: hint("destructiveHint"),
                 idempotent: hint("idempotentHint"),
@@ -76,7 +76,7 @@ impl<'a> ToolView<'a> {
     }
 }
 
-/// A resource.
+/// A view of a resource definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceView<'a> {
     /// `uri`.
@@ -88,9 +88,9 @@ pub struct ResourceView<'a> {
 }
 
 impl<'a> ResourceView<'a> {
-    /// The view of a raw definition; `None` without a URI.
+    /// Reads a raw definition. Returns `None` if it has no URI.
     pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(definition)?;
+        let fields = ObjectView::of(definition)?;
         Some(Self {
             uri: fields.text("uri")?,
             name: fields.text("name"),
@@ -99,9 +99,9 @@ impl<'a> ResourceView<'a> {
     }
 }
 
-/// A resource template.
+/// A view of a resource template definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateView<'a> {
+pub struct ResourceTemplateView<'a> {
     /// `uriTemplate`.
     pub uri_template: Cow<'a, str>,
     /// `name`.
@@ -110,10 +110,10 @@ pub struct TemplateView<'a> {
     pub description: Option<Cow<'a, str>>,
 }
 
-impl<'a> TemplateView<'a> {
-    /// The view of a raw definition; `None` without a template.
+impl<'a> ResourceTemplateView<'a> {
+    /// Reads a raw definition. Returns `None` if it has no URI template.
     pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(definition)?;
+        let fields = ObjectView::of(definition)?;
         Some(Self {
             uri_template: fields.text("uriTemplate")?,
             name: fields.text("name"),
@@ -122,7 +122,7 @@ impl<'a> TemplateView<'a> {
     }
 }
 
-/// A prompt.
+/// A view of a prompt definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptView<'a> {
     /// `name`.
@@ -132,9 +132,9 @@ pub struct PromptView<'a> {
 }
 
 impl<'a> PromptView<'a> {
-    /// The view of a raw definition; `None` without a name.
+    /// Reads a raw definition. Returns `None` if it has no name.
     pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(definition)?;
+        let fields = ObjectView::of(definition)?;
         Some(Self { name: fields.text("name")?, description: fields.text("description") })
     }
 }

@@ -1,8 +1,8 @@
-//! The levels of log messages.
+//! MCP log levels.
 
 use std::{fmt, str::FromStr};
 
-/// Levels of log messages, least severe first.
+/// The level of a log message, least severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// `debug`.
@@ -36,7 +36,7 @@ impl LogLevel {
         LogLevel::Emergency,
     ];
 
-    /// The spelling on the wire.
+    /// Returns the level as written on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             LogLevel::Debug => "debug",
@@ -57,15 +57,15 @@ impl fmt::Display for LogLevel {
     }
 }
 
-/// The word is none of [`LogLevel::ALL`].
+/// The error for a word that is not one of [`LogLevel::ALL`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("recognise the log level")]
-pub struct UnknownLevel;
+#[error("unknown log level")]
+pub struct UnknownLogLevel;
 
 impl FromStr for LogLevel {
-    type Err = UnknownLevel;
+    type Err = UnknownLogLevel;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|level| level.as_str() == text).ok_or(UnknownLevel)
+        Self::ALL.into_iter().find(|level| level.as_str() == text).ok_or(UnknownLogLevel)
     }
 }

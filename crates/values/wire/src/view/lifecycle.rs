@@ -1,10 +1,10 @@
-//! Views of the opening of a legacy session.
+//! Views of the `initialize` exchange of a legacy session.
 
 use std::borrow::Cow;
 
-use super::Fields;
+use super::ObjectView;
 
-/// Name and version of a program.
+/// The name and version of a client or server program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Implementation<'a> {
     /// `name`.
@@ -16,16 +16,16 @@ pub struct Implementation<'a> {
 }
 
 impl<'a> Implementation<'a> {
-    fn of(fields: Option<Fields<'a>>) -> Self {
+    fn of(fields: Option<ObjectView<'a>>) -> Self {
         let text = |key| fields.and_then(|fields| fields.text(key));
         Self { name: text("name"), title: text("title"), version: text("version") }
     }
 }
 
-/// The params of `initialize`.
+/// A view of the params of `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initialize<'a> {
-    /// `protocolVersion`, whatever it says.
+pub struct InitializeParams<'a> {
+    /// `protocolVersion`, not validated.
     pub protocol_version: Option<Cow<'a, str>>,
     /// `capabilities`, raw.
     pub capabilities: Option<&'a [u8]>,
@@ -33,10 +33,10 @@ pub struct Initialize<'a> {
     pub client: Implementation<'a>,
 }
 
-impl<'a> Initialize<'a> {
-    /// The view of raw params; `None` if they are no object.
+impl<'a> InitializeParams<'a> {
+    /// Reads raw params. Returns `None` if they are not an object.
     pub fn of(params: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(params)?;
+        let fields = ObjectView::of(params)?;
         Some(Self {
             protocol_version: fields.text("protocolVersion"),
             capabilities: fields.object("capabilities").map(|object| object.0),
@@ -45,10 +45,10 @@ impl<'a> Initialize<'a> {
     }
 }
 
-/// The result of `initialize`.
+/// A view of the result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitializeResult<'a> {
-    /// `protocolVersion`, whatever it says.
+    /// `protocolVersion`, not validated.
     pub protocol_version: Option<Cow<'a, str>>,
     /// `capabilities`, raw.
     pub capabilities: Option<&'a [u8]>,
@@ -59,9 +59,9 @@ pub struct InitializeResult<'a> {
 }
 
 impl<'a> InitializeResult<'a> {
-    /// The view of a raw result; `None` if it is no object.
+    /// Reads a raw result. Returns `None` if it is not an object.
     pub fn of(result: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(result)?;
+        let fields = ObjectView::of(result)?;
         Some(Self {
             protocol_version: fields.text("protocolVersion"),
             capabilities: fields.object("capabilities").map(|object| object.0),

@@ -1,13 +1,13 @@
-//! Views of what a peer reports: log messages, progress, errors.
+//! Views of what a peer reports: log messages, progress and errors.
 
 use std::borrow::Cow;
 
-use super::{Fields, LogLevel};
+use super::{LogLevel, ObjectView};
 
-/// The params of `notifications/message`.
+/// A view of the params of `notifications/message`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogMessage<'a> {
-    /// `level`, if it is one.
+pub struct LogMessageParams<'a> {
+    /// `level`, if it is known.
     pub level: Option<LogLevel>,
     /// `logger`.
     pub logger: Option<Cow<'a, str>>,
@@ -15,10 +15,10 @@ pub struct LogMessage<'a> {
     pub data: Option<&'a [u8]>,
 }
 
-impl<'a> LogMessage<'a> {
-    /// The view of raw params; `None` if they are no object.
+impl<'a> LogMessageParams<'a> {
+    /// Reads raw params. Returns `None` if they are not an object.
     pub fn of(params: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(params)?;
+        let fields = ObjectView::of(params)?;
         Some(Self {
             level: fields.text("level").and_then(|level| level.parse().ok()),
             logger: fields.text("logger"),
@@ -27,9 +27,10 @@ impl<'a> LogMessage<'a> {
     }
 }
 
-/// The params of `notifications/progress`, but for the token, which the frame knows.
+/// A view of the params of `notifications/progress`, without the token, which
+/// [`Frame`](crate::Frame) provides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Progress<'a> {
+pub struct ProgressParams<'a> {
     /// `progress`.
     pub progress: Option<f64>,
     /// `total`.
@@ -38,10 +39,10 @@ pub struct Progress<'a> {
     pub message: Option<Cow<'a, str>>,
 }
 
-impl<'a> Progress<'a> {
-    /// The view of raw params; `None` if they are no object.
+impl<'a> ProgressParams<'a> {
+    /// Reads raw params. Returns `None` if they are not an object.
     pub fn of(params: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(params)?;
+        let fields = ObjectView::of(params)?;
         let number = |key| serde_json::from_slice(fields.raw(key)?).ok();
         Some(Self {
             progress: number("progress"),
@@ -51,7 +52,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The error object of a failure.
+/// A view of the error object of a failure response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError<'a> {
     /// `code`.
@@ -63,9 +64,9 @@ pub struct RpcError<'a> {
 }
 
 impl<'a> RpcError<'a> {
-    /// The view of a raw error; `None` if it is no object.
+    /// Reads a raw error object. Returns `None` if it is not an object.
     pub fn of(error: &'a [u8]) -> Option<Self> {
-        let fields = Fields::of(error)?;
+        let fields = ObjectView::of(error)?;
         Some(Self {
             code: fields.raw("code").and_then(|code| serde_json::from_slice(code).ok()),
             message: fields.text("message"),

@@ -1,25 +1,25 @@
-//! Batches: each message judged alone, none copied.
+//! Batches: each message is checked on its own and none is copied.
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use toolgate_wire::{Fault, Kind, Limits, Message, WireError, build};
+use toolgate_wire::{MessageKind, MessageLimits, MessageOrBatch, WireError, WireErrorKind, build};
 
 use crate::strategies;
 
-fn parse(json: impl Into<Bytes>) -> Result<Message, WireError> {
-    Message::parse(json.into(), &Limits::default())
+fn parse(json: impl Into<Bytes>) -> Result<MessageOrBatch, WireError> {
+    MessageOrBatch::parse(json.into(), &MessageLimits::default())
 }
 
 #[test]
 fn a_single_message_is_no_batch() {
     let one = parse(" {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}").unwrap();
-    assert!(matches!(one, Message::One(frame) if frame.kind() == Kind::Request));
+    assert!(matches!(one, MessageOrBatch::One(frame) if frame.kind() == MessageKind::Request));
 }
 
 #[test]
 fn an_empty_batch_is_refused() {
     for json in ["[]", " [ ] "] {
-        assert_eq!(parse(json).unwrap_err().fault(), Fault::EmptyBatch);
+        assert_eq!(parse(json).unwrap_err().kind(), WireErrorKind::EmptyBatch);
         assert_eq!(parse(json).unwrap_err().code(), -32600);
     }
 }
@@ -36,7 +36,7 @@ fn one_bad_message_does_not_spoil_the_others() {
     let json = r#"[ {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}} , 7,
         {"jsonrpc":"2.0","id":2,"method":"x","params":{"a":1,"a":2}},
         [], {"jsonrpc":"2.0","method":"n"}, {"id":9} ]"#;
-    let Message::Batch(frames) = parse(json).unwrap() else { panic!("a batch") };
+    let MessageOrBatch::Batch(frames) = parse(json).unwrap() else { panic!("a batch") };
     let told: Vec<_> = frames
         .iter()
         .map(|frame| match frame {
@@ -59,7 +59,7 @@ fn one_bad_message_does_not_spoil_the_others() {
 #[test]
 fn a_batch_has_a_largest_size() {
     let json = format!("[{}]", vec!["0"; 1001].join(","));
-    assert_eq!(parse(json).unwrap_err().fault(), Fault::TooManyMessages);
+    assert_eq!(parse(json).unwrap_err().kind(), WireErrorKind::TooManyMessages);
 }
 
 proptest! {
@@ -74,7 +74,7 @@ proptest! {
             .collect();
         let whole = build::batch(&messages);
         let range = whole.as_ptr_range();
-        let Message::Batch(frames) = parse(whole).unwrap() else { panic!("a batch") };
+        let MessageOrBatch::Batch(frames) = parse(whole).unwrap() else { panic!("a batch") };
         prop_assert_eq!(frames.len(), messages.len());
         for (n, (frame, message)) in frames.iter().zip(&messages).enumerate() {
             let frame = frame.as_ref().unwrap();

@@ -1,22 +1,24 @@
-//! What an accepted message tells.
+//! What a frame reports about an accepted message.
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use toolgate_wire::{Frame, Id, Kind, Limits, Message, OwnedId, build, method};
+use toolgate_wire::{
+    Frame, MessageKind, MessageLimits, MessageOrBatch, OwnedRequestId, RequestId, build, method,
+};
 
 use crate::read;
 
 #[test]
 fn kinds_are_told_apart() {
     let table = [
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Kind::Request),
-        (r#"{"method":"ping","params":{},"id":"a","jsonrpc":"2.0"}"#, Kind::Request),
-        (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, Kind::Notification),
-        (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Kind::Response),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, Kind::Failure),
-        (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, Kind::Failure),
-        (r#" {"jsonrpc" : "2.0", "error":{}} "#, Kind::Failure),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, MessageKind::Request),
+        (r#"{"method":"ping","params":{},"id":"a","jsonrpc":"2.0"}"#, MessageKind::Request),
+        (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, MessageKind::Notification),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, MessageKind::Response),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, MessageKind::Failure),
+        (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, MessageKind::Failure),
+        (r#" {"jsonrpc" : "2.0", "error":{}} "#, MessageKind::Failure),
     ];
     for (json, kind) in table {
         let frame = read(json).expect(json);
@@ -35,7 +37,7 @@ fn names_are_decoded_before_anything_is_decided_on_them() {
     assert_eq!(frame.method().unwrap(), method::TOOLS_CALL);
     assert!(frame.is(method::TOOLS_CALL));
     assert_eq!(frame.name().unwrap(), "echo");
-    assert_eq!(frame.name_span().unwrap().of(frame.bytes()), br#""\u0065cho""#);
+    assert_eq!(frame.name_span().unwrap().slice(frame.bytes()), br#""\u0065cho""#);
 }
 
 #[test]
@@ -61,7 +63,7 @@ fn what_a_method_is_about_depends_on_the_method() {
     let prompt = r#"{"ref":{"name":"p","type":"ref/prompt"},"argument":{}}"#;
     let frame = read(build::request("1", "completion/complete", Some(prompt.as_bytes()))).unwrap();
     assert_eq!(frame.name().unwrap(), "p");
-    assert_eq!(frame.name_span().unwrap().of(frame.bytes()), b"\"p\"");
+    assert_eq!(frame.name_span().unwrap().slice(frame.bytes()), b"\"p\"");
 }
 
 #[test]
@@ -77,7 +79,7 @@ fn progress_tokens_and_cancelled_requests_are_found() {
     let call = read(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"progressToken":"no","_meta":{"x":{"progressToken":0},"progressToken":"\u0061"}}}"#).unwrap();
     assert_eq!(call.progress_token().unwrap().raw(), r#""\u0061""#);
     assert_eq!(call.progress_token().unwrap().as_text().unwrap(), "a");
-    assert_eq!(call.meta_span().unwrap().of(call.bytes()).first(), Some(&b'{'));
+    assert_eq!(call.meta_span().unwrap().slice(call.bytes()).first(), Some(&b'{'));
 
     let progress = read(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":1}}"#).unwrap();
     assert_eq!(progress.progress_token().unwrap().as_u64(), Some(5));
@@ -89,18 +91,18 @@ fn progress_tokens_and_cancelled_requests_are_found() {
     let odd = read(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"requestId":1,"_meta":{"progressToken":1.5}}}"#).unwrap();
     assert!(odd.request_ref().is_none());
     assert!(odd.progress_token().is_none());
-    assert_eq!(odd.progress_token_span().unwrap().of(odd.bytes()), b"1.5");
+    assert_eq!(odd.progress_token_span().unwrap().slice(odd.bytes()), b"1.5");
 }
 
 #[test]
 fn ids_are_equal_by_type_and_value() {
-    let id = |raw: &'static str| Id::from_raw(raw.as_bytes()).unwrap();
+    let id = |raw: &'static str| RequestId::from_raw(raw.as_bytes()).unwrap();
     assert_eq!(id(r#""a""#), id(r#""\u0061""#));
     assert_ne!(id("1"), id(r#""1""#));
     assert_ne!(id("0"), id("-0"));
-    let mut waiting: HashMap<OwnedId, &str> = HashMap::new();
-    waiting.insert(OwnedId::text("a"), "text");
-    waiting.insert(OwnedId::from(1), "number");
+    let mut waiting: HashMap<OwnedRequestId, &str> = HashMap::new();
+    waiting.insert(OwnedRequestId::from_text("a"), "text");
+    waiting.insert(OwnedRequestId::from(1), "number");
     assert_eq!(waiting.get(&id(r#""\u0061""#).to_owned()), Some(&"text"));
     assert_eq!(waiting.get(&id("1").to_owned()), Some(&"number"));
     assert_eq!(waiting.get(&id(r#""1""#).to_owned()), None);
@@ -112,19 +114,19 @@ fn ids_are_equal_by_type_and_value() {
 #[test]
 fn what_we_build_we_accept() {
     let request = read(build::request("1", "a\"b", Some(b"{\"x\":1}"))).unwrap();
-    assert_eq!((request.kind(), request.method().unwrap()), (Kind::Request, "a\"b".into()));
+    assert_eq!((request.kind(), request.method().unwrap()), (MessageKind::Request, "a\"b".into()));
     assert_eq!(request.params().unwrap(), b"{\"x\":1}");
-    assert_eq!(read(build::notification("n", None)).unwrap().kind(), Kind::Notification);
+    assert_eq!(read(build::notification("n", None)).unwrap().kind(), MessageKind::Notification);
     let response = read(build::response("\"i\"", b"[1]")).unwrap();
     assert_eq!(response.result().unwrap(), b"[1]");
     assert_eq!(response.id().unwrap().raw(), "\"i\"");
-    let failure = read(build::failure(None, -32700, "no \"JSON\"", Some(b"[]"))).unwrap();
+    let failure = read(build::error_response(None, -32700, "no \"JSON\"", Some(b"[]"))).unwrap();
     assert!(failure.id().is_none());
     let error = toolgate_wire::view::RpcError::of(failure.error().unwrap()).unwrap();
     assert_eq!((error.code, error.message.as_deref()), (Some(-32700), Some("no \"JSON\"")));
     assert_eq!(error.data, Some(&b"[]"[..]));
     assert_eq!(
-        build::failure(Some("7"), 1, "m", None),
+        build::error_response(Some("7"), 1, "m", None),
         r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}"#
     );
 }
@@ -146,7 +148,7 @@ fn a_result_says_of_what_type_it_is_only_at_its_top() {
 fn a_message_claims_to_be_modern_by_the_revision_in_its_meta() {
     let claims = |params: &str| {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{params}}}"#);
-        toolgate_wire::meta::is_enveloped(&read(text).unwrap())
+        toolgate_wire::meta::has_protocol_version(&read(text).unwrap())
     };
     assert!(claims(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#));
     assert!(claims(r#"{"_meta":{"io.modelcontextprotocol\/protocolVersion":null}}"#));
@@ -162,12 +164,13 @@ fn enveloped(meta: &str, more: &str) -> Bytes {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#).into()
 }
 
-/// Reads a message with and without an envelope in memory, and gives what both came to.
-fn read_both(message: &Bytes, limits: &Limits) -> [String; 2] {
-    let first = Frame::parse(enveloped(ENVELOPE, ""), &Limits::default()).unwrap();
-    let known = [first.remember().unwrap()];
-    [&[][..], &known]
-        .map(|known| format!("{:?}", Message::parse_knowing(message.clone(), limits, known)))
+/// Parses a message with and without a cached `_meta`, and returns both results.
+fn read_both(message: &Bytes, limits: &MessageLimits) -> [String; 2] {
+    let first = Frame::parse(enveloped(ENVELOPE, ""), &MessageLimits::default()).unwrap();
+    let known = [first.cacheable_meta().unwrap()];
+    [&[][..], &known].map(|known| {
+        format!("{:?}", MessageOrBatch::parse_with_cache(message.clone(), limits, known))
+    })
 }
 
 #[test]
@@ -183,16 +186,18 @@ fn a_remembered_envelope_changes_nothing_but_the_cost() {
         enveloped("{}", ""),
         enveloped(&ENVELOPE.replace("{}", r#"{"form":{}}"#), ""),
     ] {
-        let [plain, remembered] = read_both(&message, &Limits::default());
+        let [plain, remembered] = read_both(&message, &MessageLimits::default());
         assert_eq!(plain, remembered, "{message:?}");
     }
     let message = enveloped(ENVELOPE, "");
     for nodes in 0..20 {
-        let [plain, remembered] = read_both(&message, &Limits { nodes, ..Limits::default() });
+        let [plain, remembered] =
+            read_both(&message, &MessageLimits { nodes, ..MessageLimits::default() });
         assert_eq!(plain, remembered, "{nodes} values");
     }
     for depth in 0..8 {
-        let [plain, remembered] = read_both(&message, &Limits { depth, ..Limits::default() });
+        let [plain, remembered] =
+            read_both(&message, &MessageLimits { depth, ..MessageLimits::default() });
         assert_eq!(plain, remembered, "{depth} deep");
     }
 }
@@ -200,7 +205,10 @@ fn a_remembered_envelope_changes_nothing_but_the_cost() {
 #[test]
 fn only_an_envelope_that_will_come_again_is_remembered() {
     let remembers = |meta: &str| {
-        Frame::parse(enveloped(meta, ""), &Limits::default()).unwrap().remember().is_some()
+        Frame::parse(enveloped(meta, ""), &MessageLimits::default())
+            .unwrap()
+            .cacheable_meta()
+            .is_some()
     };
     assert!(remembers(ENVELOPE));
     assert!(!remembers("{}"));

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, value::RawValue};
-use toolgate_wire::{Fault, Limits, scan};
+use toolgate_wire::{MessageLimits, WireErrorKind, scan};
 
 use crate::{read, strategies};
 
-/// What serde_json says. Numbers beyond the range of doubles are legal JSON that it will not put
-/// into a value; their spelling is judged by its raw reader.
-/// What `serde_json` takes as JSON, whatever its numbers and half surrogates stand for.
+/// Returns true if `serde_json` accepts the text as JSON. Numbers beyond the range of doubles are
+/// valid JSON that it does not convert to a value, so its raw reader checks their spelling. Half
+/// surrogate pairs are accepted.
 fn serde_accepts(json: &[u8]) -> bool {
     serde_json::from_slice::<&RawValue>(json).is_ok()
 }
@@ -26,7 +26,7 @@ proptest! {
     #[test]
     fn nearly_json_is_judged_as_serde_json_does(bytes in strategies::nearly_json()) {
         let text = String::from_utf8_lossy(&bytes);
-        // An out-of-range number hides later mistakes from one of its readers.
+        // An out-of-range number hides later errors from one of its readers.
         prop_assume!(!text.contains(['e', 'E']) || serde_json::from_slice::<Value>(&bytes).is_ok()
             == serde_json::from_slice::<&RawValue>(&bytes).is_ok());
         prop_assert_eq!(scan::is_valid(&bytes), serde_accepts(&bytes), "{}", text);
@@ -251,7 +251,7 @@ fn bytes_that_are_not_utf8_are_refused() {
         b"[1]\xe5",
     ] {
         assert!(!scan::is_valid(bytes), "{bytes:?}");
-        assert!(matches!(read(bytes).unwrap_err().fault(), Fault::Encoding(_)));
+        assert!(matches!(read(bytes).unwrap_err().kind(), WireErrorKind::Encoding(_)));
     }
 }
 
@@ -277,17 +277,17 @@ fn depth_is_counted_in_containers() {
     };
     assert!(read(nested(64)).is_ok());
     let error = read(nested(65)).unwrap_err();
-    assert!(matches!(error.fault(), Fault::TooDeep(_)));
+    assert!(matches!(error.kind(), WireErrorKind::TooDeep(_)));
     assert_eq!(error.code(), -32600);
     assert_eq!(error.id().unwrap().as_u64(), Some(1));
 }
 
 #[test]
 fn a_million_brackets_do_not_exhaust_the_stack() {
-    let greedy = Limits { depth: usize::MAX, ..Limits::default() };
+    let greedy = MessageLimits { depth: usize::MAX, ..MessageLimits::default() };
     let deep = "[".repeat(1_000_000).into_bytes().into();
     let error = toolgate_wire::Frame::parse(deep, &greedy).unwrap_err();
-    assert!(matches!(error.fault(), Fault::TooDeep(128)));
+    assert!(matches!(error.kind(), WireErrorKind::TooDeep(128)));
 }
 
 #[test]
@@ -299,15 +299,15 @@ fn values_are_counted() {
     // The message, its version, its id and the array are values, too.
     assert!(read(many(200_000 - 4)).is_ok());
     let error = read(many(200_000 - 3)).unwrap_err();
-    assert!(matches!(error.fault(), Fault::TooManyNodes(_)));
+    assert!(matches!(error.kind(), WireErrorKind::TooManyNodes(_)));
     assert_eq!(error.id().unwrap().raw(), "\"a\"");
 }
 
 #[test]
 fn an_oversized_message_still_tells_its_id() {
-    let limits = Limits { bytes: 100, ..Limits::default() };
+    let limits = MessageLimits { bytes: 100, ..MessageLimits::default() };
     let big = format!(r#"{{"jsonrpc":"2.0","id":77,"result":"{}"}}"#, "x".repeat(100));
     let error = toolgate_wire::Frame::parse(big.into(), &limits).unwrap_err();
-    assert_eq!(error.fault(), Fault::TooLarge);
+    assert_eq!(error.kind(), WireErrorKind::TooLarge);
     assert_eq!(error.id().unwrap().as_u64(), Some(77));
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, value::RawValue};
 use toolgate_wire::{
     scan, string,
-    view::{LogLevel, LogMessage, TaskSupport, ToolView},
+    view::{LogLevel, LogMessageParams, TaskSupport, ToolView},
 };
 
 use crate::strategies;
@@ -12,21 +12,21 @@ use crate::strategies;
 #[test]
 fn paths_lead_to_values() {
     let json = br#" {"a" : {"b":[1, {"c":"d"} ,"]"]}, "x":"\"}", "\u0079":null} "#;
-    assert_eq!(scan::pointer(json, &["a", "b"]).unwrap().of(json), br#"[1, {"c":"d"} ,"]"]"#);
-    assert_eq!(scan::member(json, "x").unwrap().of(json), br#""\"}""#);
-    assert_eq!(scan::member(json, "y").unwrap().of(json), b"null");
+    assert_eq!(scan::pointer(json, &["a", "b"]).unwrap().slice(json), br#"[1, {"c":"d"} ,"]"]"#);
+    assert_eq!(scan::member(json, "x").unwrap().slice(json), br#""\"}""#);
+    assert_eq!(scan::member(json, "y").unwrap().slice(json), b"null");
     assert_eq!(scan::member(json, "z"), None);
     assert_eq!(scan::pointer(json, &["x", "b"]), None);
-    let array = scan::pointer(json, &["a", "b"]).unwrap().of(json);
-    let elements: Vec<_> = scan::elements(array).map(|span| span.of(array)).collect();
+    let array = scan::pointer(json, &["a", "b"]).unwrap().slice(json);
+    let elements: Vec<_> = scan::elements(array).map(|span| span.slice(array)).collect();
     assert_eq!(elements, [&b"1"[..], br#"{"c":"d"}"#, br#""]""#]);
-    assert_eq!(scan::text(json, "x").unwrap(), "\"}");
+    assert_eq!(scan::member_text(json, "x").unwrap(), "\"}");
 }
 
 #[test]
 fn the_last_of_repeated_keys_counts() {
     let json = br#"{"a":1,"\u0061":2}"#;
-    assert_eq!(scan::member(json, "a").unwrap().of(json), b"2");
+    assert_eq!(scan::member(json, "a").unwrap().slice(json), b"2");
     assert!(!scan::is_unambiguous(json));
 }
 
@@ -52,9 +52,9 @@ fn log_levels_are_ordered() {
     for level in LogLevel::ALL {
         assert_eq!(level.as_str().parse(), Ok(level));
     }
-    let message = LogMessage::of(br#"{"level":"warning","data":[1]}"#).unwrap();
+    let message = LogMessageParams::of(br#"{"level":"warning","data":[1]}"#).unwrap();
     assert_eq!(message.level, Some(LogLevel::Warning));
-    assert_eq!(LogMessage::of(br#"{"level":"loud"}"#).unwrap().level, None);
+    assert_eq!(LogMessageParams::of(br#"{"level":"loud"}"#).unwrap().level, None);
 }
 
 proptest! {
@@ -67,13 +67,13 @@ proptest! {
                 prop_assert_eq!(seen.len(), object.len());
                 for ((key, span), (expected, value)) in seen.iter().zip(&object) {
                     prop_assert_eq!(key, expected);
-                    prop_assert_eq!(&serde_json::from_slice::<Value>(span.of(raw)).unwrap(), value);
+                    prop_assert_eq!(&serde_json::from_slice::<Value>(span.slice(raw)).unwrap(), value);
                     prop_assert_eq!(scan::member(raw, expected), Some(*span));
                 }
             }
             Value::Array(_) => {
                 let expected: Vec<&RawValue> = serde_json::from_str(&json).unwrap();
-                let seen: Vec<_> = scan::elements(raw).map(|span| span.of(raw)).collect();
+                let seen: Vec<_> = scan::elements(raw).map(|span| span.slice(raw)).collect();
                 let expected: Vec<_> = expected.iter().map(|raw| raw.get().as_bytes()).collect();
                 prop_assert_eq!(seen, expected);
             }

@@ -1,4 +1,4 @@
-//! The wire crate from outside: what is accepted, what is refused, and what a change changes.
+//! The wire crate through its public API: what it accepts, what it rejects, and what edits change.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may fail loudly
 
 mod batches;
@@ -11,9 +11,9 @@ mod splices;
 mod strategies;
 
 use bytes::Bytes;
-use toolgate_wire::{Frame, Limits, WireError};
+use toolgate_wire::{Frame, MessageLimits, WireError};
 
-/// Reads one message within the default limits.
+/// Parses one message within the default limits.
 fn read(json: impl AsRef<[u8]>) -> Result<Frame, WireError> {
-    Frame::parse(Bytes::copy_from_slice(json.as_ref()), &Limits::default())
+    Frame::parse(Bytes::copy_from_slice(json.as_ref()), &MessageLimits::default())
 }

@@ -1,37 +1,37 @@
-//! Messages that are JSON, yet refused.
+//! Messages that are valid JSON but rejected.
 
 use proptest::prelude::*;
-use toolgate_wire::{Fault, Frame};
+use toolgate_wire::{Frame, WireErrorKind};
 
 use crate::{read, strategies};
 
-fn fault(json: &str) -> Fault {
-    read(json).expect_err(json).fault()
+fn fault(json: &str) -> WireErrorKind {
+    read(json).expect_err(json).kind()
 }
 
 #[test]
 fn an_envelope_must_be_one_of_the_four_kinds() {
     let table = [
-        (r#"[]"#, Fault::NotAnObject),
-        (r#""x""#, Fault::NotAnObject),
-        (r#"{}"#, Fault::Version),
-        (r#"{"id":1,"method":"x"}"#, Fault::Version),
-        (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, Fault::Version),
-        (r#"{"jsonrpc":2.0,"id":1,"method":"x"}"#, Fault::Version),
-        (r#"{"jsonrpc":"2.0"}"#, Fault::Nothing),
-        (r#"{"jsonrpc":"2.0","id":1}"#, Fault::Nothing),
-        (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, Fault::Ambiguous),
-        (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":null}"#, Fault::Ambiguous),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":1}"#, Fault::Ambiguous),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"x","error":{}}"#, Fault::Ambiguous),
-        (r#"{"jsonrpc":"2.0","id":1,"method":null}"#, Fault::Method),
-        (r#"{"jsonrpc":"2.0","id":1,"method":["x"]}"#, Fault::Method),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":null}"#, Fault::Params),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":"y"}"#, Fault::Params),
-        (r#"{"jsonrpc":"2.0","result":1}"#, Fault::Id),
-        (r#"{"jsonrpc":"2.0","id":null,"result":1}"#, Fault::Id),
-        (r#"{"jsonrpc":"2.0","id":1,"error":"x"}"#, Fault::Error),
-        (r#"{"jsonrpc":"2.0","id":1,"error":null}"#, Fault::Error),
+        (r#"[]"#, WireErrorKind::NotAnObject),
+        (r#""x""#, WireErrorKind::NotAnObject),
+        (r#"{}"#, WireErrorKind::Version),
+        (r#"{"id":1,"method":"x"}"#, WireErrorKind::Version),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, WireErrorKind::Version),
+        (r#"{"jsonrpc":2.0,"id":1,"method":"x"}"#, WireErrorKind::Version),
+        (r#"{"jsonrpc":"2.0"}"#, WireErrorKind::Nothing),
+        (r#"{"jsonrpc":"2.0","id":1}"#, WireErrorKind::Nothing),
+        (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, WireErrorKind::Ambiguous),
+        (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":null}"#, WireErrorKind::Ambiguous),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":1}"#, WireErrorKind::Ambiguous),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","error":{}}"#, WireErrorKind::Ambiguous),
+        (r#"{"jsonrpc":"2.0","id":1,"method":null}"#, WireErrorKind::Method),
+        (r#"{"jsonrpc":"2.0","id":1,"method":["x"]}"#, WireErrorKind::Method),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":null}"#, WireErrorKind::Params),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":"y"}"#, WireErrorKind::Params),
+        (r#"{"jsonrpc":"2.0","result":1}"#, WireErrorKind::Id),
+        (r#"{"jsonrpc":"2.0","id":null,"result":1}"#, WireErrorKind::Id),
+        (r#"{"jsonrpc":"2.0","id":1,"error":"x"}"#, WireErrorKind::Error),
+        (r#"{"jsonrpc":"2.0","id":1,"error":null}"#, WireErrorKind::Error),
     ];
     for (json, expected) in table {
         assert_eq!(fault(json), expected, "{json}");
@@ -44,7 +44,7 @@ fn only_strings_and_integers_are_ids() {
     for id in ["null", "true", "1.0", "1.5", "1e3", "-1.0", "{}", "[]", "[1]"] {
         for rest in [r#""method":"x""#, r#""result":{}"#] {
             let json = format!(r#"{{"jsonrpc":"2.0","id":{id},{rest}}}"#);
-            assert_eq!(fault(&json), Fault::Id, "{json}");
+            assert_eq!(fault(&json), WireErrorKind::Id, "{json}");
             assert_eq!(read(&json).unwrap_err().id(), None);
         }
     }
@@ -93,7 +93,7 @@ fn a_duplicate_key_in_the_envelope_is_refused() {
         r#"{"jsonrpc":"2.0","id":1,"result":{},"x":1,"x":1}"#,
         r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"result":{}}"#,
     ] {
-        assert!(matches!(fault(json), Fault::DuplicateKey(_)), "{json}");
+        assert!(matches!(fault(json), WireErrorKind::DuplicateKey(_)), "{json}");
     }
 }
 
@@ -111,7 +111,7 @@ fn a_duplicate_key_is_refused_at_any_depth_of_params_only() {
     for shape in shapes {
         for id in ["", r#""id":1,"#] {
             let call = format!(r#"{{"jsonrpc":"2.0",{id}"method":"x","params":{shape}}}"#);
-            assert!(matches!(fault(&call), Fault::DuplicateKey(_)), "{call}");
+            assert!(matches!(fault(&call), WireErrorKind::DuplicateKey(_)), "{call}");
         }
         assert!(read(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{shape}}}"#)).is_ok());
         assert!(read(format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"data":{shape}}}}}"#)).is_ok());
@@ -132,7 +132,7 @@ fn a_duplicate_among_many_keys_is_found_in_linear_time() {
     };
     assert!(read(object("other")).is_ok());
     for last in ["k0", "k15", "k16", "k17", "k59999", "\\u006b59999", "\\u006b3"] {
-        assert!(matches!(fault(&object(last)), Fault::DuplicateKey(_)), "{last}");
+        assert!(matches!(fault(&object(last)), WireErrorKind::DuplicateKey(_)), "{last}");
     }
 }
 
@@ -147,9 +147,9 @@ fn a_key_that_only_a_careless_peer_would_read_is_refused() {
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","argumentſ":{}}}"#,
         r#"{"params":{"uri":"a","URI":"b"},"jsonrpc":"2.0","id":1,"method":"resources/read"}"#,
     ] {
-        assert!(matches!(fault(json), Fault::LookalikeKey(_)), "{json}");
+        assert!(matches!(fault(json), WireErrorKind::LookalikeKey(_)), "{json}");
     }
-    // Where nothing is decided on the key, its case is the peer's affair.
+    // Where no decision depends on the key, its case does not matter.
     for json in [
         r#"{"jsonrpc":"2.0","id":1,"method":"custom","params":{"name":"a","Name":"b"}}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":1,"N":2}}}"#,
@@ -187,7 +187,7 @@ proptest! {
         let call = |params: String| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"p":{params}}}}}"#);
         prop_assert!(read(call(buried(once, &path))).is_ok());
         let refused = read(call(buried(twice, &path))).unwrap_err();
-        prop_assert!(matches!(refused.fault(), Fault::DuplicateKey(_)));
+        prop_assert!(matches!(refused.kind(), WireErrorKind::DuplicateKey(_)));
         prop_assert_eq!(refused.id().unwrap().as_u64(), Some(1));
     }
 }

@@ -1,8 +1,8 @@
-//! A change changes what it says, and not one byte more.
+//! Edits change exactly the bytes they name.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value};
-use toolgate_wire::{Fault, Span, Splice, build, scan};
+use toolgate_wire::{JsonEdit, Span, WireErrorKind, build, scan};
 
 use crate::{read, strategies};
 
@@ -10,7 +10,7 @@ fn whole(json: &str) -> Span {
     Span::new(0, json.len())
 }
 
-fn finished(splice: Splice<'_>) -> String {
+fn finished(splice: JsonEdit<'_>) -> String {
     String::from_utf8(splice.finish().unwrap().to_vec()).unwrap()
 }
 
@@ -23,11 +23,11 @@ fn members_are_inserted_at_the_head() {
         ("{\n  \"a\":0}", "{\"k\":1,\n  \"a\":0}"),
     ] {
         assert_eq!(
-            finished(Splice::new(json.as_bytes()).insert_member(whole(json), "k", "1")),
+            finished(JsonEdit::new(json.as_bytes()).insert_member(whole(json), "k", "1")),
             expected
         );
     }
-    let both = Splice::new(b"{}").insert_member(whole("{}"), "a", "1").insert_member(
+    let both = JsonEdit::new(b"{}").insert_member(whole("{}"), "a", "1").insert_member(
         whole("{}"),
         "q\"",
         "2",
@@ -39,7 +39,7 @@ fn members_are_inserted_at_the_head() {
 fn members_are_deleted_with_their_comma() {
     let json = r#"{ "a":1 , "b":{"a":2}, "c" : 3 }"#;
     let without = |keys: &[&str]| {
-        let splice = Splice::new(json.as_bytes());
+        let splice = JsonEdit::new(json.as_bytes());
         finished(keys.iter().fold(splice, |splice, key| splice.delete_member(whole(json), key)))
     };
     assert_eq!(without(&["a"]), r#"{ "b":{"a":2}, "c" : 3 }"#);
@@ -49,7 +49,7 @@ fn members_are_deleted_with_their_comma() {
     assert_eq!(without(&["a", "c"]), r#"{ "b":{"a":2} }"#);
     assert_eq!(without(&["a", "b", "c"]), "{  }");
     assert_eq!(without(&["z"]), json);
-    let swap = Splice::new(b"{\"a\":1}").delete_member(Span::new(0, 7), "a").insert_member(
+    let swap = JsonEdit::new(b"{\"a\":1}").delete_member(Span::new(0, 7), "a").insert_member(
         Span::new(0, 7),
         "b",
         "2",
@@ -57,7 +57,7 @@ fn members_are_deleted_with_their_comma() {
     assert_eq!(finished(swap), r#"{"b":2}"#);
     assert_eq!(
         finished(
-            Splice::new(b"{\"a\":1,\"\\u0061\":2,\"b\":3}").delete_member(Span::new(0, 24), "a")
+            JsonEdit::new(b"{\"a\":1,\"\\u0061\":2,\"b\":3}").delete_member(Span::new(0, 24), "a")
         ),
         r#"{"b":3}"#
     );
@@ -66,14 +66,15 @@ fn members_are_deleted_with_their_comma() {
 #[test]
 fn edits_that_do_not_fit_are_refused() {
     let json = br#"{"a":[1,2]}"#;
-    let refused = |splice: Splice<'_>| splice.finish().unwrap_err().fault() == Fault::Splice;
+    let refused =
+        |splice: JsonEdit<'_>| splice.finish().unwrap_err().kind() == WireErrorKind::Splice;
     let array = Span::new(5, 10);
-    assert!(refused(Splice::new(json).replace(array, "0").replace(Span::new(6, 7), "0")));
-    assert!(refused(Splice::new(json).replace(Span::new(5, 99), "0")));
-    assert!(refused(Splice::new(json).insert_member(array, "k", "0")));
-    assert!(refused(Splice::new(json).delete_member(Span::new(0, 11), "a").replace(array, "0")));
+    assert!(refused(JsonEdit::new(json).replace(array, "0").replace(Span::new(6, 7), "0")));
+    assert!(refused(JsonEdit::new(json).replace(Span::new(5, 99), "0")));
+    assert!(refused(JsonEdit::new(json).insert_member(array, "k", "0")));
+    assert!(refused(JsonEdit::new(json).delete_member(Span::new(0, 11), "a").replace(array, "0")));
     let note = read(build::notification("x", None)).unwrap();
-    assert_eq!(note.edit().replace_id("1").finish().unwrap_err().fault(), Fault::Splice);
+    assert_eq!(note.edit().replace_id("1").finish().unwrap_err().kind(), WireErrorKind::Splice);
 }
 
 #[test]
@@ -87,7 +88,8 @@ fn a_progress_token_is_set_whatever_there_was_before() {
         (Some(r#"{"_meta":{"progressToken":"t"}}"#), r#"{"_meta":{"progressToken":9}}"#),
     ] {
         let request = read(build::request("1", "m", params.map(str::as_bytes))).unwrap();
-        let changed = request.edit().set_progress_token("9").replace_id("2").frame().unwrap();
+        let changed =
+            request.edit().set_progress_token("9").replace_id("2").finish_frame().unwrap();
         assert_eq!(changed.params().unwrap(), expected.as_bytes());
         assert_eq!(changed.progress_token().unwrap().as_u64(), Some(9));
         assert_eq!(changed.id().unwrap().as_u64(), Some(2));
@@ -141,12 +143,12 @@ proptest! {
         expected["params"]["added"] = vec![true].into();
         prop_assert_eq!(serde_json::from_slice::<Value>(&relayed).unwrap(), expected);
 
-        // Taking the changes back yields the very bytes that came.
+        // Reverting the edits yields the original bytes.
         let again = read(&relayed).unwrap();
         let back = again
             .edit()
             .replace_id(frame.id().unwrap().raw())
-            .replace_name(frame.name_span().unwrap().of(frame.bytes()))
+            .replace_name(frame.name_span().unwrap().slice(frame.bytes()))
             .delete_member(again.params_span().unwrap(), "added")
             .finish()
             .unwrap();
@@ -162,7 +164,7 @@ proptest! {
         let mut expected: Map<String, Value> = serde_json::from_str(&json).unwrap();
         let keys: Vec<String> = expected.keys().cloned().collect();
         let at = whole(&json);
-        let mut splice = Splice::new(json.as_bytes());
+        let mut splice = JsonEdit::new(json.as_bytes());
         for index in gone.iter().filter(|_| !keys.is_empty()) {
             let key = index.get(&keys);
             splice = splice.delete_member(at, key);
@@ -182,7 +184,7 @@ proptest! {
     fn setting_a_member_replaces_or_adds_it(json in strategies::members(), key in "[0-3]|[a-c]") {
         let mut expected: Map<String, Value> = serde_json::from_str(&json).unwrap();
         expected.insert(key.clone(), "new".into());
-        let changed = Splice::new(json.as_bytes()).set_member(whole(&json), &key, "\"new\"").finish().unwrap();
+        let changed = JsonEdit::new(json.as_bytes()).set_member(whole(&json), &key, "\"new\"").finish().unwrap();
         prop_assert_eq!(serde_json::from_slice::<Map<String, Value>>(&changed).unwrap(), expected);
     }
 }

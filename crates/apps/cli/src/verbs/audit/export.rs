@@ -1,110 +1,115 @@
-//! `audit export`: records for other programs.
+//! `audit export`: writes journal records for other programs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use toolgate_host::audit::{Entry, read_since};
+use toolgate_host::audit::{JournalEntry, read_since};
 
-use super::{aside, failed, places, shown};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::{display, journal_error, journal_paths, run_blocking};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
-use crate::verbs::since::Since;
+use crate::verbs::since::TimeArg;
 
-/// So much is given to stdout at once.
+/// How many bytes are buffered before they are written to stdout.
 const CHUNK: usize = 64 << 10;
 
+/// The arguments of `toolgate audit export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate audit export --since 2026-11-16 > day.jsonl\n  \
     toolgate audit export --server files --format csv -o files.csv")]
-pub struct Export {
-    /// From then on: an age (7d, 12h, 30m) or a time in UTC (2026-11-16T10:00)
+pub struct AuditExportArgs {
+    /// Start here: an age (7d, 12h, 30m) or a UTC time (2026-11-16T10:00)
     #[arg(long, value_name = "WHEN")]
-    since: Option<Since>,
-    /// Up to then
+    since: Option<TimeArg>,
+    /// End here: an age or a UTC time
     #[arg(long, value_name = "WHEN")]
-    until: Option<Since>,
-    /// Only what is about this server
+    until: Option<TimeArg>,
+    /// Export only records about this server
     #[arg(long, value_name = "SERVER")]
     server: Option<String>,
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-    format: Format,
-    /// Write to this file
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AuditFormatArg::Jsonl)]
+    format: AuditFormatArg,
+    /// Write to this file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
+/// An output format of `audit export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One record per line, as it was written
+enum AuditFormatArg {
+    /// JSON lines, one record per line as in the journal
     Jsonl,
-    /// For spreadsheets
+    /// CSV, for spreadsheets
     Csv,
 }
 
-impl Export {
-    fn takes(&self, entry: &Entry) -> bool {
-        self.until.is_none_or(|Since(until)| entry.ms < until)
+impl AuditExportArgs {
+    fn matches_filters(&self, entry: &JournalEntry) -> bool {
+        self.until.is_none_or(|TimeArg(until)| entry.ms < until)
             && self.server.as_ref().is_none_or(|server| *server == entry.server)
     }
 }
 
-pub async fn run(context: &Context, options: &Export) -> Result<Exit, Failure> {
-    let folder = places(context).folder;
-    let since = options.since.map_or(0, |Since(ms)| ms);
-    let mut entries = read_since(&folder, since).map_err(|error| failed(&error))?;
-    let mut target = Target::open(options)?;
-    if options.format == Format::Csv {
-        target.write(shown::HEADINGS)?;
+pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit, CliError> {
+    let folder = journal_paths(context).folder;
+    let since = options.since.map_or(0, |TimeArg(ms)| ms);
+    let mut entries = read_since(&folder, since).map_err(|error| journal_error(&error))?;
+    let mut target = AuditExportOutput::open(options)?;
+    if options.format == AuditFormatArg::Csv {
+        target.write(display::HEADINGS)?;
     }
     let spinner = Spinner::new("reading the journal");
     let mut count = 0_u64;
     loop {
-        // Some at a time, so that the spinner turns.
-        let (batch, rest) = aside(move || {
+        // Reads in batches, so that the spinner keeps moving.
+        let (batch, rest) = run_blocking(move || {
             let batch: Result<Vec<_>, _> = entries.by_ref().take(1000).collect();
-            Ok((batch.map_err(|error| failed(&error))?, entries))
+            Ok((batch.map_err(|error| journal_error(&error))?, entries))
         })
         .await?;
         entries = rest;
         if batch.is_empty() {
             break;
         }
-        for entry in batch.iter().filter(|entry| options.takes(entry)) {
+        for entry in batch.iter().filter(|entry| options.matches_filters(entry)) {
             count += 1;
             target.write(&match options.format {
-                Format::Jsonl => shown::json_line(entry),
-                Format::Csv => shown::csv(entry),
+                AuditFormatArg::Jsonl => display::json_line(entry),
+                AuditFormatArg::Csv => display::csv_line(entry),
             })?;
         }
-        spinner.say(&format!("reading the journal: {count} records"));
+        spinner.set_text(&format!("reading the journal: {count} records"));
     }
     drop(spinner);
-    target.end()?;
+    target.finish()?;
     if let Some(path) = &options.output {
-        out::note(&format!("{count} records in {}", path.display()));
+        out::note(&format!("wrote {count} records to {}", path.display()));
     }
     Ok(Exit::Done)
 }
 
-/// Where the records go.
-enum Target {
+fn write_error(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::failed(format!("cannot write {}: {error}", path.display()))
+}
+
+/// Where the exported records are written.
+enum AuditExportOutput {
     Stdout(String),
     File(PathBuf, BufWriter<File>),
 }
 
-impl Target {
-    fn open(options: &Export) -> Result<Self, Failure> {
+impl AuditExportOutput {
+    fn open(options: &AuditExportArgs) -> Result<Self, CliError> {
         let Some(path) = &options.output else { return Ok(Self::Stdout(String::new())) };
-        let file = File::create(path)
-            .map_err(|error| Failure::failed(format!("write {}: {error}", path.display())))?;
+        let file = File::create(path).map_err(|error| write_error(path, &error))?;
         Ok(Self::File(path.clone(), BufWriter::new(file)))
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
+    fn write(&mut self, text: &str) -> Result<(), CliError> {
         match self {
             Self::Stdout(waiting) => {
                 waiting.push_str(text);
@@ -114,18 +119,16 @@ impl Target {
                 }
                 Ok(())
             }
-            Self::File(path, file) => file
-                .write_all(text.as_bytes())
-                .map_err(|error| Failure::failed(format!("write {}: {error}", path.display()))),
+            Self::File(path, file) => {
+                file.write_all(text.as_bytes()).map_err(|error| write_error(path, &error))
+            }
         }
     }
 
-    fn end(self) -> Result<(), Failure> {
+    fn finish(self) -> Result<(), CliError> {
         match self {
             Self::Stdout(waiting) => out::data(waiting.as_bytes()),
-            Self::File(path, mut file) => file
-                .flush()
-                .map_err(|error| Failure::failed(format!("write {}: {error}", path.display()))),
+            Self::File(path, mut file) => file.flush().map_err(|error| write_error(&path, &error)),
         }
     }
 }

@@ -1,41 +1,42 @@
-//! `audit tail`: the last records, and those to come.
+//! `audit tail`: shows the last journal records, and follows new ones with `--follow`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use toolgate_host::audit::{Entry, Follower, read};
+use toolgate_host::audit::{JournalEntry, JournalFollower, read};
 
-use super::{aside, failed, places, shown};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::{display, journal_error, journal_paths, run_blocking};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
 
-/// How often the files are looked at.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often the journal files are checked for new records.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
+/// The arguments of `toolgate audit tail`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate audit tail\n  toolgate audit tail -n 100 --json")]
-pub struct Tail {
-    /// How many records to show
+pub struct AuditTailArgs {
+    /// Number of records to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     lines: usize,
-    /// Go on with what is written from now on
+    /// Keep running and show new records
     #[arg(short, long)]
     follow: bool,
 }
 
-pub async fn run(context: &Context, options: &Tail) -> Result<Exit, Failure> {
-    let folder = places(context).folder;
+pub async fn run(context: &CliContext, options: &AuditTailArgs) -> Result<Exit, CliError> {
+    let folder = journal_paths(context).folder;
     let (count, from) = (options.lines, folder.clone());
     let spinner = Spinner::new("reading the journal");
-    let (follower, last) = aside(move || {
-        // What is written in between is seen twice, and shown once.
-        let follower = Follower::new(&from).map_err(|error| failed(&error))?;
+    let (follower, last) = run_blocking(move || {
+        // Records written after this line are both read and followed; `shown` removes duplicates.
+        let follower = JournalFollower::new(&from).map_err(|error| journal_error(&error))?;
         let mut last = VecDeque::new();
-        for entry in read(&from).map_err(|error| failed(&error))? {
-            last.push_back(entry.map_err(|error| failed(&error))?);
+        for entry in read(&from).map_err(|error| journal_error(&error))? {
+            last.push_back(entry.map_err(|error| journal_error(&error))?);
             if last.len() > count {
                 last.pop_front();
             }
@@ -45,7 +46,7 @@ pub async fn run(context: &Context, options: &Tail) -> Result<Exit, Failure> {
     .await?;
     drop(spinner);
     if last.is_empty() && !options.follow {
-        out::note("nothing was recorded yet");
+        out::note("the journal is empty");
     }
     let mut shown: HashMap<Arc<str>, u64> = HashMap::new();
     show(context, last.iter(), &mut shown)?;
@@ -56,14 +57,14 @@ pub async fn run(context: &Context, options: &Tail) -> Result<Exit, Failure> {
 }
 
 async fn follow(
-    context: &Context,
-    mut follower: Follower,
+    context: &CliContext,
+    mut follower: JournalFollower,
     shown: &mut HashMap<Arc<str>, u64>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     loop {
-        tokio::time::sleep(LOOK).await;
-        let (entries, looked) = aside(move || {
-            let entries = follower.look().map_err(|error| failed(&error))?;
+        tokio::time::sleep(POLL_INTERVAL).await;
+        let (entries, looked) = run_blocking(move || {
+            let entries = follower.read_new().map_err(|error| journal_error(&error))?;
             Ok((entries, follower))
         })
         .await?;
@@ -77,12 +78,12 @@ async fn follow(
 }
 
 fn show<'e>(
-    context: &Context,
-    entries: impl Iterator<Item = &'e Entry>,
+    context: &CliContext,
+    entries: impl Iterator<Item = &'e JournalEntry>,
     shown: &mut HashMap<Arc<str>, u64>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     for entry in entries {
-        let text = if context.json { shown::json_line(entry) } else { shown::line(entry) };
+        let text = if context.json { display::json_line(entry) } else { display::text_line(entry) };
         out::data(text.as_bytes())?;
         shown.insert(entry.chain.clone(), entry.seq);
     }

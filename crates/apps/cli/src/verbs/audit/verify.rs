@@ -1,81 +1,84 @@
-//! `audit verify`: every place where the journal is not what was written.
+//! `audit verify`: checks the journal and lists every place where it was tampered with.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use toolgate_host::audit::{Places, PublicKey, Report, verify};
+use toolgate_host::audit::{JournalPaths, JournalPublicKey, VerifyReport, verify};
 
-use super::{aside, failed, places};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Spinner, visible};
+use super::{journal_error, journal_paths, run_blocking};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, Spinner, escape_invisible};
 
+/// The arguments of `toolgate audit verify`.
 #[derive(Debug, Args)]
-#[command(after_help = "A journal that was cut off at its end, or written anew, is found by a \
-    checkpoint or a key\nthat is kept where nobody could change it; without --checkpoints and \
-    --key those of this\nhome are taken.\n\n\
+#[command(after_help = "To detect a journal that was truncated at its end or rewritten, keep \
+    copies of the\ncheckpoints and the key in a safe place and pass them with --checkpoints and \
+    --key.\nBy default those of this home are used.\n\n\
     Example: toolgate audit verify --json")]
-pub struct Verify {
-    /// The checkpoints to hold against it
+pub struct AuditVerifyArgs {
+    /// Folder of the checkpoints to verify against
     #[arg(long, value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The public key that proves them
+    /// Public key that verifies the checkpoints
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
 
-pub async fn run(context: &Context, options: &Verify) -> Result<Exit, Failure> {
-    let Places { folder, checkpoints, public, .. } = places(context);
+pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit, CliError> {
+    let JournalPaths { folder, checkpoints, public_key: public, .. } = journal_paths(context);
     let key = match &options.key {
-        Some(path) => Some(key(path)?),
-        None if public.exists() => Some(key(&public)?),
+        Some(path) => Some(read_key(path)?),
+        None if public.exists() => Some(read_key(&public)?),
         None => None,
     };
     if let Some(named) = options.checkpoints.as_ref().filter(|named| !named.is_dir()) {
-        return Err(Failure::usage(format!("find the folder {}", named.display())));
+        return Err(CliError::usage(format!("{} is not a folder", named.display())));
     }
     let checkpoints = options.checkpoints.clone().unwrap_or(checkpoints);
     let spinner = Spinner::new("verifying the journal");
-    let told = spinner.clone();
-    let report = aside(move || {
-        let mut say = |records| told.say(&format!("verifying the journal: {records} records"));
-        verify(&folder, &checkpoints, key.as_ref(), &mut say).map_err(|error| failed(&error))
+    let progress = spinner.clone();
+    let report = run_blocking(move || {
+        let mut report =
+            |records| progress.set_text(&format!("verifying the journal: {records} records"));
+        verify(&folder, &checkpoints, key.as_ref(), &mut report)
+            .map_err(|error| journal_error(&error))
     })
     .await?;
     drop(spinner);
     print(context, &report)?;
-    Ok(if report.holds() { Exit::Done } else { Exit::Failed })
+    Ok(if report.is_intact() { Exit::Done } else { Exit::Failed })
 }
 
-fn key(path: &Path) -> Result<PublicKey, Failure> {
+fn read_key(path: &Path) -> Result<JournalPublicKey, CliError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("read {}: {error}", path.display())))?;
-    PublicKey::parse(&text).ok_or_else(|| {
-        Failure::usage(format!("read {}: it holds no public key of a journal", path.display()))
-            .hint("the key lies beside the journal and is called journal.pub")
+        .map_err(|error| CliError::usage(format!("cannot read {}: {error}", path.display())))?;
+    JournalPublicKey::parse(&text).ok_or_else(|| {
+        CliError::usage(format!("{} is not the public key of a journal", path.display()))
+            .hint("pass the file journal.pub from the folder of the journal")
     })
 }
 
-fn print(context: &Context, report: &Report) -> Result<(), Failure> {
+fn print(context: &CliContext, report: &VerifyReport) -> Result<(), CliError> {
     if context.json {
         return out::json(report);
     }
     for problem in &report.problems {
         let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
-        let file = visible(&problem.file.display().to_string());
-        out::line(&format!("{file}{line}: {}", visible(&problem.detail)))?;
+        let file = escape_invisible(&problem.file.display().to_string());
+        out::line(&format!("{file}{line}: {}", escape_invisible(&problem.detail)))?;
     }
     for notice in &report.notices {
-        out::note(&format!("{} {}", out::cyan("note:"), visible(notice)));
+        out::note(&format!("{} {}", out::cyan("note:"), escape_invisible(notice)));
     }
-    let Report { chains, records, checkpoints, unsigned, .. } = report;
+    let VerifyReport { chains, records, checkpoints, unsigned, .. } = report;
     let found = match report.problems.len() {
-        0 => "nothing was changed".to_owned(),
+        0 => "the journal is intact".to_owned(),
         1 => "1 problem".to_owned(),
         more => format!("{more} problems"),
     };
     out::line(&format!(
         "{found}: {records} records in {chains} chains, {checkpoints} checkpoints, {unsigned} \
-         records behind the last checkpoint"
+         records after the last checkpoint"
     ))
 }

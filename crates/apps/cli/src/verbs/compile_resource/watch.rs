@@ -1,62 +1,63 @@
-//! `compile-resource --watch`: compiles a resource again whenever it changes, until somebody stops
-//! it.
+//! `compile-resource --watch`: compiles a resource again when it changes, until interrupted.
 //!
-//! The server is asked to tell; one that does not is looked at from time to time, if the user says
-//! how often. What was compiled stays whatever becomes of the resource: only `context forget` takes
-//! it out.
+//! Changes are reported by the server; `--every` also polls servers that do not report them. A
+//! compiled document stays when the resource disappears: only `context forget` removes it.
 
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
-use toolgate_context::compile::Outcome;
+use toolgate_context::compile::CompileOutcome;
 use toolgate_wire::{method, string};
 
-use super::{Work, inventory, line, remark};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible};
+use super::{ResourceImporter, fetch_inventory, print_remarks, summary_line};
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible};
 
-/// Changes come in bursts; after the first we wait so long for the rest.
-const SETTLE: Duration = Duration::from_millis(100);
+/// How long to wait after a change notification for more of the same burst.
+const SETTLE_DELAY: Duration = Duration::from_millis(100);
 
-pub(super) async fn follow(work: &Work<'_>, every: Option<Duration>) -> Result<(), Failure> {
-    let mut news = work.link.news();
-    // Before the first reading: a change right behind it is told.
+pub(super) async fn follow(
+    work: &ResourceImporter<'_>,
+    every: Option<Duration>,
+) -> Result<(), CliError> {
+    let mut news = work.link.notifications();
+    // Subscribes before the first read, so that no change after it is missed.
     subscribe(work, every).await?;
     let mut seen = *news.borrow_and_update();
-    again(work, true).await?;
-    let (mut listed, mut clock) = (work.listed, Clock::of(every));
+    compile_again(work, true).await?;
+    let (mut listed, mut clock) = (work.listed, PollTimer::of(every));
     loop {
         let ticked = tokio::select! {
-            heard = news.changed() => heard.map(|()| false).map_err(|_| over())?,
+            heard = news.changed() => heard.map(|()| false).map_err(|_| gateway_ended_error())?,
             () = clock.tick() => true,
         };
-        tokio::time::sleep(SETTLE).await;
+        tokio::time::sleep(SETTLE_DELAY).await;
         let now = *news.borrow_and_update();
-        if now.over {
-            return Err(over());
+        if now.ended {
+            return Err(gateway_ended_error());
         }
-        let mut due = ticked || now.updates != seen.updates;
-        if now.lists != seen.lists && work.listed {
-            let is_listed = still_listed(work, listed).await?;
+        let mut due = ticked || now.resource_updates != seen.resource_updates;
+        if now.list_changes != seen.list_changes && work.listed {
+            let is_listed = check_listed(work, listed).await?;
             due |= is_listed && !listed;
             listed = is_listed;
         }
         seen = now;
         if due {
-            go_on(again(work, false).await)?;
+            report_and_continue(compile_again(work, false).await)?;
         }
     }
 }
 
-/// When to look again unasked, if ever.
-struct Clock(Option<Interval>);
+/// The timer of `--every`; without an interval it never ticks.
+struct PollTimer(Option<Interval>);
 
-impl Clock {
+impl PollTimer {
     fn of(every: Option<Duration>) -> Self {
         Self(every.map(|every| {
             let mut ticks = interval_at(Instant::now() + every, every);
-            // After a long reading the next one is not hurried.
+            // After a slow read the next one waits a whole interval.
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             ticks
         }))
@@ -70,72 +71,77 @@ impl Clock {
     }
 }
 
-/// Asks to be told of changes.
-async fn subscribe(work: &Work<'_>, every: Option<Duration>) -> Result<(), Failure> {
+/// Subscribes to changes. Without `--every`, a server that rejects the subscription is an error.
+async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<(), CliError> {
     let params = format!(r#"{{"uri":{}}}"#, string::encode(&work.exposed));
-    let told = work.link.request(&work.server, method::RESOURCES_SUBSCRIBE, &params).await;
-    let Err(failure) = told else { return Ok(()) };
+    let answer = work.link.request(&work.server, method::RESOURCES_SUBSCRIBE, &params).await;
+    let Err(failure) = answer else { return Ok(()) };
     let Some(every) = every else {
-        let what = format!("watch `{}`: {}", work.uri, failure.what);
-        return Err(Failure { what, ..failure }
-            .hint("a server that does not tell of changes can be looked at: --every 5m"));
+        let what = format!("cannot watch `{}`: {}", work.uri, failure.what);
+        return Err(CliError { what, ..failure }
+            .hint("use `--every 5m` to poll a server that does not report changes"));
     };
     let _apart = work.spinner.hide();
     out::note(&format!(
-        "{} {} does not tell of changes ({}); it is read again every {} s",
+        "{} {} does not report changes ({}); reading the resource every {} s",
         out::cyan("note:"),
-        visible(&work.server),
-        visible(&failure.what),
+        escape_invisible(&work.server),
+        escape_invisible(&failure.what),
         every.as_secs(),
     ));
     Ok(())
 }
 
-/// Compiles it, and tells what is new: the first time, whatever it is.
-async fn again(work: &Work<'_>, first: bool) -> Result<(), Failure> {
+/// Compiles the resource and prints the outcome, except when nothing changed since the first time.
+async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<(), CliError> {
     let (compiled, trust) = work.compile().await?;
     let _apart = work.spinner.hide();
-    if compiled.outcome == Outcome::Unchanged && !first {
+    if compiled.outcome == CompileOutcome::Unchanged && !first {
         return Ok(());
     }
-    remark(&compiled);
+    print_remarks(&compiled);
     match work.context.json {
-        true => out::line(&work.shape(&compiled, trust).to_string())?,
-        false => out::line(&line(&compiled))?,
+        true => out::line(&work.compiled_json(&compiled, trust).to_string())?,
+        false => out::line(&summary_line(&compiled))?,
     }
-    work.spinner.say(&format!("watching {}", work.uri));
+    work.spinner.set_text(&format!("watching {}", work.uri));
     Ok(())
 }
 
-/// A reading that fails is told, and the next may succeed; a word taken back ends it, and so does a
-/// reader that left.
-fn go_on(outcome: Result<(), Failure>) -> Result<(), Failure> {
+/// Reports a failed read and continues, because the next one may succeed. Other errors end the
+/// watch: a withdrawn permission, or closed standard output.
+fn report_and_continue(outcome: Result<(), CliError>) -> Result<(), CliError> {
     match outcome {
         Err(failure) if failure.exit == Exit::Failed => {
             failure.report();
-            out::note("what was compiled stays; still watching");
+            out::note("the compiled document stays; still watching");
             Ok(())
         }
         outcome => outcome,
     }
 }
 
-/// Whether the server lists it, telling where that changed.
-async fn still_listed(work: &Work<'_>, before: bool) -> Result<bool, Failure> {
-    let offered = inventory(work.reach, &work.server, work.context.seeing()).await;
-    // A server that does not come up is told by the next reading.
+/// Returns true if the server lists the resource, and prints a note if that changed.
+async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool, CliError> {
+    let offered =
+        fetch_inventory(work.access, &work.server, work.context.profile_or_default()).await;
+    // If the server cannot be reached, the next read reports it.
     let Ok(offered) = offered else { return Ok(before) };
     let listed = offered.resources.iter().any(|offer| offer.name == work.uri);
     if listed == before {
         return Ok(listed);
     }
     let _apart = work.spinner.hide();
-    let (server, uri, key) = (visible(&work.server), visible(&work.uri), visible(&work.key()));
+    let (server, uri, key) = (
+        escape_invisible(&work.server),
+        escape_invisible(&work.uri),
+        escape_invisible(&work.key()),
+    );
     out::note(&match listed {
         true => format!("{server} lists {uri} again"),
         false => format!(
-            "{server} no longer lists {uri}; what was compiled stays\n{} `toolgate context forget \
-             '{key}'` takes it out",
+            "{server} no longer lists {uri}; the compiled document stays\n{} run `toolgate context \
+             forget '{key}'` to remove it",
             out::cyan("hint:"),
         ),
     });
@@ -148,7 +154,7 @@ async fn still_listed(work: &Work<'_>, before: bool) -> Result<bool, Failure> {
     Ok(listed)
 }
 
-fn over() -> Failure {
-    Failure::failed("go on watching: the gateway that owns this home has ended")
-        .hint("start it again, or watch without one")
+fn gateway_ended_error() -> CliError {
+    CliError::failed("the gateway that serves this home has stopped")
+        .hint("run `toolgate serve` again, or watch without a gateway")
 }

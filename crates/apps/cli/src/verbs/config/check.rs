@@ -1,27 +1,27 @@
-//! `config check`: every finding about the files, with its place and what to do.
+//! `config check`: prints every diagnostic about the config files, with its position and a hint.
 
 use std::io::{self, IsTerminal as _};
 
 use serde::Serialize;
-use toolgate_host::{Diagnostic, Severity};
+use toolgate_host::{Diagnostic, DiagnosticSeverity};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible_lines};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible_lines};
 
-/// Everything about the files.
+/// The JSON output of `config check`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct ConfigCheckReport {
     servers: usize,
     errors: usize,
     warnings: usize,
-    diagnostics: Vec<Line>,
+    diagnostics: Vec<DiagnosticJson>,
 }
 
-/// One finding.
+/// One diagnostic as JSON.
 #[derive(Debug, Serialize)]
-struct Line {
-    severity: Severity,
+struct DiagnosticJson {
+    severity: DiagnosticSeverity,
     file: Option<String>,
     line: u32,
     column: u32,
@@ -32,7 +32,7 @@ struct Line {
     hint: Option<String>,
 }
 
-impl Line {
+impl DiagnosticJson {
     fn of(found: &Diagnostic) -> Self {
         Self {
             severity: found.severity,
@@ -46,19 +46,19 @@ impl Line {
     }
 }
 
-pub fn run(context: &Context) -> Result<Exit, Failure> {
-    let plan = context.options()?.read_files()?;
+pub fn run(context: &CliContext) -> Result<Exit, CliError> {
+    let plan = context.setup_options()?.read_files()?;
     let found = plan.check();
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (count(DiagnosticSeverity::Error), count(DiagnosticSeverity::Warning));
     let servers = plan.entries.len();
     if context.json {
-        let diagnostics = found.iter().map(Line::of).collect();
-        out::json(&Report { servers, errors, warnings, diagnostics })?;
+        let diagnostics = found.iter().map(DiagnosticJson::of).collect();
+        out::json(&ConfigCheckReport { servers, errors, warnings, diagnostics })?;
     } else {
-        let coloured = io::stdout().is_terminal() && !out::colour_is_declined();
+        let coloured = io::stdout().is_terminal() && !out::is_colour_disabled();
         for found in &found {
-            out::line(&shown(found, coloured))?;
+            out::line(&diagnostic_text(found, coloured))?;
         }
     }
     let several = |number: usize, what: &str| {
@@ -73,16 +73,16 @@ pub fn run(context: &Context) -> Result<Exit, Failure> {
     Ok(if errors > 0 { Exit::Usage } else { Exit::Done })
 }
 
-/// A finding for people: its severity, and what is underlined, in colour where it is wanted.
-fn shown(found: &Diagnostic, coloured: bool) -> String {
-    let text = visible_lines(&found.to_string());
+/// Returns a diagnostic as text, with its severity and underlining coloured if `coloured` is set.
+fn diagnostic_text(found: &Diagnostic, coloured: bool) -> String {
+    let text = escape_invisible_lines(&found.to_string());
     if !coloured {
         return text;
     }
     let (word, code) = match found.severity {
-        Severity::Note => ("note:", "36"),
-        Severity::Error => ("error:", "31;1"),
-        Severity::Warning => ("warning:", "33;1"),
+        DiagnosticSeverity::Note => ("note:", "36"),
+        DiagnosticSeverity::Error => ("error:", "31;1"),
+        DiagnosticSeverity::Warning => ("warning:", "33;1"),
     };
     let painted = |code: &str, text: &str| format!("\x1b[{code}m{text}\x1b[0m");
     let text = text.replacen(word, &painted(code, word), 1);
@@ -99,24 +99,24 @@ fn shown(found: &Diagnostic, coloured: bool) -> String {
 #[cfg(test)]
 mod tests {
     use toolgate_host::Origin;
-    use toolgate_model::Excerpt;
+    use toolgate_model::SourceExcerpt;
 
     use super::*;
 
     #[test]
     fn severity_and_underlining_are_coloured_and_nothing_else() {
-        let excerpt = Excerpt { text: "comand = …".into(), from: 0, width: 6 };
+        let excerpt = SourceExcerpt { text: "comand = …".into(), from: 0, width: 6 };
         let found = Diagnostic {
-            severity: Severity::Error,
+            severity: DiagnosticSeverity::Error,
             origin: Origin { line: 2, column: 1, ..Origin::built_in() },
             excerpt: Some(excerpt),
             message: "it is wrong".into(),
             hint: Some("right it".into()),
         };
-        let text = shown(&found, true);
+        let text = diagnostic_text(&found, true);
         assert!(text.contains("\x1b[31;1merror:\x1b[0m it is wrong"), "{text:?}");
         assert!(text.contains("| \x1b[31;1m^^^^^^\x1b[0m"), "{text:?}");
         assert!(text.contains("\x1b[36mhint:\x1b[0m right it"), "{text:?}");
-        assert!(!shown(&found, false).contains('\x1b'));
+        assert!(!diagnostic_text(&found, false).contains('\x1b'));
     }
 }

@@ -1,34 +1,34 @@
-//! `config files`: which files are read, nearest first.
+//! `config files`: lists the config files that are read, in order of precedence.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
-use toolgate_host::Scope;
+use toolgate_host::ConfigScope;
 use toolgate_host::config::{KnownFile, Permissions, known_files};
-use toolgate_model::WrittenRule;
+use toolgate_model::RuleSpec;
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Table, visible};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, escape_invisible};
 
-/// One file.
+/// One config file as JSON.
 #[derive(Debug, Serialize)]
-struct Line {
+struct ConfigFileJson {
     path: PathBuf,
     dialect: &'static str,
-    scope: Scope,
+    scope: ConfigScope,
     read: bool,
     servers: usize,
-    /// How many of its servers count.
+    /// How many of its servers are in effect.
     used: usize,
-    /// What it says about calls, in its own words; `toolgate policy explain` says what comes of it.
+    /// The permission rules in the file, as written. `toolgate policy explain` shows their effect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    permissions: Option<Rules>,
+    permissions: Option<PermissionsJson>,
 }
 
-/// Which calls need no question, or are never made.
+/// The permission rules of one file as JSON.
 #[derive(Debug, Serialize)]
-struct Rules {
+struct PermissionsJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'static str>,
     allow: Vec<String>,
@@ -36,14 +36,14 @@ struct Rules {
     deny: Vec<String>,
 }
 
-impl Rules {
-    fn of(said: &Permissions) -> Option<Self> {
-        let texts = |rules: &[WrittenRule]| rules.iter().map(ToString::to_string).collect();
-        (*said != Permissions::default()).then(|| Self {
-            mode: said.mode.map(|mode| mode.value.as_str()),
-            allow: texts(&said.allow),
-            ask: texts(&said.ask),
-            deny: texts(&said.deny),
+impl PermissionsJson {
+    fn of(permissions: &Permissions) -> Option<Self> {
+        let texts = |rules: &[RuleSpec]| rules.iter().map(ToString::to_string).collect();
+        (*permissions != Permissions::default()).then(|| Self {
+            mode: permissions.mode.map(|mode| mode.value.as_str()),
+            allow: texts(&permissions.allow),
+            ask: texts(&permissions.ask),
+            deny: texts(&permissions.deny),
         })
     }
 
@@ -52,55 +52,55 @@ impl Rules {
         let lists = lists.into_iter().filter(|(_, rules)| !rules.is_empty());
         let lists = lists.map(|(word, rules)| format!("{word} {}", rules.join(" ")));
         let mode = self.mode.map(|mode| format!("mode {mode}"));
-        let said: Vec<_> = mode.into_iter().chain(lists).collect();
-        format!("permissions: {}", said.join("; "))
+        let parts: Vec<_> = mode.into_iter().chain(lists).collect();
+        format!("permissions: {}", parts.join("; "))
     }
 }
 
-pub fn run(context: &Context, all: bool) -> Result<Exit, Failure> {
-    let options = context.options()?;
+pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
+    let options = context.setup_options()?;
     let plan = options.read_files()?;
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<ConfigFileJson> = Vec::new();
     for file in &plan.files {
         let counts = |path: &PathBuf| *path == file.path;
         let winners = plan.entries.iter().filter_map(|entry| entry.origin.file.as_deref());
-        lines.push(Line {
+        lines.push(ConfigFileJson {
             path: file.path.clone(),
             dialect: file.dialect.as_str(),
             scope: file.scope,
             read: true,
             servers: file.servers,
             used: winners.filter(|path| counts(path)).count(),
-            permissions: Rules::of(&file.permissions),
+            permissions: PermissionsJson::of(&file.permissions),
         });
     }
     if all {
         let read: Vec<_> = lines.iter().map(|line| line.path.clone()).collect();
         let unread = known_files(&options.sources()).into_iter();
-        lines.extend(unread.filter(|file| !read.contains(&file.path)).map(Line::absent));
+        lines.extend(
+            unread.filter(|file| !read.contains(&file.path)).map(ConfigFileJson::from_missing),
+        );
     }
     if context.json {
         out::json(&lines)?;
     } else if lines.is_empty() {
-        out::note(
-            "there is no file to read; `toolgate config files --all` shows where they may lie",
-        );
+        out::note("no config files found; run `toolgate config files --all` to see all locations");
     } else {
         out::data(table(&lines).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-impl Line {
-    fn absent(file: KnownFile) -> Self {
+impl ConfigFileJson {
+    fn from_missing(file: KnownFile) -> Self {
         let KnownFile { path, dialect, scope, .. } = file;
         let (read, servers, used, permissions) = (false, 0, 0, None);
         Self { path, dialect: dialect.as_str(), scope, read, servers, used, permissions }
     }
 }
 
-fn table(lines: &[Line]) -> String {
-    let mut table = Table::new(&["DIALECT", "SCOPE", "SERVERS", "USED", "FILE"]);
+fn table(lines: &[ConfigFileJson]) -> String {
+    let mut table = TextTable::new(&["DIALECT", "SCOPE", "SERVERS", "USED", "FILE"]);
     for line in lines {
         let number = |number: usize| if line.read { number.to_string() } else { "-".to_owned() };
         table.row([
@@ -108,10 +108,10 @@ fn table(lines: &[Line]) -> String {
             line.scope.to_string(),
             number(line.servers),
             number(line.used),
-            visible(&line.path.display().to_string()),
+            escape_invisible(&line.path.display().to_string()),
         ]);
         if let Some(rules) = &line.permissions {
-            table.remark(visible(&rules.text()));
+            table.remark(escape_invisible(&rules.text()));
         }
     }
     table.text()

@@ -1,4 +1,4 @@
-//! `context export`: every document as a line of JSON, whole.
+//! `context export`: writes every document with its passages as a line of JSON.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -8,43 +8,45 @@ use clap::Args;
 use serde_json::json;
 use toolgate_context::Library;
 
-use super::record::Record;
-use super::{existing, failed, shown};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::document_json::DocumentJson;
+use super::{display, library_error, open_existing};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
 
-/// So many documents are looked up at once.
+/// How many documents are looked up at once.
 const PAGE: usize = 200;
-/// So much is given to stdout at once.
+/// How many bytes are buffered before they are written to stdout.
 const CHUNK: usize = 64 << 10;
-/// What an export is called in a folder.
-const NAME: &str = "context.jsonl";
+/// The file name of an export whose output is a folder.
+const EXPORT_FILE: &str = "context.jsonl";
 
+/// The arguments of `toolgate context export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each line is one document: where it came from, its digest, time and trust, \
-    and all its passages. `toolgate context import` takes them in again.\n\n\
+    after_help = "Each line is one document with its source, digest, time, trust and all its \
+    passages. `toolgate context import` reads the file.\n\n\
     Examples:\n  toolgate context export > context.jsonl\n  \
     toolgate context export --output backup.jsonl"
 )]
-pub struct Export {
-    /// Write to this file, or to context.jsonl in this folder
+pub struct ContextExportArgs {
+    /// Write to this file, or to context.jsonl in this folder, instead of stdout
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
 }
 
-pub async fn run(context: &Context, options: &Export) -> Result<Exit, Failure> {
-    let mut target = Target::open(options.output.as_deref())?;
+pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Exit, CliError> {
+    let mut target = ContextExportOutput::open(options.output.as_deref())?;
     let mut count = 0;
-    if let Some(library) = existing(context).await? {
+    if let Some(library) = open_existing(context).await? {
         count = write(&library, &mut target).await?;
     }
-    match target.end()? {
+    match target.finish()? {
         Some(file) if context.json => out::json(&json!({ "documents": count, "file": file }))?,
         Some(file) => {
-            let many = shown::count(count, "document");
-            out::note(&format!("{many} in {}", out::visible(&file.display().to_string())));
+            let many = display::format_count(count, "document");
+            let file = out::escape_invisible(&file.display().to_string());
+            out::note(&format!("wrote {many} to {file}"));
         }
         None if count == 0 => out::note("the local context is empty"),
         None => {}
@@ -52,47 +54,57 @@ pub async fn run(context: &Context, options: &Export) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Writes all documents, in the order of their keys; how many they are.
-async fn write(library: &Library, target: &mut Target) -> Result<u64, Failure> {
+/// Writes all documents in the order of their keys, and returns how many there are.
+async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u64, CliError> {
     let spinner = Spinner::new("writing the local context");
     let (mut after, mut count) = (String::new(), 0);
     loop {
-        let cards = library.documents(&after, PAGE).await.map_err(|error| failed(&error))?;
-        let Some(last) = cards.last() else { return Ok(count) };
+        let documents =
+            library.documents(&after, PAGE).await.map_err(|error| library_error(&error))?;
+        let Some(last) = documents.last() else { return Ok(count) };
         after = last.key.clone();
-        for card in cards {
-            let hits = library.document(&card.key).await.map_err(|error| failed(&error))?;
-            // Changed between the two looks: as it is now.
-            let now = library.card(&card.key).await.map_err(|error| failed(&error))?;
-            let Some(card) = now else { continue };
-            let line = serde_json::to_string(&Record::of(card, hits))
-                .map_err(|error| Failure::failed(format!("write JSON: {error}")))?;
+        for document in documents {
+            let hits = library
+                .document_passages(&document.key)
+                .await
+                .map_err(|error| library_error(&error))?;
+            // The document may have changed in between; uses its current state.
+            let now = library
+                .find_document(&document.key)
+                .await
+                .map_err(|error| library_error(&error))?;
+            let Some(document) = now else { continue };
+            let line = serde_json::to_string(&DocumentJson::of(document, hits))
+                .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?;
             target.write(&line)?;
             count += 1;
         }
-        spinner.say(&format!("writing the local context: {}", shown::count(count, "document")));
+        spinner.set_text(&format!(
+            "writing the local context: {}",
+            display::format_count(count, "document")
+        ));
     }
 }
 
-/// Where the lines go. A file is there under its name once it is whole: an export that fails spoils
-/// no older one.
-enum Target {
+/// Where the lines are written. A file gets its final name only when it is complete, so that a
+/// failed export does not damage an older one.
+enum ContextExportOutput {
     Stdout(String),
     File { path: PathBuf, part: PathBuf, file: BufWriter<File> },
 }
 
-impl Target {
-    fn open(output: Option<&Path>) -> Result<Self, Failure> {
+impl ContextExportOutput {
+    fn open(output: Option<&Path>) -> Result<Self, CliError> {
         let Some(output) = output else { return Ok(Self::Stdout(String::new())) };
-        let path = if output.is_dir() { output.join(NAME) } else { output.to_owned() };
+        let path = if output.is_dir() { output.join(EXPORT_FILE) } else { output.to_owned() };
         let mut part = path.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).map_err(|error| unwritten(&path, &error))?;
+        let file = File::create(&part).map_err(|error| write_error(&path, &error))?;
         Ok(Self::File { path, part, file: BufWriter::new(file) })
     }
 
-    fn write(&mut self, line: &str) -> Result<(), Failure> {
+    fn write(&mut self, line: &str) -> Result<(), CliError> {
         match self {
             Self::Stdout(waiting) => {
                 waiting.push_str(line);
@@ -104,13 +116,13 @@ impl Target {
                 Ok(())
             }
             Self::File { path, file, .. } => {
-                writeln!(file, "{line}").map_err(|error| unwritten(path, &error))
+                writeln!(file, "{line}").map_err(|error| write_error(path, &error))
             }
         }
     }
 
-    /// The file, if it is one.
-    fn end(self) -> Result<Option<PathBuf>, Failure> {
+    /// Writes what is buffered, and returns the path if the output is a file.
+    fn finish(self) -> Result<Option<PathBuf>, CliError> {
         let (path, part, file) = match self {
             Self::Stdout(waiting) => return out::data(waiting.as_bytes()).map(|()| None),
             Self::File { path, part, file } => (path, part, file),
@@ -118,11 +130,11 @@ impl Target {
         let whole = file.into_inner().map_err(|error| error.into_error());
         let kept = whole.and_then(|file| file.sync_all());
         kept.and_then(|()| std::fs::rename(&part, &path))
-            .map_err(|error| unwritten(&path, &error))?;
+            .map_err(|error| write_error(&path, &error))?;
         Ok(Some(path))
     }
 }
 
-fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("write {}: {error}", path.display()))
+fn write_error(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::failed(format!("cannot write {}: {error}", path.display()))
 }

@@ -1,179 +1,198 @@
-//! `context forget`: takes documents out again.
+//! `context forget`: removes documents from the local context.
 //!
-//! It says what would go and asks before; sources are never touched. What cannot be found is an
-//! error, and then nothing goes.
+//! It lists the documents and asks before it removes them; their sources stay untouched. If one of
+//! the named documents cannot be found, nothing is removed.
 
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use serde_json::json;
-use toolgate_context::{Card, Library, compile};
+use toolgate_context::{Document, Library, compile};
 
-use super::{existing, failed, record, shown};
-use crate::carry;
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::{display, document_json, library_error, open_existing};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out;
+use crate::transfer;
 
-/// So many documents are looked up at once.
+/// How many documents are looked up or removed at once.
 const PAGE: usize = 1000;
-/// So many are named before the question; the rest is counted.
-const NAMED: usize = 10;
+/// How many documents are listed before the prompt; the rest are counted.
+const MAX_NAMES: usize = 10;
 
+/// The arguments of `toolgate context forget`.
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("which").required(true),
-    after_help = "Files and resources themselves are not touched. A file below a folder that is \
-    ingested again comes back.\n\n\
+    after_help = "Files and resources themselves are not touched. A file comes back when its \
+    folder is ingested again.\n\n\
     Examples:\n  toolgate context forget notes/old.md --yes\n  \
     toolgate context forget --folder notes --dry-run\n  \
     toolgate context forget --server sample --yes"
 )]
-pub struct Forget {
-    /// Documents: a path, the URI of a resource, or a source as search shows it
+pub struct ContextForgetArgs {
+    /// Documents to remove: paths, resource URIs, or sources as shown by `context search`
     #[arg(value_name = "PATH|URI", group = "which")]
     sources: Vec<String>,
-    /// Every file at this path and below it
+    /// Remove all files in this folder and below
     #[arg(long, value_name = "DIR", group = "which")]
     folder: Option<PathBuf>,
-    /// Everything compiled from this server
+    /// Remove everything compiled from this server
     #[arg(long, value_name = "NAME", group = "which")]
     server: Option<String>,
-    /// Everything, and what was asked before
+    /// Remove all documents and the query history
     #[arg(long, group = "which")]
     all: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Say what would go, and nothing more
+    /// Show what would be removed without removing it
     #[arg(long)]
     dry_run: bool,
 }
 
-pub async fn run(context: &Context, options: &Forget) -> Result<Exit, Failure> {
-    let library = existing(context).await?;
-    let meant = match &library {
-        Some(library) => meant(library, options).await?,
+pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Exit, CliError> {
+    let library = open_existing(context).await?;
+    let selected = match &library {
+        Some(library) => find_documents(library, options).await?,
         None => Vec::new(),
     };
-    let (Some(library), [_, ..]) = (library, &meant[..]) else { return Err(nothing(options)) };
-    let many = shown::count(meant.len() as u64, "document");
+    let (Some(library), [_, ..]) = (library, &selected[..]) else {
+        return Err(no_match_error(options));
+    };
+    let many = display::format_count(selected.len() as u64, "document");
     if options.dry_run || !options.yes {
-        name(&meant);
+        list_documents(&selected);
     }
     if options.dry_run {
-        tell(context, 0, &meant)?;
-        out::note(&format!("{many} would be forgotten; nothing was"));
+        print_result(context, 0, &selected)?;
+        out::note(&format!("dry run: {many} would be removed"));
         return Ok(Exit::Done);
     }
-    if !options.yes && !carry::agreed(&format!("Forget {many}?"), || unasked(&many))? {
-        return Err(Failure::failed("forget anything: you did not agree"));
+    if !options.yes && !transfer::confirm(&format!("Remove {many}?"), || unconfirmed_error(&many))?
+    {
+        return Err(CliError::failed("not confirmed; nothing was removed"));
     }
-    let forgotten = forget(&library, &meant).await?;
+    let forgotten = forget(&library, &selected).await?;
     if options.all {
-        // What was asked says much about what was there.
-        library.forget_queries().await.map_err(|error| failed(&error))?;
+        // Past queries reveal what the documents were about.
+        library.forget_queries().await.map_err(|error| library_error(&error))?;
     }
-    tell(context, forgotten, &meant)?;
-    out::note(&format!("forgot {}", shown::count(forgotten, "document")));
+    print_result(context, forgotten, &selected)?;
+    out::note(&format!("removed {}", display::format_count(forgotten, "document")));
     Ok(Exit::Done)
 }
 
-fn unasked(many: &str) -> Failure {
-    Failure::refused(format!("forget {many}: nobody can be asked here"))
-        .hint("say so with --yes; --dry-run shows what would go")
+fn unconfirmed_error(many: &str) -> CliError {
+    CliError::refused(format!("cannot ask whether to remove {many} without a terminal"))
+        .hint("use --yes to confirm, or --dry-run to see what would be removed")
 }
 
-fn name(cards: &[Card]) {
-    cards.iter().take(NAMED).for_each(|card| out::note(&format!("  {}", record::described(card))));
-    if let more @ 1.. = cards.len().saturating_sub(NAMED) {
+fn list_documents(documents: &[Document]) {
+    documents.iter().take(MAX_NAMES).for_each(|document| {
+        out::note(&format!("  {}", document_json::document_summary(document)))
+    });
+    if let more @ 1.. = documents.len().saturating_sub(MAX_NAMES) {
         out::note(&format!("  and {more} more"));
     }
 }
 
-fn tell(context: &Context, forgotten: u64, cards: &[Card]) -> Result<(), Failure> {
+fn print_result(
+    context: &CliContext,
+    forgotten: u64,
+    documents: &[Document],
+) -> Result<(), CliError> {
     if !context.json {
         return Ok(());
     }
-    let sources: Vec<_> = cards.iter().map(|card| &card.key).collect();
+    let sources: Vec<_> = documents.iter().map(|document| &document.key).collect();
     out::json(&json!({ "forgotten": forgotten, "documents": sources }))
 }
 
-async fn forget(library: &Library, cards: &[Card]) -> Result<u64, Failure> {
+async fn forget(library: &Library, documents: &[Document]) -> Result<u64, CliError> {
     let mut forgotten = 0;
-    for some in cards.chunks(PAGE) {
-        let keys: Vec<_> = some.iter().map(|card| card.key.clone()).collect();
-        forgotten += library.forget(&keys).await.map_err(|error| failed(&error))?;
+    for some in documents.chunks(PAGE) {
+        let keys: Vec<_> = some.iter().map(|document| document.key.clone()).collect();
+        forgotten += library.forget(&keys).await.map_err(|error| library_error(&error))?;
     }
     Ok(forgotten)
 }
 
-/// The documents that are meant, by key.
-async fn meant(library: &Library, options: &Forget) -> Result<Vec<Card>, Failure> {
+/// Returns the documents that the options select, sorted by key unless they were named.
+async fn find_documents(
+    library: &Library,
+    options: &ContextForgetArgs,
+) -> Result<Vec<Document>, CliError> {
     if options.all {
-        return every(library, |_| true).await;
+        return matching_documents(library, |_| true).await;
     }
     if let Some(server) = &options.server {
-        let prefix = compile::key(server, "");
-        return every(library, |card| card.key.starts_with(&prefix)).await;
+        let prefix = compile::resource_key(server, "");
+        return matching_documents(library, |document| document.key.starts_with(&prefix)).await;
     }
     if let Some(folder) = &options.folder {
-        let folders = spellings(folder);
-        return every(library, |card| {
-            folders.iter().any(|it| Path::new(&card.key).starts_with(it))
+        let folders = path_variants(folder);
+        return matching_documents(library, |document| {
+            folders.iter().any(|it| Path::new(&document.key).starts_with(it))
         })
         .await;
     }
-    let mut cards: Vec<Card> = Vec::new();
+    let mut documents: Vec<Document> = Vec::new();
     for source in &options.sources {
-        for card in one(library, source).await? {
-            // Somebody may name one document twice.
-            if !cards.iter().any(|known| known.key == card.key) {
-                cards.push(card);
+        for document in find_by_source(library, source).await? {
+            // The same document may be named twice.
+            if !documents.iter().any(|known| known.key == document.key) {
+                documents.push(document);
             }
         }
     }
-    Ok(cards)
+    Ok(documents)
 }
 
-async fn every(library: &Library, is_meant: impl Fn(&Card) -> bool) -> Result<Vec<Card>, Failure> {
-    let (mut after, mut meant) = (String::new(), Vec::new());
+async fn matching_documents(
+    library: &Library,
+    is_selected: impl Fn(&Document) -> bool,
+) -> Result<Vec<Document>, CliError> {
+    let (mut after, mut selected) = (String::new(), Vec::new());
     loop {
-        let cards = library.documents(&after, PAGE).await.map_err(|error| failed(&error))?;
-        let Some(last) = cards.last() else { return Ok(meant) };
+        let documents =
+            library.documents(&after, PAGE).await.map_err(|error| library_error(&error))?;
+        let Some(last) = documents.last() else { return Ok(selected) };
         after = last.key.clone();
-        meant.extend(cards.into_iter().filter(&is_meant));
+        selected.extend(documents.into_iter().filter(&is_selected));
     }
 }
 
-/// The documents a word means: a source as it is kept, a path from here, a note's name, or a URI,
-/// which several servers may have.
-async fn one(library: &Library, source: &str) -> Result<Vec<Card>, Failure> {
-    let look = async |key: String| library.card(&key).await.map_err(|error| failed(&error));
-    if let Some(card) = look(source.to_owned()).await? {
-        return Ok(vec![card]);
+/// Returns the documents that an argument names: a stored source, a path, the name of a note, or a
+/// URI, which several servers may have.
+async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>, CliError> {
+    let look = async |key: String| {
+        library.find_document(&key).await.map_err(|error| library_error(&error))
+    };
+    if let Some(document) = look(source.to_owned()).await? {
+        return Ok(vec![document]);
     }
-    for path in spellings(Path::new(source)).iter().filter_map(|path| path.to_str()) {
-        if let Some(card) = look(path.to_owned()).await? {
-            return Ok(vec![card]);
+    for path in path_variants(Path::new(source)).iter().filter_map(|path| path.to_str()) {
+        if let Some(document) = look(path.to_owned()).await? {
+            return Ok(vec![document]);
         }
     }
-    if let Some(card) = look(format!("note:{source}")).await? {
-        return Ok(vec![card]);
+    if let Some(document) = look(format!("note:{source}")).await? {
+        return Ok(vec![document]);
     }
     let mut found = Vec::new();
-    for (server, _) in library.status().await.map_err(|error| failed(&error))?.servers {
-        found.extend(look(compile::key(&server, source)).await?);
+    for (server, _) in library.status().await.map_err(|error| library_error(&error))?.servers {
+        found.extend(look(compile::resource_key(&server, source)).await?);
     }
     if found.is_empty() {
-        return Err(unknown(library, source).await);
+        return Err(unknown_document_error(library, source).await);
     }
     Ok(found)
 }
 
-/// How a path may have been kept: as it is written from here, and with its links followed, of which
-/// the last part may be gone.
-fn spellings(path: &Path) -> Vec<PathBuf> {
+/// Returns the forms in which a path may be stored: absolute, and with links resolved. The file
+/// itself may no longer exist.
+fn path_variants(path: &Path) -> Vec<PathBuf> {
     let Ok(absolute) = std::path::absolute(path) else { return Vec::new() };
     let real = absolute
         .canonicalize()
@@ -182,27 +201,31 @@ fn spellings(path: &Path) -> Vec<PathBuf> {
     [Some(absolute), real].into_iter().flatten().collect()
 }
 
-async fn unknown(library: &Library, source: &str) -> Failure {
-    let failure = Failure::failed(format!("forget `{source}`: there is no such document"));
-    let folders = spellings(Path::new(source));
-    let below =
-        every(library, |card| folders.iter().any(|it| Path::new(&card.key).starts_with(it)));
+async fn unknown_document_error(library: &Library, source: &str) -> CliError {
+    let failure = CliError::failed(format!("no document with source `{source}`"));
+    let folders = path_variants(Path::new(source));
+    let below = matching_documents(library, |document| {
+        folders.iter().any(|it| Path::new(&document.key).starts_with(it))
+    });
     match below.await {
         Ok(below) if !below.is_empty() => failure.hint(format!(
-            "{} below it: --folder {source} means them all",
-            shown::count(below.len() as u64, "document")
+            "use `--folder {source}` to remove the {} below it",
+            display::format_count(below.len() as u64, "document")
         )),
         _ => failure
-            .hint("`toolgate context search` shows sources; `toolgate context status` folders"),
+            .hint("run `toolgate context search` or `toolgate context status` to see sources"),
     }
 }
 
-fn nothing(options: &Forget) -> Failure {
-    let what = match options {
-        Forget { folder: Some(folder), .. } => format!("of `{}`", folder.display()),
-        Forget { server: Some(server), .. } => format!("of server `{server}`"),
-        _ => "at all".to_owned(),
+fn no_match_error(options: &ContextForgetArgs) -> CliError {
+    let message = match options {
+        ContextForgetArgs { folder: Some(folder), .. } => {
+            format!("no documents in folder `{}`", folder.display())
+        }
+        ContextForgetArgs { server: Some(server), .. } => {
+            format!("no documents from server `{server}`")
+        }
+        _ => "the local context has no documents".to_owned(),
     };
-    Failure::failed(format!("forget: there is no document {what}"))
-        .hint("`toolgate context status` says what there is")
+    CliError::failed(message).hint("run `toolgate context status` to see what it contains")
 }

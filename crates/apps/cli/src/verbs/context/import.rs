@@ -1,8 +1,8 @@
-//! `context import`: takes in what `context export` wrote.
+//! `context import`: adds the documents that `context export` wrote.
 //!
-//! A file is read twice: what is wrong in it is found before anything is kept. From a pipe it is
-//! read once, and whole documents are kept as they come. Text of a file is anybody's word unless the
-//! user says that he believes it.
+//! A file is read twice, so that errors are found before anything is stored. A pipe is read once,
+//! and each document is stored as it arrives. Imported text is untrusted unless the user passes
+//! `--trusted`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -10,167 +10,185 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_context::{Card, Fresh, Library};
+use toolgate_context::{Document, Library, NewDocument};
 
-use super::record::Record;
-use super::{failed, library, shown};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use super::document_json::DocumentJson;
+use super::{display, library_error, open_library};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
 
-/// About so many bytes of text are kept at once.
-const BATCH: usize = 4 << 20;
-/// A longer line is no document of ours: none may have so much text.
-const LONGEST: u64 = 512 << 20;
+/// About how many bytes of text are stored at once.
+const BATCH_BYTES: usize = 4 << 20;
+/// The longest accepted line; no stored document has more text.
+const MAX_LINE_BYTES: u64 = 512 << 20;
 
+/// The arguments of `toolgate context import`.
 #[derive(Debug, Args)]
-#[command(after_help = "Documents that are here already and newer stay as they are. Text is \
-    untrusted here unless --trusted is given.\n\n\
+#[command(
+    after_help = "Documents that already exist and are newer stay as they are. Imported text \
+    is untrusted unless --trusted is given.\n\n\
     Examples:\n  toolgate context import context.jsonl\n  \
-    toolgate context export | toolgate context import -")]
-pub struct Import {
-    /// What to take in; - reads standard input
+    toolgate context export | toolgate context import -"
+)]
+pub struct ContextImportArgs {
+    /// File to import, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Believe the file where it says that text is trusted
+    /// Keep the trust that the file gives its documents
     #[arg(long)]
     trusted: bool,
-    /// Replace documents that are newer here
+    /// Also replace existing documents that are newer
     #[arg(long)]
     force: bool,
 }
 
-/// What became of the documents.
+/// How many documents an import added, changed and skipped.
 #[derive(Debug, Default, Serialize)]
-struct Report {
+struct ContextImportReport {
     added: u64,
     changed: u64,
     unchanged: u64,
-    /// Those that are newer here.
+    /// Documents that were skipped because the existing ones are newer.
     newer: u64,
-    /// Those that were trusted where they come from, and are not here.
+    /// Documents that are trusted in the file and became untrusted.
     distrusted: u64,
 }
 
-pub async fn run(context: &Context, options: &Import) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Exit, CliError> {
     let stdin = options.file == Path::new("-");
     if !stdin {
-        let mut lines = Lines::open(&options.file)?;
+        let mut lines = DocumentLinesReader::open(&options.file)?;
         while let Some((record, line)) = lines.next()? {
-            record.fresh(false).map_err(|why| lines.wrong(line, &why))?;
+            record.into_new_document(false).map_err(|why| lines.line_error(line, &why))?;
         }
     }
-    let lines = if stdin { Lines::stdin() } else { Lines::open(&options.file)? };
-    let library = library(context).await?;
-    let mut intake =
-        Intake { library, options, report: Report::default(), waiting: Vec::new(), size: 0 };
-    let taken = intake.all(lines).await;
-    // What came before a line that is wrong is whole.
-    let kept = intake.keep().await;
-    let report = intake.report;
+    let lines = if stdin {
+        DocumentLinesReader::stdin()
+    } else {
+        DocumentLinesReader::open(&options.file)?
+    };
+    let library = open_library(context).await?;
+    let mut importer = DocumentImporter {
+        library,
+        options,
+        report: ContextImportReport::default(),
+        pending: Vec::new(),
+        size: 0,
+    };
+    let imported = importer.import_all(lines).await;
+    // Documents before an invalid line are complete and stay.
+    let kept = importer.flush().await;
+    let report = importer.report;
     if context.json {
         out::json(&report)?;
     }
-    tell(&report);
-    taken.and(kept)?;
+    print_report(&report);
+    imported.and(kept)?;
     Ok(Exit::Done)
 }
 
-fn tell(report: &Report) {
-    let Report { added, changed, unchanged, newer, distrusted } = report;
+fn print_report(report: &ContextImportReport) {
+    let ContextImportReport { added, changed, unchanged, newer, distrusted } = report;
     out::note(&format!("{added} added, {changed} changed, {unchanged} unchanged"));
     let hint = out::cyan("hint:");
     if *newer > 0 {
-        let many = shown::count(*newer, "document");
-        out::note(&format!("{many} left as they are: newer here\n{hint} --force replaces them"));
+        let many = display::format_count(*newer, "document");
+        out::note(&format!(
+            "skipped {many} with a newer version here\n{hint} use --force to replace them"
+        ));
     }
     if *distrusted > 0 {
-        let many = shown::count(*distrusted, "document");
+        let many = display::format_count(*distrusted, "document");
         out::note(&format!(
-            "{many} trusted by the file, untrusted here\n{hint} --trusted believes a file you wrote \
-             yourself"
+            "{many} trusted in the file, untrusted here\n{hint} use --trusted to keep the trust of \
+             a file that you exported yourself"
         ));
     }
 }
 
-/// Documents on their way in.
-struct Intake<'a> {
+/// Stores imported documents in batches and counts them.
+struct DocumentImporter<'a> {
     library: Library,
-    options: &'a Import,
-    report: Report,
-    waiting: Vec<Fresh>,
+    options: &'a ContextImportArgs,
+    report: ContextImportReport,
+    pending: Vec<NewDocument>,
     size: usize,
 }
 
-impl Intake<'_> {
-    async fn all(&mut self, mut lines: Lines) -> Result<(), Failure> {
-        let spinner = Spinner::new("taking documents in");
+impl DocumentImporter<'_> {
+    async fn import_all(&mut self, mut lines: DocumentLinesReader) -> Result<(), CliError> {
+        let spinner = Spinner::new("importing documents");
         while let Some((record, line)) = lines.next()? {
             let (is_trusted, believed) = (record.is_trusted(), self.options.trusted);
-            let fresh = record.fresh(believed).map_err(|why| lines.wrong(line, &why))?;
+            let new =
+                record.into_new_document(believed).map_err(|why| lines.line_error(line, &why))?;
             self.report.distrusted += u64::from(is_trusted && !believed);
-            self.one(fresh).await?;
-            spinner.say(&format!("taking documents in: {line}"));
+            self.import_one(new).await?;
+            spinner.set_text(&format!("importing documents: {line}"));
         }
         Ok(())
     }
 
-    async fn one(&mut self, fresh: Fresh) -> Result<(), Failure> {
-        // Twice the same in one file: the later one counts, and must see the earlier.
-        if self.waiting.iter().any(|waiting| waiting.key == fresh.key) {
-            self.keep().await?;
+    async fn import_one(&mut self, new: NewDocument) -> Result<(), CliError> {
+        // A file may contain a document twice. The later one must be compared with the earlier.
+        if self.pending.iter().any(|waiting| waiting.key == new.key) {
+            self.flush().await?;
         }
-        let known = self.library.card(&fresh.key).await.map_err(|error| failed(&error))?;
+        let known =
+            self.library.find_document(&new.key).await.map_err(|error| library_error(&error))?;
         match known {
-            Some(card) if is_same(&card, &fresh) => {
+            Some(existing) if is_same(&existing, &new) => {
                 self.report.unchanged += 1;
                 return Ok(());
             }
-            Some(card) if card.stamp.modified > fresh.stamp.modified && !self.options.force => {
+            Some(existing)
+                if existing.stamp.modified > new.stamp.modified && !self.options.force =>
+            {
                 self.report.newer += 1;
                 return Ok(());
             }
             Some(_) => self.report.changed += 1,
             None => self.report.added += 1,
         }
-        self.size += fresh.document.passages.iter().map(|it| it.text.len()).sum::<usize>();
-        self.waiting.push(fresh);
-        if self.size >= BATCH {
-            self.keep().await?;
+        self.size += new.document.passages.iter().map(|it| it.text.len()).sum::<usize>();
+        self.pending.push(new);
+        if self.size >= BATCH_BYTES {
+            self.flush().await?;
         }
         Ok(())
     }
 
-    async fn keep(&mut self) -> Result<(), Failure> {
+    async fn flush(&mut self) -> Result<(), CliError> {
         self.size = 0;
-        let waiting = std::mem::take(&mut self.waiting);
+        let waiting = std::mem::take(&mut self.pending);
         if waiting.is_empty() {
             return Ok(());
         }
-        self.library.keep(waiting).await.map_err(|error| failed(&error))
+        self.library.keep(waiting).await.map_err(|error| library_error(&error))
     }
 }
 
-fn is_same(card: &Card, fresh: &Fresh) -> bool {
-    card.stamp == fresh.stamp
-        && card.trust == fresh.trust
-        && card.origin == fresh.origin
-        && card.title == fresh.document.title
-        && card.passages == fresh.document.passages.len() as u64
+fn is_same(existing: &Document, new: &NewDocument) -> bool {
+    existing.stamp == new.stamp
+        && existing.trust == new.trust
+        && existing.origin == new.origin
+        && existing.title == new.document.title
+        && existing.passages == new.document.passages.len() as u64
 }
 
-/// The lines of a file, each of them a document.
-struct Lines {
+/// Reads documents from the lines of a file or of standard input.
+struct DocumentLinesReader {
     name: String,
     reader: Box<dyn BufRead>,
     number: u64,
 }
 
-impl Lines {
-    fn open(path: &Path) -> Result<Self, Failure> {
+impl DocumentLinesReader {
+    fn open(path: &Path) -> Result<Self, CliError> {
         let file = File::open(path).map_err(|error| {
-            Failure::failed(format!("read {}: {error}", path.display()))
-                .hint("`toolgate context export --output FILE` writes such a file")
+            CliError::failed(format!("cannot read {}: {error}", path.display()))
+                .hint("run `toolgate context export --output FILE` to create a file to import")
         })?;
         Ok(Self::of(path.display().to_string(), Box::new(BufReader::new(file))))
     }
@@ -183,32 +201,33 @@ impl Lines {
         Self { name, reader, number: 0 }
     }
 
-    /// The next document, and its line. Empty lines are none.
-    fn next(&mut self) -> Result<Option<(Record, u64)>, Failure> {
+    /// Returns the next document and its line number. Skips empty lines.
+    fn next(&mut self) -> Result<Option<(DocumentJson, u64)>, CliError> {
         loop {
             let mut line = Vec::new();
-            let read = (&mut self.reader).take(LONGEST).read_until(b'\n', &mut line);
-            let read =
-                read.map_err(|error| Failure::failed(format!("read {}: {error}", self.name)))?;
+            let read = (&mut self.reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
+            let read = read
+                .map_err(|error| CliError::failed(format!("cannot read {}: {error}", self.name)))?;
             if read == 0 {
                 return Ok(None);
             }
             self.number += 1;
-            if read as u64 == LONGEST {
-                return Err(self.wrong(self.number, "it is too long"));
+            if read as u64 == MAX_LINE_BYTES {
+                return Err(self.line_error(self.number, "the line is too long"));
             }
             let text = std::str::from_utf8(&line);
-            let text = text.map_err(|_| self.wrong(self.number, "it is not UTF-8"))?;
+            let text = text.map_err(|_| self.line_error(self.number, "the line is not UTF-8"))?;
             if text.trim().is_empty() {
                 continue;
             }
-            let record = Record::parse(text).map_err(|why| self.wrong(self.number, &why))?;
+            let record =
+                DocumentJson::parse(text).map_err(|why| self.line_error(self.number, &why))?;
             return Ok(Some((record, self.number)));
         }
     }
 
-    fn wrong(&self, line: u64, why: &str) -> Failure {
-        Failure::failed(format!("take in line {line} of {}: {why}", self.name))
-            .hint("each line is a document as `toolgate context export` writes it")
+    fn line_error(&self, line: u64, why: &str) -> CliError {
+        CliError::failed(format!("cannot import line {line} of {}: {why}", self.name))
+            .hint("import a file that `toolgate context export` wrote")
     }
 }

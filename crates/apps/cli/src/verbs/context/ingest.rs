@@ -1,7 +1,8 @@
-//! `context ingest`: takes files and folders in, and with `--watch` whatever becomes of them.
+//! `context ingest`: adds files and folders to the local context, and follows changes with
+//! `--watch`.
 //!
-//! What is wrong with one file is told by its name at the end, and is no failure; a path that was
-//! named and cannot be read at all is one. The first Ctrl-C ends it after the documents it is at.
+//! Problems with single files are listed at the end and are not errors; a path on the command line
+//! that cannot be read is one. The first Ctrl-C stops after the current documents.
 
 mod progress;
 
@@ -10,121 +11,130 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
-use toolgate_context::ingest::{Options, Remarks, Report};
-use toolgate_context::{ContextError, Followed, Ingest as Ingester, PdfReader, follow};
-use toolgate_host::{Setup, SetupOptions, Signals};
+use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
+use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_paths};
+use toolgate_host::{Setup, SetupOptions, ShutdownSignals};
 
-use super::shown::count;
-use super::{failed, library};
-use crate::context::Context;
-use crate::exit::{Exit, Failure, chain};
+use super::display::format_count;
+use super::{library_error, open_library};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
 use crate::out;
-use progress::Bar;
+use progress::IngestProgressBar;
 
-/// What stands for standard input.
-const PIPE: &str = "-";
+/// The path that means standard input.
+const STDIN_PATH: &str = "-";
 
-/// How many names are shown of one kind; all that are kept stand in the JSON.
-const SHOWN: usize = 50;
+/// How many remarks of one kind are printed without `--verbose`; the JSON has all of them.
+const MAX_REMARKS: usize = 50;
 
+/// The arguments of `toolgate context ingest`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file that did not change is not read again, and one that is gone is taken \
-    out.\nIgnore files (.gitignore, .ignore) count; links are not followed.\n\nExamples:\n  \
+    after_help = "Unchanged files are not read again, and deleted files are removed.\nIgnore files \
+    (.gitignore, .ignore) are respected; links are not followed.\n\nExamples:\n  \
     toolgate context ingest ~/notes\n  \
     toolgate context ingest README.md docs --watch\n  \
     uname -a | toolgate context ingest - --name machine.txt"
 )]
-pub struct Ingest {
-    /// Files and folders; `-` is standard input, as a note
+pub struct ContextIngestArgs {
+    /// Files and folders to add, or - to add standard input as a note
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Go on, and take in what changes
+    /// Keep running and add changes
     #[arg(long)]
     watch: bool,
-    /// Their text is your own word: it is not marked as untrusted
+    /// Trust their text as your own instead of marking it as untrusted
     #[arg(long)]
     trust: bool,
-    /// Hidden files too
+    /// Include hidden files
     #[arg(long)]
     hidden: bool,
-    /// What ignore files name too
+    /// Include files that ignore files exclude
     #[arg(long)]
     no_ignore: bool,
-    /// What the note from standard input is called
+    /// Name of the note from standard input
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     name: String,
 }
 
-pub async fn run(context: &Context, options: &Ingest) -> Result<Exit, Failure> {
-    let ingester = Ingester::new(library(context).await?, PdfReader::current());
-    let ingester = ingester.with(what(context, options).await?);
+pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Exit, CliError> {
+    let ingester = Ingester::new(open_library(context).await?, PdfReader::current());
+    let ingester = ingester.with_options(ingest_options(context, options).await?);
     stop_on_signal(&ingester)?;
     if options.watch {
         return watch(context, options, &ingester).await;
     }
-    let mut report = Report::default();
+    let mut report = IngestReport::default();
     let mut unread = Vec::new();
     for path in &options.paths {
-        match one(options, &ingester, path).await {
+        match ingest_path(options, &ingester, path).await {
             Ok(one) => report.join(one),
-            Err(ContextError::Store(error)) => return Err(failed(&error)),
+            Err(ContextError::Store(error)) => return Err(library_error(&error)),
             Err(error) => unread.push(error),
         }
     }
-    tell(context, &report, &unread)?;
+    print_report(context, &report, &unread)?;
     match (report.stopped, unread.first()) {
-        (_, Some(error)) => Err(failed(error)),
-        (true, _) => Err(Failure::failed("finish: it was interrupted")
-            .hint("what was taken in stays; the same command takes in the rest")),
+        (_, Some(error)) => Err(library_error(error)),
+        (true, _) => Err(CliError::failed("interrupted")
+            .hint("run the same command again to add the remaining files")),
         (false, None) => Ok(Exit::Done),
     }
 }
 
-async fn one(options: &Ingest, ingester: &Ingester, path: &Path) -> Result<Report, ContextError> {
-    if path == Path::new(PIPE) {
-        return ingester.bytes(&options.name, piped(ingester).await?).await;
+async fn ingest_path(
+    options: &ContextIngestArgs,
+    ingester: &Ingester,
+    path: &Path,
+) -> Result<IngestReport, ContextError> {
+    if path == Path::new(STDIN_PATH) {
+        return ingester.ingest_bytes(&options.name, read_stdin(ingester).await?).await;
     }
-    let mut bar = Bar::new();
-    ingester.path(path, &mut |progress| bar.at(progress)).await
+    let mut bar = IngestProgressBar::new();
+    ingester.ingest_path(path, &mut |progress| bar.update(progress)).await
 }
 
-/// What comes through the pipe, and one byte more than may.
-async fn piped(ingester: &Ingester) -> Result<Vec<u8>, ContextError> {
+/// Reads standard input up to one byte more than the limit, so that the ingester notices an input
+/// that is too long.
+async fn read_stdin(ingester: &Ingester) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let most = ingester.options().most_text + 1;
     let read = tokio::io::stdin().take(most).read_to_end(&mut bytes).await;
-    read.map_err(|source| ContextError::Path { path: PIPE.into(), source })?;
+    read.map_err(|source| ContextError::Path { path: STDIN_PATH.into(), source })?;
     Ok(bytes)
 }
 
-/// What is taken in, and whose word it is: the user's files say it of folders, `--trust` of these.
-async fn what(context: &Context, options: &Ingest) -> Result<Options, Failure> {
-    let mut trusted = trusted(context).await?;
+/// Returns the options of the ingester. The config marks folders as trusted, `--trust` these paths.
+async fn ingest_options(
+    context: &CliContext,
+    options: &ContextIngestArgs,
+) -> Result<IngestOptions, CliError> {
+    let mut trusted = trusted_folders(context).await?;
     if options.trust {
         trusted.extend(options.paths.iter().cloned());
     }
-    Ok(Options {
+    Ok(IngestOptions {
         hidden: options.hidden,
         ignore_files: !options.no_ignore,
         trusted,
         trust_texts: options.trust,
-        ..Options::default()
+        ..IngestOptions::default()
     })
 }
 
-/// The folders whose text is the user's own word, by his files and the system's.
-async fn trusted(context: &Context) -> Result<Vec<PathBuf>, Failure> {
+/// Returns the folders that the user's and the system's config files mark as trusted.
+async fn trusted_folders(context: &CliContext) -> Result<Vec<PathBuf>, CliError> {
     let (home, config) = (context.home.clone(), context.config.clone());
     let options = SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() };
     let setup = Setup::load(options).await?;
     Ok(setup.plan().settings.context.trusted.clone())
 }
 
-/// The first signal ends it in good order, the second at once.
-fn stop_on_signal(ingester: &Ingester) -> Result<(), Failure> {
-    let failed = |error| Failure::failed(format!("listen for signals: {error}"));
-    let mut signals = Signals::new().map_err(failed)?;
+/// Stops the ingester on the first signal, and exits immediately on the second.
+fn stop_on_signal(ingester: &Ingester) -> Result<(), CliError> {
+    let failed = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let mut signals = ShutdownSignals::new().map_err(failed)?;
     let ingester = ingester.clone();
     tokio::spawn(async move {
         signals.next().await;
@@ -135,97 +145,106 @@ fn stop_on_signal(ingester: &Ingester) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn watch(context: &Context, options: &Ingest, ingester: &Ingester) -> Result<Exit, Failure> {
-    if options.paths.iter().any(|path| path == Path::new(PIPE)) {
-        return Err(Failure::usage("watch standard input: it is read once")
-            .hint("leave out `-`, or --watch"));
+async fn watch(
+    context: &CliContext,
+    options: &ContextIngestArgs,
+    ingester: &Ingester,
+) -> Result<Exit, CliError> {
+    if options.paths.iter().any(|path| path == Path::new(STDIN_PATH)) {
+        return Err(
+            CliError::usage("standard input cannot be watched").hint("remove `-` or --watch")
+        );
     }
-    let mut bar = Bar::new();
+    let mut bar = IngestProgressBar::new();
     let mut written = Ok(());
     let end = ingester.clone();
-    let mut told = |followed| {
-        match followed {
-            Followed::Progress(progress) => return bar.at(progress),
-            Followed::Report(path, report) => {
+    let mut on_event = |event| {
+        match event {
+            WatchEvent::Progress(progress) => return bar.update(progress),
+            WatchEvent::Report(path, report) => {
                 bar.clear();
-                written = change(context, &path, &report);
+                written = print_change(context, &path, &report);
             }
-            Followed::Failed(path, error) => {
+            WatchEvent::Failed(path, error) => {
                 bar.clear();
-                let why = out::visible_lines(&chain(&error));
-                out::note(&format!("{}: failed to {why}", out::visible(&path.to_string_lossy())));
+                let why = out::escape_invisible_lines(&error_chain(&error));
+                out::note(&format!("{}: {why}", out::escape_invisible(&path.to_string_lossy())));
             }
         }
-        // Whoever read what became of the files has left.
+        // The reader of our output closed it.
         if written.is_err() {
             end.stop();
         }
     };
-    follow(ingester, &options.paths, &mut told).await;
+    watch_paths(ingester, &options.paths, &mut on_event).await;
     drop(bar);
     written.map(|()| Exit::Done)
 }
 
-/// Tells what became of one path that is watched.
-fn change(context: &Context, path: &Path, report: &Report) -> Result<(), Failure> {
+/// Prints what changed below one watched path.
+fn print_change(context: &CliContext, path: &Path, report: &IngestReport) -> Result<(), CliError> {
     if context.json {
-        let mut shape = shape(report, &[]);
+        let mut shape = report_json(report, &[]);
         shape["path"] = json!(path);
         return out::line(&shape.to_string());
     }
-    remarks(report, context.verbose);
-    out::line(&format!("{}: {}", out::visible(&path.to_string_lossy()), summary(report)))
+    print_remarks(report, context.verbose);
+    out::line(&format!("{}: {}", out::escape_invisible(&path.to_string_lossy()), summary(report)))
 }
 
-fn tell(context: &Context, report: &Report, unread: &[ContextError]) -> Result<(), Failure> {
+fn print_report(
+    context: &CliContext,
+    report: &IngestReport,
+    unread: &[ContextError],
+) -> Result<(), CliError> {
     if context.json {
-        return out::json(&shape(report, unread));
+        return out::json(&report_json(report, unread));
     }
-    remarks(report, context.verbose);
-    // The first of them is what the run failed with.
+    print_remarks(report, context.verbose);
+    // The first error is the result of the whole run and is printed at its end.
     for error in unread.iter().skip(1) {
         out::note(&format!(
-            "{} failed to {}",
+            "{} {}",
             out::red("error:"),
-            out::visible_lines(&chain(error))
+            out::escape_invisible_lines(&error_chain(error))
         ));
     }
     out::line(&summary(report))
 }
 
-fn shape(report: &Report, unread: &[ContextError]) -> Value {
+fn report_json(report: &IngestReport, unread: &[ContextError]) -> Value {
     let mut shape = json!(report);
-    shape["failed"] = unread.iter().map(|error| chain(error)).collect();
+    shape["failed"] = unread.iter().map(|error| error_chain(error)).collect();
     shape
 }
 
-fn summary(report: &Report) -> String {
-    let Report { added, changed, unchanged, removed, bytes, passages, binary, .. } = report;
+fn summary(report: &IngestReport) -> String {
+    let IngestReport { added, changed, unchanged, removed, bytes, passages, binary, .. } = report;
     let mut text = format!(
         "{added} added, {changed} changed, {unchanged} unchanged, {removed} removed, {} skipped",
         report.skipped.total
     );
     if *binary > 0 {
-        text.push_str(&format!("; {} that are no text", count(*binary, "file")));
+        text.push_str(&format!("; {} without text", format_count(*binary, "file")));
     }
     if *passages > 0 {
-        let size = out::size(usize::try_from(*bytes).unwrap_or(usize::MAX));
-        text.push_str(&format!("; {} in {size}", count(*passages, "passage")));
+        let size = out::format_size(usize::try_from(*bytes).unwrap_or(usize::MAX));
+        text.push_str(&format!("; {} in {size}", format_count(*passages, "passage")));
     }
     text
 }
 
-/// Names what was refused or lost, and why.
-fn remarks(report: &Report, verbose: bool) {
+/// Prints the files that were skipped or read incompletely, with the reasons.
+fn print_remarks(report: &IngestReport, verbose: bool) {
     for (what, remarks) in [("skipped", &report.skipped), ("note:", &report.noted)] {
-        named(what, remarks, if verbose { usize::MAX } else { SHOWN });
+        print_named(what, remarks, if verbose { usize::MAX } else { MAX_REMARKS });
     }
 }
 
-fn named(what: &str, remarks: &Remarks, most: usize) {
+fn print_named(what: &str, remarks: &IngestRemarks, most: usize) {
     let shown = remarks.named.iter().take(most);
     for remark in shown {
-        let (path, why) = (out::visible(&remark.path), out::visible(&remark.why));
+        let (path, why) = (out::escape_invisible(&remark.path), out::escape_invisible(&remark.why));
         out::note(&format!("{} {path}: {why}", out::cyan(what)));
     }
     let rest = remarks.total.saturating_sub(remarks.named.len().min(most) as u64);

@@ -1,108 +1,113 @@
-//! `context search`: finds passages.
+//! `context search`: searches the local context for passages.
 
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use toolgate_context::Hit;
+use toolgate_context::PassageHit;
 
-use super::shown::{self, has_colour};
-use super::snippet::{Piece, Sought};
-use super::{existing, failed, tell_empty};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible, visible_lines};
+use super::display::{self, stdout_has_colour};
+use super::snippet::{QueryTerms, SnippetSpan};
+use super::{library_error, open_existing, print_empty};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible, escape_invisible_lines};
 
-/// How long a query may take to be noted.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long storing a query in the history may take.
+const NOTE_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// The arguments of `toolgate context search`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What stands in double quotes must stand there so; of the rest, the more the \
-    better.\n\n\
+    after_help = "Phrases in double quotes must match exactly. Passages that match more of the \
+    other words rank higher.\n\n\
     Examples:\n  toolgate context search how do we rotate keys\n  \
     toolgate context search --limit 3 --json 'who decided on \"blue green\"'"
 )]
-pub struct Search {
-    /// What to look for: words, a name, a question
+pub struct ContextSearchArgs {
+    /// Words, names or a question to search for
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
-    /// How many passages to show at most
+    /// Maximum number of passages to show
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     limit: usize,
-    /// Show whole passages instead of the part that fits
+    /// Show whole passages instead of snippets
     #[arg(long)]
     full: bool,
 }
 
-pub async fn run(context: &Context, options: &Search) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Exit, CliError> {
     let query = options.query.join(" ");
     if query.trim().is_empty() {
-        return Err(Failure::usage("search for nothing").hint("say what to look for"));
+        return Err(CliError::usage("the query is empty").hint("add words to search for"));
     }
-    let Some(library) = existing(context).await? else {
-        return none(context).inspect(|_| tell_empty());
+    let Some(library) = open_existing(context).await? else {
+        return print_none(context).inspect(|_| print_empty());
     };
-    let hits = library.search(&query, options.limit).await.map_err(|error| failed(&error))?;
+    let hits =
+        library.search(&query, options.limit).await.map_err(|error| library_error(&error))?;
     if hits.is_empty() {
-        match library.keys("", 1).await.map_err(|error| failed(&error))?.is_empty() {
-            true => tell_empty(),
-            false => out::note("nothing fits; try other words"),
+        match library.keys("", 1).await.map_err(|error| library_error(&error))?.is_empty() {
+            true => print_empty(),
+            false => out::note("no passages match; try other words"),
         }
-        return none(context);
+        return print_none(context);
     }
     if context.json {
-        out::json(&hits.iter().map(shown::shape).collect::<Vec<_>>())?;
+        out::json(&hits.iter().map(display::hit_json).collect::<Vec<_>>())?;
     } else {
-        out::data(text(&hits, &query, options.full).as_bytes())?;
+        out::data(hits_text(&hits, &query, options.full).as_bytes())?;
     }
-    // Only what found something is worth completing; somebody may be writing, and nobody waits.
-    let _ = tokio::time::timeout(PATIENCE, library.note_query(&query)).await;
+    // Only queries with results are remembered for completion. The timeout avoids waiting for
+    // another process that is writing.
+    let _ = tokio::time::timeout(NOTE_TIMEOUT, library.remember_query(&query)).await;
     Ok(Exit::Done)
 }
 
-fn none(context: &Context) -> Result<Exit, Failure> {
+fn print_none(context: &CliContext) -> Result<Exit, CliError> {
     if context.json {
         out::json(&Vec::<()>::new())?;
     }
     Ok(Exit::Done)
 }
 
-/// Passages for a person: where each stands, what it is about, and what fits.
-fn text(hits: &[Hit], query: &str, full: bool) -> String {
-    let sought = Sought::by(query);
+/// Returns the passages as text: location, headings, and the matching part or the whole passage.
+fn hits_text(hits: &[PassageHit], query: &str, full: bool) -> String {
+    let terms = QueryTerms::from_query(query);
     let shown = hits.iter().map(|hit| {
-        let (place, under) = (shown::position(hit), visible(&shown::under(hit)));
-        let words = if full { whole(&sought, &hit.text) } else { part(&sought, &hit.text) };
-        format!("{}\n  {}\n{words}\n", painted("36", &place), painted("1", &under))
+        let (place, under) =
+            (display::editor_location(hit), escape_invisible(&display::heading_path(hit)));
+        let words =
+            if full { passage_text(&terms, &hit.text) } else { snippet_text(&terms, &hit.text) };
+        format!("{}\n  {}\n{words}\n", paint("36", &place), paint("1", &under))
     });
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// The telling part, in one paragraph.
-fn part(sought: &Sought, text: &str) -> String {
-    let (pieces, before, behind) = sought.snippet(text);
-    let said = said(&pieces);
-    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+/// Returns the best matching part of a passage as one paragraph.
+fn snippet_text(terms: &QueryTerms, text: &str) -> String {
+    let (pieces, before, behind) = terms.snippet(text);
+    let marked = spans_text(&pieces);
+    let words = marked.split_whitespace().collect::<Vec<_>>().join(" ");
     let (before, behind) = (if before { "…" } else { "" }, if behind { "…" } else { "" });
     format!("    {before}{words}{behind}")
 }
 
-fn whole(sought: &Sought, text: &str) -> String {
-    let said = said(&sought.whole(text));
-    said.trim_end().lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+fn passage_text(terms: &QueryTerms, text: &str) -> String {
+    let marked = spans_text(&terms.mark_all(text));
+    marked.trim_end().lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Text of a document: nothing in it is obeyed.
-fn said(pieces: &[Piece<'_>]) -> String {
-    let piece = |it: &Piece<'_>| {
-        let text = visible_lines(it.text);
-        if it.found { painted("31;1", &text) } else { text }
+/// Returns text of a document with matches highlighted. Control characters in it are escaped.
+fn spans_text(pieces: &[SnippetSpan<'_>]) -> String {
+    let piece = |it: &SnippetSpan<'_>| {
+        let text = escape_invisible_lines(it.text);
+        if it.is_match { paint("31;1", &text) } else { text }
     };
     pieces.iter().map(piece).collect()
 }
 
-fn painted(code: &str, text: &str) -> String {
-    if has_colour() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+fn paint(code: &str, text: &str) -> String {
+    if stdout_has_colour() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }

@@ -1,70 +1,72 @@
-//! `context serve`: an MCP server of its own on stdin and stdout, for clients of a project.
+//! `context serve`: runs an MCP server on stdin and stdout that offers only the local context.
 //!
-//! It is a gateway in front of the local context alone: both eras, and the decisions and the journal
-//! of the home. It starts no other server, reads no project's files, and leaves the home to whoever
-//! owns it: the library may be open in several processes.
+//! It is a gateway in front of the local context: it supports both eras and uses the policy and the
+//! journal of the home. It starts no other servers, reads no project files and does not claim the
+//! home; several processes may have the library open.
 
 use clap::{Args, ValueEnum};
 use tokio::io::{stdin, stdout};
-use toolgate_context::ingest::Options as What;
-use toolgate_context::{Intake, Names, tools_server};
+use toolgate_context::ingest::IngestOptions as What;
+use toolgate_context::{IngestPermissions, Names, tools_server};
 use toolgate_gateway::{Gateway, Options};
 use toolgate_host::{Host, Setup, SetupOptions};
 
-use crate::context::Context;
-use crate::ending;
-use crate::exit::{Exit, Failure, chain};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
+use crate::shutdown;
 
+/// The arguments of `toolgate context serve`.
 #[derive(Debug, Args)]
-#[command(after_help = "A client that starts its servers has it as \
+#[command(after_help = "Entry for a client's config: \
     { \"command\": \"toolgate\", \"args\": [\"context\", \"serve\"] }\n\n\
     Example: toolgate context serve --names secondbrain")]
-pub struct Serve {
-    /// Whose names tools and resources have; without it, as the config says (`context.names`)
-    #[arg(long, value_name = "WHOSE", value_enum)]
-    names: Option<Whose>,
+pub struct ContextServeArgs {
+    /// Naming scheme of tools and resources [default: `context.names` in the config]
+    #[arg(long, value_name = "SCHEME", value_enum)]
+    names: Option<ContextNamesArg>,
 }
 
+/// A value of `--names`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Whose {
+enum ContextNamesArg {
     /// ask, recall, …; toolgate://context/…
     Toolgate,
     /// sb_ask, sb_recall, …; secondbrain://context/…
     Secondbrain,
 }
 
-pub async fn run(context: &Context, options: &Serve) -> Result<Exit, Failure> {
-    let setup = setup(context).await?;
+pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exit, CliError> {
+    let setup = load_user_setup(context).await?;
     let names = match options.names {
-        Some(Whose::Toolgate) => Names::Toolgate,
-        Some(Whose::Secondbrain) => Names::SecondBrain,
+        Some(ContextNamesArg::Toolgate) => Names::Toolgate,
+        Some(ContextNamesArg::Secondbrain) => Names::SecondBrain,
         None => setup.plan().settings.context.names,
     };
-    let server = tools_server(context.shelf(), names, intake(&setup));
-    let host = Host::builder().setup(setup).context_alone(server).start().await?;
-    // It is there at once, and a client's first list is to have it.
-    host.settled().await;
+    let server = tools_server(context.shelf(), names, allowed_intake(&setup));
+    let host = Host::builder().setup(setup).context_only(server).start().await?;
+    // The context server connects at once, and a client's first list must contain its tools.
+    host.wait_settled().await;
     let gateway = Gateway::new(host.gate().clone(), Options::default());
-    let (stop, ending) = ending::on_signal()?;
-    let gateway = gateway.showing(context.profile.as_deref());
-    let served = gateway.serve_lines(stdin(), stdout(), ending.reached()).await;
-    stop.now();
+    let (stop, ending) = shutdown::on_signal()?;
+    let gateway = gateway.with_default_profile(context.profile.as_deref());
+    let served = gateway.serve_lines(stdin(), stdout(), ending.wait()).await;
+    stop.trigger();
     host.close().await;
-    served.map_err(|error| Failure::failed(chain(&error)))?;
+    served.map_err(|error| CliError::failed(error_chain(&error)))?;
     Ok(Exit::Done)
 }
 
-/// What is decided and journalled: the user's word and the system's, never a project's.
-async fn setup(context: &Context) -> Result<Setup, Failure> {
+/// Loads the user's and the system's config, without project files.
+async fn load_user_setup(context: &CliContext) -> Result<Setup, CliError> {
     let (home, config) = (context.home.clone(), context.config.clone());
     let options = SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() };
     Ok(Setup::load(options).await?)
 }
 
-/// What a client may take in: what lies where it was started, and in the user's own folders.
-fn intake(setup: &Setup) -> Intake {
-    let said = &setup.plan().settings.context;
-    let folders = said.folders.iter().cloned().chain(std::env::current_dir());
-    let options = What { trusted: said.trusted.clone(), ..What::default() };
-    Intake::new(folders, std::env::home_dir().as_deref()).options(options)
+/// Returns what a client may ingest: files in the current folder and in the configured folders.
+fn allowed_intake(setup: &Setup) -> IngestPermissions {
+    let settings = &setup.plan().settings.context;
+    let folders = settings.folders.iter().cloned().chain(std::env::current_dir());
+    let options = What { trusted: settings.trusted.clone(), ..What::default() };
+    IngestPermissions::new(folders, std::env::home_dir().as_deref()).options(options)
 }

@@ -1,62 +1,66 @@
-//! The part of a passage that shows why it was found.
+//! Selects the part of a passage that shows why it matches a query.
 //!
-//! A word counts as found if the index knows it by a term of the query: what is marked is what
-//! matched, whatever form it stands in.
+//! A word matches if the index stores it under a term of the query, so all inflected forms that the
+//! search found are marked.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use toolgate_context::reading::terms::{self, Indexer};
+use toolgate_context::reading::terms::{self, TermIndexer};
 
-/// About how many characters are shown.
+/// The approximate length of a snippet in characters.
 const WIDTH: usize = 280;
-/// How far before the first word that was found a snippet begins.
+/// How many characters of context come before the first match.
 const LEAD: usize = 60;
-/// A longer run of letters is no word; marking all of it would mark nothing.
-const LONGEST: usize = 40;
+/// Longer runs of letters are not treated as words and never marked.
+const MAX_WORD_CHARS: usize = 40;
 
-/// What a query looks for.
-pub struct Sought {
+/// The terms of a query, with their other stems.
+pub struct QueryTerms {
     terms: HashSet<String>,
 }
 
-/// A piece of text, and whether it was found.
+/// A piece of text that matches or does not match.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct SnippetSpan<'a> {
     /// The text.
     pub text: &'a str,
-    /// Whether it is a word that was found.
-    pub found: bool,
+    /// Whether it is a matching word.
+    pub is_match: bool,
 }
 
-impl Sought {
-    /// By this query.
-    pub fn by(query: &str) -> Self {
-        let asked = terms::asked(query).into_iter();
+impl QueryTerms {
+    /// Returns the terms of a query.
+    pub fn from_query(query: &str) -> Self {
+        let asked = terms::query_terms(query).into_iter();
         Self {
-            terms: asked.flat_map(|asked| asked.others.into_iter().chain([asked.term])).collect(),
+            terms: asked
+                .flat_map(|asked| asked.other_stems.into_iter().chain([asked.term]))
+                .collect(),
         }
     }
 
-    /// The most telling part of a text, and whether something was left out before and behind it.
-    pub fn snippet<'a>(&self, text: &'a str) -> (Vec<Piece<'a>>, bool, bool) {
+    /// Returns the best matching part of a text, and whether text was cut off before and after it.
+    pub fn snippet<'a>(&self, text: &'a str) -> (Vec<SnippetSpan<'a>>, bool, bool) {
         let matches = self.matches(text);
-        let window = window(text, &matches);
-        let pieces = self::pieces(text, &window, &matches);
+        let window = best_window(text, &matches);
+        let pieces = self::split_spans(text, &window, &matches);
         (pieces, window.start > 0, window.end < text.len())
     }
 
-    /// All of a text, with what was found in it.
-    pub fn whole<'a>(&self, text: &'a str) -> Vec<Piece<'a>> {
-        pieces(text, &(0..text.len()), &self.matches(text))
+    /// Returns the whole text with its matches marked.
+    pub fn mark_all<'a>(&self, text: &'a str) -> Vec<SnippetSpan<'a>> {
+        split_spans(text, &(0..text.len()), &self.matches(text))
     }
 
-    /// Where the words stand that were found, with the term each was found by.
+    /// Returns the ranges of the matching words, each with its term.
     fn matches(&self, text: &str) -> Vec<(Range<usize>, String)> {
-        let mut indexer = Indexer::new();
+        let mut indexer = TermIndexer::new();
         let mut buffer = String::new();
         let mut found = Vec::new();
-        for range in words(text).filter(|range| text[range.clone()].chars().count() <= LONGEST) {
+        for range in
+            words(text).filter(|range| text[range.clone()].chars().count() <= MAX_WORD_CHARS)
+        {
             buffer.clear();
             indexer.index(&text[range.clone()], &mut buffer);
             if let Some(term) = buffer.split(' ').find(|term| self.terms.contains(*term)) {
@@ -67,7 +71,7 @@ impl Sought {
     }
 }
 
-/// Runs of letters and digits; an underscore stands within names.
+/// Returns the ranges of words: runs of letters, digits and underscores.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;
@@ -79,9 +83,8 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The stretch of about [`WIDTH`] characters that has the most different terms; of equal ones the
-/// first.
-fn window(text: &str, matches: &[(Range<usize>, String)]) -> Range<usize> {
+/// Returns the first window of about [`WIDTH`] characters with the most different terms.
+fn best_window(text: &str, matches: &[(Range<usize>, String)]) -> Range<usize> {
     let best = (0..matches.len()).map(|first| {
         let start = matches[first].0.start;
         let near = matches[first..].iter().take_while(|(it, _)| it.end - start <= WIDTH - LEAD);
@@ -90,14 +93,14 @@ fn window(text: &str, matches: &[(Range<usize>, String)]) -> Range<usize> {
     });
     let best = best.reduce(|best, next| if next.0 > best.0 { next } else { best });
     let anchor = best.map_or(0, |(_, start)| start);
-    let start = backwards(text, anchor);
+    let start = window_start(text, anchor);
     let end = text[start..].char_indices().nth(WIDTH).map_or(text.len(), |(end, _)| start + end);
-    start..trimmed(text, end)
+    start..window_end(text, end)
 }
 
-/// The beginning of a word up to [`LEAD`] characters before a place; the beginning of its line, if
-/// that is nearer.
-fn backwards(text: &str, anchor: usize) -> usize {
+/// Returns where a snippet starts: at a word up to [`LEAD`] characters before the anchor, or at the
+/// start of its line if that is nearer.
+fn window_start(text: &str, anchor: usize) -> usize {
     let before = &text[..anchor];
     let earliest = before.char_indices().rev().nth(LEAD - 1).map_or(0, |(at, _)| at);
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -108,32 +111,32 @@ fn backwards(text: &str, anchor: usize) -> usize {
     space.map_or(earliest, |at| earliest + at + 1).min(anchor)
 }
 
-/// An end that does not cut a word, if there is one near.
-fn trimmed(text: &str, end: usize) -> usize {
+/// Moves the end back to a word boundary, if there is one nearby.
+fn window_end(text: &str, end: usize) -> usize {
     if end == text.len() {
         return end;
     }
     let space = text[..end].rfind(char::is_whitespace);
-    space.filter(|at| end - at <= LONGEST).unwrap_or(end)
+    space.filter(|at| end - at <= MAX_WORD_CHARS).unwrap_or(end)
 }
 
-fn pieces<'a>(
+fn split_spans<'a>(
     text: &'a str,
     window: &Range<usize>,
     matches: &[(Range<usize>, String)],
-) -> Vec<Piece<'a>> {
+) -> Vec<SnippetSpan<'a>> {
     let mut pieces = Vec::new();
     let mut at = window.start;
     let inside = |range: &Range<usize>| range.start >= window.start && range.end <= window.end;
     for (range, _) in matches.iter().filter(|(range, _)| inside(range)) {
         if range.start > at {
-            pieces.push(Piece { text: &text[at..range.start], found: false });
+            pieces.push(SnippetSpan { text: &text[at..range.start], is_match: false });
         }
-        pieces.push(Piece { text: &text[range.clone()], found: true });
+        pieces.push(SnippetSpan { text: &text[range.clone()], is_match: true });
         at = range.end;
     }
     if at < window.end {
-        pieces.push(Piece { text: &text[at..window.end], found: false });
+        pieces.push(SnippetSpan { text: &text[at..window.end], is_match: false });
     }
     pieces
 }
@@ -143,10 +146,10 @@ mod tests {
     use super::*;
 
     fn shown(query: &str, text: &str) -> String {
-        let (pieces, before, behind) = Sought::by(query).snippet(text);
+        let (pieces, before, behind) = QueryTerms::from_query(query).snippet(text);
         let mut shown = String::from(if before { "…" } else { "" });
         for piece in pieces {
-            shown.push_str(&if piece.found {
+            shown.push_str(&if piece.is_match {
                 format!("[{}]", piece.text)
             } else {
                 piece.text.into()
@@ -181,11 +184,14 @@ mod tests {
             "a\u{301} ".repeat(500),
         ] {
             for query in ["ü", "日本", "a", "nothing"] {
-                let (pieces, ..) = Sought::by(query).snippet(&text);
+                let (pieces, ..) = QueryTerms::from_query(query).snippet(&text);
                 let joined: String = pieces.iter().map(|piece| piece.text).collect();
                 assert!(text.contains(&joined));
-                let whole: String =
-                    Sought::by(query).whole(&text).iter().map(|it| it.text).collect();
+                let whole: String = QueryTerms::from_query(query)
+                    .mark_all(&text)
+                    .iter()
+                    .map(|it| it.text)
+                    .collect();
                 assert_eq!(whole, text);
             }
         }

@@ -1,79 +1,80 @@
-//! `context status`: how much there is, and where it came from.
+//! `context status`: shows the size and the sources of the local context.
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_context::Status as Standing;
+use toolgate_context::LibraryStatus as Standing;
 
-use super::{existing, failed, shown, tell_empty};
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Cut, Table};
+use super::{display, library_error, open_existing, print_empty};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, TruncatedEnd};
 
+/// The arguments of `toolgate context status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate context status")]
-pub struct Status {}
+pub struct ContextStatusArgs {}
 
-pub async fn run(context: &Context, _options: &Status) -> Result<Exit, Failure> {
-    let standing = match existing(context).await? {
-        Some(library) => library.status().await.map_err(|error| failed(&error))?,
+pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<Exit, CliError> {
+    let status = match open_existing(context).await? {
+        Some(library) => library.status().await.map_err(|error| library_error(&error))?,
         None => Standing::default(),
     };
     if context.json {
-        out::json(&shape(context, &standing))?;
-    } else if standing.documents == 0 {
-        tell_empty();
+        out::json(&status_json(context, &status))?;
+    } else if status.documents == 0 {
+        print_empty();
     } else {
-        out::data(text(&standing).as_bytes())?;
+        out::data(status_text(&status).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-fn shape(context: &Context, standing: &Standing) -> Value {
+fn status_json(context: &CliContext, status: &Standing) -> Value {
     let folder =
         |(folder, documents): &(String, u64)| json!({ "folder": folder, "documents": documents });
     let server =
         |(server, documents): &(String, u64)| json!({ "server": server, "documents": documents });
     json!({
         "file": context.context_file(),
-        "documents": standing.documents,
-        "passages": standing.passages,
-        "bytes": standing.bytes,
-        "size": standing.size,
-        "latest": standing.latest.map(shown::time),
-        "folders": standing.folders.iter().map(folder).collect::<Vec<_>>(),
-        "servers": standing.servers.iter().map(server).collect::<Vec<_>>(),
-        "notes": notes(standing),
+        "documents": status.documents,
+        "passages": status.passages,
+        "bytes": status.bytes,
+        "size": status.size,
+        "latest": status.latest.map(display::format_time),
+        "folders": status.folders.iter().map(folder).collect::<Vec<_>>(),
+        "servers": status.servers.iter().map(server).collect::<Vec<_>>(),
+        "notes": note_count(status),
     })
 }
 
-/// Documents that came neither from a folder nor from a server.
-fn notes(standing: &Standing) -> u64 {
-    let from = standing.folders.iter().chain(&standing.servers).map(|(_, documents)| documents);
-    standing.documents.saturating_sub(from.sum())
+/// Returns the number of documents that come neither from a folder nor from a server.
+fn note_count(status: &Standing) -> u64 {
+    let from = status.folders.iter().chain(&status.servers).map(|(_, documents)| documents);
+    status.documents.saturating_sub(from.sum())
 }
 
-fn text(standing: &Standing) -> String {
-    let size = |bytes: u64| out::size(usize::try_from(bytes).unwrap_or(usize::MAX));
-    let (documents, passages) = (standing.documents, standing.passages);
+fn status_text(status: &Standing) -> String {
+    let size = |bytes: u64| out::format_size(usize::try_from(bytes).unwrap_or(usize::MAX));
+    let (documents, passages) = (status.documents, status.passages);
     let mut text = format!(
-        "{} in {}, {} of text; the file has {}\n",
-        shown::count(passages, "passage"),
-        shown::count(documents, "document"),
-        size(standing.bytes),
-        size(standing.size),
+        "{} in {}, {} of text; file size {}\n",
+        display::format_count(passages, "passage"),
+        display::format_count(documents, "document"),
+        size(status.bytes),
+        size(status.size),
     );
-    if let Some(latest) = standing.latest {
-        text.push_str(&format!("last taken in: {}\n", shown::time(latest)));
+    if let Some(latest) = status.latest {
+        text.push_str(&format!("last added: {}\n", display::format_time(latest)));
     }
-    let mut table = Table::new(&["SOURCE", "DOCUMENTS"]).soft(0, Cut::Start);
-    for (folder, documents) in &standing.folders {
-        table.row([out::visible(folder), documents.to_string()]);
+    let mut table = TextTable::new(&["SOURCE", "DOCUMENTS"]).truncatable(0, TruncatedEnd::Start);
+    for (folder, documents) in &status.folders {
+        table.row([out::escape_invisible(folder), documents.to_string()]);
     }
-    for (server, documents) in &standing.servers {
-        table.row([format!("server {}", out::visible(server)), documents.to_string()]);
+    for (server, documents) in &status.servers {
+        table.row([format!("server {}", out::escape_invisible(server)), documents.to_string()]);
     }
-    if let notes @ 1.. = notes(standing) {
+    if let notes @ 1.. = note_count(status) {
         table.row(["notes".to_owned(), notes.to_string()]);
     }
-    format!("{text}\n{}", table.fitted())
+    format!("{text}\n{}", table.text_for_terminal())
 }

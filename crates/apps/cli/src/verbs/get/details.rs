@@ -1,4 +1,4 @@
-//! Everything that may be shown of one entry.
+//! The output of `get`: everything about one entry except credentials.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,22 +6,23 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolgate_host::config::{Shadow, consent_text};
+use toolgate_host::config::{ShadowedEntry, consent_text};
 use toolgate_host::{
-    Entry, HttpSpec, PoolScope, Scope, Standing, StdioSpec, Timeouts, TransportSpec,
+    ConfigScope, HttpSpec, PlanEntry, PoolScope, ServerTimeouts, StartStatus, StdioSpec,
+    TransportSpec,
 };
-use toolgate_model::{AuthProvider, OAuth, Selection, shown_args, shown_url};
+use toolgate_model::{AuthProvider, OAuthSpec, ToolSelection, redact_args, redact_url};
 
-use crate::out::{visible, visible_lines};
-use crate::verbs::list::Row;
+use crate::out::{escape_invisible, escape_invisible_lines};
+use crate::verbs::list::ListedServerJson;
 
-/// One server: what `list` says of it, and the rest.
+/// The JSON output of `get`: the row of `list` and all details.
 #[derive(Debug, Serialize)]
-pub struct Details {
+pub struct ServerDetailsJson {
     #[serde(flatten)]
-    row: Row,
+    row: ListedServerJson,
     dialect: &'static str,
-    losers: Vec<Loser>,
+    losers: Vec<ShadowJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     switched_by: Option<String>,
     standing: &'static str,
@@ -34,11 +35,11 @@ pub struct Details {
     env_file: Option<PathBuf>,
     env_inherit: Vec<String>,
     headers: Vec<String>,
-    timeouts: Times,
+    timeouts: TimeoutsJson,
     pool: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
-    tools: Tools,
+    tools: ToolSelectionJson,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     auth: BTreeMap<&'static str, String>,
     trust: bool,
@@ -47,18 +48,18 @@ pub struct Details {
     starts: String,
 }
 
-/// A declaration of the same name that does not count.
+/// A declaration of the same name that is not in effect, as JSON.
 #[derive(Debug, Serialize)]
-struct Loser {
+struct ShadowJson {
     origin: String,
-    scope: Scope,
+    scope: ConfigScope,
     dialect: &'static str,
     transport: &'static str,
     starts: String,
 }
 
-impl Loser {
-    fn of(shadow: &Shadow) -> Self {
+impl ShadowJson {
+    fn of(shadow: &ShadowedEntry) -> Self {
         Self {
             origin: shadow.origin.to_string(),
             scope: shadow.origin.scope,
@@ -69,28 +70,29 @@ impl Loser {
     }
 }
 
-/// Milliseconds.
+/// The timeouts of a server in milliseconds, as JSON.
 #[derive(Debug, Serialize)]
-struct Times {
+struct TimeoutsJson {
     start_ms: u128,
     #[serde(skip_serializing_if = "Option::is_none")]
     call_ms: Option<u128>,
     max_ms: u128,
 }
 
-/// Which tools are visible.
+/// The tool selection of a server as JSON.
 #[derive(Debug, Serialize)]
-struct Tools {
+struct ToolSelectionJson {
     include: Vec<String>,
     exclude: Vec<String>,
     listed_only: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<&'static str>,
-    named: BTreeMap<String, Tool>,
+    named: BTreeMap<String, ToolSettingsJson>,
 }
 
+/// The settings of one tool as JSON.
 #[derive(Debug, Serialize)]
-struct Tool {
+struct ToolSettingsJson {
     enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<String>,
@@ -100,10 +102,10 @@ struct Tool {
     approval: Option<&'static str>,
 }
 
-impl Details {
-    pub fn of(entry: &Entry) -> Self {
+impl ServerDetailsJson {
+    pub fn of(entry: &PlanEntry) -> Self {
         let spec = &entry.spec;
-        let (standing, reason) = standing(entry);
+        let (standing, reason) = describe_standing(entry);
         let none = StdioSpec::default();
         let (stdio, http) = match &spec.transport {
             TransportSpec::Stdio(stdio) => (stdio, None),
@@ -111,9 +113,9 @@ impl Details {
             TransportSpec::BuiltIn => (&none, None),
         };
         Self {
-            row: Row { reason, ..Row::of(entry) },
+            row: ListedServerJson { reason, ..ListedServerJson::of(entry) },
             dialect: entry.dialect.as_str(),
-            losers: entry.shadows.iter().map(Loser::of).collect(),
+            losers: entry.shadows.iter().map(ShadowJson::of).collect(),
             switched_by: entry.switched_by.as_ref().map(ToString::to_string),
             standing,
             description: spec.description.clone(),
@@ -122,13 +124,13 @@ impl Details {
             env_file: stdio.env_file.clone(),
             env_inherit: stdio.env_inherit.clone(),
             headers: http.map(|http| http.headers.keys().cloned().collect()).unwrap_or_default(),
-            timeouts: Times::of(spec.timeouts),
+            timeouts: TimeoutsJson::of(spec.timeouts),
             pool: match spec.pool {
                 PoolScope::Shared => "shared",
                 PoolScope::PerCaller => "per-caller",
             },
             tags: spec.tags.clone(),
-            tools: Tools::of(&spec.selection),
+            tools: ToolSelectionJson::of(&spec.selection),
             auth: http.map(auth).unwrap_or_default(),
             trust: spec.trust,
             compile: spec.compile,
@@ -137,20 +139,21 @@ impl Details {
         }
     }
 
-    /// All of it for people: what is not said is left out.
+    /// Returns all details as text. Empty ones are left out.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n", visible(&self.row.name));
+        let mut text = format!("{}\n", escape_invisible(&self.row.name));
         for (label, value) in self.lines() {
             if !value.is_empty() {
-                let _ = writeln!(text, "  {:<14} {}", format!("{label}:"), visible(&value));
+                let _ =
+                    writeln!(text, "  {:<14} {}", format!("{label}:"), escape_invisible(&value));
             }
         }
-        for Loser { origin, scope, dialect, .. } in &self.losers {
-            let origin = visible(origin);
+        for ShadowJson { origin, scope, dialect, .. } in &self.losers {
+            let origin = escape_invisible(origin);
             let _ = writeln!(text, "  {:<14} {origin} ({scope}, {dialect})", "wins over:");
         }
-        let starts = visible_lines(&self.starts).replace('\n', "\n    ");
-        let _ = write!(text, "  what a consent to it is bound to:\n    {starts}\n");
+        let starts = escape_invisible_lines(&self.starts).replace('\n', "\n    ");
+        let _ = write!(text, "  consent covers:\n    {starts}\n");
         text
     }
 
@@ -163,12 +166,13 @@ impl Details {
             None => self.standing.to_owned(),
         };
         let flag = |flag: bool| if flag { "yes".to_owned() } else { String::new() };
-        let Times { start_ms, call_ms, max_ms } = &self.timeouts;
-        let silent = call_ms.map(|time| format!("a silent call {time} ms, ")).unwrap_or_default();
+        let TimeoutsJson { start_ms, call_ms, max_ms } = &self.timeouts;
+        let silent =
+            call_ms.map(|time| format!("call without progress {time} ms, ")).unwrap_or_default();
         let auth: Vec<_> = self.auth.iter().map(|(key, value)| format!("{key} {value}")).collect();
         vec![
             ("description", self.description.clone().unwrap_or_default()),
-            ("standing", standing),
+            ("status", standing),
             ("switched by", self.switched_by.clone().unwrap_or_default()),
             ("declared in", format!("{} ({}, {})", self.row.origin, self.row.scope, self.dialect)),
             ("transport", self.row.transport.to_owned()),
@@ -178,32 +182,32 @@ impl Details {
             ("variable file", path(&self.env_file)),
             ("inherits", self.env_inherit.join(", ")),
             ("headers", self.headers.join(", ")),
-            ("login", auth.join(", ")),
-            ("timeouts", format!("start {start_ms} ms, {silent}a call {max_ms} ms")),
+            ("auth", auth.join(", ")),
+            ("timeouts", format!("start {start_ms} ms, {silent}call {max_ms} ms")),
             ("pool", if self.pool == "shared" { String::new() } else { self.pool.to_owned() }),
             ("tags", self.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
             ("tools", self.tools.text()),
             ("trusted", flag(self.trust)),
-            ("may be kept", flag(self.compile)),
+            ("compile", flag(self.compile)),
             ("required", flag(self.required)),
         ]
     }
 }
 
-fn standing(entry: &Entry) -> (&'static str, Option<String>) {
-    match &entry.standing {
-        Standing::Ready => ("ready", None),
-        Standing::Disabled => ("disabled", None),
-        Standing::NeedsConsent => {
+fn describe_standing(entry: &PlanEntry) -> (&'static str, Option<String>) {
+    match &entry.start_status {
+        StartStatus::Ready => ("ready", None),
+        StartStatus::Disabled => ("disabled", None),
+        StartStatus::NeedsConsent => {
             let name = &entry.spec.name;
-            ("needs-consent", Some(format!("`toolgate consent {name}` allows it to start")))
+            ("needs-consent", Some(format!("run `toolgate consent {name}` to allow it to start")))
         }
-        Standing::Blocked(reason) => ("blocked", Some(reason.clone())),
+        StartStatus::Blocked(reason) => ("blocked", Some(reason.clone())),
     }
 }
 
-impl Times {
-    fn of(timeouts: Timeouts) -> Self {
+impl TimeoutsJson {
+    fn of(timeouts: ServerTimeouts) -> Self {
         let ms = |time: Duration| time.as_millis();
         Self {
             start_ms: ms(timeouts.start()),
@@ -213,12 +217,12 @@ impl Times {
     }
 }
 
-impl Tools {
-    fn of(selection: &Selection) -> Self {
+impl ToolSelectionJson {
+    fn of(selection: &ToolSelection) -> Self {
         let named = selection.tools.iter().map(|(name, tool)| {
             let approval = tool.approval.map(|approval| approval.as_str());
             let (alias, tags) = (tool.alias.clone(), tool.tags.clone());
-            (name.clone(), Tool { enabled: tool.enabled, alias, tags, approval })
+            (name.clone(), ToolSettingsJson { enabled: tool.enabled, alias, tags, approval })
         });
         Self {
             include: selection.include.clone(),
@@ -230,14 +234,14 @@ impl Tools {
     }
 
     fn text(&self) -> String {
-        let mut said = Vec::new();
-        let mut say = |label: &str, words: &[String]| {
+        let mut parts = Vec::new();
+        let mut add = |label: &str, words: &[String]| {
             if !words.is_empty() {
-                said.push(format!("{label} {}", words.join(", ")));
+                parts.push(format!("{label} {}", words.join(", ")));
             }
         };
-        say("only", &self.include);
-        say("not", &self.exclude);
+        add("only", &self.include);
+        add("not", &self.exclude);
         let named: Vec<_> = self
             .named
             .iter()
@@ -247,17 +251,17 @@ impl Tools {
                 (None, true) => name.clone(),
             })
             .collect();
-        say(if self.listed_only { "only the listed" } else { "listed" }, &named);
+        add(if self.listed_only { "only the listed" } else { "listed" }, &named);
         if let Some(approval) = self.approval {
-            say("approval", &[approval.to_owned()]);
+            add("approval", &[approval.to_owned()]);
         }
-        said.join("; ")
+        parts.join("; ")
     }
 }
 
-/// What is said about the login; of the client's secret only that there is one.
+/// Returns the authentication settings. Secrets are masked.
 fn auth(http: &HttpSpec) -> BTreeMap<&'static str, String> {
-    let OAuth {
+    let OAuthSpec {
         client_id,
         client_secret,
         issuer,
@@ -280,9 +284,9 @@ fn auth(http: &HttpSpec) -> BTreeMap<&'static str, String> {
         AuthProvider::ServiceAccount { account, .. } => Some(format!("service account {account}")),
         AuthProvider::Foreign(name) => Some(name.clone()),
     };
-    let url = |url: &Option<String>| url.as_deref().map(shown_url);
+    let url = |url: &Option<String>| url.as_deref().map(redact_url);
     let list = |words: &[String]| (!words.is_empty()).then(|| words.join(" "));
-    let said = [
+    let settings = [
         ("provider", provider),
         ("client_id", client_id.clone()),
         ("client_secret", client_secret.as_ref().map(|_| "***".to_owned())),
@@ -294,10 +298,10 @@ fn auth(http: &HttpSpec) -> BTreeMap<&'static str, String> {
         ("redirect_uri", url(redirect_uri)),
         ("callback_port", callback_port.map(|port| port.to_string())),
         ("scopes", list(scopes)),
-        ("audiences", list(&shown_args(audiences))),
+        ("audiences", list(&redact_args(audiences))),
         ("resource", url(resource)),
         ("token_param", token_param.clone()),
         ("headers_helper", http.headers_helper.as_ref().map(|_| "***".to_owned())),
     ];
-    said.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    settings.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }

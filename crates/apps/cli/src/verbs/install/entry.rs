@@ -1,33 +1,33 @@
-//! The entry that is written: how a client starts this program or reaches it, under which name.
+//! The entry in a client's file: its name, and how the client starts or reaches toolgate.
 
 use std::path::{Path, PathBuf};
 
-use toolgate_host::config::clients::{self, Client};
+use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{Dialect, FileRef, template};
 use toolgate_host::{HttpSpec, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
-use crate::carry::installed::Register;
-use crate::context::{Context, own_program};
-use crate::exit::Failure;
-use crate::reach::Living;
+use crate::cli_context::{CliContext, own_program};
+use crate::exit::CliError;
+use crate::server_access::RunningGateway;
+use crate::transfer::install_registry::InstallRegistry;
 
-/// What the entry is called.
-const NAME: &str = "toolgate";
-/// Where a gateway listens unless it is told otherwise.
-const ENDPOINT: &str = "http://127.0.0.1:7420/mcp";
+/// The name of the entry, unless another is given.
+const DEFAULT_NAME: &str = "toolgate";
+/// The endpoint of a gateway with the default address.
+const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:7420/mcp";
 
-/// What a client's file says of us already.
-pub struct Existing {
+/// The servers in a client's file: toolgate's entry, if any, and the names of the others.
+pub struct ExistingEntries {
     gateway: Option<ServerSpec>,
     others: Vec<ServerName>,
 }
 
-impl Existing {
-    /// Looks at a text of this dialect.
-    pub fn of(context: &Context, dialect: Dialect, text: &str, at: &FileRef) -> Self {
-        let register = Register::of(&context.home);
+impl ExistingEntries {
+    /// Reads a text in this dialect.
+    pub fn of(context: &CliContext, dialect: Dialect, text: &str, at: &FileRef) -> Self {
+        let register = InstallRegistry::of(&context.home);
         let mut endpoints = register.endpoints();
-        endpoints.push(ENDPOINT.to_owned());
+        endpoints.push(DEFAULT_ENDPOINT.to_owned());
         let reading = dialect.read(text, at);
         let specs = reading.servers.into_iter().filter(|it| it.only_in.is_none()).map(|it| it.spec);
         let (mut gateways, others): (Vec<_>, Vec<_>) =
@@ -38,25 +38,25 @@ impl Existing {
         Self { gateway: gateways.into_iter().next(), others }
     }
 
-    /// The name we have there.
+    /// Returns the name of toolgate's entry.
     pub fn name(&self) -> Option<&ServerName> {
         self.gateway.as_ref().map(|spec| &spec.name)
     }
 
-    /// The entry we have there.
+    /// Returns toolgate's entry.
     pub fn gateway(self) -> Option<ServerSpec> {
         self.gateway
     }
 
-    /// The server to write: what is there already keeps everything but how we are reached.
+    /// Returns the entry to write. An existing entry keeps everything except its transport.
     pub fn spec(
         self,
-        client: &Client,
+        client: &KnownClient,
         name: Option<&str>,
         transport: TransportSpec,
-    ) -> Result<ServerSpec, Failure> {
-        let wanted = ServerName::new(name.unwrap_or(NAME)).map_err(|error| {
-            Failure::usage(format!("use this name: {error}")).hint("choose another with --name")
+    ) -> Result<ServerSpec, CliError> {
+        let wanted = ServerName::new(name.unwrap_or(DEFAULT_NAME)).map_err(|error| {
+            CliError::usage(error.to_string()).hint("choose another name with --name NAME")
         })?;
         match self.gateway {
             Some(spec) if name.is_none() || spec.name == wanted => {
@@ -65,22 +65,22 @@ impl Existing {
             _ => {}
         }
         if self.others.contains(&wanted) {
-            let what = format!("install into {}: it has another server `{wanted}`", client.id);
-            return Err(Failure::failed(what).hint("choose another name with --name NAME"));
+            let message = format!("{} already has another server named `{wanted}`", client.id);
+            return Err(CliError::failed(message).hint("choose another name with --name NAME"));
         }
         Ok(ServerSpec::new(wanted, transport))
     }
 }
 
-/// How the client reaches us, and at which address if it does not start us.
+/// Returns the transport of the entry, and the endpoint if the client does not start toolgate.
 pub async fn transport(
-    context: &Context,
+    context: &CliContext,
     http: bool,
-) -> Result<(TransportSpec, Option<String>), Failure> {
+) -> Result<(TransportSpec, Option<String>), CliError> {
     if http {
-        let living = Living::at(context).await;
-        let endpoint = living.and_then(|living| living.owner.endpoint);
-        let mut url = endpoint.unwrap_or_else(|| ENDPOINT.to_owned());
+        let gateway = RunningGateway::find_any(context).await;
+        let endpoint = gateway.and_then(|gateway| gateway.info.endpoint);
+        let mut url = endpoint.unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned());
         if let Some(profile) = &context.profile {
             url = format!("{url}/{profile}");
         }
@@ -92,7 +92,7 @@ pub async fn transport(
     let mut named = |flag: &str, path: &Path| {
         args.extend([flag.to_owned(), path.display().to_string()]);
     };
-    // A home that was named is not the one the client would find.
+    // The client would not find a home that was given with --home.
     if context.home.system_file().is_none() {
         named("--home", context.home.state_dir());
     }
@@ -107,8 +107,8 @@ pub async fn transport(
     Ok((TransportSpec::Stdio(stdio), None))
 }
 
-/// This program: by its name where that finds it, else by its path.
-fn program() -> Result<String, Failure> {
+/// Returns the command of this program: its name if PATH leads to it, otherwise its path.
+fn program() -> Result<String, CliError> {
     let exe = own_program()?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -116,12 +116,12 @@ fn program() -> Result<String, Failure> {
     let on_path = std::env::split_paths(&path).map(|folder: PathBuf| folder.join(&file));
     let first = on_path.into_iter().find(|path| path.is_file());
     Ok(match first {
-        Some(found) if real(&found) == real(&exe) => NAME.to_owned(),
+        Some(found) if real(&found) == real(&exe) => DEFAULT_NAME.to_owned(),
         _ => exe.display().to_string(),
     })
 }
 
-/// The entry as one would type it.
+/// Returns the command line or URL of the entry.
 pub fn command_line(spec: &ServerSpec) -> String {
     match &spec.transport {
         TransportSpec::Stdio(stdio) => {
@@ -133,12 +133,12 @@ pub fn command_line(spec: &ServerSpec) -> String {
     }
 }
 
-/// What a client wants beside the entry.
-pub fn remark(client: &Client) -> Option<&'static str> {
+/// Returns what a client needs besides the entry.
+pub fn client_note(client: &KnownClient) -> Option<&'static str> {
     match client.dialect {
         Dialect::Sidekick => Some(
-            "Sidekick shows only the tools its entry lists: add the ones you want to its `tools`, \
-             under the names `toolgate discover` shows",
+            "Sidekick shows only the tools that its entry lists: add the ones you want to its \
+             `tools`, with the names that `toolgate discover` shows",
         ),
         Dialect::SecondBrain => Some(
             "SecondBrain starts a server only with an allow-list, a signed manifest, a sandbox \

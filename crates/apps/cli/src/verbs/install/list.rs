@@ -1,41 +1,42 @@
-//! `install --list`: the clients that are known, their files, and where Toolgate is installed.
+//! `install --list`: lists the known clients, their files, and where Toolgate is installed.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
-use toolgate_host::Scope;
-use toolgate_host::config::{Sources, clients, read_file};
+use toolgate_host::ConfigScope;
+use toolgate_host::config::{ConfigSources, clients, read_file};
 
-use super::entry::Existing;
-use crate::carry::written_in;
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Table, visible};
+use super::entry::ExistingEntries;
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, escape_invisible};
+use crate::transfer::file_dialect;
 
-/// One file of one client.
+/// One file of one client, as JSON.
 #[derive(Debug, Serialize)]
-struct Line {
+struct ClientFileJson {
     client: &'static str,
     title: &'static str,
     scope: &'static str,
     file: PathBuf,
     exists: bool,
-    /// The name Toolgate has there.
+    /// The name of Toolgate's entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     installed: Option<String>,
 }
 
-pub fn run(context: &Context, sources: &Sources) -> Result<Exit, Failure> {
+pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit, CliError> {
     let mut lines = Vec::new();
     for client in clients::ALL {
-        for (scope, word) in [(Scope::User, "user"), (Scope::Project, "project")] {
+        for (scope, word) in [(ConfigScope::User, "user"), (ConfigScope::Project, "project")] {
             let Some(file) = client.file(scope, sources) else { continue };
             let text = read_file(&file.at.path).ok().flatten();
             let installed = text.as_deref().and_then(|text| {
-                let existing = Existing::of(context, written_in(&file, text), text, &file.at);
+                let existing =
+                    ExistingEntries::of(context, file_dialect(&file, text), text, &file.at);
                 existing.name().map(ToString::to_string)
             });
-            lines.push(Line {
+            lines.push(ClientFileJson {
                 client: client.id,
                 title: client.title,
                 scope: word,
@@ -53,15 +54,15 @@ pub fn run(context: &Context, sources: &Sources) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn table(lines: &[Line]) -> String {
-    let mut table = Table::new(&["CLIENT", "SCOPE", "INSTALLED", "FILE"]);
+fn table(lines: &[ClientFileJson]) -> String {
+    let mut table = TextTable::new(&["CLIENT", "SCOPE", "INSTALLED", "FILE"]);
     for line in lines {
         let installed = match &line.installed {
-            Some(name) => format!("as {}", visible(name)),
+            Some(name) => format!("as {}", escape_invisible(name)),
             None if line.exists => "no".to_owned(),
             None => "no file".to_owned(),
         };
-        let file = visible(&line.file.display().to_string());
+        let file = escape_invisible(&line.file.display().to_string());
         table.row([line.client.to_owned(), line.scope.to_owned(), installed, file]);
     }
     table.text()

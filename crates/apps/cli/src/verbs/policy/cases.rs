@@ -1,4 +1,4 @@
-//! `policy test`: a table of calls, and what is expected to be decided about each.
+//! `policy test`: checks the decisions about a list of calls against the expected ones.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,15 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::explain::{SOME_CLIENT, ask};
-use crate::context::Context;
-use crate::control::{Supposed, Told};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, Table, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use super::explain::{DEFAULT_CLIENT, fetch_explanation};
+use crate::cli_context::CliContext;
+use crate::control::{ExplanationJson, HypotheticalCallJson};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, TextTable, escape_invisible};
+use crate::server_access::ServerAccess;
 
+/// The arguments of `toolgate policy test`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A case, in TOML or JSON:\n  [[case]]\n  server = \"git\"\n  tool = \"push\"      \
@@ -22,21 +23,22 @@ use crate::station::Terms;
     because = \"mcp:git/push\"    # part of the reason\n\n\
     Examples:\n  toolgate policy test policy-cases.toml\n  toolgate policy test cases.json --json"
 )]
-pub struct Test {
-    /// The file
+pub struct PolicyTestArgs {
+    /// File with the cases
     file: PathBuf,
 }
 
+/// A file with policy cases.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cases {
-    case: Vec<Case>,
+struct PolicyCaseFile {
+    case: Vec<PolicyCase>,
 }
 
-/// One call, and what is expected.
+/// One call and its expected decision.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
+struct PolicyCase {
     server: String,
     tool: Option<String>,
     resource: Option<String>,
@@ -46,19 +48,20 @@ struct Case {
     arguments: Map<String, Value>,
     client: Option<String>,
     profile: Option<String>,
-    expect: Expected,
+    expect: ExpectedEffect,
     because: Option<String>,
 }
 
+/// The expected effect of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Expected {
+enum ExpectedEffect {
     Allow,
     Ask,
     Deny,
 }
 
-impl Expected {
+impl ExpectedEffect {
     fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -68,98 +71,114 @@ impl Expected {
     }
 }
 
-/// A case and what came of it.
-struct Tried<'a> {
+/// A case and the decision about it.
+struct PolicyCaseResult<'a> {
     number: usize,
-    case: &'a Case,
-    told: Told,
+    case: &'a PolicyCase,
+    explanation: ExplanationJson,
 }
 
-impl Tried<'_> {
-    fn holds(&self) -> bool {
+impl PolicyCaseResult<'_> {
+    fn is_as_expected(&self) -> bool {
         let reason = self.case.because.as_ref();
-        self.told.effect == self.case.expect.as_str()
-            && reason.is_none_or(|reason| self.told.because.contains(reason))
+        self.explanation.effect == self.case.expect.as_str()
+            && reason.is_none_or(|reason| self.explanation.because.contains(reason))
     }
 
-    /// The stable shape.
-    fn shape(&self) -> Value {
-        let Told { server, kind, name, effect, because, .. } = &self.told;
+    /// Returns the result in its stable JSON form.
+    fn to_json(&self) -> Value {
+        let ExplanationJson { server, kind, name, effect, because, .. } = &self.explanation;
         json!({
             "case": self.number, "server": server, "kind": kind, "name": name,
             "expected": self.case.expect.as_str(), "effect": effect, "because": because,
-            "holds": self.holds(),
+            "holds": self.is_as_expected(),
         })
     }
 }
 
-pub async fn run(context: &Context, options: &Test) -> Result<Exit, Failure> {
-    let Cases { case: cases } = read(&options.file)?;
-    let supposed = cases.iter().enumerate().map(|(at, case)| supposed(context, at + 1, case));
-    let supposed = supposed.collect::<Result<Vec<_>, _>>()?;
-    let reach = Reach::find(context, Terms { idle: true, ..Terms::default() }).await?;
+pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit, CliError> {
+    let PolicyCaseFile { case: cases } = read_cases(&options.file)?;
+    let hypothetical =
+        cases.iter().enumerate().map(|(at, case)| call_from_case(context, at + 1, case));
+    let hypothetical = hypothetical.collect::<Result<Vec<_>, _>>()?;
+    let access = ServerAccess::find(
+        context,
+        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
+    )
+    .await?;
     let mut tried = Vec::new();
     let mut failed = None;
-    for ((case, supposed), number) in cases.iter().zip(&supposed).zip(1..) {
-        match ask(&reach, supposed).await {
-            Ok(told) => tried.push(Tried { number, case, told }),
+    for ((case, hypothetical), number) in cases.iter().zip(&hypothetical).zip(1..) {
+        match fetch_explanation(&access, hypothetical).await {
+            Ok(explanation) => tried.push(PolicyCaseResult { number, case, explanation }),
             Err(failure) => {
                 failed =
-                    Some(Failure { what: format!("{} (case {number})", failure.what), ..failure });
+                    Some(CliError { what: format!("{} (case {number})", failure.what), ..failure });
                 break;
             }
         }
     }
-    reach.close().await;
+    access.close().await;
     match failed {
         Some(failure) => Err(failure),
-        None => tell(context, &tried),
+        None => print_results(context, &tried),
     }
 }
 
-fn tell(context: &Context, tried: &[Tried<'_>]) -> Result<Exit, Failure> {
-    let different: Vec<_> = tried.iter().filter(|it| !it.holds()).collect();
+fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result<Exit, CliError> {
+    let different: Vec<_> = tried.iter().filter(|it| !it.is_as_expected()).collect();
     if context.json {
-        out::json(&tried.iter().map(Tried::shape).collect::<Vec<_>>())?;
+        out::json(&tried.iter().map(PolicyCaseResult::to_json).collect::<Vec<_>>())?;
     } else if !different.is_empty() {
-        let mut table = Table::new(&["CASE", "WHAT", "EXPECTED", "DECIDED", "BECAUSE"]);
+        let mut table = TextTable::new(&["CASE", "WHAT", "EXPECTED", "DECIDED", "BECAUSE"]);
         for it in &different {
             let expected = match &it.case.because {
-                Some(reason) => format!("{}: {}", it.case.expect.as_str(), visible(reason)),
+                Some(reason) => {
+                    format!("{}: {}", it.case.expect.as_str(), escape_invisible(reason))
+                }
                 None => it.case.expect.as_str().to_owned(),
             };
             table.row([
                 it.number.to_string(),
-                format!("{}/{}", visible(&it.told.server), visible(&it.told.name)),
+                format!(
+                    "{}/{}",
+                    escape_invisible(&it.explanation.server),
+                    escape_invisible(&it.explanation.name)
+                ),
                 expected,
-                it.told.effect.clone(),
-                visible(&it.told.because),
+                it.explanation.effect.clone(),
+                escape_invisible(&it.explanation.because),
             ]);
         }
         out::data(table.text().as_bytes())?;
     }
-    out::note(&format!("{} of {} decided as expected", tried.len() - different.len(), tried.len()));
+    let expected = tried.len() - different.len();
+    out::note(&format!("{expected} of {} decided as expected", tried.len()));
     Ok(if different.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-fn read(file: &Path) -> Result<Cases, Failure> {
-    let named = visible(&file.display().to_string());
+fn read_cases(file: &Path) -> Result<PolicyCaseFile, CliError> {
+    let named = escape_invisible(&file.display().to_string());
     let wrong = |why: String| {
-        Failure::usage(format!("read the cases in {named}: {why}"))
-            .hint("`toolgate policy test --help` shows a case")
+        CliError::usage(format!("cannot read the cases in {named}: {why}"))
+            .hint("run `toolgate policy test --help` to see an example")
     };
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-    let cases: Cases = match file.extension().is_some_and(|ext| ext == "json") {
+    let cases: PolicyCaseFile = match file.extension().is_some_and(|ext| ext == "json") {
         true => serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?,
         false => toml_edit::de::from_str(&text).map_err(|error| wrong(error.to_string()))?,
     };
     match cases.case.is_empty() {
-        true => Err(wrong("there is none".to_owned())),
+        true => Err(wrong("the file has no cases".to_owned())),
         false => Ok(cases),
     }
 }
 
-fn supposed(context: &Context, number: usize, case: &Case) -> Result<Supposed, Failure> {
+fn call_from_case(
+    context: &CliContext,
+    number: usize,
+    case: &PolicyCase,
+) -> Result<HypotheticalCallJson, CliError> {
     let named = [
         ("tool", &case.tool),
         ("resource", &case.resource),
@@ -168,15 +187,15 @@ fn supposed(context: &Context, number: usize, case: &Case) -> Result<Supposed, F
     ];
     let mut named = named.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)));
     let (Some((kind, name)), None) = (named.next(), named.next()) else {
-        return Err(Failure::usage(format!("understand case {number}"))
-            .hint("it names one of `tool`, `resource`, `prompt` and `method`"));
+        return Err(CliError::usage(format!("case {number} does not name exactly one capability"))
+            .hint("set one of `tool`, `resource`, `prompt` and `method`"));
     };
-    let profile = case.profile.as_deref().unwrap_or_else(|| context.seeing());
-    Ok(Supposed {
+    let profile = case.profile.as_deref().unwrap_or_else(|| context.profile_or_default());
+    Ok(HypotheticalCallJson {
         server: case.server.clone(),
         kind: kind.to_owned(),
         name: name.clone(),
-        client: case.client.clone().unwrap_or_else(|| SOME_CLIENT.to_owned()),
+        client: case.client.clone().unwrap_or_else(|| DEFAULT_CLIENT.to_owned()),
         profile: profile.to_owned(),
         arguments: Value::from(case.arguments.clone()).to_string(),
     })

@@ -1,33 +1,34 @@
-//! `policy check`: every finding about the rules, with its place and what to do.
+//! `policy check`: prints every diagnostic about the rules, with its position and a hint.
 
 use serde_json::{Value, json};
-use toolgate_host::policy::{Checked, check};
-use toolgate_host::{Diagnostic, Severity};
+use toolgate_host::policy::{PolicyCheckReport, check};
+use toolgate_host::{Diagnostic, DiagnosticSeverity};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible, visible_lines};
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible, escape_invisible_lines};
 
-pub async fn run(context: &Context) -> Result<Exit, Failure> {
-    let checked = check(&context.setup().await?).await?;
+pub async fn run(context: &CliContext) -> Result<Exit, CliError> {
+    let checked = check(&context.load_setup().await?).await?;
     let count = |severity| checked.diagnostics.iter().filter(|it| it.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (count(DiagnosticSeverity::Error), count(DiagnosticSeverity::Warning));
     match context.json {
-        true => out::json(&report(&checked, errors, warnings))?,
+        true => out::json(&report_json(&checked, errors, warnings))?,
         false => {
             for found in &checked.diagnostics {
-                out::line(&visible_lines(&found.to_string()))?;
+                out::line(&escape_invisible_lines(&found.to_string()))?;
             }
         }
     }
     if let [first, ..] = &checked.unknown[..] {
-        let names: Vec<_> = checked.unknown.iter().map(|name| visible(name.as_str())).collect();
+        let names: Vec<_> =
+            checked.unknown.iter().map(|name| escape_invisible(name.as_str())).collect();
         out::note(&format!(
-            "{} nothing is known yet of {}, so rules about it are not checked: run `toolgate \
-             discover {}`, or serve once",
+            "{} the capabilities of {} are not known yet, so rules about them are not checked; run \
+             `toolgate discover {}`",
             out::cyan("note:"),
             names.join(", "),
-            visible(first.as_str()),
+            escape_invisible(first.as_str()),
         ));
     }
     let several = |number: usize, what: &str| {
@@ -43,8 +44,8 @@ pub async fn run(context: &Context) -> Result<Exit, Failure> {
     Ok(if errors > 0 { Exit::Usage } else { Exit::Done })
 }
 
-/// The stable shape.
-fn report(checked: &Checked, errors: usize, warnings: usize) -> Value {
+/// Returns the report in its stable JSON form.
+fn report_json(checked: &PolicyCheckReport, errors: usize, warnings: usize) -> Value {
     let line = |found: &Diagnostic| {
         json!({
             "severity": found.severity,

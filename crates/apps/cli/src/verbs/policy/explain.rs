@@ -1,130 +1,138 @@
-//! `policy explain`: what would be decided about one call, and every word for and against it.
+//! `policy explain`: shows the decision about one call and all rules that match it.
 
 use std::io;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::context::Context;
-use crate::control::{Question, Supposed, Told};
-use crate::exit::{Exit, Failure};
-use crate::out::{self, visible};
-use crate::reach::Reach;
-use crate::station::Terms;
+use crate::cli_context::CliContext;
+use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, Exit};
+use crate::out::{self, escape_invisible};
+use crate::server_access::ServerAccess;
 
-/// Who is supposed to call where nobody is named.
-pub(super) const SOME_CLIENT: &str = "some-client";
+/// The client name that is assumed if none is given.
+pub(super) const DEFAULT_CLIENT: &str = "some-client";
 
+/// The arguments of `toolgate policy explain`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing is called. Who would be asked is told for a client that shows forms.\n\n\
+    after_help = "Nothing is called. The approver is shown for a client that supports forms.\n\n\
     Examples:\n  toolgate policy explain git push\n  \
     toolgate policy explain filesystem write_file --arguments '{\"path\":\"/etc/hosts\"}'\n  \
     toolgate policy explain git push --client claude-code --json"
 )]
-pub struct Explain {
-    /// The server
+pub struct PolicyExplainArgs {
+    /// Name of the server
     server: String,
-    /// The tool, by its server's own name for it
+    /// Name of the tool on its server
     #[arg(value_name = "TOOL")]
     name: String,
-    /// The arguments of the call: a JSON object, or - to read it from stdin
+    /// Arguments of the call as a JSON object, or - to read them from stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
     arguments: String,
-    /// The client that calls, as it calls itself
-    #[arg(long, value_name = "NAME", default_value = SOME_CLIENT)]
+    /// Name that the calling client reports
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_CLIENT)]
     client: String,
-    /// Explain a resource, by its URI, instead of a tool
+    /// Explain a resource instead of a tool; TOOL is its URI
     #[arg(long, group = "kind")]
     resource: bool,
     /// Explain a prompt instead of a tool
     #[arg(long, group = "kind")]
     prompt: bool,
-    /// Explain a method of an extension instead of a tool; --arguments are its params
+    /// Explain an extension method instead of a tool; --arguments are its params
     #[arg(long, group = "kind")]
     method: bool,
 }
 
-pub async fn run(context: &Context, options: &Explain) -> Result<Exit, Failure> {
+pub async fn run(context: &CliContext, options: &PolicyExplainArgs) -> Result<Exit, CliError> {
     let words = [options.arguments.clone()];
     let arguments = crate::arguments::read(&words, &json!({}), io::stdin().lock())?;
     let kind = match options {
-        Explain { resource: true, .. } => "resource",
-        Explain { prompt: true, .. } => "prompt",
-        Explain { method: true, .. } => "method",
+        PolicyExplainArgs { resource: true, .. } => "resource",
+        PolicyExplainArgs { prompt: true, .. } => "prompt",
+        PolicyExplainArgs { method: true, .. } => "method",
         _ => "tool",
     };
-    let supposed = Supposed {
+    let hypothetical = HypotheticalCallJson {
         server: options.server.clone(),
         kind: kind.to_owned(),
         name: options.name.clone(),
         client: options.client.clone(),
-        profile: context.seeing().to_owned(),
+        profile: context.profile_or_default().to_owned(),
         arguments,
     };
-    let reach = Reach::find(context, Terms { idle: true, ..Terms::default() }).await?;
-    let told = ask(&reach, &supposed).await;
-    reach.close().await;
-    let told = told?;
+    let access = ServerAccess::find(
+        context,
+        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
+    )
+    .await?;
+    let explanation = fetch_explanation(&access, &hypothetical).await;
+    access.close().await;
+    let explanation = explanation?;
     match context.json {
-        true => out::json(&told)?,
-        false => out::data(shown(&told).as_bytes())?,
+        true => out::json(&explanation)?,
+        false => out::data(explanation_text(&explanation).as_bytes())?,
     }
     Ok(Exit::Done)
 }
 
-/// What would be decided, as whoever has the servers tells it.
-pub(super) async fn ask(reach: &Reach, supposed: &Supposed) -> Result<Told, Failure> {
-    reach.ask(&Question::Explain(supposed.clone())).await
+/// Asks the gateway for the decision about a call.
+pub(super) async fn fetch_explanation(
+    access: &ServerAccess,
+    hypothetical: &HypotheticalCallJson,
+) -> Result<ExplanationJson, CliError> {
+    access.ask(&ControlRequest::Explain(hypothetical.clone())).await
 }
 
-fn shown(told: &Told) -> String {
-    let Told { server, kind, name, effect, outcome, because, step, .. } = told;
+fn explanation_text(explanation: &ExplanationJson) -> String {
+    let ExplanationJson { server, kind, name, effect, outcome, because, step, .. } = explanation;
     let mut text = format!(
         "{}/{} ({kind}): {effect}\n  outcome  {}\n  because  {}\n  step     {step}\n",
-        visible(server),
-        visible(name),
-        in_words(outcome),
-        visible(because),
+        escape_invisible(server),
+        escape_invisible(name),
+        outcome_text(outcome),
+        escape_invisible(because),
     );
-    text += &format!("  tags     {}\n", visible(&told.tags.join(", ")));
-    if told.read_only {
-        text += "  reads    it only reads\n";
+    text += &format!("  tags     {}\n", escape_invisible(&explanation.tags.join(", ")));
+    if explanation.read_only {
+        text += "  reads    read-only\n";
     }
-    if !told.offered {
-        text += "  offered  not by its server, as far as is known\n";
+    if !explanation.offered {
+        text += "  offered  no, as far as is known\n";
     }
-    if let Some(hidden) = &told.hidden {
-        text += &format!("  hidden   {}\n", visible(hidden));
+    if let Some(hidden) = &explanation.hidden {
+        text += &format!("  hidden   {}\n", escape_invisible(hidden));
     }
     for layer in ["admin", "server", "user", "project"] {
-        let said = told.said.iter().filter(|said| said.layer == layer);
-        let lines: Vec<_> = said.map(spoken).collect();
+        let rules = explanation.said.iter().filter(|rule| rule.layer == layer);
+        let lines: Vec<_> = rules.map(rule_text).collect();
         match lines.is_empty() {
-            true => text += &format!("{layer}: nothing\n"),
+            true => text += &format!("{layer}: no rules\n"),
             false => text += &format!("{layer}:\n{}", lines.concat()),
         }
     }
     text
 }
 
-fn in_words(outcome: &str) -> &str {
+fn outcome_text(outcome: &str) -> &str {
     match outcome {
-        "allowed" => "it passes",
-        "client-approves" => "it passes: the client asks its user by itself",
-        "form" => "the client shows its user a form",
-        "operator" => "it waits for an operator: `toolgate approvals`",
-        "refused" => "it is refused",
+        "allowed" => "allowed",
+        "client-approves" => "allowed; the client asks its user itself",
+        "form" => "the client asks its user with a form",
+        "operator" => "waits for an operator (`toolgate approvals`)",
+        "refused" => "refused",
         other => other,
     }
 }
 
-fn spoken(said: &crate::control::Spoken) -> String {
-    let remark = match (said.decided, said.holds) {
+fn rule_text(explained: &crate::control::ExplainedRuleJson) -> String {
+    let remark = match (explained.decided, explained.holds) {
         (true, _) => "  <- decides",
         (false, true) => "",
-        (false, false) => "  (does not hold)",
+        (false, false) => "  (does not apply)",
     };
-    let (rule, origin) = (visible(&said.rule), visible(&said.origin));
-    format!("  {:5}  {rule}  {origin}{remark}\n", said.effect)
+    let (rule, origin) = (escape_invisible(&explained.rule), escape_invisible(&explained.origin));
+    format!("  {:5}  {rule}  {origin}{remark}\n", explained.effect)
 }

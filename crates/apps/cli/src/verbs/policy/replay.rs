@@ -1,121 +1,136 @@
-//! `policy replay`: which past calls would now be decided otherwise.
+//! `policy replay`: shows past calls that the current rules would decide differently.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_host::Severity;
+use toolgate_host::DiagnosticSeverity;
 use toolgate_host::audit::read_since;
-use toolgate_host::policy::{Otherwise, Replay as Past, Replayed, rules_of};
+use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome, read_rules};
 
-use crate::context::Context;
-use crate::exit::{Exit, Failure, chain};
-use crate::out::{self, Cut, Table, visible};
-use crate::verbs::since::Since;
+use crate::cli_context::CliContext;
+use crate::exit::{CliError, Exit, error_chain};
+use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::verbs::since::TimeArg;
 
+/// The arguments of `toolgate policy replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  toolgate policy replay --since 7d\n  \
     toolgate policy replay --policy next.toml --json")]
-pub struct Replay {
-    /// Decide by the rules of this file instead of those that hold now
+pub struct PolicyReplayArgs {
+    /// Apply the rules in this file instead of the current ones
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Look at calls since then: an age (7d, 12h, 30m) or a time in UTC (2026-11-16T10:00)
+    /// Replay calls since then: an age (7d, 12h, 30m) or a UTC time (2026-11-16T10:00)
     #[arg(long, value_name = "WHEN")]
-    since: Option<Since>,
+    since: Option<TimeArg>,
 }
 
-/// What came of all of them.
+/// How many calls were replayed, and how many of them could not be decided.
 #[derive(Default)]
-struct Counts {
+struct ReplayCounts {
     calls: usize,
     unclear: usize,
     gone: usize,
 }
 
-pub async fn run(context: &Context, options: &Replay) -> Result<Exit, Failure> {
-    let since = options.since.map_or(0, |Since(ms)| ms);
-    let setup = context.setup().await?;
+pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exit, CliError> {
+    let since = options.since.map_or(0, |TimeArg(ms)| ms);
+    let setup = context.load_setup().await?;
     let governance = match &options.policy {
-        Some(file) => named(context, file)?,
+        Some(file) => read_rules_file(context, file)?,
         None => setup.plan().settings.governance.clone(),
     };
     let mut past = Past::new(setup.plan(), &governance);
     let folder = context.home.state_dir().join("journal");
-    let unread = |error| Failure::failed(chain(&error));
-    let (mut counts, mut found) = (Counts::default(), Vec::new());
+    let unread = |error| CliError::failed(error_chain(&error));
+    let (mut counts, mut found) = (ReplayCounts::default(), Vec::new());
     for entry in read_since(&folder, since).map_err(unread)? {
         let entry = entry.map_err(unread)?;
-        let replayed = past.look(&entry)?;
-        counts.calls += usize::from(replayed != Replayed::Other);
+        let replayed = past.replay_entry(&entry)?;
+        counts.calls += usize::from(replayed != ReplayOutcome::Other);
         match replayed {
-            Replayed::Otherwise(otherwise) => found.push((entry.time(), entry.client, otherwise)),
-            Replayed::Unclear => counts.unclear += 1,
-            Replayed::Gone => counts.gone += 1,
-            Replayed::Same | Replayed::NoRule | Replayed::Other => {}
+            ReplayOutcome::Changed(otherwise) => {
+                found.push((entry.time(), entry.client, otherwise))
+            }
+            ReplayOutcome::Unclear => counts.unclear += 1,
+            ReplayOutcome::Gone => counts.gone += 1,
+            ReplayOutcome::Same | ReplayOutcome::NoRule | ReplayOutcome::Other => {}
         }
     }
-    tell(context, &counts, &found)?;
+    print_changes(context, &counts, &found)?;
     Ok(if found.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// The rules of a file that was named.
-fn named(context: &Context, file: &std::path::Path) -> Result<toolgate_model::Governance, Failure> {
+/// Reads the rules of a file.
+fn read_rules_file(
+    context: &CliContext,
+    file: &std::path::Path,
+) -> Result<toolgate_model::GovernanceSettings, CliError> {
     let file = std::path::absolute(file)
-        .map_err(|error| Failure::usage(format!("find {}: {error}", file.display())))?;
-    let (governance, diagnostics) = rules_of(&context.options()?, file)?;
-    let error = diagnostics.iter().find(|found| found.severity == Severity::Error);
+        .map_err(|error| CliError::usage(format!("cannot resolve {}: {error}", file.display())))?;
+    let (governance, diagnostics) = read_rules(&context.setup_options()?, file)?;
+    let error = diagnostics.iter().find(|found| found.severity == DiagnosticSeverity::Error);
     match error {
-        Some(error) => Err(Failure::usage(format!("use these rules: {error}"))),
+        Some(error) => Err(CliError::usage(format!("the rules are invalid: {error}"))),
         None => Ok(governance),
     }
 }
 
-type Found = (String, String, Box<Otherwise>);
+/// A past call that would be decided differently: its time, its client and both decisions.
+type ReplayChange = (String, String, Box<ChangedDecision>);
 
-fn tell(context: &Context, counts: &Counts, found: &[Found]) -> Result<(), Failure> {
+fn print_changes(
+    context: &CliContext,
+    counts: &ReplayCounts,
+    found: &[ReplayChange],
+) -> Result<(), CliError> {
     if context.json {
-        let calls: Vec<_> = found.iter().map(shape).collect();
+        let calls: Vec<_> = found.iter().map(change_json).collect();
         out::json(&json!({
             "calls": counts.calls, "otherwise": calls, "unclear": counts.unclear,
             "gone": counts.gone,
         }))?;
     } else if !found.is_empty() {
         let headings = ["TIME", "CLIENT", "WHAT", "WAS", "NOW", "BECAUSE"];
-        let mut table = Table::new(&headings).soft(5, Cut::End);
+        let mut table = TextTable::new(&headings).truncatable(5, TruncatedEnd::End);
         for (time, client, it) in found {
             table.row([
                 time.clone(),
-                visible(client),
-                format!("{}/{}", visible(it.id.server.as_str()), visible(&it.id.name)),
+                escape_invisible(client),
+                format!(
+                    "{}/{}",
+                    escape_invisible(it.id.server.as_str()),
+                    escape_invisible(&it.id.name)
+                ),
                 it.was.to_string(),
                 it.now.to_string(),
-                visible(&it.now_because),
+                escape_invisible(&it.now_because),
             ]);
         }
-        out::data(table.fitted().as_bytes())?;
+        out::data(table.text_for_terminal().as_bytes())?;
     }
     let (calls, otherwise) = (counts.calls, found.len());
     let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
-    out::note(&format!("{calls}, {otherwise} would be decided otherwise"));
+    out::note(&format!("{calls}, {otherwise} would be decided differently"));
     if counts.unclear > 0 {
         let unclear = counts.unclear;
         out::note(&format!(
-            "{} of {unclear} it cannot be told: rules look at arguments that are not on record as \
-             they were",
+            "{} {unclear} cannot be decided: rules look at arguments that the journal does not \
+             contain in full",
             out::cyan("note:")
         ));
     }
     if counts.gone > 0 {
         let gone = counts.gone;
         let note = out::cyan("note:");
-        out::note(&format!("{note} {gone} were to servers that are not declared any more"));
+        out::note(&format!("{note} {gone} were to servers that are no longer declared"));
     }
     Ok(())
 }
 
-/// The stable shape.
-fn shape((time, client, it): &Found) -> Value {
+/// Returns a changed decision in its stable JSON form.
+fn change_json((time, client, it): &ReplayChange) -> Value {
     json!({
         "time": time, "client": client, "server": it.id.server, "kind": it.id.kind,
         "name": &*it.id.name, "was": it.was, "was_because": it.was_because, "now": it.now,

@@ -22,7 +22,7 @@ async fn version_method_and_name_must_agree() {
     let stage = Stage::plain().await;
     let message = call(7, "echo");
     let good = stage.http.labelled(&message);
-    let encoded = |text: &str| toolgate_wire::mirror::encode(text).into_owned();
+    let encoded = |text: &str| toolgate_wire::mcp_headers::encode(text).into_owned();
     assert_eq!(judged(&good, &message).await, AGREED);
     for (header, other) in
         [("mcp-protocol-version", "2025-11-25"), ("mcp-method", "ping"), ("mcp-name", "safe")]

@@ -1,13 +1,13 @@
-//! `subscriptions/listen`: what is promised, what is told, and how it ends.
+//! `subscriptions/listen`: what is accepted, what is reported, and how it ends.
 
 use serde_json::{Value, json};
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{build, method};
 
 use super::{Stage, request};
+use crate::gate_service::GateEvent;
 use crate::tests::client::Events;
 use crate::tests::script::frame;
-use crate::upstreams::GateEvent;
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -111,7 +111,7 @@ async fn a_client_that_missed_something_is_told_to_look_anew() {
     let stage = Stage::plain().await;
     let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://a"]});
     let (mut events, _) = opened(&stage, &listen(1, wanted)).await;
-    // More at once than the gate keeps for whoever brings them here.
+    // More at once than the gate's event channel holds.
     (0..2000).for_each(|_| stage.script.emit(updated("test://a")));
     let mut methods = std::collections::HashSet::new();
     while methods.len() < 2 {

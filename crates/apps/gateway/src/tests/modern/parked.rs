@@ -1,4 +1,4 @@
-//! Calls whose client is asked something: the rounds, and every way they do not go on.
+//! Parked calls: their rounds, and all the ways in which they are rejected or cancelled.
 
 use std::time::Duration;
 
@@ -234,18 +234,18 @@ async fn a_retry_that_hangs_up_has_cancelled_and_the_first_exchange_has_not() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_comes_back_costs_nothing_in_the_end() {
     let park = Duration::from_secs(60);
-    let mut client = Piped::new(Options { park, ..Options::default() });
+    let mut client = Piped::new(Options { park_timeout: park, ..Options::default() });
     let message = asked(1, "ask-and-wait");
     client.send(message.clone()).await;
     let first = client.next().await["result"].clone();
     tokio::time::sleep(park - Duration::from_secs(1)).await;
-    assert_eq!(client.gateway.parked(), 1);
+    assert_eq!(client.gateway.parked_count(), 1);
     client.script.dropped.notified().await;
     client.send(retry(message, 2, &first, accepted())).await;
     let refused = client.next().await;
     assert_eq!(refused["error"]["code"], -32602);
     assert!(refused["error"]["message"].as_str().unwrap().contains("expired"));
-    assert_eq!(client.gateway.parked(), 0);
+    assert_eq!(client.gateway.parked_count(), 0);
     assert_eq!(client.script.callers.lock().unwrap().len(), 1, "it was not run again");
 }
 

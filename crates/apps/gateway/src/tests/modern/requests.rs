@@ -149,7 +149,8 @@ async fn what_is_said_before_the_answer_makes_it_a_stream_without_ids() {
     for step in 1..=3 {
         let event = events.next().await.unwrap();
         assert!(event.id.is_none() && event.retry.is_none());
-        let message: Value = serde_json::from_slice(&event.data.whole().await.unwrap()).unwrap();
+        let message: Value =
+            serde_json::from_slice(&event.data.into_bytes().await.unwrap()).unwrap();
         assert_eq!(message["params"], json!({"progressToken": "t", "progress": step}));
     }
     assert_eq!(events.message().await.unwrap()["result"]["said"], 3);

@@ -1,4 +1,4 @@
-//! Callers who come back without a session.
+//! Modern clients are recognized across requests without a session.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,19 +1,20 @@
-//! The first stage: passages worth reading, by the index's own ranking.
+//! The first stage of a search: finds candidates by the ranking of the index.
 
 use sqlx::SqliteConnection;
-use toolgate_reading::Place;
+use toolgate_reading::PassageLocation;
 
-use super::asked::Weighed;
-use super::looks::{Look, looks};
-use super::rank::Candidate;
-use crate::context::totals::Totals;
-use crate::context::{Hit, Origin, Trust};
+use super::index_queries::{IndexQuery, plan_index_queries};
+use super::library_query::WeightedLibraryQuery;
+use super::rank::PassageCandidate;
+use crate::context::totals::LibraryTotals;
+use crate::context::{DocumentOrigin, DocumentTrust, PassageHit};
 
-/// How many candidates are read at least.
+/// The minimum number of candidates to read.
 const READ: usize = 64;
 
-/// The candidates in one row, since each row costs two threads a meeting. What a term weighs in a
-/// title, in headings, in a path and in a text is said here; a heading stands in the text too.
+/// Selects the candidates in a single row, because each row costs a thread switch. The arguments of
+/// `bm25` are the weights of a term in title, headings, path and text. Headings are also part of
+/// the text.
 const BEST: &str = "select json_group_array(json_array(json_array(p.id, p.document, \
      p.heading, p.text, p.first, p.last), json_array(d.key, d.folder, d.server, d.uri, d.title, \
      d.modified, d.trusted, d.length))) \
@@ -21,25 +22,26 @@ const BEST: &str = "select json_group_array(json_array(json_array(p.id, p.docume
          and rank match 'bm25(0.5, 0.3, 0.3, 1.0)' order by rank limit $3) best \
      join passages p on p.id = best.rowid join documents d on d.id = p.document";
 
-/// A candidate as a row holds it.
-type Row = (
+/// The columns of a candidate: those of the passage, then those of its document.
+type CandidateRow = (
     (i64, i64, String, String, u32, Option<u32>),
     (String, Option<String>, Option<String>, Option<String>, String, i64, u8, i64),
 );
 
-/// The candidates, in no order.
+/// Returns the candidates, unsorted.
 pub(super) async fn find(
     connection: &mut SqliteConnection,
-    query: &Weighed,
-    totals: &Totals,
+    query: &WeightedLibraryQuery,
+    totals: &LibraryTotals,
     limit: usize,
-) -> Result<Vec<Candidate>, sqlx::Error> {
+) -> Result<Vec<PassageCandidate>, sqlx::Error> {
     let most = READ.max(limit);
-    let mut found: Vec<Candidate> = Vec::new();
-    for look in looks(query, totals) {
+    let mut found: Vec<PassageCandidate> = Vec::new();
+    for look in plan_index_queries(query, totals) {
         if found.len() < most {
-            let more = see(connection, look, most).await?;
-            let is_known = |hit: &Hit| found.iter().any(|known| known.hit.passage == hit.passage);
+            let more = query_index(connection, look, most).await?;
+            let is_known =
+                |hit: &PassageHit| found.iter().any(|known| known.hit.passage == hit.passage);
             let more: Vec<_> = more.into_iter().filter(|more| !is_known(&more.hit)).collect();
             found.extend(more);
         }
@@ -47,33 +49,34 @@ pub(super) async fn find(
     Ok(found)
 }
 
-async fn see(
+async fn query_index(
     connection: &mut SqliteConnection,
-    look: Look,
+    look: IndexQuery,
     most: usize,
-) -> Result<Vec<Candidate>, sqlx::Error> {
+) -> Result<Vec<PassageCandidate>, sqlx::Error> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let query = sqlx::query_scalar(BEST).bind(look.matching).bind(look.since).bind(most);
     let found: String = query.fetch_one(connection).await?;
-    let rows: Vec<Row> =
+    let rows: Vec<CandidateRow> =
         serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-    Ok(rows.into_iter().map(candidate).collect())
+    Ok(rows.into_iter().map(candidate_from_row).collect())
 }
 
-fn candidate(row: Row) -> Candidate {
+fn candidate_from_row(row: CandidateRow) -> PassageCandidate {
     let ((passage, document, heading, text, first, last), of) = row;
     let (key, folder, server, uri, title, modified, trusted, document_length) = of;
-    let hit = Hit {
+    let hit = PassageHit {
         passage,
         key,
-        origin: Origin::read(folder, server, uri),
+        origin: DocumentOrigin::from_columns(folder, server, uri),
         title,
         heading,
         text,
-        place: last.map_or(Place::Page(first), |last| Place::Lines { first, last }),
+        place: last
+            .map_or(PassageLocation::Page(first), |last| PassageLocation::Lines { first, last }),
         modified,
-        trust: if trusted == 0 { Trust::Untrusted } else { Trust::Trusted },
+        trust: if trusted == 0 { DocumentTrust::Untrusted } else { DocumentTrust::Trusted },
         score: 0.0,
     };
-    Candidate { hit, document, document_length }
+    PassageCandidate { hit, document, document_length }
 }

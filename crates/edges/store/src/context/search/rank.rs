@@ -1,62 +1,62 @@
-//! The second stage: candidates are read and weighed.
+//! The second stage of a search: reads the candidates and computes their scores.
 //!
-//! A passage is worth what its words are: each the more, the rarer it is (BM25), with words of the
-//! title, the headings and the path added to those of the text, and words that stand near each
-//! other counted once more. Half of it is what the whole document is worth in the same way, so that
-//! a passage of a document that is about the question comes before a chance find. What the best ones
-//! have in common then counts a little for all (see `feedback`), and between equals the newer wins.
+//! The score of a passage is the sum of its words' weights, with rarer words weighing more (BM25).
+//! Words in title, headings and path count in addition to the text, and words near each other count
+//! again. Half of the score is that of the whole document, so that passages of a document about the
+//! subject come before chance matches. Words of the best candidates then add a little to all (see
+//! `feedback`), and of equal passages the newer wins.
 
 use std::collections::HashMap;
 
-use super::asked::Weighed;
-use super::sighting::{Lookout, Sighting};
-use crate::context::Hit;
-use crate::context::prepared::path;
-use crate::context::totals::Totals;
+use super::library_query::WeightedLibraryQuery;
+use super::term_matches::{TermMatcher, TermMatches};
+use crate::context::PassageHit;
+use crate::context::prepared_document::searchable_path;
+use crate::context::totals::LibraryTotals;
 
-/// When the weight of a word that is repeated is half of what it can become.
+/// The saturation of repeated words (BM25).
 const K1: f64 = 1.1;
 
-/// How much a text's length counts against it.
+/// The influence of a text's length (BM25).
 const B: f64 = 0.6;
 
-/// What a word of the title, of headings and of the path counts beside one of the text.
+/// The weights of a word in the title, in headings and in the path, relative to the text.
 const TITLE: f64 = 0.3;
 const HEADING: f64 = 0.2;
 const PATH: f64 = 0.1;
 
-/// How much of a passage's worth is that of its document.
+/// The share of the document in a passage's score.
 const DOCUMENT: f64 = 0.5;
 
-/// What two words that stand together count, and how far apart they may be for that.
+/// The weight of two words near each other, and their maximum distance.
 const NEAR: f64 = 0.2;
 const NEAR_ENOUGH: usize = 8;
 
-/// A passage that may fit.
-pub(super) struct Candidate {
-    pub(super) hit: Hit,
+/// A passage that the index has found.
+pub(super) struct PassageCandidate {
+    pub(super) hit: PassageHit,
     pub(super) document: i64,
     pub(super) document_length: i64,
 }
 
-/// A candidate that was read.
-pub(super) struct Read {
-    pub(super) candidate: Candidate,
-    pub(super) title: Sighting,
-    heading: Sighting,
-    path: Sighting,
-    pub(super) body: Sighting,
+/// A candidate with its matches and its score.
+pub(super) struct RankedCandidate {
+    pub(super) candidate: PassageCandidate,
+    pub(super) title: TermMatches,
+    heading: TermMatches,
+    path: TermMatches,
+    pub(super) body: TermMatches,
     pub(super) score: f64,
 }
 
-/// What is usual in the library.
-pub(super) struct Usual {
+/// The average lengths of passages and documents in the library.
+pub(super) struct AverageLengths {
     passage: f64,
     document: f64,
 }
 
-impl Usual {
-    pub(super) fn new(totals: &Totals) -> Self {
+impl AverageLengths {
+    pub(super) fn new(totals: &LibraryTotals) -> Self {
         let length = totals.length as f64;
         Self {
             passage: (length / totals.passages.max(1) as f64).max(1.0),
@@ -64,80 +64,90 @@ impl Usual {
         }
     }
 
-    /// How long a passage is beside the usual one, as far as that counts.
-    pub(super) fn passage_length(&self, read: &Read) -> f64 {
+    /// Returns the BM25 length factor of a passage.
+    pub(super) fn passage_length_factor(&self, read: &RankedCandidate) -> f64 {
         1.0 - B + B * read.body.terms.len() as f64 / self.passage
     }
 
-    fn document_length(&self, read: &Read) -> f64 {
+    fn document_length_factor(&self, read: &RankedCandidate) -> f64 {
         1.0 - B + B * read.candidate.document_length as f64 / self.document
     }
 }
 
-/// What a number of occurrences is worth.
-pub(super) fn saturated(count: f64) -> f64 {
+/// Returns the BM25 weight of a number of occurrences.
+pub(super) fn saturate(count: f64) -> f64 {
     count * (K1 + 1.0) / (count + K1)
 }
 
-/// Reads the candidates and weighs them, best first.
-pub(super) fn weigh(
-    candidates: Vec<Candidate>,
-    lookout: &mut Lookout,
-    query: &Weighed,
-    usual: &Usual,
-) -> Vec<Read> {
-    let read = |candidate: Candidate| Read {
-        title: lookout.see(&candidate.hit.title),
-        heading: lookout.see(&candidate.hit.heading),
-        path: lookout.see(path(&candidate.hit.key, &candidate.hit.origin)),
-        body: lookout.see(&candidate.hit.text),
+/// Computes the scores of the candidates. Returns them sorted, best first.
+pub(super) fn rank_candidates(
+    candidates: Vec<PassageCandidate>,
+    matcher: &mut TermMatcher,
+    query: &WeightedLibraryQuery,
+    usual: &AverageLengths,
+) -> Vec<RankedCandidate> {
+    let read = |candidate: PassageCandidate| RankedCandidate {
+        title: matcher.scan_text(&candidate.hit.title),
+        heading: matcher.scan_text(&candidate.hit.heading),
+        path: matcher.scan_text(searchable_path(&candidate.hit.key, &candidate.hit.origin)),
+        body: matcher.scan_text(&candidate.hit.text),
         score: 0.0,
         candidate,
     };
-    let mut read: Vec<Read> = candidates.into_iter().map(read).collect();
-    let documents = whole_documents(&read, query.words.len());
+    let mut read: Vec<RankedCandidate> = candidates.into_iter().map(read).collect();
+    let documents = count_words_by_document(&read, query.words.len());
     for passage in &mut read {
-        passage.score = worth(passage, query, &documents[&passage.candidate.document], usual)
-            + NEAR * nearness(passage, query, usual);
+        passage.score =
+            score_passage(passage, query, &documents[&passage.candidate.document], usual)
+                + NEAR * proximity_score(passage, query, usual);
     }
-    best_first(&mut read);
+    sort_by_score(&mut read);
     read
 }
 
-pub(super) fn best_first(read: &mut [Read]) {
+pub(super) fn sort_by_score(read: &mut [RankedCandidate]) {
     read.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
-/// How often each word stands in each document, as far as its passages are candidates: the others
-/// have no word that tells much.
-fn whole_documents(read: &[Read], words: usize) -> HashMap<i64, Vec<f64>> {
+/// Counts each word in each document. This counts only passages that are candidates, because the
+/// others contain no significant word.
+fn count_words_by_document(read: &[RankedCandidate], words: usize) -> HashMap<i64, Vec<f64>> {
     let mut documents = HashMap::new();
     for passage in read {
         let counts =
             documents.entry(passage.candidate.document).or_insert_with(|| vec![0.0; words]);
-        passage.body.count(counts, 1.0);
+        passage.body.add_counts(counts, 1.0);
     }
     documents
 }
 
-fn worth(passage: &Read, query: &Weighed, document: &[f64], usual: &Usual) -> f64 {
+fn score_passage(
+    passage: &RankedCandidate,
+    query: &WeightedLibraryQuery,
+    document: &[f64],
+    usual: &AverageLengths,
+) -> f64 {
     let mut about = vec![0.0; query.words.len()];
-    passage.title.count(&mut about, TITLE);
-    passage.heading.count(&mut about, HEADING);
-    passage.path.count(&mut about, PATH);
+    passage.title.add_counts(&mut about, TITLE);
+    passage.heading.add_counts(&mut about, HEADING);
+    passage.path.add_counts(&mut about, PATH);
     let mut body = about.clone();
-    passage.body.count(&mut body, 1.0 / usual.passage_length(passage));
-    let whole = usual.document_length(passage);
+    passage.body.add_counts(&mut body, 1.0 / usual.passage_length_factor(passage));
+    let whole = usual.document_length_factor(passage);
     let words = query.words.iter().zip(about).zip(body).zip(document);
     let worth = words.map(|(((word, about), body), document)| {
-        let document = saturated(about + document / whole);
-        word.weight * ((1.0 - DOCUMENT) * saturated(body) + DOCUMENT * document)
+        let document = saturate(about + document / whole);
+        word.weight * ((1.0 - DOCUMENT) * saturate(body) + DOCUMENT * document)
     });
     worth.sum()
 }
 
-/// What the words are worth that stand near each other, the nearer the more.
-fn nearness(passage: &Read, query: &Weighed, usual: &Usual) -> f64 {
+/// Returns the score of words near each other. Nearer words count more.
+fn proximity_score(
+    passage: &RankedCandidate,
+    query: &WeightedLibraryQuery,
+    usual: &AverageLengths,
+) -> f64 {
     let mut pairs: HashMap<(usize, usize), f64> = HashMap::new();
     let places = &passage.body.places;
     for (index, &(word, place)) in places.iter().enumerate() {
@@ -149,10 +159,10 @@ fn nearness(passage: &Read, query: &Weighed, usual: &Usual) -> f64 {
             }
         }
     }
-    let length = usual.passage_length(passage);
+    let length = usual.passage_length_factor(passage);
     let worth = pairs.into_iter().map(|((one, other), near)| {
         let weight = query.words[one].weight.min(query.words[other].weight);
-        weight * saturated(near / length)
+        weight * saturate(near / length)
     });
     worth.sum()
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use toolgate_model::{Digest, Mask};
 
-use super::super::chain::{Head, When};
-use super::super::{Event, Outcome, Record, body};
+use super::super::chain::{ChainHead, RecordTime};
+use super::super::{JournalEvent, JournalOutcome, JournalRecord, body};
 use super::{decided, tool};
 
 /// Two records, as a call has them.
@@ -19,19 +19,24 @@ fn the_cost_of_a_call_is_printed() {
     );
     let digest = Digest::of(arguments.as_bytes());
     let mask = Mask::new((0..10).map(|n| format!("canary-{n}-of-some-length")));
-    let (mut head, mut bodies, mut lines) = (Head::of("c"), Vec::new(), Vec::new());
+    let (mut head, mut bodies, mut lines) = (ChainHead::start_of("c"), Vec::new(), Vec::new());
     let begun = Instant::now();
     for call in 0..CALLS {
         let mut first = decided(&about, arguments.as_bytes(), call);
-        if let Event::Decided { definition, arguments_digest, .. } = &mut first.event {
+        if let JournalEvent::Decided { definition, arguments_digest, .. } = &mut first.event {
             (*definition, *arguments_digest) = (Some(&digest), Some(&digest));
         }
-        let event = Event::Done { outcome: Outcome::Ok, detail: "", micros: 1200, bytes: 4096 };
-        for record in [first, Record { event, ..first }] {
+        let event = JournalEvent::Done {
+            outcome: JournalOutcome::Ok,
+            detail: "",
+            micros: 1200,
+            bytes: 4096,
+        };
+        for record in [first, JournalRecord { event, ..first }] {
             bodies.clear();
             body::write(&record, &mask, &mut bodies);
             lines.clear();
-            head.push(&bodies, When { ms: 1_794_823_373_123, mono: call }, &mut lines);
+            head.push(&bodies, RecordTime { ms: 1_794_823_373_123, mono: call }, &mut lines);
         }
     }
     assert_eq!(head.seq, 2 * CALLS);

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::super::{Journal, Places};
+use super::super::{Journal, JournalPaths};
 use super::{decided, tool};
 
 #[tokio::test]
 async fn a_journal_is_proven_for_a_moment_after_it_was_written() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::at(Places::beside(folder.path().join("journal")));
+    let journal = Journal::with_paths(JournalPaths::for_folder(folder.path().join("journal")));
     let about = tool();
-    assert!(journal.is_writable() && !journal.is_proven(), "nobody has tried");
+    assert!(journal.is_writable() && !journal.is_recently_synced(), "nobody has tried");
     for call in 1..3 {
         let ticket = journal.append(&decided(&about, b"{}", call)).unwrap();
-        journal.durable(ticket).await.unwrap();
-        assert!(journal.is_proven());
+        journal.wait_durable(ticket).await.unwrap();
+        assert!(journal.is_recently_synced());
         tokio::time::sleep(Duration::from_millis(1100)).await;
-        assert!(journal.is_writable() && !journal.is_proven(), "much may have happened");
+        assert!(journal.is_writable() && !journal.is_recently_synced(), "much may have happened");
     }
 }
 
@@ -27,6 +27,6 @@ async fn one_that_cannot_be_written_is_never_proven() {
     let journal = Journal::new(folder.path().join("file/journal"));
     let about = tool();
     let ticket = journal.append(&decided(&about, b"{}", 1)).unwrap();
-    journal.durable(ticket).await.unwrap_err();
-    assert!(!journal.is_writable() && !journal.is_proven());
+    journal.wait_durable(ticket).await.unwrap_err();
+    assert!(!journal.is_writable() && !journal.is_recently_synced());
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolgate_model::Mask;
 
-use super::super::{Event, Record, body};
+use super::super::{JournalEvent, JournalRecord, body};
 use super::{counted, decided, tool};
 
 /// Values of the kinds arguments have. Numbers are doubles, because others are written as text.
@@ -72,7 +72,7 @@ fn exponent(number: &serde_json::Number, double: f64) -> String {
     }
 }
 
-fn written(record: &Record<'_>, mask: &Mask) -> String {
+fn written(record: &JournalRecord<'_>, mask: &Mask) -> String {
     let mut out = Vec::new();
     body::write(record, mask, &mut out);
     out.push(b'}');
@@ -94,10 +94,10 @@ proptest! {
         let arguments = arguments.to_string();
         let about = tool();
         let first = decided(&about, arguments.as_bytes(), 7);
-        let noted = Event::Noted { kind: &note, detail: &detail.to_string() };
-        let text = Event::Noted { kind: "x", detail: &note };
+        let noted = JournalEvent::Noted { kind: &note, detail: &detail.to_string() };
+        let text = JournalEvent::Noted { kind: "x", detail: &note };
         for event in [first.event, noted, text] {
-            let text = written(&Record { event, caller: &caller, ..first }, &Mask::default());
+            let text = written(&JournalRecord { event, caller: &caller, ..first }, &Mask::default());
             let read: Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(canonical(&read), text.clone());
             prop_assert!(!text.contains('\n'));
@@ -125,12 +125,12 @@ proptest! {
         let about = tool();
         let raw = arguments.to_string();
         let first = decided(&about, raw.as_bytes(), 1);
-        let noted = Event::Noted { kind: "drift", detail: &raw };
-        let done = Event::Done {
-            outcome: super::super::Outcome::Error, detail: &planted, micros: 0, bytes: 0,
+        let noted = JournalEvent::Noted { kind: "drift", detail: &raw };
+        let done = JournalEvent::Done {
+            outcome: super::super::JournalOutcome::Error, detail: &planted, micros: 0, bytes: 0,
         };
         for event in [first.event, noted, done] {
-            let text = written(&Record { event, client: &planted, ..first }, &mask);
+            let text = written(&JournalRecord { event, client: &planted, ..first }, &mask);
             let read: Value = serde_json::from_str(&text).unwrap();
             prop_assert!(!says(&read, &secret), "{secret:?} in {text}");
         }

@@ -9,11 +9,14 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::chain::Head;
-use super::super::checkpoint::{self, Checkpoints};
-use super::super::disk::{Disk, RealDisk, Sink};
-use super::super::key::Signer;
-use super::super::{Event, Happened, Journal, Places, PublicKey, Record, Ticket, read, verify};
+use super::super::chain::ChainHead;
+use super::super::checkpoint::{self, CheckpointWriter};
+use super::super::disk::{AppendFile, Disk, RealDisk};
+use super::super::key::CheckpointSigner;
+use super::super::{
+    EntryEvent, Journal, JournalEvent, JournalPaths, JournalPosition, JournalPublicKey,
+    JournalRecord, read, verify,
+};
 use super::{counted, decided, tool};
 
 /// Files whose ends may be lost, and operations that fail.
@@ -67,7 +70,7 @@ impl Disk for Simulated {
         if self.fails() { Err(full()) } else { RealDisk.create_folder(path) }
     }
 
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Sink>> {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         if self.fails() {
             return Err(full());
         }
@@ -84,10 +87,10 @@ impl Disk for Simulated {
 struct OneFile {
     disk: Simulated,
     path: PathBuf,
-    inner: Box<dyn Sink>,
+    inner: Box<dyn AppendFile>,
 }
 
-impl Sink for OneFile {
+impl AppendFile for OneFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.disk.fails() {
             self.inner.append(&bytes[..bytes.len() / 2])?;
@@ -107,8 +110,8 @@ impl Sink for OneFile {
         Ok(())
     }
 
-    fn cut(&mut self, length: u64) -> io::Result<()> {
-        if self.disk.fails() { Err(full()) } else { self.inner.cut(length) }
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        if self.disk.fails() { Err(full()) } else { self.inner.truncate(length) }
     }
 }
 
@@ -128,7 +131,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// The calls that were acknowledged.
 async fn played(journal: &Journal, steps: &[Step]) -> Vec<u64> {
     let about = tool();
-    let (mut acknowledged, mut taken): (Vec<u64>, Vec<(u64, Ticket)>) = (Vec::new(), Vec::new());
+    let (mut acknowledged, mut taken): (Vec<u64>, Vec<(u64, JournalPosition)>) =
+        (Vec::new(), Vec::new());
     for (call, step) in (1..).zip(steps) {
         match step {
             Step::Record => {
@@ -137,7 +141,7 @@ async fn played(journal: &Journal, steps: &[Step]) -> Vec<u64> {
             }
             Step::Wait => {
                 let Some((_, last)) = taken.last() else { continue };
-                if journal.durable(*last).await.is_ok() {
+                if journal.wait_durable(*last).await.is_ok() {
                     acknowledged = taken.iter().map(|(call, _)| *call).collect();
                 }
             }
@@ -159,8 +163,9 @@ fn random(mut seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-fn checked(places: &Places) -> super::super::Report {
-    let key = fs::read_to_string(&places.public).ok().and_then(|text| PublicKey::parse(&text));
+fn checked(places: &JournalPaths) -> super::super::VerifyReport {
+    let key =
+        fs::read_to_string(&places.public_key).ok().and_then(|text| JournalPublicKey::parse(&text));
     verify(&places.folder, &places.checkpoints, key.as_ref(), &mut |_| {}).unwrap()
 }
 
@@ -173,10 +178,10 @@ proptest! {
         seed in 1_u64..,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::beside(folder.path().join("journal"));
+        let places = JournalPaths::for_folder(folder.path().join("journal"));
         let disk = Simulated::default();
         disk.0.lock().unwrap().failures = failures;
-        let journal = Journal::on(Arc::new(disk.clone()), places.clone(), 4096);
+        let journal = Journal::with_disk(Arc::new(disk.clone()), places.clone(), 4096);
         let acknowledged = runtime().block_on(played(&journal, &steps));
         // The power goes: what the journal does from now on reaches no disk.
         let lost = tempfile::tempdir().unwrap();
@@ -192,17 +197,17 @@ proptest! {
         drop(inside);
         drop(journal);
         snapshot.crash(random(seed));
-        let places = Places::beside(copy.join("journal"));
+        let places = JournalPaths::for_folder(copy.join("journal"));
         // The next process sets aside what is torn, and says so.
-        let next = Journal::at(places.clone());
+        let next = Journal::with_paths(places.clone());
         runtime().block_on(async {
             let last = next.append(&decided(&tool(), b"{}", 1000)).unwrap();
-            next.durable(last).await.unwrap();
+            next.wait_durable(last).await.unwrap();
             next.close().await.unwrap();
         });
         let there: Vec<_> = read(&places.folder).unwrap()
             .map(|entry| entry.unwrap())
-            .filter(|entry| matches!(entry.event, Happened::Decided(_)))
+            .filter(|entry| matches!(entry.event, EntryEvent::Decided(_)))
             .map(|entry| entry.call)
             .collect();
         for call in acknowledged {
@@ -211,11 +216,11 @@ proptest! {
         // A checkpoint may be torn, but none may speak of a record that is not there.
         let report = checked(&places);
         let chain: Vec<_> = report.problems.iter()
-            .filter(|it| it.fault != super::super::Fault::BadCheckpoint)
+            .filter(|it| it.fault != super::super::JournalProblemKind::BadCheckpoint)
             .collect();
         let notes: Vec<_> = read(&places.folder).unwrap()
             .filter_map(Result::ok)
-            .filter(|entry| matches!(entry.event, Happened::Noted { .. }))
+            .filter(|entry| matches!(entry.event, EntryEvent::Noted { .. }))
             .collect();
         prop_assert!(chain.is_empty(), "{chain:?} {notes:?}");
     }
@@ -237,56 +242,60 @@ fn copied(from: &Path, to: &Path) {
 #[tokio::test]
 async fn what_waited_for_a_failing_disk_is_written_when_it_works_again() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places::beside(folder.path().join("journal"));
+    let places = JournalPaths::for_folder(folder.path().join("journal"));
     let disk = Simulated::default();
-    let journal = Journal::on(Arc::new(disk.clone()), places.clone(), 1 << 20);
+    let journal = Journal::with_disk(Arc::new(disk.clone()), places.clone(), 1 << 20);
     let about = tool();
     let mut first = decided(&about, b"{}", 1);
     let ticket = journal.append(&first).unwrap();
-    journal.durable(ticket).await.unwrap();
+    journal.wait_durable(ticket).await.unwrap();
     disk.fail(true);
     first.call = 2;
     let ticket = journal.append(&first).unwrap();
-    let refused = journal.durable(ticket).await.unwrap_err().to_string();
+    let refused = journal.wait_durable(ticket).await.unwrap_err().to_string();
     assert!(refused.contains("write the journal"), "{refused}");
     assert!(!journal.is_writable());
     // Nothing that does more than read is taken now; what only reads is.
     first.call = 3;
     let mut acting = first;
-    if let Event::Decided { read_only, .. } = &mut acting.event {
+    if let JournalEvent::Decided { read_only, .. } = &mut acting.event {
         *read_only = false;
     }
-    assert!(journal.append(&Record { call: 4, ..acting }).is_err());
+    assert!(journal.append(&JournalRecord { call: 4, ..acting }).is_err());
     let waits = journal.append(&first).unwrap();
     disk.fail(false);
     while !journal.is_writable() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    journal.durable(waits).await.unwrap();
-    journal.append(&Record { call: 5, ..acting }).unwrap();
+    journal.wait_durable(waits).await.unwrap();
+    journal.append(&JournalRecord { call: 5, ..acting }).unwrap();
     journal.close().await.unwrap();
     let entries: Vec<_> = read(&places.folder).unwrap().map(Result::unwrap).collect();
     let calls: Vec<_> = entries
         .iter()
-        .filter(|entry| matches!(entry.event, Happened::Decided(_)))
+        .filter(|entry| matches!(entry.event, EntryEvent::Decided(_)))
         .map(|entry| entry.call)
         .collect();
     assert_eq!(calls, [1, 2, 3, 5]);
-    let recovered = |entry: &&super::super::Entry| matches!(&entry.event, Happened::Noted { kind, .. } if kind == "journal-recovered");
+    let recovered = |entry: &&super::super::JournalEntry| matches!(&entry.event, EntryEvent::Noted { kind, .. } if kind == "journal-recovered");
     assert_eq!(entries.iter().filter(recovered).count(), 1);
     let report = checked(&places);
-    assert!(report.holds(), "{report:?}");
+    assert!(report.is_intact(), "{report:?}");
     assert_eq!(report.unsigned, 0);
 }
 
 #[test]
 fn a_torn_checkpoint_is_cut_off_before_the_next_however_often_that_fails() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places::beside(folder.path().join("journal"));
+    let places = JournalPaths::for_folder(folder.path().join("journal"));
     let disk = Simulated::default();
-    let path = places.checkpoints_of("c");
-    let mut checkpoints = Checkpoints::new("c", path.clone(), Signer::find(&places).unwrap());
-    let head = |seq| Head { seq, ..Head::of("c") };
+    let path = places.checkpoint_path("c");
+    let mut checkpoints = CheckpointWriter::new(
+        "c",
+        path.clone(),
+        CheckpointSigner::load_or_create(&places).unwrap(),
+    );
+    let head = |seq| ChainHead { seq, ..ChainHead::start_of("c") };
     checkpoints.sign(&head(1), false, &disk).unwrap();
     // The next one is torn, and then the disk does not even cut it off.
     disk.fail(true);
@@ -295,7 +304,7 @@ fn a_torn_checkpoint_is_cut_off_before_the_next_however_often_that_fails() {
     }
     disk.fail(false);
     checkpoints.sign(&head(3), true, &disk).unwrap();
-    let prover = Signer::find(&places).unwrap().prover();
+    let prover = CheckpointSigner::load_or_create(&places).unwrap().public_key();
     let (read, flaws, _) = checkpoint::parse(&fs::read(path).unwrap(), "c", Some(&prover));
     assert_eq!(read.iter().map(|it| it.size).collect::<Vec<_>>(), [1, 3]);
     assert!(flaws.is_empty(), "{flaws:?}");
@@ -304,23 +313,23 @@ fn a_torn_checkpoint_is_cut_off_before_the_next_however_often_that_fails() {
 #[tokio::test]
 async fn full_segments_are_closed_and_the_chain_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places::beside(folder.path().join("journal"));
-    let journal = Journal::on(Arc::new(RealDisk), places.clone(), 4096);
+    let places = JournalPaths::for_folder(folder.path().join("journal"));
+    let journal = Journal::with_disk(Arc::new(RealDisk), places.clone(), 4096);
     let about = tool();
     for call in 1..=200 {
         let ticket = journal.append(&decided(&about, b"{\"path\":\"/a\"}", call)).unwrap();
         if call % 3 == 0 {
-            journal.durable(ticket).await.unwrap();
+            journal.wait_durable(ticket).await.unwrap();
         }
     }
     journal.close().await.unwrap();
     assert!(journal.append(&decided(&about, b"{}", 1)).is_err());
-    let chain = super::super::layout::chains(&places.folder).unwrap().remove(0);
+    let chain = super::super::layout::list_chains(&places.folder).unwrap().remove(0);
     let segments = chain.segments().unwrap();
     assert!(segments.len() > 5, "{segments:?}");
     assert!(segments.iter().all(|(_, path)| fs::metadata(path).unwrap().len() < 8192));
     let report = checked(&places);
-    assert!(report.holds() && report.notices.is_empty(), "{report:?}");
+    assert!(report.is_intact() && report.notices.is_empty(), "{report:?}");
     assert_eq!(report.records, 200 + 2 * segments.len() as u64);
     let entries = read(&places.folder).unwrap().map(Result::unwrap);
     let written = entries.filter(|entry| entry.is_written() && entry.call > 0);
@@ -330,10 +339,10 @@ async fn full_segments_are_closed_and_the_chain_goes_on() {
 #[tokio::test]
 async fn a_full_queue_takes_no_more_and_says_how_much_was_lost() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places::beside(folder.path().join("journal"));
+    let places = JournalPaths::for_folder(folder.path().join("journal"));
     let disk = Simulated::default();
     disk.fail(true);
-    let journal = Journal::on(Arc::new(disk.clone()), places.clone(), 64 << 20);
+    let journal = Journal::with_disk(Arc::new(disk.clone()), places.clone(), 64 << 20);
     let about = tool();
     let arguments = serde_json::json!({ "text": "some words ".repeat(1000) }).to_string();
     let mut refused = 0;
@@ -351,11 +360,11 @@ async fn a_full_queue_takes_no_more_and_says_how_much_was_lost() {
     }
     journal.close().await.unwrap();
     let entries: Vec<_> = read(&places.folder).unwrap().map(Result::unwrap).collect();
-    let decided = entries.iter().filter(|entry| matches!(entry.event, Happened::Decided(_)));
+    let decided = entries.iter().filter(|entry| matches!(entry.event, EntryEvent::Decided(_)));
     assert_eq!(decided.count(), taken);
     // It may have worked for a moment in between.
     let told = entries.iter().filter_map(|entry| match &entry.event {
-        Happened::Noted { kind, detail } if kind == "journal-recovered" => {
+        EntryEvent::Noted { kind, detail } if kind == "journal-recovered" => {
             serde_json::from_str::<serde_json::Value>(detail).unwrap()["dropped"].as_u64()
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolgate_store::Choice;
+use toolgate_store::ApprovalChoice;
 
 use super::*;
 
@@ -16,7 +16,7 @@ async fn each_choice_of_a_form_does_what_it_says() {
         (json!({ "action": "decline" }), false, false, 2),
         (json!({ "action": "cancel" }), false, false, 2),
     ] {
-        let (world, _) = World::new(json!([tool("t")]), mode(Mode::Ask)).await;
+        let (world, _) = World::new(json!([tool("t")]), mode(PolicyMode::Ask)).await;
         let (me, person) = with_forms(says.clone(), || {});
         for (expected, n) in [(first, 1), (second, 2)] {
             let answer = world.call(&me, "s__t", json!({ "n": n })).await;
@@ -35,7 +35,7 @@ async fn an_operator_approves_a_call_that_waits() {
     let approving = async {
         let call = &world.until_listed(1).await[0];
         assert_eq!(&call.arguments[..], br#"{"a":"b"}"#);
-        broker.settle(&call.id, Choice::Once, "a test").await.unwrap().unwrap()
+        broker.settle(&call.id, ApprovalChoice::Once, "a test").await.unwrap().unwrap()
     };
     let (answer, _) = tokio::join!(world.call(&me, "s__t", json!({ "a": "b" })), approving);
     assert_ne!(answer["isError"], true, "{answer}");
@@ -57,7 +57,14 @@ async fn a_call_nobody_approves_says_how_and_passes_once_when_it_is_repeated() {
     let id = told["id"].as_str().unwrap();
     assert!(text.contains(&format!("approval ID {id}")), "{text}");
     assert!(!text.contains("`toolgate"), "no command for a model: {text}");
-    world.gate.approvals().unwrap().settle(id, Choice::Once, "a test").await.unwrap().unwrap();
+    world
+        .gate
+        .approvals()
+        .unwrap()
+        .settle(id, ApprovalChoice::Once, "a test")
+        .await
+        .unwrap()
+        .unwrap();
     decision(&world.call(&me, "s__t", json!({ "a": 2 })).await);
     decision(&world.call(&with_client("d"), "s__t", json!({ "a": 1 })).await);
     assert_eq!(world.calls(), 0, "neither another call nor another client");
@@ -71,7 +78,7 @@ async fn a_call_nobody_approves_says_how_and_passes_once_when_it_is_repeated() {
 async fn what_changed_while_somebody_was_asked_is_not_sent() {
     for silent in [false, true] {
         let recheck = Some(Duration::ZERO).filter(|_| silent);
-        let said = Governance { recheck, ..mode(Mode::Ask) };
+        let said = GovernanceSettings { recheck, ..mode(PolicyMode::Ask) };
         let (world, wares) = World::new(json!([tool("t")]), said).await;
         let (server, before) = (world.server.clone(), world.fleet.generation());
         let meanwhile = move || {
@@ -90,10 +97,10 @@ async fn what_changed_while_somebody_was_asked_is_not_sent() {
 
 #[tokio::test]
 async fn a_rule_written_while_somebody_was_asked_holds() {
-    let (world, _) = World::new(json!([tool("t")]), mode(Mode::Ask)).await;
+    let (world, _) = World::new(json!([tool("t")]), mode(PolicyMode::Ask)).await;
     let gate = world.gate.clone();
     let (me, _) = with_forms(chooses("once"), move || {
-        gate.govern(&rules([(Effect::Deny, "mcp:s/t")]));
+        gate.set_governance(&rules([(Effect::Deny, "mcp:s/t")]));
     });
     decision(&world.call(&me, "s__t", json!({})).await);
     assert_eq!(world.calls(), 0);
@@ -103,18 +110,18 @@ async fn a_rule_written_while_somebody_was_asked_holds() {
 async fn in_the_governed_posture_a_client_is_asked_only_if_its_key_is_listed() {
     let mut said = governed(rules([(Effect::Ask, "mcp:s/t")]));
     said.approvals.wait = Duration::from_millis(30);
-    said.approvals.via = Some(toolgate_model::Via::Elicitation);
+    said.approvals.via = Some(toolgate_model::ApprovalChannel::Elicitation);
     let (world, _) = World::new(json!([tool("t")]), said.clone()).await;
     super::pins::approve_all(&world).await;
     let (me, person) = with_forms(chooses("once"), || {});
     assert_eq!(decision(&world.call(&me, "s__t", json!({})).await)["effect"], "ask");
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (0, 0));
-    said.approvals.clients.insert("form".into(), toolgate_model::Via::Elicitation);
-    world.gate.govern(&said);
+    said.approvals.clients.insert("form".into(), toolgate_model::ApprovalChannel::Elicitation);
+    world.gate.set_governance(&said);
     assert_eq!(decision(&world.call(&me, "s__t", json!({})).await)["effect"], "ask");
     assert_eq!((world.calls(), person.asked.lock().unwrap().len()), (0, 0), "it is only a name");
-    said.approvals.clients.insert("key:form".into(), toolgate_model::Via::Elicitation);
-    world.gate.govern(&said);
+    said.approvals.clients.insert("key:form".into(), toolgate_model::ApprovalChannel::Elicitation);
+    world.gate.set_governance(&said);
     let (me, person) = with_forms(chooses("once"), || {});
     let me = known_as("key:form", me);
     world.call(&me, "s__t", json!({ "again": 1 })).await;
@@ -153,7 +160,7 @@ async fn whoever_approves_one_request_lets_no_other_pass() {
         let broker = world.gate.approvals().unwrap();
         let waiting = broker.list().await.unwrap();
         let id = waiting.last().unwrap().id.clone();
-        broker.settle(&id, Choice::Once, "a test").await.unwrap().unwrap();
+        broker.settle(&id, ApprovalChoice::Once, "a test").await.unwrap().unwrap();
         let _ = world.pass(&me, method, other.clone()).await;
         assert_eq!(world.server.count(method), reached, "{method} {other}");
         world.pass(&me, method, approved.clone()).await.unwrap();
@@ -173,7 +180,10 @@ async fn a_method_is_not_sent_if_what_it_names_changed_while_somebody_was_asked(
     let refused = world.pass(&me, "foo/run", json!({ "name": "t" })).await.unwrap_err();
     assert!(refused.message.contains("changed while"), "{refused}");
     let (me, _) = with_forms(chooses("once"), move || {
-        gate.govern(&rules([(Effect::Ask, "mcp:s/foo/*"), (Effect::Deny, "resource:s/x://*")]));
+        gate.set_governance(&rules([
+            (Effect::Ask, "mcp:s/foo/*"),
+            (Effect::Deny, "resource:s/x://*"),
+        ]));
     });
     let refused = world.pass(&me, "foo/run", json!({ "uri": "x://r" })).await.unwrap_err();
     assert!(refused.message.contains("resource:s/x://*"), "{refused}");

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
-use toolgate_fleet::BuiltIn;
-use toolgate_model::{Condition, Data, Expected};
+use toolgate_fleet::BuiltInServer;
+use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedValue};
 use toolgate_wire::{Era, scan};
 
 use super::*;
@@ -20,7 +20,7 @@ const SOAK: u64 = 1_000_000;
 #[derive(Clone)]
 struct Keeper(mpsc::UnboundedSender<String>);
 
-impl BuiltIn for Keeper {
+impl BuiltInServer for Keeper {
     fn era(&self) -> Era {
         Era::Legacy
     }
@@ -174,29 +174,29 @@ impl Scribe {
 }
 
 /// Refuses calls whose argument `k` is `x`.
-fn no_x() -> Governance {
-    let is = Expected::Value(Data::Text("x".into()));
-    let when = vec![Condition { at: "/k".into(), is }];
-    let rule = WrittenRule { about: "mcp:s/t".into(), when, ..WrittenRule::default() };
+fn no_x() -> GovernanceSettings {
+    let is = ExpectedValue::Value(ConfigValue::Text("x".into()));
+    let when = vec![ArgumentCondition { pointer: "/k".into(), expected: is }];
+    let rule = RuleSpec { subject: "mcp:s/t".into(), when, ..RuleSpec::default() };
     let rules = vec![(Effect::Deny, rule)];
-    let set = RuleSet { origin: from_file(), mode: Some(Mode::Full), rules };
-    Governance { rules: vec![set], ..Governance::default() }
+    let set = RuleSet { origin: from_file(), mode: Some(PolicyMode::Full), rules };
+    GovernanceSettings { rules: vec![set], ..GovernanceSettings::default() }
 }
 
 #[tokio::test]
 async fn what_is_forwarded_is_what_was_decided() {
     let (kept, mut forwarded) = mpsc::unbounded_channel();
-    let (gate, fleet) = empty(Prefix::Always);
-    gate.govern(&no_x());
-    fleet.enlist(member(spec("s"), &Keeper(kept))).await;
-    fleet.settled(|_| true).await;
+    let (gate, fleet) = empty(PrefixMode::Always);
+    gate.set_governance(&no_x());
+    fleet.add_server(member(spec("s"), &Keeper(kept))).await;
+    fleet.wait_settled(|_| true).await;
     let me = with_client("c");
     let requests = if std::env::var_os("TOOLGATE_SOAK").is_some() { SOAK } else { REQUESTS };
     let (mut refused, mut denied, mut sent) = (0, 0, 0);
     for seed in 1..=requests {
         let mut scribe = Scribe { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), repeats: false };
         let text = scribe.request();
-        let frame = match Frame::parse(text.clone().into(), &Limits::default()) {
+        let frame = match Frame::parse(text.clone().into(), &MessageLimits::default()) {
             Ok(frame) => frame,
             Err(error) => {
                 assert!(scribe.repeats, "{seed}: {error}: {text}");
@@ -239,6 +239,6 @@ async fn what_is_forwarded_is_what_was_decided() {
 /// The bytes of the arguments, as they stand in a request.
 fn arguments_of(request: &str) -> Vec<u8> {
     let request = request.as_bytes();
-    let params = scan::member(request, "params").unwrap().of(request);
-    scan::member(params, "arguments").unwrap().of(params).to_vec()
+    let params = scan::member(request, "params").unwrap().slice(request);
+    scan::member(params, "arguments").unwrap().slice(params).to_vec()
 }

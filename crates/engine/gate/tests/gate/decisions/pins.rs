@@ -11,10 +11,10 @@ use crate::fleet::tools;
 /// Approves everything the server offers now, as a person would.
 pub(super) async fn approve_all(world: &World) {
     let offered = world.fleet.catalogs(None);
-    let known = &offered[0].known;
+    let known = &offered[0].checked;
     let pin = |capability: Option<(CapabilityKind, String)>, digest, definition| Pin {
         server: spec("s").name,
-        identity: offered[0].member.spec.digest(),
+        identity: offered[0].fleet_server.spec.digest(),
         capability,
         digest,
         definition,
@@ -45,7 +45,7 @@ async fn a_changed_definition_is_neither_listed_nor_called_until_it_is_approved(
     ] {
         for told in [true, false] {
             let recheck = Some(Duration::ZERO).filter(|_| !told);
-            let said = Governance { recheck, ..Governance::default() };
+            let said = GovernanceSettings { recheck, ..GovernanceSettings::default() };
             let (world, wares) = World::new(json!([tool("t"), tool("u")]), said).await;
             let me = with_client("c");
             world.call(&me, "s__t", json!({})).await;
@@ -70,7 +70,8 @@ async fn a_changed_definition_is_neither_listed_nor_called_until_it_is_approved(
 
 #[tokio::test]
 async fn the_order_of_tools_and_members_means_nothing() {
-    let (world, wares) = World::new(json!([tool("t"), tool("u")]), Governance::default()).await;
+    let (world, wares) =
+        World::new(json!([tool("t"), tool("u")]), GovernanceSettings::default()).await;
     let me = with_client("c");
     world.call(&me, "s__t", json!({})).await;
     let turned = r#"{"tools":[{"inputSchema":{"type":"object"},"name":"u","description":"does it"},
@@ -84,7 +85,7 @@ async fn the_order_of_tools_and_members_means_nothing() {
 
 #[tokio::test]
 async fn a_change_takes_the_grants_with_it_for_good() {
-    let said = Governance { recheck: Some(Duration::ZERO), ..mode(Mode::Ask) };
+    let said = GovernanceSettings { recheck: Some(Duration::ZERO), ..mode(PolicyMode::Ask) };
     let (world, wares) = World::new(json!([tool("t")]), said).await;
     let (me, person) = with_forms(chooses("always this tool"), || {});
     world.call(&me, "s__t", json!({})).await;
@@ -102,7 +103,7 @@ async fn a_change_takes_the_grants_with_it_for_good() {
 
 #[tokio::test]
 async fn a_grant_for_a_server_does_not_mean_what_comes_later() {
-    let said = Governance { recheck: Some(Duration::ZERO), ..mode(Mode::Ask) };
+    let said = GovernanceSettings { recheck: Some(Duration::ZERO), ..mode(PolicyMode::Ask) };
     let (world, wares) = World::new(json!([tool("t"), tool("u")]), said).await;
     let (me, person) = with_forms(chooses("always this server"), || {});
     world.call(&me, "s__t", json!({})).await;
@@ -118,7 +119,7 @@ async fn a_grant_for_a_server_does_not_mean_what_comes_later() {
 
 #[tokio::test]
 async fn in_the_governed_posture_nothing_is_shown_before_it_was_approved() {
-    let said = governed(mode(Mode::Full));
+    let said = governed(mode(PolicyMode::Full));
     let (world, wares) = World::new(json!([tool("t")]), said).await;
     let me = with_client("c");
     assert!(tools(&world.gate, &me.caller).await.is_empty());
@@ -139,7 +140,7 @@ async fn in_the_governed_posture_nothing_is_shown_before_it_was_approved() {
     wares.change(|wares| wares["tools"].as_array_mut().unwrap().push(tool("new")));
     let mut events = world.fleet.events();
     world.server.notify("notifications/tools/list_changed", json!({}));
-    let offered = || world.fleet.catalogs(None)[0].known.catalog.tools.len();
+    let offered = || world.fleet.catalogs(None)[0].checked.catalog.tools.len();
     while offered() < 2 {
         events.recv().await.unwrap();
     }

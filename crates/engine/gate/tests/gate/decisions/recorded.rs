@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::Notify;
-use toolgate_fleet::BuiltIn;
+use toolgate_fleet::BuiltInServer;
 use toolgate_wire::Era;
 
 use super::*;
 
 #[tokio::test]
 async fn a_call_is_two_records_and_a_read_as_well() {
-    let (world, _) = World::new(json!([tool("t")]), Governance::default()).await;
+    let (world, _) = World::new(json!([tool("t")]), GovernanceSettings::default()).await;
     let me = with_client("c");
     world.call(&me, "s__t", json!({ "a": 1 })).await;
     world.pass(&me, "resources/read", json!({ "uri": "x://r" })).await.unwrap();
@@ -40,7 +40,7 @@ struct Silent {
     called: Arc<Notify>,
 }
 
-impl BuiltIn for Silent {
+impl BuiltInServer for Silent {
     fn era(&self) -> Era {
         self.server.era()
     }
@@ -68,13 +68,13 @@ impl BuiltIn for Silent {
 async fn a_call_its_caller_gave_up_has_an_outcome() {
     let (server, _) = selling(json!([tool("t")]));
     let dir = tempfile::tempdir().unwrap();
-    let (gate, fleet) = empty(Prefix::Always);
-    let decisions = Arc::new(SqliteState::in_memory().await.unwrap());
+    let (gate, fleet) = empty(PrefixMode::Always);
+    let decisions = Arc::new(SqliteStore::in_memory().await.unwrap());
     let journal = Journal::new(dir.path().join("journal"));
-    gate.keep_books(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
+    gate.open_stores(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
     let silent = Silent { server: server.clone(), called: Arc::default() };
-    fleet.enlist(member(spec("s"), &silent)).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(member(spec("s"), &silent)).await;
+    fleet.wait_settled(|_| true).await;
     let world = World { gate, fleet, server, decisions, dir };
     let me = with_client("c");
     tokio::select! {
@@ -104,7 +104,7 @@ async fn while_nothing_can_be_written_only_what_reads_goes_on() {
     for posture in Posture::ALL {
         let dir = tempfile::tempdir().unwrap();
         let journal = broken(&dir);
-        let said = Governance { posture, ..mode(Mode::Full) };
+        let said = GovernanceSettings { posture, ..mode(PolicyMode::Full) };
         let tools = json!([tool("write"), tool("look")]);
         let writing = World::writing(dir, Some(journal.clone()), reading(), tools, said);
         let (world, _) = writing.await;
@@ -131,7 +131,7 @@ async fn the_first_write_waits_for_the_disk_already() {
     for posture in Posture::ALL {
         let dir = tempfile::tempdir().unwrap();
         let journal = broken(&dir);
-        let said = Governance { posture, ..mode(Mode::Full) };
+        let said = GovernanceSettings { posture, ..mode(PolicyMode::Full) };
         let tools = json!([tool("t")]);
         let (world, _) = World::writing(dir, Some(journal), spec("s"), tools, said).await;
         super::pins::approve_all(&world).await;
@@ -148,7 +148,7 @@ async fn an_annotation_counts_only_of_a_trusted_server() {
         let dir = tempfile::tempdir().unwrap();
         let journal = broken(&dir);
         let spec = ServerSpec { trust, ..spec("s") };
-        let said = governed(mode(Mode::Full));
+        let said = governed(mode(PolicyMode::Full));
         let (world, _) = World::writing(dir, Some(journal), spec, hinted.clone(), said).await;
         super::pins::approve_all(&world).await;
         let answer = world.call(&with_client("c"), "s__t", json!({})).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::DuplexStream;
 use tokio::sync::Notify;
-use toolgate_fleet::{BuiltIn, Member};
+use toolgate_fleet::{BuiltInServer, FleetServer};
 use toolgate_wire::Era;
 
 use super::*;
@@ -17,7 +17,7 @@ struct Frail {
     end: Arc<Notify>,
 }
 
-impl BuiltIn for Frail {
+impl BuiltInServer for Frail {
     fn era(&self) -> Era {
         self.server.era()
     }
@@ -35,8 +35,8 @@ impl BuiltIn for Frail {
     }
 }
 
-fn declared(server: &(impl BuiltIn + Clone + 'static)) -> Member {
-    Member { origin: from_file(), ..member(spec("s"), server) }
+fn declared(server: &(impl BuiltInServer + Clone + 'static)) -> FleetServer {
+    FleetServer { origin: from_file(), ..member(spec("s"), server) }
 }
 
 /// Waits until nobody on this thread has anything left to do: then a clock that stands still moves
@@ -55,29 +55,29 @@ struct Replaced {
 
 /// Calls `t` of a server with this definition of it, which is replaced by one with that definition
 /// while the call waits for its turn.
-async fn replaced(governance: Governance, old: Value, new: Value) -> Replaced {
+async fn replaced(governance: GovernanceSettings, old: Value, new: Value) -> Replaced {
     let dir = tempfile::tempdir().unwrap();
-    let (gate, fleet) = empty(Prefix::Always);
-    gate.govern(&governance);
-    let decisions: Arc<dyn Decisions> = Arc::new(SqliteState::in_memory().await.unwrap());
+    let (gate, fleet) = empty(PrefixMode::Always);
+    gate.set_governance(&governance);
+    let decisions: Arc<dyn DecisionStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
     let journal = Journal::new(dir.path().join("journal"));
-    gate.keep_books(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
+    gate.open_stores(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
     let (server, new) = (selling(json!([old])).0, selling(json!([new])).0);
     let frail = Frail { server: server.clone(), end: Arc::default() };
-    fleet.enlist(declared(&frail)).await;
-    fleet.settled(|_| true).await;
+    fleet.add_server(declared(&frail)).await;
+    fleet.wait_settled(|_| true).await;
     let world = World { gate, fleet, server, decisions, dir };
     super::pins::approve_all(&world).await;
 
     let name = spec("s").name;
-    let pool = world.fleet.pool(&name, &world.fleet.everybody()).unwrap();
-    let all = u32::try_from(pool.places().available_permits()).unwrap();
-    let places = pool.places().acquire_many(all).await.unwrap();
+    let pool = world.fleet.pool(&name, &world.fleet.shared_tenant()).unwrap();
+    let all = u32::try_from(pool.call_slots().available_permits()).unwrap();
+    let places = pool.call_slots().acquire_many(all).await.unwrap();
     let me = with_client("c");
     let meanwhile = async {
         at_rest().await;
-        world.fleet.enlist(declared(&new)).await;
-        world.fleet.settled(|_| true).await;
+        world.fleet.add_server(declared(&new)).await;
+        world.fleet.wait_settled(|_| true).await;
         frail.end.notify_waiters();
         at_rest().await;
         drop(places);
@@ -90,7 +90,7 @@ async fn replaced(governance: Governance, old: Value, new: Value) -> Replaced {
 #[tokio::test]
 async fn a_successor_with_another_definition_is_not_called_by_an_old_decision() {
     for posture in Posture::ALL {
-        let said = Governance { posture, ..mode(Mode::Full) };
+        let said = GovernanceSettings { posture, ..mode(PolicyMode::Full) };
         let mut other = tool("t");
         other["description"] = "does something else".into();
         let Replaced { world, new, answer } = replaced(said, tool("t"), other).await;
@@ -106,7 +106,7 @@ async fn a_successor_with_another_definition_is_not_called_by_an_old_decision() 
 #[tokio::test]
 async fn a_successor_with_the_same_definition_is_called_once_by_a_decision_of_its_own() {
     for posture in Posture::ALL {
-        let said = Governance { posture, ..mode(Mode::Full) };
+        let said = GovernanceSettings { posture, ..mode(PolicyMode::Full) };
         let Replaced { world, new, answer } = replaced(said, tool("t"), tool("t")).await;
         assert_eq!(answer["structuredContent"]["arguments"], json!({ "a": 1 }), "{posture:?}");
         assert_eq!(new.count("tools/call"), 1, "{posture:?}");

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn what_nobody_wrote_is_left_to_the_client() {
-    let (world, _) = World::new(json!([tool("t")]), Governance::default()).await;
+    let (world, _) = World::new(json!([tool("t")]), GovernanceSettings::default()).await;
     let answer = world.call(&with_client("c"), "s__t", json!({})).await;
     assert_ne!(answer["isError"], true, "{answer}");
     assert_eq!(world.calls(), 1);
@@ -48,13 +48,13 @@ async fn a_deny_of_a_whole_server_holds_for_reading_too_and_for_call_tool() {
 
 #[tokio::test]
 async fn a_reload_holds_from_the_next_call_on() {
-    let (world, _) = World::new(json!([tool("t")]), Governance::default()).await;
+    let (world, _) = World::new(json!([tool("t")]), GovernanceSettings::default()).await;
     let me = with_client("c");
     world.call(&me, "s__t", json!({})).await;
-    world.gate.govern(&rules([(Effect::Deny, "mcp:s/t")]));
+    world.gate.set_governance(&rules([(Effect::Deny, "mcp:s/t")]));
     decision(&world.call(&me, "s__t", json!({})).await);
     assert_eq!(world.calls(), 1);
-    world.gate.govern(&Governance::default());
+    world.gate.set_governance(&GovernanceSettings::default());
     world.call(&me, "s__t", json!({})).await;
     assert_eq!(world.calls(), 2);
 }
@@ -72,7 +72,7 @@ async fn nobody_to_ask_is_a_refusal_that_says_so() {
 #[tokio::test]
 async fn a_client_that_approves_by_itself_is_not_asked_again_but_denies_hold() {
     let mut said = rules([(Effect::Ask, "mcp:s/t"), (Effect::Deny, "mcp:s/u")]);
-    said.approvals.clients.insert("c".into(), toolgate_model::Via::Client);
+    said.approvals.clients.insert("c".into(), toolgate_model::ApprovalChannel::Client);
     let (world, _) = World::new(json!([tool("t"), tool("u")]), said).await;
     let me = with_client("c");
     world.call(&me, "s__t", json!({})).await;
@@ -90,7 +90,8 @@ async fn after_untrusted_content_what_carries_data_out_is_asked_about() {
         out.selection.tools.insert("send".into(), egress);
         out
     };
-    let said = || Governance { taint: Some(true), ..rules([(Effect::Allow, "mcp:s/send")]) };
+    let said =
+        || GovernanceSettings { taint: Some(true), ..rules([(Effect::Allow, "mcp:s/send")]) };
     let tools = json!([tool("send"), tool("read")]);
     let (world, _) = World::with(out(), tools.clone(), said()).await;
     let (me, person) = with_forms(chooses("deny"), || {});
@@ -138,7 +139,7 @@ async fn arguments_that_do_not_fit_are_refused_before_anybody_is_asked() {
 async fn governed_believes_keys_and_not_what_a_client_calls_itself() {
     let listed = |name: &str| {
         let mut said = governed(rules([(Effect::Ask, "mcp:s/t")]));
-        said.approvals.clients.insert(name.into(), toolgate_model::Via::Client);
+        said.approvals.clients.insert(name.into(), toolgate_model::ApprovalChannel::Client);
         said.approvals.wait = std::time::Duration::from_millis(10);
         said
     };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use toolgate_gate::Manner;
-use toolgate_model::{PoolScope, Prefix, Profile, Timeouts};
+use toolgate_gate::GatewaySettings;
+use toolgate_model::{PoolScope, PrefixMode, Profile, ServerTimeouts};
 use toolgate_wire::{Era, Revision};
 
 use super::client::{Client, End};
@@ -21,7 +21,8 @@ async fn until(reached: impl Fn() -> bool) {
 
 #[tokio::test(start_paused = true)]
 async fn the_outcome_is_waited_for_longer_than_a_server_may_be_silent() {
-    let silent = Timeouts { call: Some(Duration::from_secs(60)), ..Timeouts::default() };
+    let silent =
+        ServerTimeouts { call: Some(Duration::from_secs(60)), ..ServerTimeouts::default() };
     let (gate, _fleet, worker) = gate_within(Era::Legacy, silent).await;
     let client = Client::session();
     let id = client.begin(&gate, "idle").await;
@@ -93,16 +94,16 @@ async fn a_server_that_comes_back_is_asked_again_to_report() {
 #[tokio::test]
 async fn a_task_on_a_server_of_ones_own_holds_its_caller() {
     for (scope, holds) in [(PoolScope::PerCaller, true), (PoolScope::Shared, false)] {
-        let (gate, fleet) = empty(Prefix::default());
+        let (gate, fleet) = empty(PrefixMode::default());
         enlist(&fleet, "w", &Worker::new(Era::Modern, "task"), scope).await;
-        fleet.settled(|_| true).await;
+        fleet.wait_settled(|_| true).await;
         let client = Client::extension();
-        assert!(!gate.holds_tasks(client.caller.id));
+        assert!(!gate.has_open_tasks(client.caller.id));
         let id = client.begin(&gate, "idle").await;
-        assert_eq!(gate.holds_tasks(client.caller.id), holds, "{scope:?}");
+        assert_eq!(gate.has_open_tasks(client.caller.id), holds, "{scope:?}");
         client.cancel(&gate, &id).await.unwrap();
         client.get(&gate, &id).await.unwrap();
-        assert!(!gate.holds_tasks(client.caller.id), "it has ended");
+        assert!(!gate.has_open_tasks(client.caller.id), "it has ended");
     }
 }
 
@@ -111,7 +112,10 @@ async fn a_long_result_that_is_inlined_is_shown_in_part_and_kept() {
     for era in [Era::Legacy, Era::Modern] {
         let (gate, _fleet, _worker) = gate_before(era).await;
         let nothing = Profile { result_limit: Some(0), ..Profile::default() };
-        gate.restyle(Manner { profiles: profiles([("default", nothing)]), ..Manner::default() });
+        gate.apply_settings(GatewaySettings {
+            profiles: profiles([("default", nothing)]),
+            ..GatewaySettings::default()
+        });
         let client = Client::extension();
         let id = client.begin(&gate, "result").await;
         let task = loop {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_gate::{Caller, CallerId, Client as Program, Gate, Principal};
-use toolgate_session::{Answer, AskKind, Interactor, Question, Scope};
-use toolgate_wire::{Era, Frame, Limits, Revision};
+use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 use super::worker::EXTENSION;
 
@@ -18,7 +18,7 @@ pub struct Client {
 
 /// Answers every form with one name and nothing else, and remembers what it was told and asked.
 pub struct Person {
-    scope: Scope,
+    scope: CallerScope,
     capabilities: Bytes,
     pub asked: Mutex<Vec<Value>>,
     pub told: Mutex<Vec<Value>>,
@@ -34,7 +34,7 @@ pub enum End {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> CallerScope {
         self.scope
     }
 
@@ -46,7 +46,7 @@ impl Interactor for Person {
         self.asked.lock().unwrap().push(serde_json::from_slice(question.frame.bytes()).unwrap());
         let ada = Bytes::from_static(br#"{"action":"accept","content":{"name":"Ada"}}"#);
         Box::pin(std::future::ready(match question.kind {
-            AskKind::Form => Answer::Result(ada),
+            QuestionKind::Form => Answer::Result(ada),
             _ => Answer::Unsupported,
         }))
     }
@@ -87,7 +87,7 @@ impl Client {
     pub fn of(self, principal: Principal) -> Self {
         let Self { caller, person } = self;
         let Some(caller) = Arc::into_inner(caller) else { panic!("it is in use") };
-        Self { caller: Arc::new(caller.of(principal)), person }
+        Self { caller: Arc::new(caller.with_principal(principal)), person }
     }
 
     fn modern(&self) -> bool {
@@ -105,7 +105,7 @@ impl Client {
                 json!({ "name": "c", "version": "1" });
         }
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let frame = Frame::parse(request.to_string().into(), &Limits::default()).unwrap();
+        let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
         match gate.pass(&frame, &self.caller, self.person.clone()).await {
             Ok(frame) => match frame.error() {
                 Some(error) => Err(serde_json::from_slice(error).unwrap()),

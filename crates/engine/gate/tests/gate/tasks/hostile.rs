@@ -1,7 +1,7 @@
 //! Servers that lie about tasks.
 
 use serde_json::{Value, json};
-use toolgate_model::Prefix;
+use toolgate_model::PrefixMode;
 use toolgate_wire::Revision;
 
 use super::client::{Client, End, end_of};
@@ -31,7 +31,7 @@ async fn a_task_of_another_id_is_not_taken_for_the_one_that_was_asked_after() {
     let mut other = look("completed");
     other["taskId"] = json!("somebody-elses");
     other["result"] = json!({ "content": [{ "type": "text", "text": "secret" }] });
-    let (gate, _fleet) = gate(&[("w", &modern(other))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("w", &modern(other))], PrefixMode::Always).await;
     let client = Client::session();
     client.call(&gate, "w__work", "").await.unwrap();
     for method in ["tasks/get", "tasks/result"] {
@@ -43,7 +43,7 @@ async fn a_task_of_another_id_is_not_taken_for_the_one_that_was_asked_after() {
 #[tokio::test]
 async fn who_was_told_that_it_is_cancelled_does_not_wait_for_a_server_that_goes_on() {
     let server = modern(look("working"));
-    let (gate, _fleet) = gate(&[("w", &server)], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("w", &server)], PrefixMode::Always).await;
     let client = Client::session();
     client.call(&gate, "w__work", "").await.unwrap();
     let cancel = async {
@@ -58,7 +58,7 @@ async fn who_was_told_that_it_is_cancelled_does_not_wait_for_a_server_that_goes_
 
 #[tokio::test]
 async fn a_status_nobody_knows_is_shown_as_work() {
-    let (gate, _fleet) = gate(&[("w", &modern(look("dreaming")))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("w", &modern(look("dreaming")))], PrefixMode::Always).await;
     let client = Client::session();
     client.call(&gate, "w__work", "").await.unwrap();
     let shown = client.get(&gate, "t").await.unwrap();
@@ -69,7 +69,7 @@ async fn a_status_nobody_knows_is_shown_as_work() {
 async fn an_error_of_a_task_is_told_as_that_of_a_call() {
     let mut failed = look("failed");
     failed["error"] = json!({ "code": -32021, "message": "no", "data": { "k": 1 } });
-    let (gate, _fleet) = gate(&[("w", &modern(failed))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("w", &modern(failed))], PrefixMode::Always).await;
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
         let client = Client::new(revision, json!({}));
         let call = json!({ "name": "w__work", "arguments": {} });
@@ -81,7 +81,7 @@ async fn an_error_of_a_task_is_told_as_that_of_a_call() {
 #[tokio::test]
 async fn a_server_that_refuses_the_gates_own_request_does_not_mean_the_caller() {
     let refuses = json!({ "error": { "code": -32021, "message": "no" } });
-    let (gate, _fleet) = gate(&[("w", &modern(refuses))], Prefix::Always).await;
+    let (gate, _fleet) = gate(&[("w", &modern(refuses))], PrefixMode::Always).await;
     let client = Client::session();
     client.call(&gate, "w__work", "").await.unwrap();
     assert_eq!(client.get(&gate, "t").await.unwrap_err()["code"], -32603);

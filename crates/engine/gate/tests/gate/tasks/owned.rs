@@ -45,11 +45,11 @@ async fn a_list_shows_ones_own_tasks_as_they_stand() {
 async fn every_visit_of_a_principal_finds_his_tasks() {
     for era in [Era::Legacy, Era::Modern] {
         let (gate, _fleet, _worker) = gate_before(era).await;
-        let principal = Principal::named(b"somebody");
+        let principal = Principal::from_name(b"somebody");
         let one = Client::extension().of(principal);
         let other = json!({ "extensions": { super::worker::EXTENSION: {} } });
         let other = Client::new(Revision::V2026_07_28, other).of(principal);
-        let stranger = Client::extension().of(Principal::named(b"somebody else"));
+        let stranger = Client::extension().of(Principal::from_name(b"somebody else"));
         let id = one.begin(&gate, "result").await;
         gate.release(one.caller.id);
         assert_eq!(stranger.get(&gate, &id).await.unwrap_err()["code"], -32602);

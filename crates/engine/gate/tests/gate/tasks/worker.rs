@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
-use toolgate_fleet::BuiltIn;
+use toolgate_fleet::BuiltInServer;
 use toolgate_wire::Era;
 
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -329,7 +329,7 @@ fn id(params: &Value) -> &str {
     params["taskId"].as_str().unwrap_or_default()
 }
 
-impl BuiltIn for Worker {
+impl BuiltInServer for Worker {
     fn era(&self) -> Era {
         self.era
     }

@@ -1,5 +1,5 @@
-//! A TOML text as the list of its statements, headers and fields, each with the whole path it is
-//! about and its place. What is inside a value is a matter of that value.
+//! A TOML text as the list of its statements (headers and fields), each with its full path and
+//! position. The inside of a value is not listed.
 
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
@@ -9,20 +9,20 @@ use crate::edit::lines::line_start;
 
 /// A header, or a key with its value.
 #[derive(Debug)]
-pub(super) struct Statement<'t> {
-    /// All keys from the root; inside an inline table, from there.
+pub(super) struct TomlStatement<'t> {
+    /// All keys from the root; inside an inline table, from that table.
     pub path: Vec<String>,
-    /// Where it begins.
+    /// The start of the statement.
     pub at: usize,
-    /// Where the header or the value ends.
+    /// The end of the header or the value.
     pub end: usize,
-    /// What a key has; a header has none.
+    /// The value of a field; `None` for a header.
     pub value: Option<&'t Value>,
 }
 
-/// All statements of a text, in its order.
-pub(super) struct Statements<'t> {
-    pub all: Vec<Statement<'t>>,
+/// All statements of a text, in order.
+pub(super) struct TomlStatements<'t> {
+    pub all: Vec<TomlStatement<'t>>,
 }
 
 pub(super) fn parse(text: &str) -> Result<Document<&str>, EditError> {
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Document<&str>, EditError> {
     })
 }
 
-impl<'t> Statements<'t> {
+impl<'t> TomlStatements<'t> {
     pub fn of(text: &str, document: &'t Document<&str>) -> Self {
         let mut all = Vec::new();
         collect(text, document.as_table(), &[], &mut all);
@@ -40,38 +40,39 @@ impl<'t> Statements<'t> {
         Self { all }
     }
 
-    /// The field that has what is at a path, itself or inside its value.
-    pub fn holder(&self, path: &[String]) -> Option<&Statement<'t>> {
+    /// Returns the field that is, or contains, the value at a path.
+    pub fn holder(&self, path: &[String]) -> Option<&TomlStatement<'t>> {
         self.all.iter().find(|it| it.value.is_some() && path.starts_with(&it.path))
     }
 
-    /// The header of a table.
+    /// Returns the header of a table.
     pub fn header(&self, path: &[String]) -> Option<usize> {
         self.all.iter().position(|it| it.value.is_none() && it.path == path)
     }
 
-    /// Whether a table has fields, as a server has, and not other tables alone.
+    /// Returns true if a table has fields, and not only nested tables.
     pub fn has_fields(&self, path: &[String]) -> bool {
         let is_field =
-            |it: &Statement<'_>| it.path.starts_with(path) && it.path.len() == path.len() + 1;
-        let is_plain = |it: &Statement<'_>| !matches!(it.value, None | Some(Value::InlineTable(_)));
+            |it: &TomlStatement<'_>| it.path.starts_with(path) && it.path.len() == path.len() + 1;
+        let is_plain =
+            |it: &TomlStatement<'_>| !matches!(it.value, None | Some(Value::InlineTable(_)));
         !path.is_empty() && self.all.iter().any(|it| is_field(it) && is_plain(it))
     }
 
-    /// The last field below a header.
+    /// Returns the last field below a header.
     pub fn last_field(&self, header: usize) -> Option<usize> {
         let fields = self.all[header + 1..].iter().take_while(|it| it.value.is_some()).count();
         (fields > 0).then_some(header + fields)
     }
 
-    /// The last field above every header.
+    /// Returns the last field above all headers.
     pub fn last_of_root(&self) -> Option<usize> {
         self.all.iter().take_while(|it| it.value.is_some()).count().checked_sub(1)
     }
 
-    /// The last field of a table that dotted keys made, and how much of its path is its header's.
-    pub fn dotted(&self, path: &[String]) -> Option<(usize, usize)> {
-        let is_field = |it: &Statement<'_>| {
+    /// Returns the last field of a table made by dotted keys, and the length of its header's path.
+    pub fn last_dotted_field(&self, path: &[String]) -> Option<(usize, usize)> {
+        let is_field = |it: &TomlStatement<'_>| {
             it.value.is_some() && it.path.len() > path.len() && it.path.starts_with(path)
         };
         let last = self.all.iter().rposition(is_field)?;
@@ -79,12 +80,12 @@ impl<'t> Statements<'t> {
         (!path.is_empty() && header < path.len()).then_some((last, header))
     }
 
-    /// The header a statement stands below, or is.
+    /// Returns the header that a statement belongs to, or is.
     fn header_of(&self, statement: usize) -> Option<usize> {
         self.all[..=statement].iter().rposition(|it| it.value.is_none())
     }
 
-    /// The end of the last table that holds something of a path.
+    /// Returns the end of the last table that contains a part of a path.
     pub fn last_of_kind(&self, path: &[String]) -> Option<usize> {
         if path.is_empty() {
             return None;
@@ -96,23 +97,24 @@ impl<'t> Statements<'t> {
         }
     }
 
-    /// The last statement about something at or below a path.
+    /// Returns the last statement at or below a path.
     pub fn last_under(&self, path: &[String]) -> Option<usize> {
         self.all.iter().rposition(|it| it.path.starts_with(path))
     }
 
-    /// The header a statement stands below, if that is about the path as well.
+    /// Returns the header that a statement belongs to, if the header is at or below the path as
+    /// well.
     pub fn section(&self, statement: usize, path: &[String]) -> Option<usize> {
         self.header_of(statement).filter(|header| self.all[*header].path.starts_with(path))
     }
 
-    /// Where the statement before a place ends.
+    /// Returns the end of the statement before an offset.
     pub fn end_before(&self, at: usize) -> usize {
         self.all.iter().take_while(|it| it.at < at).map(|it| it.end).max().unwrap_or(0)
     }
 }
 
-fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<Statement<'t>>) {
+fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<TomlStatement<'t>>) {
     for (name, item) in table {
         let path = [path, &[name.to_owned()]].concat();
         match item {
@@ -122,7 +124,7 @@ fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<Sta
                 let line = line_start(text, key.start);
                 let at = text.len() - text[line..].trim_start_matches([' ', '\t']).len();
                 let end = value.span().map_or(key.end, |span| span.end);
-                into.push(Statement { path, at, end, value: Some(value) });
+                into.push(TomlStatement { path, at, end, value: Some(value) });
             }
             Item::Table(inner) => {
                 header(inner, &path, into);
@@ -138,36 +140,47 @@ fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<Sta
     }
 }
 
-/// A table that was not made in passing, by a dotted key or by the header of another, has a header.
-fn header(table: &Table, path: &[String], into: &mut Vec<Statement<'_>>) {
+/// Adds the header of a table, unless a dotted key or the header of a nested table created it
+/// implicitly.
+fn header(table: &Table, path: &[String], into: &mut Vec<TomlStatement<'_>>) {
     if let Some(span) = table.span().filter(|_| !table.is_implicit() && !table.is_dotted()) {
-        into.push(Statement { path: path.to_vec(), at: span.start, end: span.end, value: None });
+        into.push(TomlStatement {
+            path: path.to_vec(),
+            at: span.start,
+            end: span.end,
+            value: None,
+        });
     }
 }
 
-/// The fields between the brackets of an inline table.
-pub(super) fn fields<'t>(text: &str, table: &'t InlineTable) -> Vec<Statement<'t>> {
+/// Returns the fields of an inline table.
+pub(super) fn fields<'t>(text: &str, table: &'t InlineTable) -> Vec<TomlStatement<'t>> {
     let mut fields = Vec::new();
     leaves(table, &[], &mut fields);
     fields.sort_by_key(|field| field.end);
-    // A dotted key begins before its last part: right behind the comma.
+    // A dotted key begins before its last part, right after the comma.
     let mut at = table.span().map_or(0, |span| span.start + 1);
     for field in &mut fields {
-        field.at = HASH.skip(text, at);
-        let behind = HASH.skip(text, field.end);
+        field.at = HASH.skip_space_and_comments(text, at);
+        let behind = HASH.skip_space_and_comments(text, field.end);
         at = behind + usize::from(text[behind..].starts_with(','));
     }
     fields
 }
 
-fn leaves<'t>(table: &'t InlineTable, path: &[String], into: &mut Vec<Statement<'t>>) {
+fn leaves<'t>(table: &'t InlineTable, path: &[String], into: &mut Vec<TomlStatement<'t>>) {
     for (name, value) in table {
         let path = [path, &[name.to_owned()]].concat();
         match value {
             Value::InlineTable(inner) if inner.is_dotted() => leaves(inner, &path, into),
             value => {
                 let span = value.span().unwrap_or_default();
-                into.push(Statement { path, at: span.start, end: span.end, value: Some(value) });
+                into.push(TomlStatement {
+                    path,
+                    at: span.start,
+                    end: span.end,
+                    value: Some(value),
+                });
             }
         }
     }

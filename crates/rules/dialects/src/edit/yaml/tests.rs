@@ -1,33 +1,33 @@
-//! A change is made, and nothing else.
+//! Tests that an edit makes its change and nothing else.
 
 use proptest::prelude::*;
-use toolgate_model::Data;
+use toolgate_model::ConfigValue;
 
 use super::*;
-use crate::frame::tree::{Node, Value};
+use crate::common::tree::{TreeNode, TreeValue};
 use crate::syntax::yaml::parse;
 
-fn data(text: &str) -> Data {
-    Node { at: 0, value: Value::Table(parse(text).unwrap()) }.data()
+fn data(text: &str) -> ConfigValue {
+    TreeNode { at: 0, value: TreeValue::Table(parse(text).unwrap()) }.data()
 }
 
-fn path(text: &str) -> Vec<Step> {
+fn path(text: &str) -> Vec<PathStep> {
     let step = |word: &str| match word.strip_prefix('@') {
-        Some(name) => Step::Named(name.to_owned()),
-        None => Step::Key(word.to_owned()),
+        Some(name) => PathStep::NamedItem(name.to_owned()),
+        None => PathStep::Key(word.to_owned()),
     };
     text.split('.').map(step).collect()
 }
 
-fn server(command: &str, args: &[&str]) -> Data {
-    Data::Table(vec![
-        ("command".into(), Data::text(command)),
-        ("args".into(), Data::texts(args.iter().copied())),
+fn server(command: &str, args: &[&str]) -> ConfigValue {
+    ConfigValue::Table(vec![
+        ("command".into(), ConfigValue::text(command)),
+        ("args".into(), ConfigValue::texts(args.iter().copied())),
     ])
 }
 
-/// A changed text, whose meaning is checked by `set` itself.
-fn changed(text: &str, at: &str, value: &Data) -> String {
+/// Returns the changed text; `set` itself checks its content.
+fn changed(text: &str, at: &str, value: &ConfigValue) -> String {
     let made = set(text, &path(at), value).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     assert_eq!(set(&made, &path(at), value).unwrap(), made, "a second time changes nothing");
     made
@@ -56,7 +56,7 @@ fn line_ends_and_a_missing_last_one_stay() {
         "s:\r\n- name: a\r\n  command: x\r\n- name: b\r\n  command: \"y\"\r\n  args: []\r\nt: end"
     );
     assert_eq!(remove(&added, &path("s.@b")).unwrap().unwrap(), text);
-    let last = changed(text, "u", &Data::Integer(1));
+    let last = changed(text, "u", &ConfigValue::Integer(1));
     assert_eq!(last, format!("{text}\r\nu: 1"));
     assert_eq!(remove(&last, &path("u")).unwrap().unwrap(), text);
 }
@@ -64,13 +64,23 @@ fn line_ends_and_a_missing_last_one_stay() {
 #[test]
 fn only_the_fields_that_differ_change() {
     let text = "s:\n  - name: a # the first\n    command: x # why\n    args: [1, 2] # flow\n    old: gone\n    env:\n      # about A\n      A: '1'\n      B: 2\n  - name: b\n";
-    let value = Data::Table(vec![
-        ("name".into(), Data::text("a")),
-        ("command".into(), Data::text("z: #")),
-        ("args".into(), Data::List(vec![Data::Integer(1), Data::Integer(3), Data::text("x,y")])),
+    let value = ConfigValue::Table(vec![
+        ("name".into(), ConfigValue::text("a")),
+        ("command".into(), ConfigValue::text("z: #")),
+        (
+            "args".into(),
+            ConfigValue::List(vec![
+                ConfigValue::Integer(1),
+                ConfigValue::Integer(3),
+                ConfigValue::text("x,y"),
+            ]),
+        ),
         (
             "env".into(),
-            Data::Table(vec![("A".into(), Data::text("1")), ("C".into(), Data::text("on"))]),
+            ConfigValue::Table(vec![
+                ("A".into(), ConfigValue::text("1")),
+                ("C".into(), ConfigValue::text("on")),
+            ]),
         ),
     ]);
     assert_eq!(
@@ -92,7 +102,7 @@ fn empty_containers_become_blocks_and_empty_again() {
         ("{}\n", "s:\n  - name: x\n    k: v\n"),
         ("---\n", "---\ns:\n  - name: x\n    k: v\n"),
     ] {
-        let value = Data::Table(vec![("k".into(), Data::text("v"))]);
+        let value = ConfigValue::Table(vec![("k".into(), ConfigValue::text("v"))]);
         assert_eq!(changed(text, "s.@x", &value), wanted, "{text:?}");
     }
     let text = "a: 1\ns: {} # none yet\n";
@@ -127,7 +137,7 @@ fn flow_containers_are_changed_within_their_brackets() {
     );
     let lines = "s: [\n  {name: a},\n  {name: b}\n]\n";
     assert_eq!(
-        changed(lines, "s.@c.enabled", &Data::Flag(false)),
+        changed(lines, "s.@c.enabled", &ConfigValue::Bool(false)),
         "s: [\n  {name: a},\n  {name: b}, {name: c, enabled: false}\n]\n"
     );
 }
@@ -135,18 +145,18 @@ fn flow_containers_are_changed_within_their_brackets() {
 #[test]
 fn what_is_shared_or_stands_in_the_way_is_left_alone() {
     let shared = "base: &b\n  k: 1\ns: *b\nt:\n  <<: *b\n  own: 1\n";
-    let unsupported = |at: &str| set(shared, &path(at), &Data::Integer(2)).unwrap_err();
+    let unsupported = |at: &str| set(shared, &path(at), &ConfigValue::Integer(2)).unwrap_err();
     assert!(matches!(unsupported("base.k"), EditError::Unsupported(_)));
     assert!(matches!(unsupported("s.k"), EditError::Unsupported(_)));
     assert_eq!(
-        changed(shared, "t.k", &Data::Integer(2)),
+        changed(shared, "t.k", &ConfigValue::Integer(2)),
         format!("{shared}  k: 2\n"),
         "its own word wins over what is taken over"
     );
     assert!(matches!(remove(shared, &path("t.k")), Err(EditError::Unsupported(_))));
-    let found = set("s: text\n", &path("s.x"), &Data::Null).unwrap_err();
-    assert_eq!(found, EditError::InTheWay { at: "s".into(), found: "a string" });
-    let broken = set("a: 1\nb: [\n", &path("s"), &Data::Null).unwrap_err();
+    let found = set("s: text\n", &path("s.x"), &ConfigValue::Null).unwrap_err();
+    assert_eq!(found, EditError::WrongKind { at: "s".into(), found: "a string" });
+    let broken = set("a: 1\nb: [\n", &path("s"), &ConfigValue::Null).unwrap_err();
     assert!(matches!(broken, EditError::Syntax { line, .. } if line >= 2), "{broken:?}");
 }
 
@@ -164,8 +174,10 @@ fn odd_layouts_are_changed_or_refused_but_never_damaged() {
         "--- # start\ns:\n  - name: a\n...\n",
     ] {
         for at in ["s.@a", "s.@a.k", "s.@new", "s.@a.deep.er", "more"] {
-            let value =
-                Data::Table(vec![("name".into(), Data::text("a")), ("n".into(), Data::Integer(1))]);
+            let value = ConfigValue::Table(vec![
+                ("name".into(), ConfigValue::text("a")),
+                ("n".into(), ConfigValue::Integer(1)),
+            ]);
             match set(text, &path(at), &value) {
                 Ok(made) => {
                     let adds = !["s.@a", "s.@a.k"].contains(&at);
@@ -195,28 +207,28 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-fn values() -> impl Strategy<Value = Data> {
+fn values() -> impl Strategy<Value = ConfigValue> {
     let leaf = prop_oneof![
-        Just(Data::Null),
-        any::<bool>().prop_map(Data::Flag),
-        any::<i32>().prop_map(|number| Data::Integer(number.into())),
-        word().prop_map(Data::Text),
+        Just(ConfigValue::Null),
+        any::<bool>().prop_map(ConfigValue::Bool),
+        any::<i32>().prop_map(|number| ConfigValue::Integer(number.into())),
+        word().prop_map(ConfigValue::Text),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Data::List),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(ConfigValue::List),
             prop::collection::btree_map(word(), inner, 0..4)
-                .prop_map(|members| Data::Table(members.into_iter().collect())),
+                .prop_map(|members| ConfigValue::Table(members.into_iter().collect())),
         ]
     })
 }
 
-/// A document with remarks on lines of their own and behind values.
-fn document() -> impl Strategy<Value = (String, Data)> {
+/// Generates a document with comments on separate lines and after values.
+fn document() -> impl Strategy<Value = (String, ConfigValue)> {
     let members = prop::collection::btree_map("[a-d]{1,2}", values(), 1..5);
     (members, any::<bool>(), any::<bool>(), 0..3_usize).prop_map(|(members, crlf, end, indent)| {
-        let habits = render::Habits { table: 2 + indent, list: indent };
-        let whole = Data::Table(members.into_iter().collect());
+        let habits = render::YamlIndentation { table: 2 + indent, list: indent };
+        let whole = ConfigValue::Table(members.into_iter().collect());
         let mut text = String::from("# the first line\n");
         for (index, line) in render::block(&whole, habits).into_iter().enumerate() {
             let column = line.len() - line.trim_start().len();
@@ -241,11 +253,11 @@ proptest! {
         (text, whole) in document(), key in "[a-d]{1,2}", value in values(),
     ) {
         prop_assert_eq!(&data(&text), &whole);
-        let made = set(&text, &[Step::Key(key.clone())], &value);
+        let made = set(&text, &[PathStep::Key(key.clone())], &value);
         prop_assert!(made.is_ok(), "{:?}\n{}", made, text);
         let made = made.unwrap();
         let mut expected = whole.clone();
-        let Data::Table(members) = &mut expected else { unreachable!() };
+        let ConfigValue::Table(members) = &mut expected else { unreachable!() };
         match members.iter_mut().find(|(known, _)| *known == key) {
             Some((_, old)) => *old = value.clone(),
             None => members.push((key.clone(), value.clone())),
@@ -260,13 +272,13 @@ proptest! {
     fn what_was_added_can_be_taken_away_without_a_trace(
         (text, _) in document(), value in values(), name in word(),
     ) {
-        let added = set(&text, &[Step::Key("new".into())], &value).unwrap();
-        let gone = remove(&added, &[Step::Key("new".into())]).unwrap().unwrap();
+        let added = set(&text, &[PathStep::Key("new".into())], &value).unwrap();
+        let gone = remove(&added, &[PathStep::Key("new".into())]).unwrap().unwrap();
         prop_assert_eq!(&gone, &text);
 
-        let holder = Data::Table(vec![("kept".into(), Data::Integer(1))]);
-        let text = set(&text, &[Step::Key("new".into())], &holder).unwrap();
-        let at = [Step::Key("new".into()), Step::Key(name.clone())];
+        let holder = ConfigValue::Table(vec![("kept".into(), ConfigValue::Integer(1))]);
+        let text = set(&text, &[PathStep::Key("new".into())], &holder).unwrap();
+        let at = [PathStep::Key("new".into()), PathStep::Key(name.clone())];
         prop_assume!(name != "kept");
         let added = set(&text, &at, &value).unwrap();
         prop_assert_eq!(&remove(&added, &at).unwrap().unwrap(), &text);
@@ -274,16 +286,16 @@ proptest! {
 
     #[test]
     fn any_key_can_be_taken_away((text, whole) in document()) {
-        let Data::Table(members) = &whole else { unreachable!() };
+        let ConfigValue::Table(members) = &whole else { unreachable!() };
         for (key, _) in members {
-            let gone = remove(&text, &[Step::Key(key.clone())]).unwrap().unwrap();
+            let gone = remove(&text, &[PathStep::Key(key.clone())]).unwrap().unwrap();
             prop_assert!(others_are_the_same(&text, &gone, key), "\n{}\n=>\n{}", text, gone);
         }
     }
 }
 
-/// Whether the lines of every other key are all there, in order, and nothing but remarks of this
-/// key's own has joined them.
+/// Returns true if the lines of all other keys are still there, in order, and only comments of this
+/// key were added to them.
 fn others_are_the_same(before: &str, after: &str, key: &str) -> bool {
     let (before, after) = (lines_of_others(before, key), lines_of_others(after, key));
     let mut left = after.iter();
@@ -294,7 +306,8 @@ fn others_are_the_same(before: &str, after: &str, key: &str) -> bool {
     all_kept && says(&before) == says(&after)
 }
 
-/// All lines but those from this key to the next at the first column, and the remarks right above.
+/// Returns all lines except those from this key to the next top-level key, and the comments right
+/// above.
 fn lines_of_others(text: &str, key: &str) -> Vec<String> {
     let mut kept = Vec::new();
     let mut own = false;

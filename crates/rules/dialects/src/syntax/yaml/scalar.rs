@@ -1,39 +1,39 @@
-//! What a plain scalar of YAML means, and how a text is written so that it means itself.
+//! Interprets plain YAML scalars, and writes strings so that they are read back as strings.
 
-use crate::frame::tree::Value;
+use crate::common::tree::TreeValue;
 
-/// The meaning of a plain scalar in the core schema of YAML 1.2.
-pub(crate) fn value(text: &str) -> Value {
+/// Returns the value of a plain scalar in the core schema of YAML 1.2.
+pub(crate) fn value(text: &str) -> TreeValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Flag(true),
-        "false" | "False" | "FALSE" => Value::Flag(false),
-        _ => number(text).unwrap_or_else(|| Value::Text(text.to_owned())),
+        "" | "~" | "null" | "Null" | "NULL" => TreeValue::Null,
+        "true" | "True" | "TRUE" => TreeValue::Flag(true),
+        "false" | "False" | "FALSE" => TreeValue::Flag(false),
+        _ => number(text).unwrap_or_else(|| TreeValue::Text(text.to_owned())),
     }
 }
 
-fn number(text: &str) -> Option<Value> {
+fn number(text: &str) -> Option<TreeValue> {
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
         if let Some(digits) = text.strip_prefix(prefix) {
             let all = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
             let read = i64::from_str_radix(digits, radix).ok();
             return all.then(|| match read {
-                Some(number) => Value::Integer(number),
-                None => Value::Other("a number beyond all bounds", text.to_owned()),
+                Some(number) => TreeValue::Integer(number),
+                None => TreeValue::Other("a number out of range", text.to_owned()),
             });
         }
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if [".inf", ".Inf", ".INF"].contains(&unsigned) || [".nan", ".NaN", ".NAN"].contains(&text) {
-        return Some(Value::Other("a number beyond all bounds", text.to_owned()));
+        return Some(TreeValue::Other("a number out of range", text.to_owned()));
     }
     is_decimal(unsigned).then(|| match text.parse() {
-        Ok(number) => Value::Integer(number),
-        Err(_) => Value::Fraction(as_elsewhere(text, unsigned)),
+        Ok(number) => TreeValue::Integer(number),
+        Err(_) => TreeValue::Fraction(normalize_fraction(text, unsigned)),
     })
 }
 
-/// Digits, a point among or before or behind them, and an exponent.
+/// Returns true for digits with an optional point and an optional exponent.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -51,9 +51,9 @@ fn is_decimal(text: &str) -> bool {
     mantissa && exponent.is_none_or(power)
 }
 
-/// The spelling of a number that JSON and TOML take too: they want a digit on both sides of the
-/// point, and JSON neither a plus nor zeros in front.
-fn as_elsewhere(text: &str, unsigned: &str) -> String {
+/// Returns a spelling of the number that JSON and TOML accept too: both need digits on both sides
+/// of the point, and JSON allows neither a plus sign nor leading zeros.
+fn normalize_fraction(text: &str, unsigned: &str) -> String {
     let sign = if text.starts_with('-') { "-" } else { "" };
     let (mantissa, exponent) =
         unsigned.find(['e', 'E']).map_or((unsigned, ""), |at| unsigned.split_at(at));
@@ -68,24 +68,24 @@ fn as_elsewhere(text: &str, unsigned: &str) -> String {
     }
 }
 
-/// A text as a scalar: plain where that is safe, in double quotes otherwise. `flow` is for inside
-/// of brackets and braces.
-pub(crate) fn written(text: &str, flow: bool) -> String {
+/// Renders a string as a scalar: plain if that is safe, else in double quotes. `flow` is true
+/// inside brackets and braces.
+pub(crate) fn render_text(text: &str, flow: bool) -> String {
     match is_safe(text, flow) {
         true => text.to_owned(),
-        false => quoted(text),
+        false => quote_text(text),
     }
 }
 
-/// Whether a text means itself without quotes, for us and for readers of YAML 1.1, to whom more
-/// words mean something else.
+/// Returns true if a string is read back as itself without quotes, also by YAML 1.1 parsers, which
+/// give more words a special meaning.
 fn is_safe(text: &str, flow: bool) -> bool {
     const WORDS_OF_1_1: [&str; 8] = ["y", "n", "yes", "no", "on", "off", "=", "<<"];
     let Some(first) = text.chars().next() else { return false };
     let begins = first.is_alphanumeric() || "/._~$(".contains(first);
     let is_mark = |c: char| flow && ",[]{}".contains(c);
     let inside = |c: char| !(c.is_control() || is_special(c) || is_mark(c));
-    // Numbers, dates and times of day are made of these.
+    // Numbers, dates and times consist of these characters.
     let numeric = |c: char| c.is_ascii_hexdigit() || "xXoO_.:+-TZtz ".contains(c);
     let may_be_number = text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(numeric);
     begins
@@ -96,11 +96,11 @@ fn is_safe(text: &str, flow: bool) -> bool {
         && !text.ends_with(':')
         && !(flow && text.contains(':'))
         && !may_be_number
-        && matches!(value(text), Value::Text(_))
+        && matches!(value(text), TreeValue::Text(_))
         && !WORDS_OF_1_1.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Characters that are no part of a line, or cannot be seen.
+/// Returns true for characters that break lines or are invisible.
 fn is_special(c: char) -> bool {
     matches!(
         c,
@@ -108,7 +108,7 @@ fn is_special(c: char) -> bool {
     )
 }
 
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 2);
     written.push('"');
     for c in text.chars() {

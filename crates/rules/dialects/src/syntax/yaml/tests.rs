@@ -1,15 +1,17 @@
-//! What YAML texts mean to us.
+//! Tests of YAML parsing.
 
 use proptest::prelude::*;
-use toolgate_model::Data;
+use toolgate_model::ConfigValue;
 
 use super::*;
 
-fn data(text: &str) -> Data {
-    Data::Table(parse(text).unwrap().iter().map(|it| (it.key.clone(), it.node.data())).collect())
+fn data(text: &str) -> ConfigValue {
+    ConfigValue::Table(
+        parse(text).unwrap().iter().map(|it| (it.key.clone(), it.node.data())).collect(),
+    )
 }
 
-fn value(text: &str) -> Data {
+fn value(text: &str) -> ConfigValue {
     data(&format!("k: {text}\n")).get("k").unwrap().clone()
 }
 
@@ -21,28 +23,31 @@ fn error(text: &str) -> (usize, String) {
 #[test]
 fn plain_scalars_mean_what_the_core_schema_says() {
     for (text, meant) in [
-        ("", Data::Null),
-        ("~", Data::Null),
-        ("True", Data::Flag(true)),
-        ("yes", Data::text("yes")),
-        ("-12", Data::Integer(-12)),
-        ("+7", Data::Integer(7)),
-        ("0x1F", Data::Integer(31)),
-        ("0o17", Data::Integer(15)),
-        ("1.50", Data::Fraction("1.50".into())),
-        (".5", Data::Fraction("0.5".into())),
-        ("1e3", Data::Fraction("1e3".into())),
-        ("99999999999999999999", Data::Fraction("99999999999999999999".into())),
-        (".inf", Data::text(".inf")),
-        ("1.2.3", Data::text("1.2.3")),
-        ("12:30", Data::text("12:30")),
-        ("'5'", Data::text("5")),
-        ("\"true\"", Data::text("true")),
-        ("!!str 5", Data::text("5")),
-        ("!other 5", Data::Integer(5)),
+        ("", ConfigValue::Null),
+        ("~", ConfigValue::Null),
+        ("True", ConfigValue::Bool(true)),
+        ("yes", ConfigValue::text("yes")),
+        ("-12", ConfigValue::Integer(-12)),
+        ("+7", ConfigValue::Integer(7)),
+        ("0x1F", ConfigValue::Integer(31)),
+        ("0o17", ConfigValue::Integer(15)),
+        ("1.50", ConfigValue::Decimal("1.50".into())),
+        (".5", ConfigValue::Decimal("0.5".into())),
+        ("1e3", ConfigValue::Decimal("1e3".into())),
+        ("99999999999999999999", ConfigValue::Decimal("99999999999999999999".into())),
+        (".inf", ConfigValue::text(".inf")),
+        ("1.2.3", ConfigValue::text("1.2.3")),
+        ("12:30", ConfigValue::text("12:30")),
+        ("'5'", ConfigValue::text("5")),
+        ("\"true\"", ConfigValue::text("true")),
+        ("!!str 5", ConfigValue::text("5")),
+        ("!other 5", ConfigValue::Integer(5)),
         (
             "[a, {b: 1}]",
-            Data::List(vec![Data::text("a"), Data::Table(vec![("b".into(), Data::Integer(1))])]),
+            ConfigValue::List(vec![
+                ConfigValue::text("a"),
+                ConfigValue::Table(vec![("b".into(), ConfigValue::Integer(1))]),
+            ]),
         ),
     ] {
         assert_eq!(value(text), meant, "{text}");
@@ -68,7 +73,7 @@ fn places_are_bytes_whatever_the_line_ends_and_letters() {
     let text = "é: ü\r\nlist:\r\n  - 日本 x\r\n  - \"q\u{1f600}\"\r\nlast: end";
     let members = parse(text).unwrap();
     assert!(text[members[1].at..].starts_with("list:"));
-    let Value::List(items) = &members[1].node.value else { panic!() };
+    let TreeValue::List(items) = &members[1].node.value else { panic!() };
     assert!(text[items[0].at..].starts_with("日本"));
     assert!(text[items[1].at..].starts_with("\"q"));
     assert!(text[members[2].node.at..].starts_with("end"));
@@ -78,10 +83,10 @@ fn places_are_bytes_whatever_the_line_ends_and_letters() {
 fn aliases_stand_for_their_anchors_and_merges_take_fields_over() {
     let text = "base: &b {x: 1, y: 2}\nfirst:\n  y: 3\n  <<: *b\nsame: *b\nmany:\n  <<: [*b, {z: 4, x: 9}]\n";
     let found = data(text);
-    let pair = |key: &str, number| (key.to_owned(), Data::Integer(number));
-    assert_eq!(found.get("first"), Some(&Data::Table(vec![pair("y", 3), pair("x", 1)])));
+    let pair = |key: &str, number| (key.to_owned(), ConfigValue::Integer(number));
+    assert_eq!(found.get("first"), Some(&ConfigValue::Table(vec![pair("y", 3), pair("x", 1)])));
     assert_eq!(found.get("same"), found.get("base"));
-    let many = Data::Table(vec![pair("x", 1), pair("y", 2), pair("z", 4)]);
+    let many = ConfigValue::Table(vec![pair("x", 1), pair("y", 2), pair("z", 4)]);
     assert_eq!(found.get("many"), Some(&many));
 }
 
@@ -94,9 +99,9 @@ fn what_cannot_be_read_is_said_with_its_line() {
         ("x: 1\n- y\n", 2, ""),
         ("- a\n- b\n", 1, "expected a table, found a list"),
         ("just text\n", 1, "expected a table, found a string"),
-        ("x: &a\n  y: *a\n", 2, "inside the value that it names"),
+        ("x: &a\n  y: *a\n", 2, "inside the value that it refers to"),
         ("x: 1\ny: *nobody\n", 2, "unknown anchor"),
-        ("x: 1\n<<: 3\n", 2, "takes fields over from a table"),
+        ("x: 1\n<<: 3\n", 2, "takes a table, found"),
         ("x: 1\n[1, 2]: 3\n", 2, "a key is a list"),
     ] {
         let (found, why) = error(text);
@@ -113,7 +118,7 @@ fn a_text_that_unfolds_without_end_is_refused() {
         bomb += &format!("a{level}: &a{level} [{}]\n", vec![before; 10].join(", "));
     }
     let (line, why) = error(&bomb);
-    assert!(why.contains("unfold") && line > 2, "{line} {why}");
+    assert!(why.contains("aliases expand to more than") && line > 2, "{line} {why}");
 
     let deep = format!("a: {}{}\n", "[".repeat(100), "]".repeat(100));
     assert!(error(&deep).1.contains("deep"), "{:?}", error(&deep));
@@ -130,19 +135,19 @@ proptest! {
     #[test]
     fn any_text_can_be_written_so_that_it_is_read_again(text in "\\PC{0,12}|[ -~\n\t\r\u{85}\u{feff}]{0,12}|[0-9a-fxo.:+_-]{1,6}") {
         for flow in [false, true] {
-            let written = scalar::written(&text, flow);
+            let written = scalar::render_text(&text, flow);
             let document = if flow { format!("k: [{written}, {{a: {written}}}]\n") } else { format!("k: {written}\n") };
             let found = data(&document);
             let read = match found.get("k") {
-                Some(Data::List(items)) => {
+                Some(ConfigValue::List(items)) => {
                     prop_assert_eq!(items[1].get("a"), Some(&items[0]), "{}", document);
                     items[0].clone()
                 }
                 other => other.unwrap().clone(),
             };
-            prop_assert_eq!(&read, &Data::text(&*text), "{}", document);
+            prop_assert_eq!(&read, &ConfigValue::text(&*text), "{}", document);
             let key = data(&format!("{written}: 1\n"));
-            prop_assert_eq!(key.get(&text), Some(&Data::Integer(1)), "{}", written);
+            prop_assert_eq!(key.get(&text), Some(&ConfigValue::Integer(1)), "{}", written);
         }
     }
 }

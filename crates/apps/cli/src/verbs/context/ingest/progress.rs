@@ -1,41 +1,41 @@
-//! How far an ingest is: a bar with rate and remaining time where a person watches, else a line now
-//! and then for whoever reads the log of a long one.
+//! Progress of an ingest: a bar with rate and remaining time on a terminal, or else a line every
+//! few seconds.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use toolgate_context::ingest::Progress;
+use toolgate_context::ingest::IngestProgress;
 
 use crate::out;
 
-/// How often the bar is drawn, in a second.
-const DRAWN: u8 = 10;
-/// How often a line is written where there is no bar.
-const PAUSE: Duration = Duration::from_secs(5);
+/// How often the bar is drawn per second.
+const DRAWS_PER_SECOND: u8 = 10;
+/// How often a line is written when there is no bar.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-const LOOKING: &str = "{spinner} looking: {human_pos} files";
+const LOOKING: &str = "{spinner} scanning: {human_pos} files";
 const READING: &str =
     "{bar:30} {percent:>3}%  {msg}  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// Shows how far an ingest is, until it is dropped.
-pub struct Bar {
-    /// None: nobody watches.
+/// Shows the progress of an ingest until it is dropped.
+pub struct IngestProgressBar {
+    /// `None` if stderr is not a terminal.
     bar: Option<ProgressBar>,
     reading: bool,
-    told: Instant,
+    last_line: Instant,
 }
 
-impl Bar {
+impl IngestProgressBar {
     pub fn new() -> Self {
-        let bar = out::is_watched().then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(DRAWN);
+        let bar = out::stderr_is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             ProgressBar::with_draw_target(None, target).with_style(style(LOOKING))
         });
-        Self { bar, reading: false, told: Instant::now() }
+        Self { bar, reading: false, last_line: Instant::now() }
     }
 
-    /// So far it is.
-    pub fn at(&mut self, progress: Progress) {
+    /// Shows this progress.
+    pub fn update(&mut self, progress: IngestProgress) {
         match &self.bar {
             Some(bar) if progress.files == 0 => bar.set_position(progress.seen),
             Some(bar) => {
@@ -52,7 +52,7 @@ impl Bar {
         self.reading = progress.files > 0;
     }
 
-    /// Makes room for something else.
+    /// Clears the bar so that other lines can be printed, and starts over.
     pub fn clear(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -60,14 +60,14 @@ impl Bar {
         *self = Self::new();
     }
 
-    fn line(&mut self, progress: Progress) {
-        if self.told.elapsed() < PAUSE {
+    fn line(&mut self, progress: IngestProgress) {
+        if self.last_line.elapsed() < LINE_INTERVAL {
             return;
         }
-        self.told = Instant::now();
-        let size = |bytes: u64| out::size(usize::try_from(bytes).unwrap_or(usize::MAX));
+        self.last_line = Instant::now();
+        let size = |bytes: u64| out::format_size(usize::try_from(bytes).unwrap_or(usize::MAX));
         out::note(&match progress.files {
-            0 => format!("looking: {} files", progress.seen),
+            0 => format!("scanning: {} files", progress.seen),
             files => format!(
                 "{} of {files} files, {} of {}",
                 progress.files_done,
@@ -78,7 +78,7 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for IngestProgressBar {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -86,7 +86,7 @@ impl Drop for Bar {
     }
 }
 
-/// A template that cannot be read would be a mistake of ours: the usual bar does it as well.
+/// Returns the style of a template, or the default bar if the template were invalid.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -1,0 +1,117 @@
+//! The resolved global options that every verb starts from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolgate_context::{LibraryHandle, shell_word};
+use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
+
+use crate::cli::GlobalArgs;
+use crate::exit::{CliError, error_chain};
+use crate::operator::PassphraseInput;
+use crate::transfer::install_registry::InstallRegistry;
+
+/// The global options of this run, with the home and the file paths resolved.
+#[derive(Debug)]
+pub struct CliContext {
+    /// The home: the folders of config and state.
+    pub home: Home,
+    /// The config file given with `--config`, as an absolute path.
+    pub config: Option<PathBuf>,
+    /// The profile given with `--as`. If `None`, the default profile, or the one the gateway gives
+    /// the client.
+    pub profile: Option<String>,
+    /// Whether to print data as JSON.
+    pub json: bool,
+    /// Whether to print more details to stderr.
+    pub verbose: bool,
+    /// The source of the operator's passphrase.
+    pub passphrase_input: Arc<PassphraseInput>,
+}
+
+impl CliContext {
+    /// Resolves the home and the config path.
+    pub fn new(globals: &GlobalArgs) -> Result<Self, CliError> {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = Home::find(globals.home.clone(), &env)
+            .map_err(|error| CliError::usage(error_chain(&error)))?;
+        let config = globals.config.as_deref().map(absolute).transpose()?;
+        let GlobalArgs { profile, json, verbose, passphrase_stdin, .. } = globals;
+        let passphrase_input = Arc::new(PassphraseInput::new(*passphrase_stdin));
+        Ok(Self {
+            home,
+            config,
+            profile: profile.clone(),
+            json: *json,
+            verbose: *verbose,
+            passphrase_input,
+        })
+    }
+
+    /// Returns the profile given with `--as`, or the default profile.
+    pub fn profile_or_default(&self) -> &str {
+        self.profile.as_deref().unwrap_or(DEFAULT_PROFILE)
+    }
+
+    /// Returns which files to read: only the one given with `--config`, or those of the user and of
+    /// the current project.
+    pub fn setup_options(&self) -> Result<SetupOptions, CliError> {
+        let project_dir = match self.config {
+            Some(_) => None,
+            None => Some(std::env::current_dir().map_err(|error| {
+                CliError::failed(format!("cannot find the current folder: {error}"))
+                    .hint("change to an existing folder")
+            })?),
+        };
+        let (home, config) = (self.home.clone(), self.config.clone());
+        // Entries written by `install` point to this gateway, even if nothing serves there now.
+        let own_endpoints = InstallRegistry::of(&home).endpoints();
+        Ok(SetupOptions { home, config, project_dir, own_endpoints })
+    }
+
+    /// Reads the files and opens the state.
+    pub async fn load_setup(&self) -> Result<Setup, CliError> {
+        Ok(Setup::load(self.setup_options()?).await?)
+    }
+
+    /// Returns the handle of the local context, with the shell command that ingests documents into
+    /// it.
+    pub fn shelf(&self) -> LibraryHandle {
+        let default = Home::find(None, &|name| std::env::var(name).ok());
+        let is_default = default.is_ok_and(|home| home.state_dir() == self.home.state_dir());
+        let library = LibraryHandle::at(self.context_file());
+        match is_default {
+            true => library,
+            false => {
+                let home = self.home.state_dir().display().to_string();
+                library.command(&format!("toolgate --home {} context ingest", shell_word(&home)))
+            }
+        }
+    }
+
+    /// Returns the path of the local context's file. The file may not exist.
+    pub fn context_file(&self) -> PathBuf {
+        self.home.state_dir().join("context.db")
+    }
+
+    /// Creates the user's config file if there is none. Returns its path if it was created.
+    pub fn ensure_config(&self) -> Result<Option<PathBuf>, CliError> {
+        if self.config.is_some() {
+            return Ok(None);
+        }
+        let created = ensure_user_config(&self.home, &own_program()?);
+        let created = created.map_err(|error| CliError::usage(error_chain(&error)))?;
+        Ok(created.then(|| self.home.config_file()))
+    }
+}
+
+/// Returns the path of this executable.
+pub fn own_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe()
+        .map_err(|error| CliError::failed(format!("cannot find this executable: {error}")))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    let failed = |error| CliError::usage(format!("cannot resolve {}: {error}", path.display()));
+    std::path::absolute(path).map_err(failed)
+}

@@ -1,0 +1,97 @@
+//! Checkup steps about what can prevent calls to a running server: pins, findings and policy.
+//!
+//! Findings are warnings, and a rule that denies is intended, so neither counts as a failure. A
+//! definition that differs from its pin is a failure.
+
+use std::collections::BTreeMap;
+
+use toolgate_host::review::PinStatus;
+use toolgate_host::{DEFAULT_PROFILE, DecisionForecast, Host, PinStatusEntry};
+
+use super::checkup::CheckupStep;
+
+/// The most names that are listed; the rest are counted.
+const MAX_NAMES: usize = 5;
+
+/// The pins, findings and decision forecasts of all servers.
+pub(super) struct GateChecks {
+    pins: Vec<PinStatusEntry>,
+    findings: BTreeMap<String, Vec<String>>,
+    forecasts: Vec<DecisionForecast>,
+}
+
+impl GateChecks {
+    pub(super) fn of(host: &Host) -> Self {
+        let mut findings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for finding in host.text_findings() {
+            let server = finding.server.to_string();
+            let location = finding.capability.as_ref().map(|id| format!(" in {}", id.name));
+            let text = format!("{}{}", finding.code, location.unwrap_or_default());
+            let texts = findings.entry(server).or_default();
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        // The default profile always exists.
+        let forecasts = host.preview_decisions(DEFAULT_PROFILE).unwrap_or_default();
+        Self { pins: host.pin_states(), findings, forecasts }
+    }
+
+    /// Returns the steps of one server. A step without data is left out.
+    pub(super) fn steps(&self, server: &str) -> Vec<CheckupStep> {
+        let steps = [self.pins(server), self.findings(server), self.decisions(server)];
+        steps.into_iter().flatten().collect()
+    }
+
+    fn pins(&self, server: &str) -> Option<CheckupStep> {
+        let own: Vec<_> = self.pins.iter().filter(|it| it.server.as_str() == server).collect();
+        let unusable: Vec<_> = own.iter().filter(|it| !it.status.is_usable()).collect();
+        let Some(first) = unusable.first() else {
+            let usable = own.len();
+            let detail = format!("{usable} definitions match their pins");
+            return (usable > 0).then(|| step("pins", true, detail, None));
+        };
+        let named = unusable.iter().map(|it| match &it.id {
+            Some(id) => format!("{} {}", id.name, it.status.as_str()),
+            None => format!("instructions {}", it.status.as_str()),
+        });
+        let hint = match first.status {
+            PinStatus::Changed { .. } => format!(
+                "run `toolgate pins diff {server}` to see the changes and \
+                 `toolgate pins approve {server}` to approve them"
+            ),
+            PinStatus::Unapproved => format!("run `toolgate pins approve {server}` to approve it"),
+            _ => "run `toolgate lock` to rewrite the lock file".to_owned(),
+        };
+        Some(step("pins", false, join_names(named.collect()), Some(hint)))
+    }
+
+    fn findings(&self, server: &str) -> Option<CheckupStep> {
+        let found = self.findings.get(server)?;
+        let hint = "read these texts before you use the server; see docs/untrusted-text.md";
+        let hint = hint.to_owned();
+        Some(step("findings", true, join_names(found.clone()), Some(hint)))
+    }
+
+    fn decisions(&self, server: &str) -> Option<CheckupStep> {
+        let own = self.forecasts.iter().filter(|it| it.id.server.as_str() == server);
+        let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+        own.for_each(|it| *counts.entry(it.outcome.effect()).or_default() += 1);
+        let all: usize = counts.values().sum();
+        let parts = counts.iter().map(|(effect, count)| format!("{count} {effect}"));
+        let parts: Vec<_> = parts.collect();
+        let hint = "run `toolgate exposure` to see the rule behind each decision";
+        (all > 0).then(|| step("decisions", true, parts.join(", "), Some(hint.to_owned())))
+    }
+}
+
+fn step(name: &str, ok: bool, detail: String, hint: Option<String>) -> CheckupStep {
+    CheckupStep { name: name.to_owned(), ok, ms: 0, detail: Some(detail), hint }
+}
+
+fn join_names(mut all: Vec<String>) -> String {
+    let more = all.len().saturating_sub(MAX_NAMES);
+    all.truncate(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    all.join(", ") + &more
+}

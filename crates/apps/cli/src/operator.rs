@@ -1,0 +1,242 @@
+//! Verifies that a change of what is allowed comes from the operator.
+//!
+//! Every process of the user can connect to the control socket, including managed servers and
+//! agents with a shell. So the requester of a change must not be a managed server, a connected
+//! client or a descendant of one. If a passphrase is set, it decides instead of the position below
+//! a client; the governed posture requires one. Read requests are open to all.
+
+mod passphrase_input;
+
+use toolgate_gateway::ClientProcesses;
+use toolgate_host::{Home, PassphraseFile, Plan, Posture};
+use toolgate_transport::peer::{self, PeerProcess};
+
+use crate::exit::{CliError, error_chain};
+
+pub use passphrase_input::{PassphraseInput, prompt_passphrase};
+
+/// How an operator was identified; recorded in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperatorIdentity {
+    /// The process descends from no server and no client.
+    Terminal,
+    /// The requester gave the passphrase.
+    Passphrase,
+    /// The process descends from a client, and the user's config allows that.
+    ClientTerminal,
+    /// The operating system does not reveal the requesting process.
+    SameUser,
+}
+
+impl OperatorIdentity {
+    /// Returns the stable name of the identification.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Passphrase => "passphrase",
+            Self::ClientTerminal => "client-terminal",
+            Self::SameUser => "same-user",
+        }
+    }
+
+    /// Returns the name under which the journal records the operator.
+    pub fn journal_name(self) -> String {
+        format!("operator ({})", self.as_str())
+    }
+}
+
+/// The settings that decide who may act as the operator.
+#[derive(Debug, Clone, Copy)]
+pub struct OperatorRules {
+    posture: Posture,
+    from_client_terminal: bool,
+}
+
+impl From<&Plan> for OperatorRules {
+    fn from(plan: &Plan) -> Self {
+        let governance = &plan.settings.governance;
+        let from_client_terminal = governance.approvals.from_client_terminal;
+        Self { posture: governance.posture, from_client_terminal }
+    }
+}
+
+/// The position of a process relative to managed servers and clients.
+enum ProcessPosition {
+    /// Descends from no server and no client.
+    Outside,
+    /// Is or descends from a managed server.
+    Server,
+    /// Is or descends from this client.
+    Client(PeerProcess),
+    /// The process has ended, so its ancestors are unknown.
+    Gone,
+    /// The operating system does not reveal the process.
+    Unknown,
+}
+
+/// Decides whether a requester is the operator.
+#[derive(Debug)]
+pub struct OperatorVerifier {
+    clients: ClientProcesses,
+    passphrase: PassphraseFile,
+    /// Allows one verification at a time, because each is expensive.
+    verify_lock: tokio::sync::Mutex<()>,
+}
+
+/// The sender of a control request.
+#[derive(Debug, Clone, Default)]
+pub struct Requester {
+    /// Its process, if the operating system reveals it.
+    pub process: Option<PeerProcess>,
+    /// The passphrase it sent.
+    pub passphrase: Option<String>,
+    /// Whether the requester is this process itself.
+    pub is_this_process: bool,
+}
+
+impl Requester {
+    /// Returns a requester at the other end of a connection.
+    pub fn peer(process: Option<PeerProcess>, passphrase: Option<String>) -> Self {
+        Self { process, passphrase, is_this_process: false }
+    }
+
+    /// Returns this process as the requester.
+    pub fn this_process(passphrase: Option<String>) -> Self {
+        Self { process: None, passphrase, is_this_process: true }
+    }
+}
+
+impl OperatorVerifier {
+    /// Returns a verifier for a home and the clients of its gateway.
+    pub fn of(home: &Home, clients: ClientProcesses) -> Self {
+        let passphrase = PassphraseFile::in_folder(home.state_dir());
+        Self { clients, passphrase, verify_lock: tokio::sync::Mutex::default() }
+    }
+
+    /// Returns the processes of the connected clients.
+    pub fn clients(&self) -> &ClientProcesses {
+        &self.clients
+    }
+
+    /// Returns true if a passphrase is set.
+    pub fn has_passphrase(&self) -> bool {
+        self.passphrase.is_set()
+    }
+
+    /// Identifies the requester of a change as the operator, or returns why it is refused.
+    pub async fn identify(
+        &self,
+        rules: OperatorRules,
+        requester: &Requester,
+    ) -> Result<OperatorIdentity, CliError> {
+        if self.passphrase.is_set() || rules.posture != Posture::Governed {
+            return self.identify_any_posture(rules, requester).await;
+        }
+        Err(CliError::refused(
+            "change refused: the governed posture requires an operator passphrase, and none is set",
+        )
+        .hint("run `toolgate approvals passphrase` to set one"))
+    }
+
+    /// Identifies the requester without the demand of the governed posture, which cannot apply to
+    /// setting the first passphrase.
+    async fn identify_any_posture(
+        &self,
+        rules: OperatorRules,
+        requester: &Requester,
+    ) -> Result<OperatorIdentity, CliError> {
+        let position = self.position(requester);
+        if matches!(position, ProcessPosition::Server) {
+            return Err(CliError::refused(
+                "change refused: the request comes from a server process",
+            ));
+        }
+        if self.passphrase.is_set() {
+            return self.check_passphrase(requester.passphrase.as_deref()).await;
+        }
+        match position {
+            ProcessPosition::Outside => Ok(OperatorIdentity::Terminal),
+            ProcessPosition::Unknown => Ok(OperatorIdentity::SameUser),
+            ProcessPosition::Client(_) if rules.from_client_terminal => {
+                Ok(OperatorIdentity::ClientTerminal)
+            }
+            ProcessPosition::Client(client) => Err(client_refusal(client)),
+            ProcessPosition::Server | ProcessPosition::Gone => Err(CliError::refused(
+                "change refused: the requesting process has ended and cannot be identified",
+            )),
+        }
+    }
+
+    /// Sets a new passphrase, or removes it.
+    pub async fn set_passphrase(
+        &self,
+        rules: OperatorRules,
+        requester: &Requester,
+        new: Option<String>,
+    ) -> Result<OperatorIdentity, CliError> {
+        let identified = self.identify_any_posture(rules, requester).await?;
+        let passphrase = self.passphrase.clone();
+        run_blocking(move || passphrase.set(new.as_deref())).await?;
+        Ok(identified)
+    }
+
+    async fn check_passphrase(&self, given: Option<&str>) -> Result<OperatorIdentity, CliError> {
+        let Some(given) = given.map(str::to_owned) else {
+            return Err(CliError::refused("change refused: the operator's passphrase is needed")
+                .hint("run the command in a terminal, or pipe it in with --passphrase-stdin"));
+        };
+        let _guard = self.verify_lock.lock().await;
+        let passphrase = self.passphrase.clone();
+        match run_blocking(move || passphrase.verify(&given)).await? {
+            true => Ok(OperatorIdentity::Passphrase),
+            false => {
+                tracing::warn!(target: "toolgate::gateway", "wrong operator passphrase");
+                Err(CliError::refused("change refused: the passphrase is wrong"))
+            }
+        }
+    }
+
+    fn position(&self, requester: &Requester) -> ProcessPosition {
+        if requester.is_this_process {
+            return ProcessPosition::Outside;
+        }
+        if !peer::SUPPORTED {
+            return ProcessPosition::Unknown;
+        }
+        let (Some(process), Some(own)) = (requester.process, PeerProcess::current()) else {
+            return ProcessPosition::Gone;
+        };
+        let Some(ancestors) = process.ancestors() else { return ProcessPosition::Gone };
+        // Every descendant of this process is a server or part of one.
+        if ancestors.contains(&own) {
+            return ProcessPosition::Server;
+        }
+        let clients = self.clients.all();
+        let line = std::iter::once(process).chain(ancestors);
+        let client = line.into_iter().find(|process| clients.contains(process));
+        client.map_or(ProcessPosition::Outside, ProcessPosition::Client)
+    }
+}
+
+fn client_refusal(client: PeerProcess) -> CliError {
+    let program = client.program().unwrap_or_else(|| "a program".to_owned());
+    let pid = client.pid;
+    let what = format!(
+        "change refused: the request comes from inside a client ({program}, process {pid})"
+    );
+    CliError::refused(what).hint(
+        "use a terminal that the client did not start, answer in the client's own form, or set a \
+         passphrase with `toolgate approvals passphrase`; to allow it from here, set \
+         `approvals.from_client_terminal = true` in your own config file",
+    )
+}
+
+/// Runs `work` on a blocking thread.
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, toolgate_host::approvals::ApprovalError> + Send + 'static,
+) -> Result<T, CliError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done =
+        done.map_err(|error| CliError::failed(format!("cannot check the passphrase: {error}")))?;
+    done.map_err(|error| CliError::failed(error_chain(&error)))
+}

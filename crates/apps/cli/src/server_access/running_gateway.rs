@@ -1,0 +1,115 @@
+//! The running gateway that owns a home, reached through its control socket.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use toolgate_transport::local::{LocalReader, LocalWriter, connect};
+
+use crate::cli_context::CliContext;
+use crate::control::{
+    ControlEnvelope, ControlOpening, ControlRequest, ControlResponse, GatewayInfo,
+};
+use crate::exit::CliError;
+use crate::operator::PassphraseInput;
+
+/// How long a gateway may take to answer the first request.
+const INFO_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A gateway in another process that answers on the control socket.
+#[derive(Debug)]
+pub struct RunningGateway {
+    socket: PathBuf,
+    passphrase_input: Arc<PassphraseInput>,
+    /// What the gateway says about itself.
+    pub info: GatewayInfo,
+}
+
+impl RunningGateway {
+    /// Returns the running gateway if this run can attach to it. A gateway that reads another
+    /// `--config` file has other servers and does not qualify.
+    pub async fn find_compatible(context: &CliContext) -> Option<Self> {
+        let running = Self::find_any(context).await?;
+        let same = context.config.is_none() || context.config == running.info.config;
+        same.then_some(running)
+    }
+
+    /// Returns the running gateway of the home, whatever files it reads.
+    pub async fn find_any(context: &CliContext) -> Option<Self> {
+        let socket = context.home.control_socket();
+        let request = send_request(&socket, &ControlRequest::Owner, None);
+        let answer = tokio::time::timeout(INFO_TIMEOUT, request).await.ok()?.ok()?;
+        let info = serde_json::from_str(answer.get()).ok()?;
+        Some(Self { socket, passphrase_input: context.passphrase_input.clone(), info })
+    }
+
+    /// Sends a request, with the operator's passphrase if the request needs it.
+    pub async fn ask(&self, question: &ControlRequest) -> Result<Box<RawValue>, CliError> {
+        let needed = self.info.passphrase && question.requires_operator();
+        let passphrase = if needed { self.passphrase_input.passphrase()? } else { None };
+        send_request(&self.socket, question, passphrase).await
+    }
+
+    /// Returns why the gateway does not accept this process as the operator, if it does not. Does
+    /// not prompt for the passphrase: a plain call can be approved instead.
+    pub async fn operator_refusal(&self) -> Option<CliError> {
+        send_request(&self.socket, &ControlRequest::MayChange, None).await.err()
+    }
+
+    /// Opens an MCP connection.
+    ///
+    /// `protocol` restricts it to one revision. Without `profile` the gateway uses its default for
+    /// clients. `operator` says that a person types at this command line.
+    pub async fn open_mcp(
+        &self,
+        protocol: Option<String>,
+        profile: Option<&str>,
+        operator: bool,
+    ) -> Result<(LocalReader, LocalWriter), CliError> {
+        if let Some(name) = profile {
+            // The connection cannot report an unknown profile once it is MCP, and a gateway too old
+            // to know profiles must not expose everything.
+            self.ask(&ControlRequest::Profile { name: name.to_owned() }).await?;
+        }
+        let (reader, mut writer) = connect(&self.socket).await.map_err(unreachable_error)?;
+        let profile = profile.map(str::to_owned);
+        send_opening(
+            &mut writer,
+            &ControlOpening::Mcp { protocol, profile, operator, passphrase: None },
+        )
+        .await?;
+        Ok((reader, writer))
+    }
+}
+
+async fn send_request(
+    socket: &Path,
+    question: &ControlRequest,
+    passphrase: Option<String>,
+) -> Result<Box<RawValue>, CliError> {
+    let (reader, mut writer) = connect(socket).await.map_err(unreachable_error)?;
+    send_opening(
+        &mut writer,
+        &ControlOpening::Ask(ControlEnvelope { question: question.clone(), passphrase }),
+    )
+    .await?;
+    let mut line = String::new();
+    BufReader::new(reader).read_line(&mut line).await.map_err(unreachable_error)?;
+    let invalid = |error| CliError::failed(format!("invalid answer from the gateway: {error}"));
+    serde_json::from_str::<ControlResponse>(&line).map_err(invalid)?.into_result()
+}
+
+async fn send_opening(writer: &mut LocalWriter, opening: &ControlOpening) -> Result<(), CliError> {
+    let mut line = serde_json::to_vec(opening)
+        .map_err(|error| CliError::failed(format!("cannot encode the request: {error}")))?;
+    line.push(b'\n');
+    writer.write_all(&line).await.map_err(unreachable_error)
+}
+
+fn unreachable_error(error: impl Display) -> CliError {
+    CliError::failed(format!("cannot reach the gateway that owns this home: {error}"))
+        .hint("try again: the gateway may be shutting down")
+}

@@ -1,0 +1,297 @@
+//! The shared part of `add` and `add-json`: chooses the file for a new server, writes the entry,
+//! and records consent and trust.
+//!
+//! Adding a server gives consent to exactly what is written. Trust is never written into a
+//! project's file: it is stored in the user's state, for the server as it is now.
+
+pub mod files;
+pub mod messages;
+pub mod scope;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use toolgate_host::config::{
+    ConfigDocument, ConfigError, ParsedFile, project_document, project_root,
+};
+use toolgate_host::{ConfigScope, ServerName, ServerSpec, Setup, StdioSpec, TransportSpec};
+use toolgate_model::DiagnosticSeverity;
+
+use crate::cli_context::{CliContext, own_program};
+use crate::control::ControlRequest;
+use crate::exit::{CliError, Exit, error_chain};
+use crate::out;
+use crate::server_access::RunningGateway;
+use crate::transfer::file_change::FileChange;
+use crate::transfer::literals::{LiteralReplacement, replace_literals};
+use crate::transfer::losses::{LossJson, print_losses};
+use messages::AddedServerJson;
+use scope::ScopeArg;
+
+/// The options of `add` and `add-json` that say where and how to declare the server.
+#[derive(Debug, Args)]
+pub struct PlacementArgs {
+    /// Declare the server for this project (the default), or for yourself everywhere
+    #[arg(short, long, value_enum, value_name = "SCOPE")]
+    pub scope: Option<ScopeArg>,
+    /// Allow calls of its tools without approval
+    #[arg(long)]
+    pub trust: bool,
+    /// Replace an existing server of this name
+    #[arg(long)]
+    pub force: bool,
+    /// Show what would change without changing it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A server to declare, with its placement.
+pub struct ServerProposal<'p> {
+    /// The server.
+    pub spec: ServerSpec,
+    /// Where to declare it.
+    pub placement: &'p PlacementArgs,
+}
+
+/// Parses a server name. Rejects names that look like options or URLs.
+pub fn parse_server_name(text: &str) -> Result<ServerName, CliError> {
+    let hint = "use letters, digits, `-`, `_` and `.`";
+    let name =
+        ServerName::new(text).map_err(|error| CliError::usage(error.to_string()).hint(hint))?;
+    if text.starts_with('-') || text.trim() != text || text.contains("://") {
+        let shown = out::escape_invisible(&toolgate_model::redact_url(text));
+        return Err(CliError::usage(format!("`{shown}` is not a valid server name")).hint(hint));
+    }
+    Ok(name)
+}
+
+/// Declares a server: writes it to its file, and records consent and trust.
+pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Result<Exit, CliError> {
+    let ServerProposal { mut spec, placement: placing } = proposal;
+    let file = choose_file(context, &mut spec, placing)?;
+    // Trust is written into the user's own files; for other files it is stored in the state.
+    let says_trust = file.dialect.is_toolgate() && file.at.scope != ConfigScope::Project;
+    spec.trust = placing.trust && says_trust;
+    let before = current_text(context, &file)?;
+    let existed = check_existing(context, &file, &spec, placing)?;
+    let written = file.with_server(&before, &spec).map_err(file_error)?;
+    let losses: Vec<_> = written.losses.iter().map(LossJson::from).collect();
+    check_readable(&file, &file.read(&written.text), &spec.name)?;
+    if placing.dry_run {
+        print_losses(&losses);
+        return show_diff(context, &file, &before, &spec);
+    }
+    if file.at.scope == ConfigScope::User && file.path() == context.home.config_file() {
+        context.ensure_config()?;
+    }
+    let again = |text: &str| file.dialect.set(text, &spec, &file.at).map(|it| Some(it.text));
+    file.change(again).map_err(file_error)?;
+    print_losses(&losses);
+    let added = AddedServerJson::new(&file, &spec, existed);
+    added.print(context)?;
+    messages::warn_about_literals(&file, &spec);
+    record_consent(context, &file, &spec.name, placing.trust && !says_trust).await?;
+    Ok(Exit::Done)
+}
+
+/// Returns the file for a new server, and adjusts the server's working directory to that file.
+fn choose_file(
+    context: &CliContext,
+    spec: &mut ServerSpec,
+    placing: &PlacementArgs,
+) -> Result<ConfigDocument, CliError> {
+    if let Some(named) = &context.config {
+        if placing.scope.is_some() {
+            return Err(CliError::usage("--scope cannot be combined with --config")
+                .hint("remove --scope; --config names the file to write"));
+        }
+        anchor_cwd(spec, None)?;
+        return ConfigDocument::from_path(named, ConfigScope::User).map_err(file_error);
+    }
+    match placing.scope.unwrap_or_default().to_scope() {
+        ConfigScope::Project => {
+            let root = project_folder(context)?;
+            anchor_cwd(spec, Some(&root))?;
+            project_document(&root, spec).map_err(file_error)
+        }
+        _ => {
+            anchor_cwd(spec, None)?;
+            Ok(ConfigDocument::for_user(&context.home))
+        }
+    }
+}
+
+/// Returns the root folder of the current project.
+pub fn project_folder(context: &CliContext) -> Result<PathBuf, CliError> {
+    project_root(&context.setup_options()?.sources()).ok_or_else(|| {
+        CliError::usage("no project found").hint("use --scope user to declare it for yourself")
+    })
+}
+
+/// Rewrites the working directory of a process: relative to the root inside a project, otherwise
+/// absolute. The root itself is left out, because a project's servers run there anyway.
+fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError> {
+    let TransportSpec::Stdio(StdioSpec { cwd: slot, .. }) = &mut spec.transport else {
+        return Ok(());
+    };
+    let Some(cwd) = slot.as_deref() else { return Ok(()) };
+    if cwd.starts_with("~") || cwd.to_string_lossy().starts_with("${") {
+        return Ok(());
+    }
+    let failed = |error| CliError::usage(format!("cannot resolve {}: {error}", cwd.display()));
+    let whole: PathBuf = std::path::absolute(cwd).map_err(failed)?.components().collect();
+    *slot = match root.and_then(|root| whole.strip_prefix(root).ok()) {
+        Some(inside) if inside.as_os_str().is_empty() => None,
+        Some(inside) => Some(inside.to_owned()),
+        None => Some(whole),
+    };
+    Ok(())
+}
+
+/// Returns the text of the file. The user's config file starts from the example if it is missing.
+fn current_text(context: &CliContext, file: &ConfigDocument) -> Result<String, CliError> {
+    let text = file.text().map_err(file_error)?;
+    let is_users = file.path() == context.home.config_file();
+    Ok(match is_users && !file.path().exists() {
+        true => toolgate_host::config::example(&own_program()?),
+        false => text,
+    })
+}
+
+/// Returns true if the scope already has a server of this name. Without `--force` that is an error.
+fn check_existing(
+    context: &CliContext,
+    file: &ConfigDocument,
+    spec: &ServerSpec,
+    placing: &PlacementArgs,
+) -> Result<bool, CliError> {
+    let files = match file.at.scope {
+        ConfigScope::Project => ConfigDocument::for_project(&project_folder(context)?).to_vec(),
+        _ => vec![file.clone()],
+    };
+    for file in files {
+        if !file.has(&spec.name).map_err(file_error)? {
+            continue;
+        }
+        if placing.force {
+            return Ok(true);
+        }
+        return Err(messages::already_declared_error(&file, &spec.name)?);
+    }
+    Ok(false)
+}
+
+/// Fails if the server cannot be read back from the changed file.
+fn check_readable(
+    file: &ConfigDocument,
+    reading: &ParsedFile,
+    name: &ServerName,
+) -> Result<(), CliError> {
+    if reading.servers.iter().any(|declared| declared.spec.name == *name) {
+        return Ok(());
+    }
+    let about = format!("server {:?}", name.as_str());
+    let mut faults =
+        reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
+    let fault = faults.find(|fault| fault.message.contains(&about));
+    Err(match fault {
+        Some(fault) => CliError {
+            hint: fault.hint.clone(),
+            ..CliError::usage(format!("cannot add `{name}`: {}", fault.message))
+        },
+        None => {
+            let path = messages::display_path(file.path());
+            CliError::failed(format!("cannot add `{name}` to {path}"))
+                .hint("run `toolgate config check` to check the file")
+        }
+    })
+}
+
+/// Prints the change as a diff, with everything masked that may be a credential.
+fn show_diff(
+    context: &CliContext,
+    file: &ConfigDocument,
+    before: &str,
+    spec: &ServerSpec,
+) -> Result<Exit, CliError> {
+    let hidden = |spec: &ServerSpec| {
+        replace_literals(spec, &mut |_| LiteralReplacement::Text("***".to_owned()))
+    };
+    let new = hidden(spec);
+    let servers = file.read(before).servers;
+    let old = servers.iter().map(|it| &it.spec).find(|it| it.name == spec.name).map(hidden);
+    let before = match &old {
+        Some(old) => file.with_server(before, old).map_err(file_error)?.text,
+        None => before.to_owned(),
+    };
+    let after = file.with_server(&before, &new).map_err(file_error)?.text;
+    let change = FileChange {
+        path: messages::display_path(file.path()).into(),
+        dialect: file.dialect,
+        before,
+        after,
+    };
+    // The diff shows the old and the new server, but a list has only one server per name.
+    let apart = old.and_then(|old| Some(ServerSpec { name: other_name(&old.name)?, ..old }));
+    let open: Vec<_> = apart.into_iter().chain([new]).collect();
+    let diff = change.diff(&open, &file.at);
+    match context.json {
+        true => out::json(&json!({ "file": file.path(), "diff": diff }))?,
+        false => out::data(diff.as_bytes())?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns a name different from this one.
+fn other_name(name: &ServerName) -> Option<ServerName> {
+    let other = if name.as_str() == "before" { "earlier" } else { "before" };
+    ServerName::new(other).ok()
+}
+
+/// Records consent to a project's server, and trust that is not written into the file.
+async fn record_consent(
+    context: &CliContext,
+    file: &ConfigDocument,
+    name: &ServerName,
+    trust: bool,
+) -> Result<(), CliError> {
+    let mut setup = Setup::load(context.setup_options()?).await?;
+    let counts = |setup: &Setup| match setup.entry(name.as_str()) {
+        Ok(entry) => entry.origin.file.as_deref().is_some_and(|path| path == file.path()),
+        Err(_) => false,
+    };
+    if !counts(&setup) {
+        messages::note_overriding(&setup, name);
+        return Ok(());
+    }
+    setup.distrust(name.as_str()).await?;
+    if trust {
+        setup.trust(name.as_str()).await?;
+    }
+    if file.at.scope == ConfigScope::Project {
+        setup.consent(name.as_str()).await?;
+        super::consent::notify_gateway(context, name.as_str()).await;
+    }
+    messages::note_shadowed(&setup, name);
+    Ok(())
+}
+
+/// Makes a running gateway reload the server, if it reads the changed file.
+pub async fn notify_gateway(context: &CliContext, name: &ServerName) {
+    let Some(gateway) = RunningGateway::find_compatible(context).await else { return };
+    let question = ControlRequest::Reconsider { server: name.to_string() };
+    if let Err(failure) = gateway.ask(&question).await {
+        tracing::debug!(target: "toolgate::gateway", %failure, "the gateway did not reload it");
+    }
+}
+
+/// Wraps the error of a config file that could not be read or changed.
+pub fn file_error(error: ConfigError) -> CliError {
+    let what = error_chain(&error);
+    let failure = match error {
+        ConfigError::Edit { .. } => CliError::usage(what),
+        _ => CliError::failed(what),
+    };
+    failure.hint("run `toolgate config check` to check the files")
+}

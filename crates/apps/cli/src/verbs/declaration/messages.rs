@@ -1,0 +1,128 @@
+//! Messages about added servers. They never contain values of variables or headers.
+
+use std::path::Path;
+
+use serde::Serialize;
+use toolgate_host::config::{ConfigDocument, consent_text};
+use toolgate_host::{ServerName, ServerSpec, Setup};
+
+use super::file_error;
+use crate::cli_context::CliContext;
+use crate::exit::CliError;
+use crate::out::{self, escape_invisible};
+use crate::transfer::literals::{LiteralLocation, LiteralReplacement, replace_literals};
+
+/// The JSON output of `add` and `add-json`.
+#[derive(Debug, Serialize)]
+pub struct AddedServerJson {
+    name: String,
+    action: &'static str,
+    file: String,
+    scope: toolgate_host::ConfigScope,
+    dialect: &'static str,
+}
+
+impl AddedServerJson {
+    pub fn new(file: &ConfigDocument, spec: &ServerSpec, existed: bool) -> Self {
+        Self {
+            name: spec.name.to_string(),
+            action: if existed { "replaced" } else { "added" },
+            file: file.path().display().to_string(),
+            scope: file.at.scope,
+            dialect: file.dialect.as_str(),
+        }
+    }
+
+    pub fn print(&self, context: &CliContext) -> Result<(), CliError> {
+        if context.json {
+            return out::json(self);
+        }
+        let (name, file) = (escape_invisible(&self.name), display_path(Path::new(&self.file)));
+        out::note(&match self.action {
+            "added" => format!("added {name} to {file}"),
+            _ => format!("replaced {name} in {file}"),
+        });
+        Ok(())
+    }
+}
+
+/// Returns a path for display, relative if it is below the current folder.
+pub fn display_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    escape_invisible(&path.strip_prefix(&here).unwrap_or(path).display().to_string())
+}
+
+/// Prints the existing declaration and returns the error that the server is already declared.
+pub fn already_declared_error(
+    file: &ConfigDocument,
+    name: &ServerName,
+) -> Result<CliError, CliError> {
+    let reading = file.read(&file.text().map_err(file_error)?);
+    let declared = reading.servers.iter().find(|declared| declared.spec.name == *name);
+    let place = match declared {
+        Some(declared) => {
+            out::note(&format!("current declaration of {name}:"));
+            out::note(&out::escape_invisible_lines(&consent_text(&declared.spec)));
+            format!("{}:{}", display_path(file.path()), declared.origin.line)
+        }
+        None => display_path(file.path()),
+    };
+    Ok(CliError::failed(format!("`{name}` is already declared in {place}"))
+        .hint(format!("use --force to replace it, or run `toolgate get {name}` to see all of it")))
+}
+
+/// Prints a hint if values that look like credentials were written into the file.
+pub fn warn_about_literals(file: &ConfigDocument, spec: &ServerSpec) {
+    let mut fields = Vec::new();
+    let mut first = None;
+    replace_literals(spec, &mut |literal| {
+        if literal.location == LiteralLocation::Embedded
+            || toolgate_model::is_secret_like(&literal.name)
+        {
+            fields.push(escape_invisible(&literal.field));
+            first.get_or_insert_with(|| literal.name.clone());
+        }
+        LiteralReplacement::Keep
+    });
+    let Some(name) = first else { return };
+    let variable: String = name
+        .trim_start_matches('-')
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect();
+    out::note(&format!(
+        "{} {} may be a credential and is now in {} in plain text; to keep it out of the file, use \
+         `${{env:{variable}}}`, or run `toolgate secret set {variable}` and use \
+         `${{secret:{variable}}}`",
+        out::cyan("hint:"),
+        fields.join(", "),
+        display_path(file.path())
+    ));
+}
+
+/// Prints which declaration takes precedence over the added one, or why the added one is invalid.
+pub fn note_overriding(setup: &Setup, name: &ServerName) {
+    let note = out::cyan("note:");
+    match setup.entry(name.as_str()) {
+        Ok(entry) => out::note(&format!(
+            "{note} {} takes precedence: that entry is used instead of the added one",
+            escape_invisible(&entry.origin.to_string())
+        )),
+        Err(_) => {
+            let about = format!("server \"{name}\"");
+            let findings = setup.plan().diagnostics.iter();
+            findings.filter(|found| found.message.contains(&about)).for_each(|found| {
+                out::note(&out::escape_invisible_lines(&found.to_string()));
+            });
+        }
+    }
+}
+
+/// Prints which declarations the added one takes precedence over.
+pub fn note_shadowed(setup: &Setup, name: &ServerName) {
+    let Ok(entry) = setup.entry(name.as_str()) else { return };
+    for shadow in &entry.shadows {
+        let shadow = escape_invisible(&shadow.to_string());
+        out::note(&format!("{} it takes precedence over {shadow}", out::cyan("note:")));
+    }
+}

@@ -1,0 +1,128 @@
+//! The clients of HTTP+SSE: their ids, their owners and their limits.
+//!
+//! A client is registered for as long as its stream is open. A client that opens a stream and sends
+//! nothing is closed after a timeout, or earlier if its slot or its connection is needed.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use toolgate_transport::sse;
+
+use super::MESSAGES_PATH;
+use super::client::SseClient;
+use crate::gateway::GatewayState;
+use crate::http::clock::{CoarseClock, ConnectionState};
+use crate::http::sessions::{HttpSessionId, OpenSessionError};
+use crate::http::stream::EventSource;
+use crate::peer::PeerId;
+use crate::peer_quota::PeerLimits;
+use crate::principal::{ClientIdentity, ClientPrincipal};
+
+/// The HTTP+SSE clients of one server.
+pub(crate) struct SseClients {
+    open: papaya::HashMap<HttpSessionId, Arc<SseClient>>,
+    clock: Arc<CoarseClock>,
+    limits: PeerLimits,
+    /// How long a client may take to send its first message.
+    idle_timeout: Duration,
+}
+
+/// A client's stream. Dropping it closes the client.
+pub(crate) struct SseClientStream {
+    clients: Arc<SseClients>,
+    key: HttpSessionId,
+    client: Arc<SseClient>,
+}
+
+impl SseClients {
+    pub(crate) fn new(
+        clock: Arc<CoarseClock>,
+        max_clients: usize,
+        idle_timeout: Duration,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            open: papaya::HashMap::new(),
+            clock,
+            limits: PeerLimits::from_total(max_clients, 4),
+            idle_timeout,
+        })
+    }
+
+    /// Registers a new client and sends it the path for POST requests.
+    pub(super) fn insert(
+        self: &Arc<Self>,
+        gateway: Arc<GatewayState>,
+        identity: ClientIdentity,
+        connection: Arc<ConnectionState>,
+    ) -> Result<SseClientStream, OpenSessionError> {
+        let peer = identity.peer_id();
+        let own = self.open.pin().values().filter(|client| client.peer == peer).count();
+        if !self.limits.admit(&peer, self.open.len(), own) && !self.evict(&peer) {
+            return Err(OpenSessionError::Full);
+        }
+        let key = HttpSessionId::generate().map_err(OpenSessionError::Random)?;
+        let client = Arc::new(SseClient::new(gateway, identity, self.clock.now(), connection));
+        let endpoint = format!("{MESSAGES_PATH}?session={key}");
+        client.outbox.push(sse::named_event("endpoint", endpoint.as_bytes()));
+        self.open.pin().insert(key, client.clone());
+        Ok(SseClientStream { clients: self.clone(), key, client })
+    }
+
+    /// Returns the client with this id if it belongs to the principal.
+    pub(super) fn find(&self, id: &str, principal: &ClientPrincipal) -> Option<Arc<SseClient>> {
+        let client = self.open.pin().get(&HttpSessionId::parse(id.as_bytes())?).cloned()?;
+        (client.identity.principal == *principal).then_some(client)
+    }
+
+    /// Closes clients that opened no session in time, and those of revoked principals.
+    pub(crate) fn sweep(&self, is_revoked: impl Fn(&ClientPrincipal) -> bool) {
+        let open = self.open.pin();
+        for client in open.values() {
+            let late =
+                client.is_new() && self.clock.has_elapsed(client.opened_at, self.idle_timeout);
+            if late || is_revoked(&client.identity.principal) {
+                client.close();
+            }
+        }
+    }
+
+    /// Closes the oldest client of a peer that has not opened a session.
+    fn evict(&self, peer: &PeerId) -> bool {
+        let open = self.open.pin();
+        let silent = open.iter().filter(|(_, client)| client.is_new() && client.peer == *peer);
+        let Some((key, client)) = silent.min_by_key(|(_, client)| client.opened_at) else {
+            return false;
+        };
+        client.close();
+        open.remove(key).is_some()
+    }
+
+    /// Returns how many requests are in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.open.pin().values().map(|client| client.in_flight()).sum()
+    }
+
+    /// Closes all clients.
+    pub(crate) fn close_all(&self) {
+        self.open.pin().values().for_each(|client| client.close());
+    }
+}
+
+impl EventSource for SseClientStream {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.client.outbox.poll_next(context)
+    }
+
+    fn position(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Drop for SseClientStream {
+    fn drop(&mut self) {
+        self.clients.open.pin().remove(&self.key);
+        self.client.close();
+    }
+}

@@ -1,0 +1,161 @@
+//! The queue of events for the stream of one client.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::sse;
+
+use crate::http::stream;
+use crate::session::MessageSink;
+
+/// How many bytes may wait for a client that does not read. A single message may be larger.
+const MAX_WAITING_BYTES: usize = 64 << 20;
+
+/// The events that wait for a client's stream, in order.
+#[derive(Default)]
+pub(super) struct SseOutbox {
+    state: Mutex<SseOutboxState>,
+}
+
+/// The queue itself and its reader.
+#[derive(Default)]
+struct SseOutboxState {
+    events: VecDeque<SseOutboxEvent>,
+    bytes: usize,
+    /// A large event that is partly sent.
+    large_event: Option<Box<ChunkedMessage>>,
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+/// An encoded event.
+enum SseOutboxEvent {
+    Small(Bytes),
+    /// The event is in a file, and is read while it is sent.
+    Large(ChunkedMessage),
+}
+
+impl SseOutboxEvent {
+    fn memory_size(&self) -> usize {
+        match self {
+            Self::Small(event) => event.len(),
+            Self::Large(event) => event.held_bytes(),
+        }
+    }
+}
+
+impl SseOutbox {
+    fn state(&self) -> MutexGuard<'_, SseOutboxState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the queue. Events that already wait are still sent.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        wake(state);
+    }
+
+    /// Returns the next event, or `None` at the end.
+    pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.state();
+        if let Some(event) = &mut state.large_event {
+            match stream::next_chunk(event) {
+                Some(chunk) => return Poll::Ready(Some(chunk)),
+                None => state.large_event = None,
+            }
+        }
+        if let Some(event) = state.events.pop_front() {
+            state.bytes -= event.memory_size();
+            return Poll::Ready(match event {
+                SseOutboxEvent::Small(event) => Some(event),
+                SseOutboxEvent::Large(event) => {
+                    stream::next_chunk(state.large_event.insert(Box::new(event)))
+                }
+            });
+        }
+        if state.closed {
+            return Poll::Ready(None);
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Adds an encoded event.
+    pub(super) fn push(&self, event: Bytes) {
+        self.push_event(SseOutboxEvent::Small(event));
+    }
+
+    fn push_event(&self, event: SseOutboxEvent) {
+        let mut state = self.state();
+        if state.closed {
+            return;
+        }
+        if !state.events.is_empty() && state.bytes + event.memory_size() > MAX_WAITING_BYTES {
+            // A dropped message could be an answer that the client waits for, so the stream ends
+            // instead.
+            tracing::warn!(target: "toolgate::gateway", "closed a stream that is not read");
+            state.events.clear();
+            state.bytes = 0;
+            state.closed = true;
+        } else {
+            state.bytes += event.memory_size();
+            state.events.push_back(event);
+        }
+        wake(state);
+    }
+}
+
+impl MessageSink for SseOutbox {
+    fn send(&self, message: Bytes) {
+        self.push(sse::named_event("message", &message));
+    }
+
+    fn send_large(&self, message: ChunkedMessage) {
+        self.push_event(SseOutboxEvent::Large(sse::large_named_event("message", message)));
+    }
+}
+
+fn wake(mut state: MutexGuard<'_, SseOutboxState>) {
+    let reader = state.waker.take();
+    drop(state);
+    if let Some(reader) = reader {
+        reader.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(outbox: &SseOutbox) -> Poll<Option<Bytes>> {
+        outbox.poll_next(&Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn what_waits_is_sent_before_the_end() {
+        let outbox = SseOutbox::default();
+        assert!(next(&outbox).is_pending());
+        outbox.send(Bytes::from_static(b"{}"));
+        outbox.close();
+        outbox.send(Bytes::from_static(b"late"));
+        assert_eq!(next(&outbox), Poll::Ready(Some("event: message\ndata: {}\n\n".into())));
+        assert_eq!(next(&outbox), Poll::Ready(None));
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_given_up_but_a_large_answer_is_not() {
+        let outbox = SseOutbox::default();
+        outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES]));
+        assert!(
+            matches!(next(&outbox), Poll::Ready(Some(event)) if event.len() > MAX_WAITING_BYTES)
+        );
+        for _ in 0..2 {
+            outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES / 2]));
+        }
+        assert_eq!(next(&outbox), Poll::Ready(None));
+    }
+}

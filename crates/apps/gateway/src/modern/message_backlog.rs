@@ -1,0 +1,65 @@
+//! The messages of a call that its client has not read yet.
+//!
+//! Progress and log messages describe the current state. So if there are too many, only the newest
+//! are kept, and a server's messages to a slow client use little memory.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+/// How many messages may wait, and their total size. A single message may be larger.
+const MAX_MESSAGES: usize = 256;
+const MAX_BYTES: usize = 1 << 20;
+
+/// The waiting messages, oldest first.
+#[derive(Default)]
+pub(crate) struct MessageBacklog {
+    messages: VecDeque<Bytes>,
+    bytes: usize,
+}
+
+impl MessageBacklog {
+    pub(crate) fn push(&mut self, message: Bytes) {
+        self.bytes += message.len();
+        self.messages.push_back(message);
+        while self.messages.len() > MAX_MESSAGES
+            || (self.bytes > MAX_BYTES && self.messages.len() > 1)
+        {
+            self.pop();
+        }
+    }
+
+    /// Removes the oldest message and returns it.
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        let oldest = self.messages.pop_front()?;
+        self.bytes -= oldest.len();
+        Some(oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rest(mut backlog: MessageBacklog) -> Vec<Bytes> {
+        std::iter::from_fn(|| backlog.pop()).collect()
+    }
+
+    #[test]
+    fn of_too_many_messages_the_newest_are_kept_in_order() {
+        let mut backlog = MessageBacklog::default();
+        let all: Vec<Bytes> = (0..1000).map(|number| number.to_string().into()).collect();
+        all.iter().for_each(|message| backlog.push(message.clone()));
+        assert_eq!(rest(backlog), all[1000 - MAX_MESSAGES..]);
+    }
+
+    #[test]
+    fn large_messages_are_few_but_one_is_never_too_large() {
+        let mut backlog = MessageBacklog::default();
+        (0..9).for_each(|_| backlog.push(vec![b'x'; MAX_BYTES / 4].into()));
+        assert_eq!(backlog.messages.len(), 4);
+        let huge = Bytes::from(vec![b'y'; 2 * MAX_BYTES]);
+        backlog.push(huge.clone());
+        assert_eq!(rest(backlog), [huge]);
+    }
+}

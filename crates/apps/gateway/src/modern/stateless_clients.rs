@@ -1,0 +1,261 @@
+//! Modern clients, which have no session but are recognized across requests.
+//!
+//! Requests of one principal with the same description of the client belong to one caller at the
+//! gate, so that the caller's servers, subscriptions and slots are found again. Two principals
+//! never share a client. An idle client is removed after some time, and the gate releases its
+//! caller after the last of its calls has ended.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::time::{MissedTickBehavior, interval};
+use toolgate_wire::{Frame, scan};
+
+use super::subscription_counts::SubscriptionCounts;
+use super::{RequestEnvelope, SUPPORTED_REVISION};
+use crate::gate_service::{
+    Answer, Caller, CallerId, CallerScope, Client, GateError, GateService, Interactor, Question,
+    QuestionKind,
+};
+use crate::peer::PeerId;
+use crate::peer_quota::PeerLimits;
+use crate::principal::{ClientIdentity, ClientPrincipal};
+use crate::session::ClientCapabilities;
+
+/// How many clients one peer may have. Each is a client program with its capabilities.
+const PER_PEER: usize = 64;
+/// How many ticks the lifetime of an idle client has.
+const TICKS_PER_TTL: u32 = 8;
+
+/// A modern client, recognized without a session.
+pub(crate) struct StatelessClient {
+    pub(crate) principal: ClientPrincipal,
+    /// The peer that sent the first request of this client. The client counts against its quota.
+    peer: PeerId,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) capabilities: ClientCapabilities,
+    /// The configured answer to `roots/list`. It replaces the client's own.
+    pub(crate) roots: Option<Bytes>,
+    pub(crate) subscriptions: SubscriptionCounts,
+    gate: Arc<dyn GateService>,
+    last_used: AtomicU64,
+}
+
+impl Drop for StatelessClient {
+    fn drop(&mut self) {
+        self.gate.release(self.caller.id);
+    }
+}
+
+/// Why there is no client for a request.
+#[derive(Debug)]
+pub(crate) enum StatelessClientError {
+    /// There is no room for one more.
+    Full,
+    /// The gate rejects such a client.
+    Refused(GateError),
+}
+
+/// What distinguishes clients: their raw description, their principal and their profile.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct StatelessClientKey {
+    identity: ClientIdentity,
+    capabilities: Bytes,
+    client: Bytes,
+}
+
+/// The modern clients of a gateway.
+pub(crate) struct StatelessClients {
+    gate: Arc<dyn GateService>,
+    max_clients: usize,
+    clients: Mutex<HashMap<StatelessClientKey, Arc<StatelessClient>>>,
+    /// Counts the checks for idle clients. It serves as a clock that is cheap to read.
+    ticks: AtomicU64,
+}
+
+impl StatelessClients {
+    pub(crate) fn new(gate: Arc<dyn GateService>, max_clients: usize) -> Self {
+        Self { gate, max_clients, clients: Mutex::default(), ticks: AtomicU64::new(0) }
+    }
+
+    fn clients(&self) -> MutexGuard<'_, HashMap<StatelessClientKey, Arc<StatelessClient>>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the client that sends such a request.
+    pub(crate) fn find_or_create(
+        &self,
+        identity: ClientIdentity,
+        envelope: &RequestEnvelope,
+    ) -> Result<Arc<StatelessClient>, StatelessClientError> {
+        let RequestEnvelope { capabilities, client, .. } = envelope;
+        let key = StatelessClientKey {
+            identity,
+            capabilities: capabilities.clone(),
+            client: client.clone(),
+        };
+        if let Some(client) = self.clients().get(&key) {
+            client.last_used.store(self.ticks.load(Ordering::Relaxed), Ordering::Relaxed);
+            return Ok(client.clone());
+        }
+        let text = |member| scan::member_text(&key.client, member).unwrap_or_default().into_owned();
+        let client = Client { name: text("name"), version: text("version") };
+        let requested = key.identity.profile.as_deref();
+        let profile =
+            self.gate.choose_profile(requested, &client).map_err(StatelessClientError::Refused)?;
+        self.insert(key, client, profile).ok_or(StatelessClientError::Full)
+    }
+
+    fn insert(
+        &self,
+        key: StatelessClientKey,
+        client: Client,
+        profile: Arc<str>,
+    ) -> Option<Arc<StatelessClient>> {
+        // Copies the bytes, so that they do not keep the whole request in memory.
+        let key = StatelessClientKey {
+            identity: key.identity,
+            capabilities: Bytes::copy_from_slice(&key.capabilities),
+            client: Bytes::copy_from_slice(&key.client),
+        };
+        let peer = key.identity.peer_id();
+        let mut known = self.clients();
+        let is_own = |client: &StatelessClient| client.peer == peer;
+        let own = known.values().filter(|client| is_own(client)).count();
+        let limits = PeerLimits { total: self.max_clients, per_peer: PER_PEER };
+        let evicted = match limits.admit(&peer, known.len(), own) {
+            true => None,
+            // This evicts only clients of the same peer, or those of peers that have exited.
+            false => {
+                Some(evict_longest_idle(&mut known, is_own).or_else(|| match own < PER_PEER {
+                    true => evict_longest_idle(&mut known, |client| client.peer.is_gone()),
+                    false => None,
+                })?)
+            }
+        };
+        let create =
+            |key: &StatelessClientKey| self.create_client(key, client, profile, peer.clone());
+        let client = known.entry(key).or_insert_with_key(create);
+        let client = client.clone();
+        drop(known);
+        drop(evicted);
+        Some(client)
+    }
+
+    fn create_client(
+        &self,
+        key: &StatelessClientKey,
+        client: Client,
+        profile: Arc<str>,
+        peer: PeerId,
+    ) -> Arc<StatelessClient> {
+        let id = CallerId::fresh();
+        let roots = self.gate.roots();
+        let ambient = Arc::new(StatelessInteractor { scope: id.scope(), roots: roots.clone() });
+        tracing::debug!(
+            target: "toolgate::gateway",
+            client = %client.name, version = %client.version, %profile, "new stateless client"
+        );
+        let principal = key.identity.principal.clone();
+        let capabilities = key.capabilities.clone();
+        Arc::new(StatelessClient {
+            capabilities: ClientCapabilities::parse(&capabilities),
+            caller: Arc::new(
+                Caller::new(id, client, SUPPORTED_REVISION, capabilities, ambient)
+                    .with_principal(principal.to_gate_principal())
+                    .with_person(principal.approval_name())
+                    .with_profile(profile),
+            ),
+            principal,
+            peer,
+            roots,
+            subscriptions: SubscriptionCounts::default(),
+            gate: self.gate.clone(),
+            last_used: AtomicU64::new(self.ticks.load(Ordering::Relaxed)),
+        })
+    }
+
+    /// Removes clients that were not used for `patience` ticks.
+    fn evict_idle(&self, patience: u64) {
+        let now = self.ticks.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut gone = Vec::new();
+        self.clients().retain(|_, client| {
+            if is_busy(client) {
+                client.last_used.store(now, Ordering::Relaxed);
+            }
+            let idle = now.saturating_sub(client.last_used.load(Ordering::Relaxed));
+            if idle > patience {
+                gone.push(client.clone());
+            }
+            idle <= patience
+        });
+    }
+
+    /// Removes the clients of some principals.
+    pub(crate) fn forget_principals(&self, is_selected: impl Fn(&ClientPrincipal) -> bool) {
+        let mut gone = Vec::new();
+        self.clients().retain(|key, client| {
+            let forget = is_selected(&key.identity.principal);
+            if forget {
+                gone.push(client.clone());
+            }
+            !forget
+        });
+    }
+}
+
+/// Returns true if a call, a listen request or a task of the client is open. Calls and listen
+/// requests hold a reference to the client.
+fn is_busy(client: &Arc<StatelessClient>) -> bool {
+    Arc::strong_count(client) > 1 || client.gate.has_open_tasks(client.caller.id)
+}
+
+/// Removes the client that has been idle longest among the selected ones, if one is idle.
+#[expect(clippy::mutable_key_type, reason = "equality and hash leave the peer out")]
+fn evict_longest_idle(
+    known: &mut HashMap<StatelessClientKey, Arc<StatelessClient>>,
+    among: impl Fn(&StatelessClient) -> bool,
+) -> Option<(StatelessClientKey, Arc<StatelessClient>)> {
+    let idle = known.values().filter(|client| !is_busy(client) && among(client));
+    let longest = idle.min_by_key(|client| client.last_used.load(Ordering::Relaxed));
+    let longest = longest.map(|client| client.caller.id)?;
+    known.extract_if(|_, client| client.caller.id == longest).next()
+}
+
+/// Removes clients that have been idle for `ttl`, periodically. Returns when `clients` is dropped.
+pub(crate) async fn expire_idle(clients: Weak<StatelessClients>, ttl: Duration) {
+    let period = (ttl / TICKS_PER_TTL).max(Duration::from_millis(5));
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(clients) = clients.upgrade() else { return };
+        clients.evict_idle(TICKS_PER_TTL.into());
+    }
+}
+
+/// The interactor of a modern client outside of calls. It cannot ask the client.
+struct StatelessInteractor {
+    scope: CallerScope,
+    roots: Option<Bytes>,
+}
+
+impl Interactor for StatelessInteractor {
+    fn scope(&self) -> CallerScope {
+        self.scope
+    }
+
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        let answer = match (&self.roots, question.kind) {
+            (Some(roots), QuestionKind::Roots) => Answer::Result(roots.clone()),
+            _ => Answer::Unsupported,
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

@@ -1,0 +1,135 @@
+//! A legacy session: one client from `initialize` to the end, on any transport.
+//!
+//! A [`LegacySession`] exists only after `initialize` was answered, so its methods need not check
+//! that. It takes messages and returns [`LegacyExchange`]s. It knows neither HTTP nor lines, and
+//! the gate decides who may call what.
+//!
+//! ```text
+//! transport ── request ──► LegacySession ── LegacyExchange ──► messages, then a response
+//!    │                        │
+//!    │                     GateService ◄──── LegacyCall: messages and questions of servers
+//!    └── answers ──────────► SessionClient: open questions, requests in flight, log level
+//! ```
+
+mod call;
+mod client;
+mod client_capabilities;
+mod dispatch;
+mod exchange;
+mod initialize;
+mod notifications;
+mod pending_requests;
+mod questions;
+mod response;
+mod sessions;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use toolgate_wire::{Revision, to_single_line};
+
+use crate::gate_service::{Caller, CallerId, GateEvent, GateService};
+use exchange::SubscriptionChange;
+
+pub(crate) use call::ResponseMode;
+pub(crate) use client::{MessageSink, SessionClient};
+pub(crate) use client_capabilities::ClientCapabilities;
+pub(crate) use dispatch::{has_cursor, listed_kind};
+pub(crate) use exchange::{ExchangeStep, LegacyExchange, run_exchange};
+pub(crate) use initialize::{InitializeOptions, InitializeOutcome, open_session};
+pub(crate) use notifications::list_changed_method;
+pub(crate) use response::{ResponseContent, RpcResponse};
+pub(crate) use sessions::LegacySessions;
+
+/// One client's legacy session.
+pub(crate) struct LegacySession {
+    gate: Arc<dyn GateService>,
+    caller: Arc<Caller>,
+    client: Arc<SessionClient>,
+    subscriptions: Mutex<HashSet<String>>,
+    /// True after the client has sent `initialized`. Only then does it get notifications.
+    ready: AtomicBool,
+    closed: AtomicBool,
+}
+
+impl LegacySession {
+    fn new(gate: Arc<dyn GateService>, caller: Caller, client: Arc<SessionClient>) -> Self {
+        Self {
+            gate,
+            caller: Arc::new(caller),
+            client,
+            subscriptions: Mutex::default(),
+            ready: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the id of the caller.
+    pub(crate) fn caller_id(&self) -> CallerId {
+        self.caller.id
+    }
+
+    /// Returns the negotiated revision.
+    pub(crate) fn revision(&self) -> Revision {
+        self.caller.revision
+    }
+
+    /// Returns the client.
+    pub(crate) fn client(&self) -> &Arc<SessionClient> {
+        &self.client
+    }
+
+    /// Ends the session: its requests in flight, its questions, and the gate's state for its
+    /// caller.
+    pub(crate) fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.client.pending_requests.close();
+        self.client.questions.close();
+        self.gate.release(self.caller.id);
+        let client = &self.caller.client.name;
+        tracing::debug!(target: "toolgate::gateway", %client, "session ended");
+    }
+
+    fn subscriptions(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a change of subscription that a server accepted.
+    fn apply_subscription(&self, change: &SubscriptionChange) {
+        match change {
+            SubscriptionChange::Subscribe(uri) => self.subscriptions().insert(uri.clone()),
+            SubscriptionChange::Unsubscribe(uri) => self.subscriptions().remove(uri),
+        };
+    }
+
+    /// Sends an event from outside of any call to the client, if it concerns the client.
+    fn deliver_event(&self, event: &GateEvent) {
+        if !self.ready.load(Ordering::Acquire) {
+            return;
+        }
+        let Some(event) = event.visible_to(self.caller.id, &self.caller.profile) else { return };
+        let frame = match event {
+            GateEvent::ListChanged { kind, .. } => {
+                if event.is_change_for(self.caller.id, &self.caller.profile) {
+                    self.client.send(notifications::list_changed(*kind));
+                }
+                return;
+            }
+            GateEvent::ResourceUpdated { uri, frame } => {
+                self.subscriptions().contains(uri).then_some(frame)
+            }
+            GateEvent::Log { level, frame } => self.client.wants_level(*level).then_some(frame),
+            GateEvent::TaskStatus { caller, frame, .. } => {
+                (*caller == self.caller.id).then_some(frame)
+            }
+            GateEvent::Notification(frame) => Some(frame),
+            GateEvent::Restricted { .. } => None,
+        };
+        if let Some(frame) = frame {
+            self.client.send(to_single_line(frame.bytes()));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The client of a session: its capabilities, its log level, and the open questions and requests.
+//!
+//! It does not know the servers. Calls and the caller's own servers reach the client through it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use toolgate_host::translate_question;
+use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_wire::view::{LogLevel, LogMessageParams};
+use toolgate_wire::{Frame, Revision, method, to_single_line};
+
+use super::client_capabilities::ClientCapabilities;
+use super::pending_requests::LegacyPendingRequests;
+use super::questions::LegacyQuestions;
+use super::{ResponseContent, RpcResponse};
+use crate::gate_service::{Answer, CallerScope, Interactor, Question, QuestionKind};
+
+/// A destination for messages to the client. Each message is a single line.
+pub(crate) trait MessageSink: Send + Sync {
+    /// Sends a message, or keeps it until it can be sent.
+    fn send(&self, message: Bytes);
+
+    /// Sends a large message, which is read while it is sent.
+    fn send_large(&self, message: ChunkedMessage);
+
+    /// Sends a response.
+    fn send_response(&self, reply: RpcResponse) {
+        match reply.into_line() {
+            ResponseContent::Small(line) => self.send(line),
+            ResponseContent::Large(line) => self.send_large(line),
+        }
+    }
+}
+
+/// The log level for a client that has not set one: informative, without details for developers.
+const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
+
+/// The client's capabilities as modern servers get them, raw.
+struct ForwardedCapabilities {
+    all: Bytes,
+    /// For calls in which the client cannot be asked.
+    without_questions: Bytes,
+}
+
+/// The client of one session.
+pub(crate) struct SessionClient {
+    scope: CallerScope,
+    revision: Revision,
+    capabilities: ClientCapabilities,
+    forwarded: ForwardedCapabilities,
+    /// The configured answer to `roots/list`. It replaces the client's own.
+    roots: Option<Bytes>,
+    level: AtomicU8,
+    sink: Arc<dyn MessageSink>,
+    pub(crate) questions: LegacyQuestions,
+    pub(crate) pending_requests: LegacyPendingRequests,
+}
+
+impl SessionClient {
+    pub(crate) fn new(
+        scope: CallerScope,
+        revision: Revision,
+        capabilities: &[u8],
+        roots: Option<Bytes>,
+        sink: Arc<dyn MessageSink>,
+    ) -> Self {
+        let parsed = ClientCapabilities::parse(capabilities);
+        let with_roots = |parsed: ClientCapabilities| parsed.with_roots(roots.is_some());
+        let forwarded = ForwardedCapabilities {
+            all: with_roots(parsed).to_modern_json(capabilities),
+            without_questions: with_roots(ClientCapabilities::default())
+                .to_modern_json(capabilities),
+        };
+        Self {
+            scope,
+            revision,
+            capabilities: parsed,
+            forwarded,
+            roots,
+            level: AtomicU8::new(DEFAULT_LEVEL as u8),
+            sink,
+            questions: LegacyQuestions::default(),
+            pending_requests: LegacyPendingRequests::default(),
+        }
+    }
+
+    pub(crate) fn scope(&self) -> CallerScope {
+        self.scope
+    }
+
+    /// Sends a message that belongs to no call.
+    pub(crate) fn send(&self, message: Bytes) {
+        self.sink.send(message);
+    }
+
+    pub(crate) fn set_level(&self, level: LogLevel) {
+        self.level.store(level as u8, Ordering::Relaxed);
+    }
+
+    /// Returns the lowest level of log messages that the client wants.
+    pub(crate) fn level(&self) -> LogLevel {
+        let least = self.level.load(Ordering::Relaxed);
+        LogLevel::ALL.into_iter().find(|level| *level as u8 == least).unwrap_or(DEFAULT_LEVEL)
+    }
+
+    /// Returns the capabilities for a modern server, depending on whether the client can be asked.
+    pub(crate) fn forwarded_capabilities(&self, askable: bool) -> Bytes {
+        if askable { self.forwarded.all.clone() } else { self.forwarded.without_questions.clone() }
+    }
+
+    /// Returns true if the client wants log messages of this level.
+    pub(crate) fn wants_level(&self, level: LogLevel) -> bool {
+        level as u8 >= self.level.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the client wants this notification. It wants all except log messages below
+    /// its level.
+    pub(crate) fn wants_event(&self, event: &Frame) -> bool {
+        if !event.is(method::MESSAGE) {
+            return true;
+        }
+        let level =
+            LogMessageParams::of(event.params().unwrap_or_default()).and_then(|log| log.level);
+        level.is_none_or(|level| self.wants_level(level))
+    }
+
+    /// Asks the client a question, if there is a sink and the client declared the capability.
+    pub(crate) fn ask_client<'a>(
+        &'a self,
+        question: Question,
+        sink: Option<&'a dyn MessageSink>,
+    ) -> BoxFuture<'a, Answer> {
+        match (&self.roots, sink) {
+            (Some(roots), _) if question.kind == QuestionKind::Roots => {
+                ready_answer(Answer::Result(roots.clone()))
+            }
+            (_, Some(sink)) if self.capabilities.can_answer(question.kind) => {
+                let frame = translate_question(question.frame, self.revision);
+                Box::pin(self.questions.ask(Question { frame, ..question }, sink))
+            }
+            _ => ready_answer(Answer::Unsupported),
+        }
+    }
+}
+
+fn ready_answer<'a>(answer: Answer) -> BoxFuture<'a, Answer> {
+    Box::pin(std::future::ready(answer))
+}
+
+/// The interactor for everything outside of calls.
+impl Interactor for SessionClient {
+    fn scope(&self) -> CallerScope {
+        self.scope
+    }
+
+    fn tell(&self, event: Frame) {
+        if self.wants_event(&event) {
+            self.send(to_single_line(event.bytes()));
+        }
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        self.ask_client(question, Some(self.sink.as_ref()))
+    }
+
+    fn capabilities(&self) -> Bytes {
+        self.forwarded_capabilities(true)
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        Some(self.level())
+    }
+}

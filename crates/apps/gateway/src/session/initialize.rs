@@ -1,0 +1,171 @@
+//! `initialize`: negotiates the revision and creates the session.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::json;
+use toolgate_wire::view::{Implementation, InitializeParams};
+use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, build, code, string};
+
+use super::{LegacySession, MessageSink, RpcResponse, SessionClient};
+use crate::gate_service::{Caller, CallerId, Client, GateService};
+use crate::principal::ClientPrincipal;
+
+/// The outcome of an `initialize` request.
+pub(crate) enum InitializeOutcome {
+    /// A new session, and the response for the client.
+    Session(Arc<LegacySession>, RpcResponse),
+    /// An error response, without a session.
+    Refused(RpcResponse),
+}
+
+/// The conditions of a session that do not come from the client's message.
+#[derive(Debug, Clone)]
+pub(crate) struct InitializeOptions<'a> {
+    /// Support only this revision and reject every other.
+    pub(crate) strict: Option<Revision>,
+    /// The requested profile.
+    pub(crate) profile: Option<&'a str>,
+    /// The principal that opens the session.
+    pub(crate) principal: ClientPrincipal,
+}
+
+/// Answers an `initialize` request.
+///
+/// An unknown version is answered with the newest supported one, as the specification requires.
+/// Under `strict`, any other version is rejected.
+pub(crate) fn open_session(
+    gate: &Arc<dyn GateService>,
+    options: InitializeOptions<'_>,
+    request: &Frame,
+    sink: Arc<dyn MessageSink>,
+) -> InitializeOutcome {
+    let Some(id) = request.id().map(|id| id.to_owned()) else {
+        return InitializeOutcome::Refused(missing_id());
+    };
+    let asked = InitializeParams::of(request.params().unwrap_or_default());
+    let Some((view, version)) =
+        asked.and_then(|view| view.protocol_version.clone().map(|version| (view, version)))
+    else {
+        let error = "initialize has no protocolVersion";
+        return InitializeOutcome::Refused(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
+    };
+    let revision = match negotiate_revision(&version, options.strict) {
+        Ok(revision) => revision,
+        Err(only) => return InitializeOutcome::Refused(unsupported_version(&id, &version, only)),
+    };
+    let client = parse_client(&view.client);
+    let profile = match gate.choose_profile(options.profile, &client) {
+        Ok(profile) => profile,
+        Err(refusal) => {
+            return InitializeOutcome::Refused(RpcResponse::from_gate_error(&refusal, &id));
+        }
+    };
+    let negotiated = NegotiatedClient { client, profile, revision, principal: options.principal };
+    let session = create_session(gate, negotiated, &view, sink);
+    let result = initialize_result(gate.as_ref(), &session.caller);
+    InitializeOutcome::Session(session, RpcResponse::result(&id, &result))
+}
+
+/// Returns the revision to use, or the only supported one as the error.
+fn negotiate_revision(asked: &str, strict: Option<Revision>) -> Result<Revision, Revision> {
+    let known = asked.parse().ok().filter(|revision: &Revision| revision.era() == Era::Legacy);
+    match strict {
+        Some(only) if known == Some(only) => Ok(only),
+        Some(only) => Err(only),
+        None => Ok(known.unwrap_or(Revision::LATEST_LEGACY)),
+    }
+}
+
+/// A client with its negotiated settings.
+struct NegotiatedClient {
+    client: Client,
+    profile: Arc<str>,
+    revision: Revision,
+    principal: ClientPrincipal,
+}
+
+fn create_session(
+    gate: &Arc<dyn GateService>,
+    NegotiatedClient { client, profile, revision, principal }: NegotiatedClient,
+    view: &InitializeParams<'_>,
+    sink: Arc<dyn MessageSink>,
+) -> Arc<LegacySession> {
+    let capabilities = view.capabilities.unwrap_or(b"{}");
+    let id = CallerId::fresh();
+    let session_client =
+        Arc::new(SessionClient::new(id.scope(), revision, capabilities, gate.roots(), sink));
+    let capabilities = Bytes::copy_from_slice(capabilities);
+    let caller = Caller::new(id, client, revision, capabilities, session_client.clone())
+        .with_profile(profile)
+        .with_result_owner(principal.to_gate_principal())
+        .with_person(principal.approval_name());
+    tracing::debug!(
+        target: "toolgate::gateway",
+        client = %caller.client.name, version = %caller.client.version, %revision,
+        profile = %caller.profile,
+        "session started"
+    );
+    Arc::new(LegacySession::new(gate.clone(), caller, session_client))
+}
+
+fn parse_client(view: &Implementation<'_>) -> Client {
+    let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
+    Client { name: text(&view.name), version: text(&view.version) }
+}
+
+fn initialize_result(gate: &dyn GateService, caller: &Caller) -> Vec<u8> {
+    let mut server = json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") });
+    if caller.revision.has_titles() {
+        server["title"] = "Toolgate".into();
+    }
+    let head = format!(r#"{{"protocolVersion":"{}","capabilities":"#, caller.revision);
+    let instructions = gate
+        .instructions(caller)
+        .map(|text| format!(r#","instructions":{}"#, string::encode(&text)))
+        .unwrap_or_default();
+    let tail = format!(r#","serverInfo":{server}{instructions}}}"#);
+    [head.as_bytes(), &gate.capabilities(caller), tail.as_bytes()].concat()
+}
+
+fn unsupported_version(id: &OwnedRequestId, asked: &str, only: Revision) -> RpcResponse {
+    let message = format!("Unsupported protocol version: this gateway supports only {only}");
+    let data = json!({ "supported": [only.as_str()], "requested": asked }).to_string();
+    let data = Some(data.as_bytes());
+    RpcResponse::from_message(build::error_response(
+        Some(id.raw()),
+        code::INVALID_PARAMS,
+        &message,
+        data,
+    ))
+}
+
+fn missing_id() -> RpcResponse {
+    RpcResponse::from_message(build::error_response(
+        None,
+        code::INVALID_REQUEST,
+        "initialize has no id",
+        None,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_version_is_taken_and_an_unknown_one_answered_with_the_latest() {
+        assert_eq!(negotiate_revision("2024-11-05", None), Ok(Revision::V2024_11_05));
+        assert_eq!(negotiate_revision("1999-01-01", None), Ok(Revision::LATEST_LEGACY));
+        assert_eq!(negotiate_revision("2026-07-28", None), Ok(Revision::LATEST_LEGACY));
+    }
+
+    #[test]
+    fn a_strict_gateway_takes_one_version_only() {
+        let strict = Some(Revision::V2025_11_25);
+        assert_eq!(negotiate_revision("2025-11-25", strict), Ok(Revision::V2025_11_25));
+        assert_eq!(negotiate_revision("2025-06-18", strict), Err(Revision::V2025_11_25));
+        assert_eq!(negotiate_revision("nonsense", strict), Err(Revision::V2025_11_25));
+    }
+}

@@ -1,0 +1,117 @@
+//! Merges one setting from several files, where a stricter value cannot be loosened.
+//!
+//! The base is the user's value, or the system's if the user sets none. The system's and the
+//! project's values can make it stricter, and never looser.
+
+use std::cmp::Ordering;
+
+use toolgate_dialects::{FileSettings, LocatedValue};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, Origin};
+
+use crate::files::ConfigLayer;
+use crate::layers::new_warning;
+
+/// The value that one file sets.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingCandidate<T> {
+    pub value: T,
+    pub origin: Origin,
+    /// Whether the file is written for Toolgate, and not for another host.
+    pub is_for_toolgate: bool,
+}
+
+/// Returns the values that the files set, nearest first.
+pub(crate) fn collect_candidates<T: Copy>(
+    layers: &[ConfigLayer],
+    read: impl Fn(&FileSettings) -> Option<LocatedValue<T>>,
+) -> Vec<SettingCandidate<T>> {
+    let candidate = |layer: &ConfigLayer| {
+        let LocatedValue { value, at: (line, column) } = read(&layer.parsed.settings)?;
+        let origin = layer.file.origin(line, column);
+        Some(SettingCandidate { value, origin, is_for_toolgate: layer.rank.is_for_toolgate() })
+    };
+    layers.iter().filter_map(candidate).collect()
+}
+
+/// A setting with its order of strictness.
+pub(crate) struct StrictnessRank<'s, T> {
+    /// The name of the setting in messages.
+    pub name: &'s str,
+    /// The value if no file sets one.
+    pub default: T,
+    /// Compares the strictness of two values.
+    pub order: fn(&T, &T) -> Ordering,
+}
+
+impl<T: Copy> StrictnessRank<'_, T> {
+    /// Returns the effective value, and reports values that have no effect.
+    pub fn select_strictest(
+        &self,
+        candidates: &[SettingCandidate<T>],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<SettingCandidate<T>> {
+        let mut held = self.base(candidates).cloned();
+        for candidate in
+            candidates.iter().filter(|candidate| candidate.origin.scope != ConfigScope::User)
+        {
+            let stricter = match &held {
+                Some(held) => self.is_looser(&held.value, &candidate.value),
+                None => !self.is_looser(&candidate.value, &self.default),
+            };
+            if stricter {
+                held = Some(candidate.clone());
+            }
+        }
+        let holds = held.as_ref().map_or(self.default, |held| held.value);
+        let looser = candidates.iter().filter(|candidate| self.is_looser(&candidate.value, &holds));
+        diagnostics
+            .extend(looser.map(|candidate| self.report_overridden(candidate, held.as_ref())));
+        held
+    }
+
+    /// Returns the user's value, preferably from a file written for Toolgate; if the user sets
+    /// none, the system's. Of several values for other hosts, returns the strictest.
+    fn base<'w>(&self, candidates: &'w [SettingCandidate<T>]) -> Option<&'w SettingCandidate<T>> {
+        let of = |scope| candidates.iter().filter(move |candidate| candidate.origin.scope == scope);
+        let strictest = |one: &'w SettingCandidate<T>, other: &'w SettingCandidate<T>| {
+            if self.is_looser(&one.value, &other.value) { other } else { one }
+        };
+        let own = of(ConfigScope::User).find(|candidate| candidate.is_for_toolgate);
+        own.or_else(|| of(ConfigScope::User).reduce(strictest))
+            .or_else(|| of(ConfigScope::System).next())
+    }
+
+    fn is_looser(&self, one: &T, other: &T) -> bool {
+        (self.order)(one, other) == Ordering::Less
+    }
+
+    fn report_overridden(
+        &self,
+        candidate: &SettingCandidate<T>,
+        held: Option<&SettingCandidate<T>>,
+    ) -> Diagnostic {
+        let name = self.name;
+        if candidate.origin.scope == ConfigScope::Project {
+            let message =
+                format!("`{name}` has no effect: a project's file can only make it stricter");
+            let warning =
+                new_warning(candidate.origin.clone(), message, Some(OWN_CONFIG_HINT.to_owned()));
+            // The value is valid in another host's file, so this is only a note.
+            let severity = if candidate.is_for_toolgate {
+                DiagnosticSeverity::Warning
+            } else {
+                DiagnosticSeverity::Note
+            };
+            return Diagnostic { severity, ..warning };
+        }
+        let by = held.map_or_else(|| "the default".to_owned(), |held| held.origin.to_string());
+        let message = format!("`{name}` is made stricter by {by}");
+        Diagnostic {
+            severity: DiagnosticSeverity::Note,
+            ..new_warning(candidate.origin.clone(), message, None)
+        }
+    }
+}
+
+/// The hint for a setting of a project's file that has no effect.
+pub(crate) const OWN_CONFIG_HINT: &str = "set it in your own config, if you want it";

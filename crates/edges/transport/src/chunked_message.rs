@@ -1,0 +1,235 @@
+//! A large message, produced chunk by chunk from its skeleton and its detached values.
+//!
+//! Reading a chunk takes so little time that it happens on the calling task. A chunk is read only
+//! when it can be written, so a slow peer costs no more than one chunk of memory.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use toolgate_wire::large::{DetachedValue, DetachedValues, MessageChunk, MessageChunks};
+
+/// How much is read at a time.
+const CHUNK: usize = 64 << 10;
+
+/// A message that is produced chunk by chunk.
+#[derive(Debug, Clone, Default)]
+pub struct ChunkedMessage {
+    parts: VecDeque<ChunkedPart>,
+    current: Option<(Arc<DetachedValues>, DetachedValue)>,
+    text: Bytes,
+    /// Whether the current part loses its line breaks.
+    strips_line_breaks: bool,
+}
+
+/// One text of a [`ChunkedMessage`].
+#[derive(Debug, Clone)]
+struct ChunkedPart {
+    text: ChunkedSource,
+    strips_line_breaks: bool,
+}
+
+/// The source of a part: plain bytes, or a skeleton with its detached values.
+#[derive(Debug, Clone)]
+enum ChunkedSource {
+    Plain(Bytes),
+    Filled(MessageChunks),
+}
+
+impl ChunkedSource {
+    fn next(&mut self) -> Option<MessageChunk> {
+        match self {
+            Self::Plain(text) if text.is_empty() => None,
+            Self::Plain(text) => Some(MessageChunk::Text(std::mem::take(text))),
+            Self::Filled(pieces) => pieces.next(),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Plain(text) => text.len() as u64,
+            Self::Filled(pieces) => pieces.clone().map(|piece| len(&piece)).sum(),
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        match self {
+            Self::Plain(text) => text.len(),
+            Self::Filled(pieces) => pieces.remaining_len(),
+        }
+    }
+}
+
+fn len(piece: &MessageChunk) -> u64 {
+    match piece {
+        MessageChunk::Text(text) => text.len() as u64,
+        MessageChunk::Detached(hole) => u64::from(hole.len),
+    }
+}
+
+impl ChunkedMessage {
+    /// Creates a message from a skeleton and its detached values.
+    pub fn from_skeleton(skeleton: Bytes, detached: Arc<DetachedValues>) -> Self {
+        let mut message = Self::default();
+        message.push(skeleton, Some(&detached));
+        message
+    }
+
+    /// Appends a text. With detached values, these replace the placeholders in the text.
+    pub fn push(&mut self, text: Bytes, detached: Option<&Arc<DetachedValues>>) {
+        let text = match detached {
+            Some(detached) => ChunkedSource::Filled(detached.chunks(text)),
+            None => ChunkedSource::Plain(text),
+        };
+        self.parts.push_back(ChunkedPart { text, strips_line_breaks: false });
+    }
+
+    /// Appends another message.
+    pub fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
+    /// Replaces each raw line break in the current parts with a space. JSON has raw line breaks
+    /// only between tokens, so the meaning stays the same.
+    #[must_use]
+    pub fn without_line_breaks(mut self) -> Self {
+        self.parts.iter_mut().for_each(|part| part.strips_line_breaks = true);
+        self
+    }
+
+    /// Returns the length of the whole message, before any chunk is taken.
+    pub fn len(&self) -> u64 {
+        self.parts.iter().map(|part| part.text.len()).sum()
+    }
+
+    /// Returns true if no text was added.
+    pub fn has_no_parts(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Returns true if there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how many bytes of the message are in memory.
+    pub fn held_bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.text.held_bytes()).sum()
+    }
+
+    /// Returns the next bytes, or `None` at the end.
+    pub fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        self.fill(&mut chunk, CHUNK)?;
+        Ok((!chunk.is_empty()).then(|| chunk.into()))
+    }
+
+    /// Reads the whole message into memory.
+    pub fn to_vec(mut self) -> io::Result<Vec<u8>> {
+        let room = usize::try_from(self.len()).unwrap_or_default();
+        let mut all = Vec::with_capacity(room);
+        self.fill(&mut all, room)?;
+        Ok(all)
+    }
+
+    fn fill(&mut self, out: &mut Vec<u8>, room: usize) -> io::Result<()> {
+        while out.len() < room {
+            let (from, left) = (out.len(), room - out.len());
+            if !self.text.is_empty() {
+                out.extend_from_slice(&self.text.split_to(left.min(self.text.len())));
+            } else if let Some((detached, hole)) = &mut self.current {
+                let step = u32::try_from(left).unwrap_or(u32::MAX).min(hole.len);
+                out.resize(from + step as usize, 0);
+                detached.source().read_at(u64::from(hole.start), &mut out[from..])?;
+                hole.start += step;
+                hole.len -= step;
+                if hole.len == 0 {
+                    self.current = None;
+                }
+            } else if !self.advance() {
+                break;
+            }
+            if self.strips_line_breaks {
+                replace_line_breaks(&mut out[from..]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves to the next piece. Returns false at the end.
+    fn advance(&mut self) -> bool {
+        while let Some(part) = self.parts.front_mut() {
+            self.strips_line_breaks = part.strips_line_breaks;
+            match part.text.next() {
+                None => {
+                    self.parts.pop_front();
+                }
+                Some(MessageChunk::Text(text)) => {
+                    self.text = text;
+                    return true;
+                }
+                Some(MessageChunk::Detached(hole)) => {
+                    if let ChunkedSource::Filled(pieces) = &part.text {
+                        self.current = Some((pieces.detached_values().clone(), hole));
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+fn replace_line_breaks(bytes: &mut [u8]) {
+    for byte in bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_wire::MessageLimits;
+    use toolgate_wire::large::{PlaceholderToken, SkeletonParser};
+
+    use super::*;
+    use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
+
+    /// A message as it is kept, and its skeleton.
+    fn kept(message: &str) -> (Bytes, Arc<DetachedValues>) {
+        let token = PlaceholderToken::new([7; 12]);
+        let mut sieve = SkeletonParser::new(&MessageLimits::MAX, token.clone());
+        sieve.push(message.as_bytes()).unwrap();
+        let sifted = sieve.finish().unwrap();
+        let mut spool = BodySpool::new(BodyLimits { memory: 10, total: 1 << 20 });
+        spool.push(message.as_bytes()).unwrap();
+        let ReceivedBody::File(spooled) = spool.into_body() else { panic!("it is large") };
+        (sifted.skeleton, Arc::new(DetachedValues::new(token, sifted.detached, Arc::new(spooled))))
+    }
+
+    #[test]
+    fn chunks_make_the_message_that_was_kept() {
+        let long = "text ".repeat(40_000);
+        let message = format!(
+            "{{\n \"id\": 1, \"result\": {{\"content\":[{{\"type\":\"text\",\"text\":\"{long}\"}},\r\n\
+             {{\"text\":\"{long}end\"}}]}}}}"
+        );
+        let (skeleton, aside) = kept(&message);
+        assert!(skeleton.len() < 300);
+        let mut refill = ChunkedMessage::default();
+        refill.push(Bytes::from_static(b"["), None);
+        refill.push(skeleton, Some(&aside));
+        refill.push(Bytes::from_static(b"]"), None);
+        assert_eq!(refill.len(), message.len() as u64 + 2);
+        let mut chunked = refill.clone().without_line_breaks();
+        chunked.push(Bytes::from_static(b"\n\n"), None);
+        let mut all = Vec::new();
+        while let Some(chunk) = chunked.next_chunk().unwrap() {
+            assert!(chunk.len() <= CHUNK);
+            all.extend_from_slice(&chunk);
+        }
+        let flat = message.replace(['\n', '\r'], " ");
+        assert_eq!(String::from_utf8(all).unwrap(), format!("[{flat}]\n\n"));
+        assert_eq!(refill.to_vec().unwrap(), format!("[{message}]").into_bytes());
+    }
+}

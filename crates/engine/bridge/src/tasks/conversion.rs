@@ -1,0 +1,160 @@
+//! Converts task objects and the results that carry them between the two formats.
+//!
+//! Members that neither format defines pass unchanged.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use toolgate_wire::{JsonEdit, Span, scan, string};
+
+use super::format::object_span;
+use super::view::duration_keys;
+use super::{TaskFormat, TaskStatus};
+
+/// Members that the extension puts beside a task and 2025-11-25 does not.
+const BESIDE: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
+
+/// The size in bytes above which a remembered task object loses its undefined members.
+const LARGE: usize = 16 << 10;
+
+/// What `tasks/get` of the extension inlines into a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskDetail<'a> {
+    /// Nothing: the task is working or was cancelled.
+    Nothing,
+    /// The questions it waits for: an `inputRequests` object.
+    Questions(&'a [u8]),
+    /// The result it ended with.
+    Result(&'a [u8]),
+    /// The error object it ended with.
+    Error(&'a [u8]),
+}
+
+/// Returns the task object in the response to a call, if the response is a task.
+pub fn task_in_result(result: &[u8], form: TaskFormat) -> Option<&[u8]> {
+    match form {
+        TaskFormat::Session => {
+            let task = scan::member(result, "task")?.slice(result);
+            scan::member_text(task, "taskId").map(|_| task)
+        }
+        TaskFormat::Extension => {
+            let kind = scan::member_text(result, "resultType");
+            (kind.as_deref() == Some("task")).then_some(result)
+        }
+    }
+}
+
+/// Returns the response to a call that became a task.
+pub fn creation_result(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
+    let task = rename_members(task, from, to)?;
+    match to {
+        TaskFormat::Session => Some([b"{\"task\":", &task[..], b"}"].concat().into()),
+        TaskFormat::Extension => JsonEdit::new(&task)
+            .insert_member(object_span(&task), "resultType", br#""task""#)
+            .finish()
+            .ok(),
+    }
+}
+
+/// Converts a task object: the result of `tasks/get` and `tasks/cancel` in 2025-11-25, and the
+/// content of notifications in both formats.
+pub fn convert_task(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
+    rename_members(task, from, to)
+}
+
+/// Returns the result of `tasks/get` in the extension, for a task object of either format.
+pub fn detailed_result(
+    task: &[u8],
+    from: TaskFormat,
+    status: TaskStatus,
+    detail: TaskDetail<'_>,
+) -> Option<Bytes> {
+    let task = rename_members(task, from, TaskFormat::Extension)?;
+    let status = format!("\"{}\"", status.as_str());
+    let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", status);
+    let edit = edit.set_member(object_span(&task), "resultType", br#""complete""#);
+    let edit = match detail {
+        TaskDetail::Nothing => edit,
+        TaskDetail::Questions(questions) => {
+            edit.insert_member(object_span(&task), "inputRequests", questions)
+        }
+        TaskDetail::Result(result) => edit.insert_member(object_span(&task), "result", result),
+        TaskDetail::Error(error) => edit.insert_member(object_span(&task), "error", error),
+    };
+    edit.finish().ok()
+}
+
+/// Returns a task object to remember, without the members beside it. Members that its format does
+/// not define are dropped if the object is large.
+pub fn compact_task(task: &[u8], form: TaskFormat) -> Option<Bytes> {
+    let bare = rename_members(task, form, form)?;
+    if bare.len() <= LARGE {
+        return Some(bare);
+    }
+    let (ttl, poll) = duration_keys(form);
+    let named = ["taskId", "status", "createdAt", "lastUpdatedAt", ttl, poll];
+    let member = |key: &str| {
+        let value = std::str::from_utf8(scan::member(task, key)?.slice(task)).ok()?;
+        (value.len() <= LARGE / named.len()).then(|| format!("\"{key}\":{value}"))
+    };
+    let named: Vec<_> = named.into_iter().filter_map(member).collect();
+    Some(format!("{{{}}}", named.join(",")).into())
+}
+
+/// Returns the questions in a `tasks/get` result of the extension: key, method, params.
+pub fn input_requests(task: &[u8]) -> Vec<(String, String, Bytes)> {
+    let Some(asked) = scan::member(task, "inputRequests") else { return Vec::new() };
+    let asked = asked.slice(task);
+    let question = |(key, span): (Cow<'_, str>, Span)| {
+        let question = span.slice(asked);
+        let method = scan::member_text(question, "method")?.into_owned();
+        let params = scan::member(question, "params").map_or(&b"{}"[..], |at| at.slice(question));
+        Some((key.into_owned(), method, Bytes::copy_from_slice(params)))
+    };
+    scan::members(asked).filter_map(question).collect()
+}
+
+/// Converts a bare task object by renaming its members.
+fn rename_members(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
+    let mut edit = JsonEdit::new(task);
+    for key in BESIDE {
+        edit = edit.delete_member(object_span(task), key);
+    }
+    if from != to {
+        if TaskStatus::from_task(task).is_none() {
+            // An unknown status counts as working; a client might reject it.
+            edit = edit.set_member(object_span(task), "status", br#""working""#);
+        }
+        let ((ttl, poll), (their_ttl, their_poll)) = (duration_keys(to), duration_keys(from));
+        let value = |key| scan::member(task, key).map(|span| span.slice(task));
+        edit = edit
+            .delete_member(object_span(task), their_ttl)
+            .delete_member(object_span(task), their_poll);
+        edit = edit.insert_member(object_span(task), ttl, value(their_ttl).unwrap_or(b"null"));
+        if let Some(value) = value(their_poll) {
+            edit = edit.insert_member(object_span(task), poll, value);
+        }
+    }
+    edit.finish().ok()
+}
+
+/// Returns the task object of a call that completed at once, in the extension's format.
+pub fn completed_task(id: &str, now: &str, ttl: Duration) -> Bytes {
+    let (id, now) = (string::encode(id), string::encode(now));
+    let times = format!("\"createdAt\":{now},\"lastUpdatedAt\":{now}");
+    let ttl = ttl.as_millis();
+    format!("{{\"taskId\":{id},\"status\":\"completed\",{times},\"ttlMs\":{ttl}}}").into()
+}
+
+/// Returns a task object of the extension's format with the status `cancelled`.
+pub fn cancelled_task(task: &[u8], now: &str) -> Option<Bytes> {
+    let task = rename_members(task, TaskFormat::Extension, TaskFormat::Extension)?;
+    let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", br#""cancelled""#);
+    edit.set_member(object_span(&task), "lastUpdatedAt", string::encode(now)).finish().ok()
+}
+
+/// Returns the params of the extension's notification that corresponds to this `tasks/get` result.
+pub fn notification_params(detailed: &[u8]) -> Option<Bytes> {
+    JsonEdit::new(detailed).delete_member(object_span(detailed), "resultType").finish().ok()
+}

@@ -1,0 +1,49 @@
+//! Records decisions about calls that no longer wait. For a waiting call, the pipeline records the
+//! outcome of its question.
+
+use toolgate_store::journal::{Journal, JournalEvent, JournalRecord};
+use toolgate_store::{GrantSelector, SettledCall, StoreError};
+use toolgate_wire::string;
+
+/// Records a decision.
+pub(super) async fn record_settled(journal: &Journal, settled: &SettledCall, by: &str) {
+    let call = &settled.call;
+    let event = JournalEvent::Approved { id: &call.id, choice: settled.choice.as_str(), by };
+    let record = JournalRecord {
+        event,
+        call: 0,
+        caller: &call.binding.caller,
+        client: &call.binding.client,
+        profile: "",
+        about: Some(&call.binding.tool),
+    };
+    log_failure(append(journal, &record).await);
+}
+
+/// Records that grants were revoked.
+pub(super) async fn record_revoked(journal: &Journal, which: &GrantSelector, count: u64, by: &str) {
+    let (what, about) = match which {
+        GrantSelector::Id(id) => (format!("\"grant\":{}", string::encode(id)), None),
+        GrantSelector::Server(server) => {
+            (format!("\"server\":{}", string::encode(server.as_str())), None)
+        }
+        GrantSelector::Tool(tool) => ("\"tool\":true".to_owned(), Some(tool)),
+    };
+    let detail = format!("{{{what},\"count\":{count},\"by\":{}}}", string::encode(by));
+    let event = JournalEvent::Noted { kind: "revoked", detail: &detail };
+    let record = JournalRecord { event, call: 0, caller: "", client: "", profile: "", about };
+    log_failure(append(journal, &record).await);
+}
+
+/// Appends a record and waits until it is on disk. People decide seldom enough for that.
+async fn append(journal: &Journal, record: &JournalRecord<'_>) -> Result<(), StoreError> {
+    let ticket = journal.append(record)?;
+    journal.wait_durable(ticket).await
+}
+
+/// Logs a failed write. The decision itself is stored and stays valid.
+fn log_failure(outcome: Result<(), StoreError>) {
+    if let Err(error) = outcome {
+        tracing::error!(target: "toolgate::gate", "cannot record an approval: {error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Step: asks a person where the rules require it, and checks everything again afterwards.
+//!
+//! How a person is asked and what they may choose is up to the broker (`approvals`). This step says
+//! what the question is about, and whether the approved call is still the one that would be sent:
+//! the wait may have been long, and the server may have changed meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use toolgate_model::{ApprovalChannel, Digest, Effect};
+
+use crate::Gate;
+use crate::approvals::{
+    ApprovalBindingRef, ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, CoveringGrant,
+    params_digest,
+};
+use crate::decide::{CallAuthorization, CallContext, CallTarget};
+use crate::error::Denial;
+use crate::profile_view::ProfileView;
+
+impl CallContext<'_> {
+    /// Returns what an approval of this call is bound to.
+    fn bound<'b>(
+        &'b self,
+        subject: &'b CallTarget<'_>,
+        definition: &'b Digest,
+    ) -> ApprovalBindingRef<'b> {
+        ApprovalBindingRef {
+            caller: &self.caller.person,
+            client: &self.caller.client.name,
+            tool: self.id,
+            identity: subject.identity,
+            definition,
+        }
+    }
+
+    /// Returns the digest of the definition. A call without a definition is identified by its
+    /// method and the definitions of the capabilities it names.
+    fn definition_digest(&self, subject: &CallTarget<'_>) -> Digest {
+        subject.definition.unwrap_or_else(|| {
+            let method = self.request.method().unwrap_or_default();
+            let mut parts = vec![b"no definition".to_vec(), method.as_bytes().to_vec()];
+            for id in &self.named_capabilities() {
+                let subject = CallContext { id, ..*self }.target();
+                let definition = subject.and_then(|subject| subject.definition);
+                parts.push(id.to_string().into_bytes());
+                parts.push(definition.map(|it| it.as_bytes().to_vec()).unwrap_or_default());
+            }
+            Digest::of_parts(parts.iter().map(Vec::as_slice))
+        })
+    }
+}
+
+impl Gate {
+    /// Returns the approval broker, if stores are open.
+    pub fn approvals(&self) -> Option<&Arc<ApprovalBroker>> {
+        Some(&self.stores.get()?.broker)
+    }
+
+    /// Returns a lasting grant for this call.
+    pub(crate) fn find_grant(
+        &self,
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+    ) -> Option<CoveringGrant> {
+        let (broker, definition) = (self.approvals()?, subject.definition.as_ref()?);
+        broker.find_grant(context.bound(subject, definition), subject.pinned_at)
+    }
+
+    /// Asks for approval and records the question and its outcome.
+    pub(crate) async fn await_approval(
+        &self,
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+        CallAuthorization { because, .. }: CallAuthorization,
+        via: ApprovalChannel,
+    ) -> Result<CallAuthorization, Denial> {
+        let Some(broker) = self.approvals() else {
+            let because = format!("nobody can be asked: {because}");
+            self.record_decision(context, subject, Effect::Deny, &because);
+            return Err(Denial::from_reason(because));
+        };
+        self.record_decision(context, subject, Effect::Ask, &because);
+        let approvals = context.view.governance.approvals();
+        let (params, definition) = (context.params, context.definition_digest(subject));
+        let obtained = broker.obtain(CallApprovalRequest {
+            bound: context.bound(subject, &definition).to_binding(),
+            arguments: Bytes::copy_from_slice(&params.arguments),
+            other_params: Bytes::copy_from_slice(&params.others),
+            arguments_digest: params_digest(&params.arguments, &params.others),
+            because: because.clone().into_owned(),
+            via,
+            port: context.port,
+            era: context.caller.revision.era(),
+            wait: approvals.wait,
+            expiry: approvals.expiry,
+        });
+        let obtained = obtained.await;
+        self.record_obtained(context, &obtained);
+        authorize(obtained, &because, approvals.expiry)
+    }
+
+    fn record_obtained(&self, context: &CallContext<'_>, obtained: &CallApprovalOutcome) {
+        let (id, choice, by) = match obtained {
+            CallApprovalOutcome::Approved { by, id, choice } => {
+                (id.as_str(), choice.as_str(), by.as_str())
+            }
+            CallApprovalOutcome::Denied { by, id } => (id.as_str(), "deny", by.as_str()),
+            CallApprovalOutcome::Waiting { id } => (id.as_str(), "unanswered", ""),
+            CallApprovalOutcome::Cancelled => ("", "cancelled", ""),
+            CallApprovalOutcome::Refused(why) => ("", "not-asked", why.as_str()),
+        };
+        self.record_approval(context, id, choice, by);
+    }
+
+    /// Returns the current view if the approved capability is unchanged there and the rules still
+    /// allow the call.
+    pub(crate) async fn recheck_approved(
+        &self,
+        context: &CallContext<'_>,
+        subject: &CallTarget<'_>,
+    ) -> Result<Arc<ProfileView>, Denial> {
+        let pool = self.fleet.pool(&context.id.server, &context.caller.tenant());
+        let renewed = match &pool {
+            Ok(pool) => self.refresh_all_if_stale(context, pool).await,
+            Err(_) => Default::default(),
+        };
+        let view = self.view(context.caller);
+        let now = CallContext { view: &view, stale: renewed.failure.as_deref(), ..*context };
+        let definition = context.definition_digest(subject);
+        let same = |known: &CallTarget<'_>| {
+            now.definition_digest(known) == definition && known.identity == subject.identity
+        };
+        let Some(known) = now.target().filter(same) else {
+            let because = format!("{} changed while waiting for approval", context.id);
+            self.record_decision(context, subject, Effect::Deny, &because);
+            return Err(Denial::from_reason(because));
+        };
+        self.evaluate_policy(&now, &known)?; // rules written since then apply too
+        Ok(view)
+    }
+}
+
+/// Turns the outcome of asking into an authorization or a denial.
+fn authorize(
+    obtained: CallApprovalOutcome,
+    because: &str,
+    expiry: Duration,
+) -> Result<CallAuthorization, Denial> {
+    let (because, id, message) = match obtained {
+        CallApprovalOutcome::Approved { by, id, choice } => {
+            let choice = choice.as_str();
+            let because = format!("approved ({choice}) by {by}, approval {id}").into();
+            return Ok(CallAuthorization { because, ask_via: None });
+        }
+        CallApprovalOutcome::Denied { by, id } => {
+            let because = format!("denied by {by}, approval {id}");
+            (because.clone(), None, format!("refused: {because}"))
+        }
+        CallApprovalOutcome::Waiting { id } => {
+            let minutes = expiry.as_secs().div_ceil(60);
+            let message = format!(
+                "this call is not approved yet ({because}). The operator can approve it within \
+                 {minutes} min under approval ID {id}; then repeat exactly this call"
+            );
+            (because.to_owned(), Some(id), message)
+        }
+        CallApprovalOutcome::Cancelled => {
+            let because = "the user dismissed the question".to_owned();
+            (because.clone(), None, format!("cancelled: {because}"))
+        }
+        CallApprovalOutcome::Refused(why) => (why.clone(), None, format!("refused: {why}")),
+    };
+    Err(Denial::unapproved(because, id, message))
+}

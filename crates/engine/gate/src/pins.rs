@@ -1,0 +1,325 @@
+//! Step: checks that a definition is still the approved one.
+//!
+//! `rules/pins` decides what may be used, once per view. This module acts on the result: it pins
+//! definitions on first sight, reports changed ones and revokes the grants bound to them, and
+//! withholds what must not be used. A withheld capability is not listed, and a call to it is
+//! refused with the reason.
+//!
+//! Built-in servers are not pinned, because their tools only change with this program.
+
+mod status;
+mod templates;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use toolgate_exposure::ExposureReason;
+use toolgate_fleet::{FleetServer, OfferedCatalog};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, ConfigScope, Digest, Posture, ServerName, TransportSpec,
+};
+use toolgate_pins::{LockFile, PinStatus, PinSubject, Pins, evaluate_pin, is_pinned_kind};
+use toolgate_store::{self as store, Pin, StoreError};
+use toolgate_wire::string;
+
+use crate::Gate;
+use crate::budget::RecordBudget;
+use crate::stores::StoreWrite;
+
+pub use status::PinStatusEntry;
+
+/// Recorded as the approver of what a server offers when it is first listed.
+const FIRST_LISTING: &str = "first listing";
+/// Recorded as the approver of what a known server offers later for the first time.
+const FIRST_SIGHT: &str = "first sight";
+
+/// The most definitions whose change was reported and is remembered. Beyond that, changes may be
+/// reported again.
+const MOST_TOLD: usize = 8192;
+
+/// Identifies a pin: server, identity, kind, and name; no kind stands for the instructions.
+type PinKey = (ServerName, Digest, Option<CapabilityKind>, Box<str>);
+
+/// All pins.
+#[derive(Default)]
+pub(crate) struct PinRegistry(Mutex<PinRegistryState>);
+
+/// The contents of the registry.
+#[derive(Default)]
+struct PinRegistryState {
+    pins: Pins,
+    pinned_at: HashMap<PinKey, SystemTime>,
+    /// Changes that were reported, with the new digest. Each is reported once.
+    reported: HashMap<PinKey, Digest>,
+    /// Limits how many changes are reported.
+    budget: RecordBudget,
+    lock: Option<Arc<LockFile>>,
+    /// Counts inserted pins.
+    inserted: u64,
+}
+
+/// What must not be used of a view's servers, and since when the rest is pinned.
+#[derive(Default)]
+pub(crate) struct WithheldCapabilities {
+    reasons: HashMap<CapabilityId, ExposureReason>,
+    /// Servers whose instructions are not forwarded.
+    pub(crate) without_instructions: HashSet<ServerName>,
+    /// Servers that must not be used at all, each with the reason.
+    servers: HashMap<ServerName, ExposureReason>,
+    pub(crate) pinned_at: HashMap<CapabilityId, SystemTime>,
+}
+
+impl WithheldCapabilities {
+    /// Returns why a capability must not be used, listed or not.
+    pub(crate) fn reason_for(&self, id: &CapabilityId) -> Option<&ExposureReason> {
+        if self.reasons.is_empty() && self.servers.is_empty() {
+            return None; // the usual case
+        }
+        let whole = || self.servers.get(&id.server).filter(|_| !self.pinned_at.contains_key(id));
+        self.reasons.get(id).or_else(whole)
+    }
+}
+
+/// Returns true if the server is built into this program.
+pub(crate) fn is_builtin(member: &FleetServer) -> bool {
+    member.spec.transport == TransportSpec::BuiltIn && member.origin.scope == ConfigScope::BuiltIn
+}
+
+/// A definition, or the instructions of a server, as offered now.
+struct PinCandidate<'a> {
+    id: Option<CapabilityId>,
+    digest: Digest,
+    definition: &'a [u8],
+}
+
+/// Returns what a server offers that is pinned individually. Of equal names, the first counts.
+fn pin_candidates(offered: &OfferedCatalog) -> Vec<PinCandidate<'_>> {
+    let instructions = offered.checked.catalog.instructions.as_deref().unwrap_or_default();
+    let digest = *offered.checked.instructions_digest();
+    let mut all = vec![PinCandidate { id: None, digest, definition: instructions.as_bytes() }];
+    for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
+        let mut names = HashSet::new();
+        for (definition, fact) in offered.checked.of_kind(kind) {
+            if names.insert(&definition.name) && fact.unusable.is_none() {
+                let (server, name) =
+                    (offered.fleet_server.spec.name.clone(), definition.name.clone());
+                let id = Some(CapabilityId { server, kind, name });
+                all.push(PinCandidate { id, digest: *fact.digest(), definition: &fact.raw });
+            }
+        }
+    }
+    all
+}
+
+impl PinRegistry {
+    fn state(&self) -> MutexGuard<'_, PinRegistryState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces all pins by those in the store.
+    pub(crate) fn load(&self, pins: Vec<store::PinSummary>) {
+        self.state().replace(&pins);
+    }
+
+    /// Like `load`, unless a pin was added since `since`; returns true if it replaced the pins.
+    fn load_unless_newer(&self, pins: &[store::PinSummary], since: u64) -> bool {
+        let mut register = self.state();
+        let current = register.inserted == since;
+        if current {
+            register.replace(pins);
+        }
+        current
+    }
+}
+
+impl PinRegistryState {
+    fn replace(&mut self, pins: &[store::PinSummary]) {
+        (self.pins, self.pinned_at) = Default::default();
+        pins.iter().for_each(|pin| self.insert(pin));
+    }
+
+    fn insert(&mut self, pin: &store::PinSummary) {
+        self.inserted += 1;
+        let capability = pin.capability.as_ref().map(|(kind, name)| (*kind, name.as_str()));
+        self.pins.insert(&pin.server, pin.identity, capability, pin.digest, pin.bytes);
+        self.pinned_at.insert(key(&pin.server, pin.identity, capability), pin.pinned_at);
+    }
+}
+
+fn key(server: &ServerName, identity: Digest, what: Option<(CapabilityKind, &str)>) -> PinKey {
+    (server.clone(), identity, what.map(|(kind, _)| kind), what.map_or("", |(_, name)| name).into())
+}
+
+/// The check of one server's catalog against the pins.
+struct PinCheck<'a> {
+    gate: &'a Gate,
+    posture: Posture,
+    offered: &'a OfferedCatalog,
+    identity: Digest,
+    withheld: &'a mut WithheldCapabilities,
+}
+
+impl PinCheck<'_> {
+    fn run(mut self, register: &mut PinRegistryState) {
+        let server = &self.offered.fleet_server.spec.name;
+        let by = match register.pins.has_server(server, self.identity) {
+            true => FIRST_SIGHT,
+            false => FIRST_LISTING,
+        };
+        let mut new = Vec::new();
+        for seen in pin_candidates(self.offered) {
+            let what = seen.id.as_ref().map(|id| (id.kind, &*id.name));
+            let (identity, digest) = (&self.identity, &seen.digest);
+            let subject = PinSubject { server, identity, capability: what, digest };
+            let stands =
+                evaluate_pin(&register.pins, register.lock.as_deref(), self.posture, &subject);
+            let key = key(server, self.identity, what);
+            if stands == PinStatus::New && !self.offered.is_from_predecessor {
+                let pin = self.pin(what, &seen, by);
+                register.insert(&store::PinSummary::from(&pin)); // the next one counts with it
+                new.push(pin);
+            }
+            if let Some(why) = stands.refusal(&subject) {
+                if register.reported.len() >= MOST_TOLD {
+                    register.reported.clear();
+                }
+                if register.reported.insert(key, seen.digest) != Some(seen.digest) {
+                    self.report_drift(&stands, seen.id.as_ref(), &why, &mut register.budget);
+                }
+                self.withhold(seen.id, why);
+            } else {
+                register.reported.remove(&key);
+                let at = register.pinned_at.get(&key).copied().unwrap_or_else(SystemTime::now);
+                self.withheld.pinned_at.extend(seen.id.map(|id| (id, at)));
+            }
+        }
+        self.check_server(register);
+        self.store_pins(new, by);
+    }
+
+    fn pin(&self, what: Option<(CapabilityKind, &str)>, seen: &PinCandidate<'_>, by: &str) -> Pin {
+        Pin {
+            server: self.offered.fleet_server.spec.name.clone(),
+            identity: self.identity,
+            capability: what.map(|(kind, name)| (kind, name.to_owned())),
+            digest: seen.digest,
+            definition: Bytes::copy_from_slice(seen.definition),
+            by: by.to_owned(),
+            pinned_at: SystemTime::now(),
+        }
+    }
+
+    /// Checks whether anything may be used of a server that is not pinned individually.
+    fn check_server(&mut self, register: &PinRegistryState) {
+        let server = &self.offered.fleet_server.spec.name;
+        let any = Some((CapabilityKind::Resource, "*"));
+        let digest = &self.identity;
+        let subject = PinSubject { server, identity: &self.identity, capability: any, digest };
+        let stands = evaluate_pin(&register.pins, register.lock.as_deref(), self.posture, &subject);
+        if !stands.is_usable() {
+            let subject = PinSubject { capability: None, ..subject };
+            let rule = stands.refusal(&subject).unwrap_or_default();
+            let origin = self.offered.fleet_server.origin.clone();
+            self.withheld.servers.insert(server.clone(), ExposureReason { rule, origin });
+        }
+    }
+
+    fn withhold(&mut self, id: Option<CapabilityId>, why: String) {
+        match id {
+            Some(id) => {
+                let origin = self.offered.fleet_server.origin.clone();
+                self.withheld.reasons.insert(id, ExposureReason { rule: why, origin });
+            }
+            None => drop(
+                self.withheld
+                    .without_instructions
+                    .insert(self.offered.fleet_server.spec.name.clone()),
+            ),
+        }
+    }
+
+    /// Reports that an approved definition changed and revokes its grants: they were not given for
+    /// the new definition. The report is limited by the server's budget.
+    fn report_drift(
+        &self,
+        stands: &PinStatus,
+        id: Option<&CapabilityId>,
+        why: &str,
+        budget: &mut RecordBudget,
+    ) {
+        let PinStatus::Changed { was } = stands else { return };
+        let server = &self.offered.fleet_server.spec.name;
+        if let Some(unreported) = budget.take(server) {
+            tracing::warn!(target: "toolgate::gate", %server, "{why}");
+            let server = string::encode(server.as_str());
+            let unreported = match unreported {
+                0 => String::new(),
+                unreported => format!(r#","untold":{unreported}"#),
+            };
+            self.gate.note(
+                "drift",
+                id,
+                &format!(r#"{{"server":{server}{unreported},"was":"{was}"}}"#),
+            );
+        }
+        if let (Some(stores), Some(id)) = (self.gate.stores.get(), id) {
+            stores.send(StoreWrite::Revoke(id.clone()));
+        }
+    }
+
+    fn store_pins(&self, new: Vec<Pin>, by: &str) {
+        if new.is_empty() {
+            return;
+        }
+        let server = self.offered.fleet_server.spec.name.as_str();
+        let detail = format!(
+            r#"{{"server":{},"by":"{by}","definitions":{}}}"#,
+            string::encode(server),
+            new.len()
+        );
+        self.gate.note("pinned", None, &detail);
+        if let Some(stores) = self.gate.stores.get() {
+            stores.send(StoreWrite::Pin(new));
+        }
+    }
+}
+
+impl Gate {
+    /// Loads the pins from the store.
+    pub async fn reload_pins(&self) -> Result<(), StoreError> {
+        let Some(stores) = self.stores.get() else { return Ok(()) };
+        loop {
+            let since = self.pins.state().inserted;
+            stores.flush().await; // includes what was first seen here
+            let pins = stores.decisions.pin_summaries().await?;
+            if self.pins.load_unless_newer(&pins, since) {
+                self.fleet.request_rebuild();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Restricts use to what this lock file contains.
+    pub fn set_lock_file(&self, lock: Option<LockFile>) {
+        self.pins.state().lock = lock.map(Arc::new);
+        self.fleet.request_rebuild();
+    }
+
+    /// Checks everything that is offered against the pins.
+    pub(crate) fn withheld_capabilities(
+        &self,
+        offered: &[OfferedCatalog],
+        posture: Posture,
+    ) -> WithheldCapabilities {
+        let mut withheld = WithheldCapabilities::default();
+        let register = &mut self.pins.state();
+        for offered in offered.iter().filter(|it| !is_builtin(&it.fleet_server)) {
+            let identity = offered.fleet_server.spec.digest();
+            let withheld = &mut withheld;
+            PinCheck { gate: self, posture, offered, identity, withheld }.run(register);
+        }
+        withheld
+    }
+}

@@ -1,0 +1,45 @@
+//! The pin status of each definition, for the operator. Reading it has no side effects.
+
+use toolgate_model::{CapabilityId, ServerName};
+use toolgate_pins::{PinStatus, PinSubject, evaluate_pin};
+
+use super::{is_builtin, pin_candidates};
+use crate::Gate;
+
+/// The pin status of one definition, or of a server's instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinStatusEntry {
+    /// The server.
+    pub server: ServerName,
+    /// The capability; `None` for the server's instructions.
+    pub id: Option<CapabilityId>,
+    /// The status.
+    pub status: PinStatus,
+}
+
+impl Gate {
+    /// Returns the status of everything that is pinned individually, as last offered, by server.
+    pub fn pin_statuses(&self) -> Vec<PinStatusEntry> {
+        let posture = self.current_governance().posture();
+        let mut states = Vec::new();
+        let offers = self.fleet.catalogs(None);
+        let register = self.pins.state();
+        for offered in offers.iter().filter(|it| !is_builtin(&it.fleet_server)) {
+            let server = &offered.fleet_server.spec.name;
+            let identity = offered.fleet_server.spec.digest();
+            for seen in pin_candidates(offered) {
+                let capability = seen.id.as_ref().map(|id| (id.kind, &*id.name));
+                let (identity, digest) = (&identity, &seen.digest);
+                let subject = PinSubject { server, identity, capability, digest };
+                let lock = register.lock.as_deref();
+                let standing = evaluate_pin(&register.pins, lock, posture, &subject);
+                states.push(PinStatusEntry {
+                    server: server.clone(),
+                    id: seen.id,
+                    status: standing,
+                });
+            }
+        }
+        states
+    }
+}

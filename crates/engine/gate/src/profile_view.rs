@@ -1,0 +1,493 @@
+//! What callers with one profile see: exposed names in both directions, and rendered lists.
+//!
+//! A view is built once per generation of catalogs and profile, not per request, so listing a
+//! thousand tools costs one reference to existing bytes. `rules/exposure` decides what is visible
+//! and why; a view prepares that decision for use.
+//!
+//! Lists follow the order of the declarations. Servers at the same position are sorted by name, and
+//! the capabilities of a server keep the server's order.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use toolgate_bridge as bridge;
+use toolgate_bridge::tasks::TaskFormat;
+use toolgate_exposure::{Exposure, ExposureEntry, ExposureReason};
+use toolgate_fleet::{CheckedDefinition, OfferedCatalog};
+use toolgate_model::{
+    CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
+};
+use toolgate_naming::ExposedNames;
+use toolgate_policy::{CapabilityPolicy, ClientNames};
+use toolgate_wire::mcp_headers::ArgumentHeader;
+use toolgate_wire::{Era, Frame, Revision};
+
+use crate::capability_list::{CapabilityList, ListEntry, PerRevision, ServerListEntry};
+use crate::decide::CapabilityAttributes;
+use crate::extension::has_extension;
+use crate::governance::ActiveGovernance;
+use crate::pins::WithheldCapabilities;
+use crate::tasks::TaskServers;
+use crate::{GatewaySettings, exposure, own_tools, rendering, results, skills, uris};
+
+/// How long a modern caller may cache a list once every server has settled. Subscribed callers are
+/// notified of changes; this limit is for the others.
+const SETTLED_TTL_MS: u32 = 10_000;
+
+/// The inputs of a view.
+pub(crate) struct ViewInputs<'a> {
+    pub(crate) generation: u64,
+    /// The epoch of the server declarations the view is built from.
+    pub(crate) epoch: u64,
+    /// Whether the view belongs to one caller, because a server is connected for that caller alone.
+    pub(crate) own: bool,
+    pub(crate) offered: Vec<OfferedCatalog>,
+    pub(crate) profile: &'a str,
+    pub(crate) settings: &'a GatewaySettings,
+    pub(crate) governance: Arc<ActiveGovernance>,
+    /// Capabilities that must not be used now, whatever the profile shows.
+    pub(crate) withheld: WithheldCapabilities,
+    /// The previous view, whose lists are reused.
+    pub(crate) before: Option<&'a ProfileView>,
+    /// Counts rendered definitions.
+    pub(crate) renders: Arc<AtomicU64>,
+}
+
+/// A visible tool, with everything a decision needs that is the same for every call.
+pub(crate) struct VisibleTool {
+    pub(crate) fact: Arc<CheckedDefinition>,
+    /// The index of its server in `offered`.
+    pub(crate) server: usize,
+    pub(crate) attributes: CapabilityAttributes,
+    pub(crate) pinned_at: Option<SystemTime>,
+    /// The rules that can apply to it, prepared on the first call.
+    pub(crate) rules: OnceLock<CapabilityPolicy>,
+}
+
+/// What callers with one profile see, with lists prepared as bytes.
+pub(crate) struct ProfileView {
+    pub(crate) generation: u64,
+    pub(crate) epoch: u64,
+    profile: Arc<str>,
+    /// The profile; `None` if it was removed.
+    declared: Option<DeclaredProfile>,
+    pub(crate) exposure: Arc<Exposure>,
+    /// The servers of which this view shows something, in order.
+    offered: Vec<OfferedCatalog>,
+    /// The digest of what is started or connected to under each server's name.
+    identities: Vec<Digest>,
+    pub(crate) catalogs: Vec<(ServerName, Arc<Catalog>)>,
+    /// Servers with a URI that is exposed differently from how they write it.
+    pub(crate) uri_rewrites: HashSet<ServerName>,
+    pub(crate) task_servers: TaskServers,
+    /// Servers with skills.
+    skill_servers: Vec<ServerName>,
+    /// The visible tools.
+    tools: HashMap<CapabilityId, VisibleTool>,
+    pub(crate) governance: Arc<ActiveGovernance>,
+    pub(crate) withheld: WithheldCapabilities,
+    /// Capabilities that a rule denies to everyone with this profile, whatever the arguments. They
+    /// keep their names and are not listed.
+    denied: HashMap<CapabilityId, ExposureReason>,
+    /// Whether a rule denies something to some clients only.
+    pub(crate) denies_by_client: bool,
+    lists: [Arc<CapabilityList>; CapabilityKind::ALL.len()],
+    capabilities: PerRevision<OnceLock<Bytes>>,
+    /// Tools with arguments that modern requests repeat in headers, by exposed name.
+    header_rules: HashMap<String, Arc<[ArgumentHeader]>>,
+    pub(crate) instructions: Option<String>,
+    renders: Arc<AtomicU64>,
+}
+
+impl ProfileView {
+    pub(crate) fn new(making: ViewInputs<'_>) -> Self {
+        let ViewInputs { generation, own, offered, profile, settings, before, renders, .. } =
+            making;
+        let (governing, withheld, epoch) = (making.governance, making.withheld, making.epoch);
+        let declared = settings.profiles.get(profile);
+        let mut exposure = match &declared {
+            Some(declared) => exposure::compute(&offered, declared, profile, settings),
+            None => Exposure::default(),
+        };
+        let denied = denied_by_policy(&governing, &offered, profile);
+        exposure.withhold(&|id| withheld.reason_for(id).cloned());
+        exposure.unlist(&|id| denied.get(id).cloned());
+        let known = before.map(|before| &before.exposure.findings[..]).unwrap_or_default();
+        let findings = exposure.findings.iter().filter(|it| !own && !known.contains(it));
+        for finding in findings {
+            tracing::warn!(target: "toolgate::gate", profile, "{finding}");
+        }
+        let mut view = Self {
+            generation,
+            epoch,
+            profile: profile.into(),
+            declared,
+            exposure: Arc::new(exposure),
+            offered: Vec::new(),
+            identities: Vec::new(),
+            catalogs: Vec::new(),
+            uri_rewrites: HashSet::new(),
+            task_servers: TaskServers::default(),
+            skill_servers: Vec::new(),
+            tools: HashMap::new(),
+            denies_by_client: governing.policy.has_client_deny_rules(),
+            governance: governing,
+            withheld,
+            denied,
+            lists: CapabilityKind::ALL
+                .map(|kind| CapabilityList::from_previous(None, kind, Vec::new(), false)),
+            capabilities: Default::default(),
+            header_rules: HashMap::new(),
+            instructions: None,
+            renders,
+        };
+        view.take(offered);
+        // If the client's name matters, two callers of the same endpoint may see different lists.
+        let is_public = !own && settings.profiles.clients.is_empty() && !view.denies_by_client;
+        view.lists = CapabilityKind::ALL.map(|kind| {
+            let before = before.map(|before| before.list_of(kind));
+            let entries = view.entries(kind, &BTreeSet::new(), &BTreeSet::new());
+            CapabilityList::from_previous(before, kind, entries, is_public)
+        });
+        view
+    }
+
+    /// Adds the servers of which this profile sees something.
+    fn take(&mut self, offered: Vec<OfferedCatalog>) {
+        // A withheld capability keeps its name, so that a call can be refused with the reason.
+        let has_name = |row: &&ExposureEntry| self.names().name_of(&row.id).is_some();
+        let named = self.exposure.entries.iter().filter(has_name);
+        let named: HashSet<_> = named.map(|row| row.id.server.clone()).collect();
+        let is_seen = |offered: &OfferedCatalog| {
+            named.contains(&offered.fleet_server.spec.name) || self.sees(offered, "")
+        };
+        let offered: Vec<_> = offered.into_iter().filter(is_seen).collect();
+        let catalogs = offered.iter();
+        let catalogs =
+            catalogs.map(|it| (it.fleet_server.spec.name.clone(), it.checked.catalog.clone()));
+        self.catalogs = catalogs.collect();
+        self.identities = offered.iter().map(|it| it.fleet_server.spec.digest()).collect();
+        self.offered = offered;
+        self.task_servers = TaskServers::of(&self.catalogs);
+        self.instructions =
+            rendering::instructions(&self.catalogs, &self.withheld.without_instructions);
+        let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
+        let skilled = self.visible_servers().filter(|(_, catalog)| skills(catalog));
+        self.skill_servers = skilled.map(|(server, _)| server.clone()).collect();
+        self.take_tools();
+        let servers = self.catalogs.iter().map(|(server, _)| server);
+        self.uri_rewrites =
+            servers.filter(|server| uris::needs_rewriting(self, server)).cloned().collect();
+    }
+
+    fn take_tools(&mut self) {
+        let mut tools = HashMap::new();
+        let mut mirrored = HashMap::new();
+        for (id, offered, fact) in self.visible(CapabilityKind::Tool) {
+            if let (Some(shown), false) = (self.names().name_of(&id), fact.header_rules.is_empty())
+            {
+                mirrored.insert(shown.to_owned(), fact.header_rules.clone());
+            }
+            let tool = VisibleTool {
+                fact: fact.clone(),
+                server: self.offered.iter().position(|it| std::ptr::eq(it, offered)).unwrap_or(0),
+                attributes: CapabilityAttributes::of_tool(
+                    &offered.fleet_server,
+                    &id.name,
+                    &fact.raw,
+                ),
+                pinned_at: self.withheld.pinned_at.get(&id).copied(),
+                rules: OnceLock::new(),
+            };
+            tools.insert(id, tool);
+        }
+        (self.tools, self.header_rules) = (tools, mirrored);
+    }
+
+    /// Returns every usable capability of a kind that has a name here, in order.
+    fn visible(
+        &self,
+        kind: CapabilityKind,
+    ) -> impl Iterator<Item = (CapabilityId, &OfferedCatalog, &Arc<CheckedDefinition>)> {
+        self.offered.iter().flat_map(move |offered| {
+            // Of two definitions with the same name, the first counts.
+            let mut names = HashSet::new();
+            offered.checked.of_kind(kind).filter_map(move |(definition, fact)| {
+                let (server, name) =
+                    (offered.fleet_server.spec.name.clone(), definition.name.clone());
+                let id = CapabilityId { server, kind, name };
+                let counts = names.insert(&definition.name);
+                let shown = counts && self.names().name_of(&id).is_some();
+                let usable =
+                    self.withheld.reason_for(&id).is_none() && !self.denied.contains_key(&id);
+                (shown && usable).then_some((id, offered, fact))
+            })
+        })
+    }
+
+    /// Returns the list entries of a kind: everything that is not deferred and the deferred tools
+    /// that were found, without what is denied to the client.
+    fn entries(
+        &self,
+        kind: CapabilityKind,
+        found: &BTreeSet<CapabilityId>,
+        denied: &BTreeSet<CapabilityId>,
+    ) -> Vec<ListEntry> {
+        let own = match kind {
+            CapabilityKind::Tool => own_tools::listed_definitions(self),
+            CapabilityKind::Template => {
+                results::limit(self).map(|_| results::template_definition()).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut entries: Vec<_> = own.into_iter().map(ListEntry::Own).collect();
+        for (id, offered, fact) in self.visible(kind) {
+            if (!self.is_deferred(&id) || found.contains(&id)) && !denied.contains(&id) {
+                entries.push(ListEntry::Offered(Box::new(self.entry(id, offered, fact))));
+            }
+        }
+        entries
+    }
+
+    fn entry(
+        &self,
+        id: CapabilityId,
+        offered: &OfferedCatalog,
+        fact: &Arc<CheckedDefinition>,
+    ) -> ServerListEntry {
+        let catalog = &offered.checked.catalog;
+        let links = uris::definition_replacements(self, &id.server, &fact.raw);
+        ServerListEntry {
+            fact: fact.clone(),
+            shown: self.names().name_of(&id).unwrap_or_default().to_owned(),
+            protocol: catalog.protocol,
+            tasks: match id.kind {
+                CapabilityKind::Tool => {
+                    TaskFormat::of_server(catalog.protocol, &catalog.capabilities)
+                }
+                _ => None,
+            },
+            is_bounded: id.kind == CapabilityKind::Tool && results::limit(self).is_some(),
+            links: links.into_iter().map(|(_, shown)| shown).collect(),
+            id,
+        }
+    }
+
+    /// Returns a caller's tool list: with the tools it found and without those denied to its
+    /// client.
+    pub(crate) fn caller_tool_list(
+        &self,
+        before: Option<&Arc<CapabilityList>>,
+        found: &BTreeSet<CapabilityId>,
+        denied: &BTreeSet<CapabilityId>,
+    ) -> Arc<CapabilityList> {
+        let kind = CapabilityKind::Tool;
+        let before = before.or(Some(self.list_of(kind)));
+        CapabilityList::from_previous(before, kind, self.entries(kind, found, denied), false)
+    }
+
+    /// Returns the visible tools that rules deny to this client, whatever the arguments.
+    pub(crate) fn denied_to(&self, client: ClientNames<'_>) -> BTreeSet<CapabilityId> {
+        if !self.denies_by_client {
+            return BTreeSet::new();
+        }
+        let policy = &self.governance.policy;
+        let is_denied = |(id, tool): &(&CapabilityId, &VisibleTool)| {
+            policy.always_denies(id, &tool.attributes.tags, &self.profile, Some(client)).is_some()
+        };
+        self.tools.iter().filter(is_denied).map(|(id, _)| id.clone()).collect()
+    }
+
+    pub(crate) fn list_of(&self, kind: CapabilityKind) -> &Arc<CapabilityList> {
+        &self.lists[kind as usize]
+    }
+
+    /// Returns the rendered `result` of a list of this view. While servers are still starting,
+    /// modern callers may not cache it.
+    pub(crate) fn render_list(&self, list: &CapabilityList, to: Revision, settled: bool) -> Bytes {
+        if let Some(ready) = list.cached_bytes(to).filter(|_| settled) {
+            return ready;
+        }
+        let render = |entry: &ServerListEntry| self.render(entry, to);
+        if to.era() == Era::Legacy {
+            return list.bytes(to, "", render);
+        }
+        let tail = bridge::modern_list_members(SETTLED_TTL_MS, list.is_public());
+        match settled {
+            true => list.bytes(to, &tail, render),
+            false => {
+                let once = bridge::modern_list_members(0, list.is_public());
+                list.bytes_with_tail(to, [&tail, &once], render)
+            }
+        }
+    }
+
+    fn render(&self, entry: &ServerListEntry, to: Revision) -> Bytes {
+        self.renders.fetch_add(1, Ordering::Relaxed);
+        rendering::render_definition(self, entry, to)
+    }
+
+    /// Renders a visible tool as it is or would be listed.
+    pub(crate) fn listed_tool(&self, id: &CapabilityId, to: Revision) -> Option<Bytes> {
+        let tool = self.tools.get(id)?;
+        let offered = self.offered.get(tool.server)?;
+        Some(self.render(&self.entry(id.clone(), offered, &tool.fact), to))
+    }
+
+    /// Returns the capabilities that the gateway declares.
+    pub(crate) fn capabilities(&self, to: Revision) -> Bytes {
+        let prepared = &self.capabilities[to as usize];
+        prepared.get_or_init(|| rendering::capabilities(&self.catalogs, to)).clone()
+    }
+
+    /// Returns the names of everything visible, in both directions.
+    pub(crate) fn names(&self) -> &ExposedNames {
+        &self.exposure.names
+    }
+
+    /// Returns the name of the profile.
+    pub(crate) fn profile(&self) -> &Arc<str> {
+        &self.profile
+    }
+
+    /// Returns the profile; `None` if it was removed.
+    pub(crate) fn profile_definition(&self) -> Option<&Profile> {
+        self.declared.as_ref().map(|declared| &declared.profile)
+    }
+
+    /// Returns true if this view shows something of a server.
+    pub(crate) fn has_server(&self, server: &ServerName) -> bool {
+        self.offered.iter().any(|it| it.fleet_server.spec.name == *server)
+    }
+
+    /// Returns the servers of which this view shows something, in order.
+    pub(crate) fn offered(&self) -> &[OfferedCatalog] {
+        &self.offered
+    }
+
+    /// Returns the index of a server among them.
+    pub(crate) fn server_index(&self, server: &ServerName) -> Option<usize> {
+        self.offered.iter().position(|it| it.fleet_server.spec.name == *server)
+    }
+
+    /// Returns the digest of what is started or connected to under the name of the server at an
+    /// index.
+    pub(crate) fn identity(&self, place: usize) -> &Digest {
+        &self.identities[place]
+    }
+
+    /// Returns true if a tool is visible but not listed.
+    pub(crate) fn is_deferred(&self, id: &CapabilityId) -> bool {
+        self.exposure.deferred.contains(id)
+    }
+
+    /// Returns the definition of a visible tool.
+    pub(crate) fn tool(&self, id: &CapabilityId) -> Option<&Arc<CheckedDefinition>> {
+        self.tools.get(id).map(|tool| &tool.fact)
+    }
+
+    /// Returns a visible tool with everything a decision needs.
+    pub(crate) fn offered_tool(&self, id: &CapabilityId) -> Option<&VisibleTool> {
+        self.tools.get(id)
+    }
+
+    /// Returns the arguments that modern requests repeat in headers for the tool a request calls,
+    /// and the tool.
+    pub(crate) fn header_rules(
+        &self,
+        request: &Frame,
+    ) -> Option<(&CapabilityId, &Arc<[ArgumentHeader]>)> {
+        if self.header_rules.is_empty() {
+            return None;
+        }
+        let name = request.name()?;
+        let rules = self.header_rules.get(name.as_ref())?;
+        Some((self.names().id_of(CapabilityKind::Tool, &name)?, rules))
+    }
+
+    /// Returns the servers with skills.
+    pub(crate) fn skill_servers(&self) -> &[ServerName] {
+        &self.skill_servers
+    }
+
+    /// Returns the servers that declared a capability and that the profile sees as a whole, even if
+    /// none of their capabilities is listed.
+    pub(crate) fn servers_declaring<'a>(
+        &'a self,
+        capability: &'a str,
+    ) -> impl Iterator<Item = &'a ServerName> + 'a {
+        self.visible_servers().filter(move |(_, it)| it.declares(capability)).map(|(name, _)| name)
+    }
+
+    /// Returns the servers that the profile sees as a whole, not only single capabilities of
+    /// theirs.
+    pub(crate) fn visible_servers(&self) -> impl Iterator<Item = &(ServerName, Arc<Catalog>)> {
+        let servers = self.offered.iter().zip(&self.catalogs);
+        servers.filter(|(offered, _)| self.sees(offered, "")).map(|(_, catalog)| catalog)
+    }
+
+    /// Returns true if the profile sees an unlisted capability of a server.
+    pub(crate) fn sees_unlisted(&self, server: &ServerName, name: &str) -> bool {
+        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == *server);
+        offered.is_some_and(|offered| self.sees(offered, name))
+    }
+
+    /// Returns true if the profile excludes a capability of a server by name.
+    pub(crate) fn excludes(&self, server: &ServerName, name: &str) -> bool {
+        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == *server);
+        let (Some(offered), Some(declared)) = (offered, &self.declared) else { return true };
+        let exclude = declared.profile.exclude.clone();
+        let profile = Profile { exclude, ..Profile::default() };
+        let declared = DeclaredProfile { profile, origin: declared.origin.clone() };
+        !toolgate_exposure::profile_sees(&offered.fleet_server.spec, name, &declared)
+    }
+
+    fn sees(&self, offered: &OfferedCatalog, name: &str) -> bool {
+        let declared = self.declared.as_ref();
+        declared
+            .is_some_and(|it| toolgate_exposure::profile_sees(&offered.fleet_server.spec, name, it))
+    }
+
+    /// Returns the definition of a capability as its server wrote it.
+    pub(crate) fn definition(&self, id: &CapabilityId) -> Option<&Bytes> {
+        if let Some(tool) = self.tools.get(id) {
+            return Some(&tool.fact.raw);
+        }
+        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == id.server)?;
+        offered.checked.definition(id.kind, &id.name).map(|fact| &fact.raw)
+    }
+}
+
+/// Returns what rules deny to everyone with a profile, whatever the arguments.
+fn denied_by_policy(
+    governing: &ActiveGovernance,
+    offered: &[OfferedCatalog],
+    profile: &str,
+) -> HashMap<CapabilityId, ExposureReason> {
+    let mut denied = HashMap::new();
+    if !governing.policy.has_deny_rules() {
+        return denied;
+    }
+    for OfferedCatalog { fleet_server: member, checked: known, .. } in offered {
+        for kind in CapabilityKind::ALL {
+            for (definition, fact) in known.of_kind(kind) {
+                let (server, name) = (member.spec.name.clone(), definition.name.clone());
+                let marks = match kind {
+                    CapabilityKind::Tool => CapabilityAttributes::of_tool(member, &name, &fact.raw),
+                    _ => CapabilityAttributes::of_readable(member),
+                };
+                let id = CapabilityId { server, kind, name };
+                let rule = governing.policy.always_denies(&id, &marks.tags, profile, None);
+                if let Some((text, origin)) = rule {
+                    let because =
+                        ExposureReason { rule: format!("rule `{text}`"), origin: origin.clone() };
+                    denied.insert(id, because);
+                }
+            }
+        }
+    }
+    denied
+}

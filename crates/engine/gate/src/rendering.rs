@@ -1,0 +1,94 @@
+//! Renders definitions, declared capabilities and instructions for callers.
+//!
+//! A definition is the server's own, under its exposed name and in the format of the caller's
+//! revision.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use toolgate_bridge as bridge;
+use toolgate_model::{CapabilityKind, Catalog, ServerName};
+use toolgate_wire::{JsonEdit, Revision, scan, string};
+
+use crate::capability_list::ServerListEntry;
+use crate::profile_view::ProfileView;
+use crate::{results, sanitize, uris};
+
+/// The most bytes of instructions, over all servers.
+const MAX_INSTRUCTIONS: usize = 16 << 10;
+
+/// Renders a definition for callers of a revision.
+pub(crate) fn render_definition(
+    view: &ProfileView,
+    entry: &ServerListEntry,
+    to: Revision,
+) -> Bytes {
+    let raw = match entry.id.kind {
+        CapabilityKind::Tool => tool(entry, to),
+        _ => entry.fact.raw.clone(),
+    };
+    sanitize::definition(apply_exposed_names(view, entry, raw))
+}
+
+/// Translates a tool to a revision, with its task support.
+fn tool(entry: &ServerListEntry, to: Revision) -> Bytes {
+    let raw = bridge::translate_tool(&entry.fact.raw, entry.protocol, to);
+    let raw = bridge::tasks::mark_task_support(&raw, entry.tasks, to).unwrap_or(raw);
+    match entry.is_bounded {
+        // A shortened result has no structured output, which a client must not take for an error.
+        true => results::without_output_schema(&raw).unwrap_or(raw),
+        false => raw,
+    }
+}
+
+/// Replaces the name and the URIs in a definition by the exposed ones.
+fn apply_exposed_names(view: &ProfileView, entry: &ServerListEntry, raw: Bytes) -> Bytes {
+    let ServerListEntry { id, shown, .. } = entry;
+    let (_, named) = id.kind.json_keys();
+    let mut edits = uris::definition_replacements(view, &id.server, &raw);
+    if **shown != *id.name {
+        edits.extend(scan::member(&raw, named).map(|at| (at, string::encode(shown))));
+    }
+    if edits.is_empty() {
+        return raw;
+    }
+    let splice =
+        edits.into_iter().fold(JsonEdit::new(&raw), |splice, (at, to)| splice.replace(at, to));
+    splice.finish().unwrap_or_else(|_| raw.clone())
+}
+
+/// Returns the capabilities that the gateway declares to callers of a revision.
+pub(crate) fn capabilities(catalogs: &[(ServerName, Arc<Catalog>)], to: Revision) -> Bytes {
+    let servers = catalogs.iter();
+    let servers = servers.map(|(_, catalog)| (catalog.protocol, &catalog.capabilities[..]));
+    let servers: Vec<_> = servers.collect();
+    bridge::gateway_capabilities(&servers, to)
+}
+
+/// Returns the servers' instructions for the model: those of a single server as they are, otherwise
+/// each under the name of its server. Withheld instructions are left out.
+pub(crate) fn instructions(
+    catalogs: &[(ServerName, Arc<Catalog>)],
+    withheld: &HashSet<ServerName>,
+) -> Option<String> {
+    let said: Vec<_> = catalogs
+        .iter()
+        .filter(|(server, _)| !withheld.contains(server))
+        .filter_map(|(server, catalog)| Some((server, catalog.instructions.as_deref()?)))
+        .collect();
+    let mut text = match said.as_slice() {
+        [] => return None,
+        [(_, only)] if catalogs.len() == 1 => (*only).to_owned(),
+        several => several
+            .iter()
+            .map(|(server, text)| format!("## {server}\n\n{text}\n"))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    if text.len() > MAX_INSTRUCTIONS {
+        let end = (0..=MAX_INSTRUCTIONS).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+    }
+    Some(sanitize::instructions(text))
+}

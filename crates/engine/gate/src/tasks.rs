@@ -1,0 +1,86 @@
+//! Tasks: calls that continue after their first answer and are polled.
+//!
+//! There are two formats: that of 2025-11-25, and that of the extension to 2026-07-28. If caller
+//! and server use the same, messages pass unchanged and the gate only remembers the owner.
+//! Otherwise the gate converts, in one file per pairing. For callers that know neither, the gate
+//! waits for the task as for an ordinary call (`wait.rs`).
+//!
+//! The gate itself runs nothing. A task lives at its server; the gate never starts one twice, and
+//! forgets it when it expires.
+
+mod call;
+pub(crate) mod clock;
+mod extension_on_session;
+mod interactor;
+mod methods;
+mod notifications;
+mod outcome;
+mod presentation;
+mod progress;
+mod questions;
+mod session_on_extension;
+mod table;
+mod task;
+mod task_servers;
+mod upstream;
+mod wait;
+
+use bytes::Bytes;
+use toolgate_bridge::tasks;
+use toolgate_wire::view::RpcError;
+use toolgate_wire::{Frame, code};
+
+pub(crate) use call::OutboundCall;
+pub(crate) use table::TaskTable;
+pub(crate) use task_servers::TaskServers;
+
+use crate::GateError;
+use crate::present::own_frame;
+
+/// Returns true if a method is about tasks.
+pub(crate) fn is_task_method(method: &str) -> bool {
+    method.starts_with("tasks/")
+}
+
+/// Returns an error object as a response.
+fn error_response(error: &[u8]) -> Result<Frame, GateError> {
+    own_frame([br#"{"jsonrpc":"2.0","id":0,"error":"#, error, b"}"].concat().into())
+}
+
+/// Converts a server's error to a request that the gate wrote.
+fn server_error(error: &[u8]) -> GateError {
+    let error = RpcError::of(error);
+    let error = error.as_ref();
+    let code = error.and_then(|error| i32::try_from(error.code?).ok());
+    let of_our_hop = [
+        code::HEADER_MISMATCH,
+        code::MISSING_CLIENT_CAPABILITY,
+        code::UNSUPPORTED_PROTOCOL_VERSION,
+    ];
+    GateError {
+        code: code.filter(|code| !of_our_hop.contains(code)).unwrap_or(code::INTERNAL_ERROR),
+        message: error
+            .and_then(|error| error.message.as_deref().map(str::to_owned))
+            .unwrap_or_default(),
+        data: error.and_then(|error| error.data.map(Bytes::copy_from_slice)),
+    }
+}
+
+/// Returns the error for a modern caller that did not declare the extension.
+fn missing() -> GateError {
+    GateError {
+        code: code::MISSING_CLIENT_CAPABILITY,
+        message: "this needs a client that declares the tasks extension".into(),
+        data: Some(tasks::missing_capability_data()),
+    }
+}
+
+fn method_not_found(name: &str) -> GateError {
+    let message = format!("Method not found: {name}");
+    GateError { code: code::METHOD_NOT_FOUND, message, data: None }
+}
+
+fn unreadable() -> GateError {
+    let message = "cannot read the server's task".into();
+    GateError { code: code::INTERNAL_ERROR, message, data: None }
+}

@@ -1,0 +1,107 @@
+//! One open listen request: a POST with an endless stream on HTTP, or an unanswered request on a
+//! pipe.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::task::JoinHandle;
+use toolgate_wire::method;
+
+use super::listen_state::{ListenEnd, ListenSignal, PREFIX};
+use super::{envelope, post};
+use crate::SessionError;
+use crate::core::{SessionCore, SessionTransport};
+use crate::http::HttpLink;
+use crate::inbound::{self, MessageSource};
+
+/// One listen request. Dropping it ends the request.
+pub(super) struct ListenGuard {
+    core: Arc<SessionCore>,
+    pub(super) number: u64,
+    /// True if the server has already ended it.
+    pub(super) ended: bool,
+    reading: Option<JoinHandle<()>>,
+}
+
+impl ListenGuard {
+    /// Sends a listen request. `tasks` is true if the filter contains tasks.
+    pub(super) fn new(core: &Arc<SessionCore>, number: u64, filter: &str, tasks: bool) -> Self {
+        let mut capabilities = core.default_interactor.capabilities();
+        if tasks {
+            capabilities = envelope::with_tasks(&capabilities);
+        }
+        let members = format!("\"notifications\":{filter}");
+        let listen = method::SUBSCRIPTIONS_LISTEN;
+        let request = envelope::request(&id(number), listen, &members, &capabilities);
+        let reading = match &core.link {
+            SessionTransport::Line(link) => {
+                link.send(&request);
+                None
+            }
+            SessionTransport::Http(link) => {
+                Some(tokio::spawn(read(core.clone(), link.clone(), number, request)))
+            }
+        };
+        Self { core: core.clone(), number, ended: false, reading }
+    }
+}
+
+impl Drop for ListenGuard {
+    fn drop(&mut self) {
+        match &self.reading {
+            Some(reading) => reading.abort(),
+            None if self.ended => {}
+            None => self.core.cancel(&id(self.number), "no longer listened to"),
+        }
+    }
+}
+
+/// Returns the id of a listen request, as raw JSON.
+fn id(number: u64) -> String {
+    format!("\"{PREFIX}{number}\"")
+}
+
+/// Reads the stream until it ends and signals the end.
+async fn read(core: Arc<SessionCore>, link: Arc<HttpLink>, number: u64, request: Bytes) {
+    let loss = match read_stream(&core, &link, &id(number), request).await {
+        Ok(()) => ListenEnd::Ended("the stream ended".into()),
+        Err(SessionError::Status { status: 500.., text }) => ListenEnd::Ended(text),
+        Err(error @ (SessionError::Transport(_) | SessionError::Wire(_))) => {
+            ListenEnd::Unreachable(error)
+        }
+        Err(error) => ListenEnd::Refused(error),
+    };
+    core.listen_state.signal(ListenSignal::ListenEnded(number, loss));
+}
+
+async fn read_stream(
+    core: &Arc<SessionCore>,
+    link: &HttpLink,
+    id: &str,
+    request: Bytes,
+) -> Result<(), SessionError> {
+    let headers =
+        link.modern_headers().map(|templates| templates.plain(method::SUBSCRIPTIONS_LISTEN));
+    let reply = link.send(headers.unwrap_or_default(), request).await?;
+    if !reply.status.is_success() {
+        core.listen_state.handle_response(post::read_error_response(core, link, id, reply).await?);
+        return Ok(());
+    }
+    if !reply.is_event_stream() {
+        let frame = post::read_single(core, reply.read_body(link.limits()).await?).await?;
+        inbound::receive(core, frame, MessageSource::Listen);
+        return Ok(());
+    }
+    let mut stream = reply.into_events(link.limits());
+    while let Some(event) = stream.next().await? {
+        if event.data.is_empty() {
+            continue;
+        }
+        match post::read_single(core, event.data).await {
+            Ok(frame) => inbound::receive(core, frame, MessageSource::Listen),
+            Err(SessionError::Wire(error)) => inbound::handle_unreadable(core, error),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

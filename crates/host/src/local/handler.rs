@@ -1,0 +1,61 @@
+//! The handler functions of a local server and their errors.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use toolgate_wire::code;
+
+/// An error of a resource, prompt or completion handler, reported to the client. (Errors of tools
+/// are reported to the model instead.)
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HandlerError {
+    /// The requested item does not exist.
+    #[error("not found")]
+    NotFound,
+    /// The request is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The handler failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<String> for HandlerError {
+    fn from(text: String) -> Self {
+        Self::Failed(text)
+    }
+}
+
+impl From<&str> for HandlerError {
+    fn from(text: &str) -> Self {
+        Self::Failed(text.to_owned())
+    }
+}
+
+impl HandlerError {
+    /// Returns the JSON-RPC code and message. `what` names the requested item.
+    pub(super) fn error(&self, what: &str) -> (i32, String) {
+        match self {
+            Self::NotFound => (code::RESOURCE_NOT_FOUND, format!("Resource not found: {what}")),
+            Self::Invalid(text) => (code::INVALID_PARAMS, text.clone()),
+            Self::Failed(text) => (code::INTERNAL_ERROR, text.clone()),
+        }
+    }
+}
+
+/// A handler function with a boxed future.
+pub(super) type LocalHandler<I, O> =
+    Arc<dyn Fn(I) -> BoxFuture<'static, Result<O, HandlerError>> + Send + Sync>;
+
+/// Boxes a function with any future and error type as a handler.
+pub(super) fn handler<I, O, F, A, E>(function: F) -> LocalHandler<I, O>
+where
+    F: Fn(I) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<O, E>> + Send + 'static,
+    E: Into<HandlerError>,
+{
+    Arc::new(move |input| {
+        let answer = function(input);
+        Box::pin(async move { answer.await.map_err(Into::into) })
+    })
+}

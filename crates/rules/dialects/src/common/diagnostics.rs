@@ -1,0 +1,160 @@
+//! Collects the diagnostics of one file, and maps byte offsets to lines and columns.
+//!
+//! A diagnostic shows the text it is about, but never a value that may be a credential
+//! ([`super::excerpt`]).
+
+use toolgate_model::{Diagnostic, DiagnosticSeverity, Origin, SourceExcerpt};
+
+use super::excerpt::{ExcerptKind, ExcerptLine, excerpt, token};
+use super::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
+use crate::{FileRef, VariableSyntax};
+
+/// The hint for a file that cannot be read. Callers compare it to recognize that diagnostic.
+pub const UNREADABLE_FILE_HINT: &str = "nothing in this file is used until it is fixed";
+
+/// The diagnostics of one text.
+pub(crate) struct FileDiagnostics<'a> {
+    text: &'a str,
+    at: &'a FileRef,
+    grammar: VariableSyntax,
+    line_starts: Vec<usize>,
+    /// The offsets of all keys, sorted; empty if the text could not be parsed.
+    keys: Vec<usize>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> FileDiagnostics<'a> {
+    pub fn new(text: &'a str, at: &'a FileRef, grammar: VariableSyntax) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let line_starts = std::iter::once(0).chain(newlines.map(|(index, _)| index + 1)).collect();
+        Self { text, at, grammar, line_starts, keys: Vec::new(), diagnostics: Vec::new() }
+    }
+
+    /// Records the offsets of all keys: keys may be shown, values may not.
+    pub fn index_keys(&mut self, document: &[TreeMember]) {
+        collect(document, &mut self.keys);
+        self.keys.sort_unstable();
+    }
+
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    pub fn file(&self) -> &'a FileRef {
+        self.at
+    }
+
+    /// Returns the variable syntax of this file.
+    pub fn grammar(&self) -> VariableSyntax {
+        self.grammar
+    }
+
+    /// Returns the line and column of a byte offset, counted from 1 in characters.
+    pub fn origin(&self, offset: usize) -> Origin {
+        let (line, start) = self.line_of(offset);
+        let before = self.text.get(start..offset.min(self.text.len())).unwrap_or_default();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.at.origin(count(line), count(before.chars().count() + 1))
+    }
+
+    /// Returns the number of the line that contains an offset, and the offset where the line
+    /// begins.
+    fn line_of(&self, offset: usize) -> (usize, usize) {
+        let offset = offset.min(self.text.len());
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        (line, self.line_starts[line - 1])
+    }
+
+    pub fn error(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(DiagnosticSeverity::Error, offset, false, [message.into(), hint.into()]);
+    }
+
+    /// Reports an error about a value that is not a credential, and shows the value.
+    pub fn error_with_value(
+        &mut self,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.push(DiagnosticSeverity::Error, offset, true, [message.into(), hint.into()]);
+    }
+
+    pub fn warn(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(DiagnosticSeverity::Warning, offset, false, [message.into(), hint.into()]);
+    }
+
+    pub fn syntax(&mut self, error: SyntaxError) {
+        let message = format!("cannot read the file: {}", error.message);
+        self.error(error.at, message, UNREADABLE_FILE_HINT);
+    }
+
+    fn push(
+        &mut self,
+        severity: DiagnosticSeverity,
+        offset: usize,
+        shows: bool,
+        texts: [String; 2],
+    ) {
+        let [message, hint] = texts;
+        let hint = Some(hint).filter(|hint| !hint.is_empty());
+        let (origin, excerpt) = (self.origin(offset), self.excerpt(offset, shows));
+        self.diagnostics.push(Diagnostic { severity, origin, excerpt, message, hint });
+    }
+
+    /// Returns an excerpt with the token at an offset and the key before it, and nothing else of
+    /// the line.
+    fn excerpt(&self, offset: usize, shows: bool) -> Option<SourceExcerpt> {
+        let (_, start) = self.line_of(offset);
+        let before = self.text.get(start..offset)?;
+        let after = self.text.get(offset..)?.lines().next().unwrap_or_default();
+        let spot = match shows {
+            _ if self.keys.binary_search(&offset).is_ok() => ExcerptKind::Key,
+            _ if self.keys.is_empty() && self.is_header(before, after) => ExcerptKind::Key,
+            true => ExcerptKind::Word,
+            false => ExcerptKind::Hidden,
+        };
+        let key = self.key_before(start, offset).map(|key| key - start);
+        excerpt(&ExcerptLine { before, after, key }, spot)
+    }
+
+    /// Returns true if the token is a name in a table header of a TOML document that could not be
+    /// parsed, for example because of a duplicate header.
+    fn is_header(&self, before: &str, after: &str) -> bool {
+        let is_toml = self.at.path.extension().is_some_and(|it| it == "toml");
+        let is_plain = |c: char| c.is_alphanumeric() || "_-.[".contains(c);
+        let opens = before.starts_with('[') && before.chars().all(is_plain);
+        let (word, rest) = after.split_at(token(after));
+        is_toml && opens && word.chars().all(is_plain) && rest.starts_with(']')
+    }
+
+    /// Returns the offset of the key on the same line whose value is at `offset`.
+    fn key_before(&self, start: usize, offset: usize) -> Option<usize> {
+        let next = self.keys.partition_point(|key| *key < offset);
+        let key = *self.keys.get(next.checked_sub(1)?)?;
+        let between = self.text.get(key.max(start)..offset)?;
+        let sign = between.get(token(between)..)?.trim();
+        (key >= start && [":", "="].contains(&sign)).then_some(key)
+    }
+
+    /// Returns the diagnostics, sorted by position.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|found| (found.origin.line, found.origin.column));
+        self.diagnostics
+    }
+}
+
+/// Collects the offsets of all keys, unsorted.
+fn collect(members: &[TreeMember], keys: &mut Vec<usize>) {
+    for member in members {
+        keys.push(member.at);
+        within(&member.node, keys);
+    }
+}
+
+fn within(node: &TreeNode, keys: &mut Vec<usize>) {
+    match &node.value {
+        TreeValue::Table(members) => collect(members, keys),
+        TreeValue::List(items) => items.iter().for_each(|item| within(item, keys)),
+        _ => {}
+    }
+}

@@ -1,0 +1,278 @@
+//! Reads the fields that most dialects share: the process to start or the endpoint to connect to.
+//!
+//! Dialects differ in the names of fields and transports, which they pass as [`EntryKeys`]. A
+//! dialect with a different structure uses only [`read_stdio`], [`check_stdio`] and [`check_http`].
+
+use std::path::{Path, PathBuf};
+
+use toolgate_model::{ConfigScope, HttpSpec, HttpTransportKind, Secret, StdioSpec, TransportSpec};
+
+use super::TableFields;
+use super::excerpt::shorten_name;
+use super::nearest::nearest;
+use crate::FileRef;
+
+/// The name of a transport; `None` is a process.
+pub(crate) type TransportName = (&'static str, Option<HttpTransportKind>);
+
+/// The field names of an entry in one dialect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EntryKeys {
+    /// The fields that name the transport; the first one present counts.
+    pub transport_keys: &'static [&'static str],
+    /// The names of transports.
+    pub transport_names: &'static [TransportName],
+    pub command: &'static str,
+    pub args: &'static str,
+    pub env: &'static str,
+    pub env_file: Option<&'static str>,
+    pub cwd: Option<&'static str>,
+    pub url: &'static str,
+    pub headers: &'static str,
+}
+
+impl EntryKeys {
+    /// The names that most dialects use. `http` leaves the HTTP transport open, because some hosts
+    /// write it for either one.
+    pub const COMMON: Self = Self {
+        transport_keys: &["type", "transport"],
+        transport_names: &[
+            ("stdio", None),
+            ("http", Some(HttpTransportKind::Auto)),
+            ("sse", Some(HttpTransportKind::Sse)),
+            ("streamable-http", Some(HttpTransportKind::Streamable)),
+            ("streamableHttp", Some(HttpTransportKind::Streamable)),
+        ],
+        command: "command",
+        args: "args",
+        env: "env",
+        env_file: None,
+        cwd: Some("cwd"),
+        url: "url",
+        headers: "headers",
+    };
+}
+
+/// Reads either the process to start or the endpoint to connect to. If the entry names a transport,
+/// it must match.
+pub(crate) fn read_transport(
+    fields: &mut TableFields<'_, '_, '_>,
+    keys: &EntryKeys,
+) -> Option<TransportSpec> {
+    let tag = tag(fields, keys);
+    let command = fields.template(keys.command);
+    let url = fields.template(keys.url);
+    let mut stdio = read_stdio(fields, command.clone().unwrap_or_default(), keys);
+    stdio.args = fields.templates(keys.args).unwrap_or_default();
+    let headers = fields.secrets(keys.headers);
+    match (command, url) {
+        (Some(_), None) => {
+            check_stdio(fields, &stdio, keys.command);
+            warn_unused(fields, keys.command, &[keys.headers]);
+            report_contradiction(
+                fields,
+                tag.filter(|tag| tag.kind.is_some()),
+                keys.command,
+                keys.url,
+            );
+            Some(TransportSpec::Stdio(stdio))
+        }
+        (None, Some(url)) => {
+            let kind = tag.as_ref().and_then(|tag| tag.kind).unwrap_or_default();
+            let http = HttpSpec { url, headers, kind, ..HttpSpec::default() };
+            check_http(fields, &http, keys.url);
+            warn_unused(fields, keys.url, &[keys.args, keys.env]);
+            if let Some(cwd) = keys.cwd {
+                warn_unused(fields, keys.url, &[cwd]);
+            }
+            report_contradiction(
+                fields,
+                tag.filter(|tag| tag.kind.is_none()),
+                keys.url,
+                keys.command,
+            );
+            Some(TransportSpec::Http(http))
+        }
+        (Some(_), Some(_)) => {
+            let hint = format!(
+                "keep `{}` to start a process, or `{}` to connect to an endpoint",
+                keys.command, keys.url
+            );
+            fields.fail(&format!("has both `{}` and `{}`", keys.command, keys.url), &hint);
+            None
+        }
+        // A field of the wrong type has been reported already.
+        _ if [keys.command, keys.url].iter().any(|key| fields.node(key).is_some()) => None,
+        (None, None) => {
+            let hint = format!(
+                "add `{}` to start a process, or `{}` to connect to an endpoint",
+                keys.command, keys.url
+            );
+            fields.fail(&format!("has neither `{}` nor `{}`", keys.command, keys.url), &hint);
+            None
+        }
+    }
+}
+
+/// The transport that an entry names.
+struct TransportTag<'t> {
+    at: usize,
+    word: &'t str,
+    /// `None` for a process.
+    kind: Option<HttpTransportKind>,
+}
+
+/// Reads the named transport.
+fn tag<'t>(fields: &mut TableFields<'t, '_, '_>, keys: &EntryKeys) -> Option<TransportTag<'t>> {
+    let mut found: Option<TransportTag<'t>> = None;
+    for key in keys.transport_keys {
+        let Some(at) = fields.node(key).map(|node| node.at) else { continue };
+        let Some(word) = fields.text(key) else { continue };
+        let Some((_, kind)) = keys.transport_names.iter().find(|(known, _)| *known == word) else {
+            report_unknown_transport(fields, at, key, keys);
+            continue;
+        };
+        let tag = TransportTag { at, word, kind: *kind };
+        match &found {
+            Some(first) if first.kind != tag.kind => {
+                let problem =
+                    format!("has two transport types: {:?} and {:?}", first.word, tag.word);
+                fields.error_with_value(tag.at, &problem, "keep one of the two");
+            }
+            Some(_) => {}
+            None => found = Some(tag),
+        }
+    }
+    found
+}
+
+/// Reports a named transport that contradicts the other field.
+fn report_contradiction(
+    fields: &mut TableFields<'_, '_, '_>,
+    tag: Option<TransportTag<'_>>,
+    has: &str,
+    lacks: &str,
+) {
+    if let Some(TransportTag { at, word, .. }) = tag {
+        let hint = format!("replace `{has}` by `{lacks}`, or remove the type");
+        fields.error_with_value(at, &format!("is of type {word:?} but has `{has}`"), &hint);
+    }
+}
+
+fn report_unknown_transport(
+    fields: &mut TableFields<'_, '_, '_>,
+    at: usize,
+    key: &'static str,
+    keys: &EntryKeys,
+) {
+    let word = fields.text(key).unwrap_or_default();
+    let known: Vec<_> = keys.transport_names.iter().map(|(known, _)| *known).collect();
+    let hint = match nearest(word, &known) {
+        Some(known) => format!("did you mean {known:?}?"),
+        None => {
+            let quoted: Vec<_> = known.iter().map(|word| format!("{word:?}")).collect();
+            format!("use one of {}", quoted.join(", "))
+        }
+    };
+    fields.error_with_value(at, &format!("has an unknown {key} {:?}", shorten_name(word)), &hint);
+}
+
+/// Reads a process with its variables and its folder. The caller adds the arguments.
+pub(crate) fn read_stdio(
+    fields: &mut TableFields<'_, '_, '_>,
+    command: String,
+    keys: &EntryKeys,
+) -> StdioSpec {
+    let cwd = keys.cwd.and_then(|key| fields.template(key));
+    let env_file = keys.env_file.and_then(|key| fields.template(key));
+    let file = fields.diagnostics().file();
+    StdioSpec {
+        command,
+        args: Vec::new(),
+        env: fields.secrets(keys.env),
+        env_file: env_file.map(|path| resolve_path(file, &path)),
+        cwd: working_folder(file, cwd.as_deref()),
+        env_inherit: Vec::new(),
+        ..StdioSpec::default()
+    }
+}
+
+/// Returns the working folder: a project's servers run in the project's folder by default.
+pub(crate) fn working_folder(at: &FileRef, cwd: Option<&str>) -> Option<PathBuf> {
+    match cwd {
+        Some(cwd) => Some(resolve_path(at, cwd)),
+        None => (at.scope == ConfigScope::Project).then(|| at.project.to_path_buf()),
+    }
+}
+
+/// Resolves a path relative to the project of the declaring file. A leading `~` or variable is left
+/// for the caller to expand.
+pub(crate) fn resolve_path(at: &FileRef, path: &str) -> PathBuf {
+    match path.starts_with('~') || path.starts_with("${") {
+        true => path.into(),
+        false => join_normalized(&at.project, Path::new(path)),
+    }
+}
+
+/// Joins paths without a `.` component, because the path is shown when the user is asked for
+/// consent.
+fn join_normalized(folder: &Path, path: &Path) -> PathBuf {
+    folder.join(path).components().collect()
+}
+
+/// Warns that fields have no effect beside another field.
+pub(crate) fn warn_unused(
+    fields: &mut TableFields<'_, '_, '_>,
+    beside: &str,
+    keys: &[&'static str],
+) {
+    for key in keys {
+        if fields.node(key).is_some() {
+            fields.warn(key, &format!("has no effect beside `{beside}`"), "remove it");
+        }
+    }
+}
+
+/// Reports values with which no process can be started.
+pub(crate) fn check_stdio(fields: &mut TableFields<'_, '_, '_>, stdio: &StdioSpec, key: &str) {
+    let command = stdio.command.trim();
+    if command.is_empty() {
+        fields.fail(&format!("has an empty `{key}`"), "name the program to start");
+    } else if stdio.args.is_empty() && command.contains(char::is_whitespace) {
+        let program = command.split_whitespace().next().unwrap_or_default();
+        fields.warn(
+            key,
+            "contains spaces and is taken as the name of one program",
+            &format!("if {program:?} is the program, move what follows it into `args`"),
+        );
+    }
+    let texts = stdio.args.iter().chain([&stdio.command]);
+    if texts.chain(stdio.env.values().map(Secret::expose)).any(|text| text.contains('\0')) {
+        fields.fail("contains a NUL character", "remove it: it cannot be passed to a process");
+    }
+    if let Some(key) = stdio.env.keys().find(|key| key.is_empty() || key.contains(['=', '\0'])) {
+        fields.fail(&format!("cannot set a variable named {:?}", shorten_name(key)), "rename it");
+    }
+}
+
+/// Reports values with which no endpoint can be reached.
+pub(crate) fn check_http(fields: &mut TableFields<'_, '_, '_>, http: &HttpSpec, key: &str) {
+    let known = ["http://", "https://", "${"];
+    if !known.iter().any(|start| http.url.starts_with(start)) {
+        let problem = format!("has a `{key}` that is neither http nor https");
+        fields.fail(&problem, "begin it with https://");
+    }
+    if let Some(name) = http.headers.keys().find(|name| !is_token(name)) {
+        fields.fail(&format!("cannot send a header named {:?}", shorten_name(name)), "rename it");
+    }
+    let broken = |value: &Secret<String>| value.expose().contains(['\r', '\n', '\0']);
+    if let Some((name, _)) = http.headers.iter().find(|(_, value)| broken(value)) {
+        fields.fail(&format!("has a line break in header {name:?}"), "keep it on one line");
+    }
+}
+
+/// Returns true if HTTP allows this header name.
+fn is_token(name: &str) -> bool {
+    let symbol = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || symbol(byte))
+}

@@ -1,0 +1,44 @@
+//! The dialects, one file each: how an entry is read and written.
+
+mod claude_code;
+mod claude_desktop;
+mod cline;
+mod codex;
+mod continue_dev;
+mod copilot;
+mod core_agent;
+mod cursor;
+mod gemini;
+mod goose;
+pub(crate) mod mcp_json;
+mod nyzhi;
+pub(crate) mod opencode;
+mod opencode_v2;
+mod second_brain;
+mod sidekick;
+mod toolgate;
+mod vscode;
+mod windsurf;
+mod write_helpers;
+mod zed;
+
+pub(crate) use claude_code::ClaudeCode;
+pub(crate) use claude_desktop::ClaudeDesktop;
+pub(crate) use cline::Cline;
+pub(crate) use codex::Codex;
+pub(crate) use continue_dev::Continue;
+pub(crate) use copilot::Copilot;
+pub(crate) use core_agent::CoreAgent;
+pub(crate) use cursor::Cursor;
+pub(crate) use gemini::Gemini;
+pub(crate) use goose::Goose;
+pub(crate) use mcp_json::McpJson;
+pub(crate) use nyzhi::Nyzhi;
+pub(crate) use opencode::OpenCode;
+pub(crate) use opencode_v2::OpenCodeV2;
+pub(crate) use second_brain::SecondBrain;
+pub(crate) use sidekick::Sidekick;
+pub(crate) use toolgate::Toolgate;
+pub(crate) use vscode::VsCode;
+pub(crate) use windsurf::Windsurf;
+pub(crate) use zed::Zed;

@@ -1,0 +1,284 @@
+//! Reads and writes the policy settings: `[policy]`, `[approvals]`, `[launch]` and `[pins]`.
+//!
+//! A restriction is not lost because of a typo: if a value cannot be parsed, the stricter one is
+//! used and the error is reported. `rules/policy` interprets the rules.
+
+use std::time::Duration;
+
+use toolgate_model::{
+    ApprovalChannel, ArgumentCondition, ConfigValue, Effect, ExpectedValue, PolicyMode, Posture,
+    RuleSpec,
+};
+
+use super::write::{format_duration, toml_compatible};
+use crate::common::TableFields;
+use crate::common::rules::{self, InvalidRuleHandling};
+use crate::common::tree::{TreeNode, TreeValue};
+use crate::losses::ConversionLosses;
+use crate::{FileApprovals, LocatedValue, Permissions, duration};
+
+/// An example of a rule.
+const LIKE: &str = "write \"mcp:server/tool\", or { about = \"mcp:server/*\", when = […] }";
+
+pub(super) fn permissions(fields: &mut TableFields<'_, '_, '_>) -> Permissions {
+    Permissions {
+        mode: rules::mode(fields, &PolicyMode::WORDS),
+        allow: list(fields, "allow", InvalidRuleHandling::Skip),
+        ask: list(fields, "ask", InvalidRuleHandling::Keep),
+        deny: list(fields, "deny", InvalidRuleHandling::Keep),
+        taint: strict_flag(fields, "taint"),
+        yolo_floor: strict_flag(fields, "yolo_floor"),
+    }
+}
+
+/// Reads a flag that restricts when it is set.
+fn strict_flag(
+    fields: &mut TableFields<'_, '_, '_>,
+    key: &'static str,
+) -> Option<LocatedValue<bool>> {
+    fields.node(key)?;
+    let flag = fields.flag(key).unwrap_or(true);
+    fields.with_position(key, Some(flag))
+}
+
+fn list(
+    fields: &mut TableFields<'_, '_, '_>,
+    key: &'static str,
+    unread: InvalidRuleHandling,
+) -> Vec<RuleSpec> {
+    let Some(node) = fields.node(key) else { return Vec::new() };
+    let TreeValue::List(items) = &node.value else {
+        // Reported like any other list.
+        return rules::read_rules(fields, key, unread);
+    };
+    items.iter().filter_map(|item| rule(fields, key, item, unread)).collect()
+}
+
+fn rule(
+    fields: &mut TableFields<'_, '_, '_>,
+    key: &str,
+    item: &TreeNode,
+    unread: InvalidRuleHandling,
+) -> Option<RuleSpec> {
+    let at = fields.position_at(item.at);
+    match &item.value {
+        TreeValue::Text(about) => Some(rules::rule(about, at)),
+        TreeValue::Table(members) => {
+            let what = format!("a rule of `{key}`");
+            let mut inner = TableFields::of(fields.diagnostics(), what, item.at, members);
+            let rule = RuleSpec { position: at, ..table(&mut inner) };
+            if inner.finish_strict() {
+                return Some(rule);
+            }
+            fields.mark_unusable();
+            // Without its conditions the rule matches more, which is safe if it restricts.
+            let wider = rules::rule(&rule.subject, at);
+            (unread == InvalidRuleHandling::Keep).then_some(wider)
+        }
+        other => {
+            fields.error_at(item.at, &format!("has {} among `{key}`", other.kind()), LIKE);
+            (unread == InvalidRuleHandling::Keep).then(|| rules::invalid_rule(at))
+        }
+    }
+}
+
+fn table(fields: &mut TableFields<'_, '_, '_>) -> RuleSpec {
+    let about = fields.text("about").map(str::to_owned);
+    if about.is_none() {
+        fields.fail("has no `about`", LIKE);
+    }
+    let client = fields.text("client").map(str::to_owned);
+    let profile = fields.text("profile").map(str::to_owned);
+    let mut when = Vec::new();
+    for item in fields.list("when").unwrap_or_default() {
+        when.extend(condition(fields, item));
+    }
+    RuleSpec { subject: about.unwrap_or_default(), client, profile, when, position: (0, 0) }
+}
+
+/// Reads a condition on one argument.
+fn condition(fields: &mut TableFields<'_, '_, '_>, item: &TreeNode) -> Option<ArgumentCondition> {
+    let hint = "write it like { at = \"/path\", glob = \"/srv/*\" }";
+    let TreeValue::Table(members) = &item.value else {
+        fields.error_at(item.at, &format!("has {} among `when`", item.value.kind()), hint);
+        return None;
+    };
+    let mut inner =
+        TableFields::of(fields.diagnostics(), "a condition".to_owned(), item.at, members);
+    let at = inner.text("at").map(str::to_owned);
+    match &at {
+        None => inner.fail("has no `at`", hint),
+        // The empty pointer refers to all arguments.
+        Some(at) if !at.is_empty() && !at.starts_with('/') => {
+            inner.fail("has an invalid `at`: a JSON pointer begins with /", hint);
+        }
+        Some(_) => {}
+    }
+    let glob = inner.text("glob").map(str::to_owned);
+    let value = inner.node("equals").map(TreeNode::data);
+    let is = match (glob, value) {
+        (Some(glob), None) => Some(ExpectedValue::Glob(glob)),
+        (None, Some(value)) => Some(ExpectedValue::Value(value)),
+        _ => {
+            inner.fail("needs either `glob` or `equals`", hint);
+            None
+        }
+    };
+    match inner.finish_strict() {
+        true => Some(ArgumentCondition { pointer: at?, expected: is? }),
+        false => {
+            fields.mark_unusable();
+            None
+        }
+    }
+}
+
+pub(super) fn posture(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<Posture>> {
+    top.with_table("launch", |inner| {
+        inner.node("posture")?;
+        let words = Posture::ALL.map(|it| (it.as_str(), it));
+        let posture = inner.choice("posture", &words).unwrap_or(Posture::Governed);
+        inner.with_position("posture", Some(posture))
+    })
+    .flatten()
+}
+
+/// Reads how old a list may be. `"0s"` is allowed: the list is checked before every call.
+pub(super) fn recheck(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<Duration>> {
+    top.with_table("pins", |inner| {
+        let node = inner.node("recheck")?;
+        let zero = matches!(&node.value, TreeValue::Text(text) if duration::is_zero(text));
+        let time = if zero { Some(Duration::ZERO) } else { time(inner, "recheck") };
+        // An invalid age becomes zero, which is the strictest.
+        inner.with_position("recheck", Some(time.unwrap_or(Duration::ZERO)))
+    })
+    .flatten()
+}
+
+pub(super) fn approvals(top: &mut TableFields<'_, '_, '_>) -> FileApprovals {
+    let mut said = FileApprovals::default();
+    top.with_table("approvals", |inner| {
+        said.via = via(inner);
+        let wait = time(inner, "wait");
+        said.wait = inner.with_position("wait", wait);
+        let expiry = time(inner, "expiry");
+        said.expiry = inner.with_position("expiry", expiry);
+        let from_client_terminal = inner.flag("from_client_terminal");
+        said.from_client_terminal =
+            inner.with_position("from_client_terminal", from_client_terminal);
+        inner.with_table("clients", |clients| {
+            let what = |client: &str| format!("approvals of client {client:?}");
+            clients.each_table(what, "{ via = \"client\" }", |name, client| {
+                said.clients.extend(via(client).map(|via| (name.to_owned(), via)));
+            });
+        });
+    });
+    said
+}
+
+fn via(fields: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<ApprovalChannel>> {
+    fields.node("via")?;
+    let words = ApprovalChannel::ALL.map(|it| (it.as_str(), it));
+    let via = fields.choice("via", &words).unwrap_or(ApprovalChannel::Operator);
+    fields.with_position("via", Some(via))
+}
+
+/// Reads a duration with a unit.
+pub(super) fn time(fields: &mut TableFields<'_, '_, '_>, key: &'static str) -> Option<Duration> {
+    let node = fields.node(key)?;
+    let read = match &node.value {
+        TreeValue::Text(text) => duration::parse(text),
+        TreeValue::Integer(_) => Err("it has no unit"),
+        other => Err(other.kind()),
+    };
+    let problem = |why| format!("has an invalid `{key}`: {why}");
+    let told = |why| {
+        fields.error_with_value(node.at, &problem(why), "write it like \"500ms\", \"30s\", \"10m\"")
+    };
+    read.map_err(told).ok()
+}
+
+/// Returns the fields and values to write for the policy settings.
+pub(super) fn write(
+    settings: &crate::FileSettings,
+    losses: &mut ConversionLosses,
+) -> Vec<(&'static [&'static str], ConfigValue)> {
+    let mut written: Vec<(&'static [&'static str], ConfigValue)> = Vec::new();
+    let posture = settings.posture.map(|it| ConfigValue::text(it.value.as_str()));
+    let recheck = settings.recheck.map(|it| ConfigValue::Text(format_duration(it.value)));
+    let tables = [
+        (&["launch"][..], field("posture", posture).into_iter().collect()),
+        (&["policy"][..], policy(&settings.permissions, losses)),
+        (&["approvals"][..], approval_fields(&settings.approvals)),
+        (&["pins"][..], field("recheck", recheck).into_iter().collect()),
+    ];
+    let said = tables.into_iter().filter(|(_, fields): &(_, Vec<_>)| !fields.is_empty());
+    written.extend(said.map(|(path, fields)| (path, ConfigValue::Table(fields))));
+    written
+}
+
+fn field(key: &str, value: Option<ConfigValue>) -> Option<(String, ConfigValue)> {
+    value.map(|value| (key.to_owned(), value))
+}
+
+fn policy(permissions: &Permissions, losses: &mut ConversionLosses) -> Vec<(String, ConfigValue)> {
+    let Permissions { mode, allow, ask, deny, taint, yolo_floor } = permissions;
+    let mut fields = Vec::new();
+    fields.extend(field("mode", mode.map(|it| ConfigValue::text(it.value.as_str()))));
+    for (effect, said) in [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)] {
+        let written: Vec<_> = said.iter().filter_map(|rule| rule_data(rule, losses)).collect();
+        if !written.is_empty() {
+            fields.push((effect.as_str().to_owned(), ConfigValue::List(written)));
+        }
+    }
+    fields.extend(field("taint", taint.map(|it| ConfigValue::Bool(it.value))));
+    fields.extend(field("yolo_floor", yolo_floor.map(|it| ConfigValue::Bool(it.value))));
+    fields
+}
+
+fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigValue> {
+    let RuleSpec { subject: about, client, profile, when, position: _ } = rule;
+    if client.is_none() && profile.is_none() && when.is_empty() {
+        return Some(ConfigValue::text(about));
+    }
+    let mut fields = vec![("about".to_owned(), ConfigValue::text(about))];
+    fields.extend(field("client", client.as_ref().map(ConfigValue::text)));
+    fields.extend(field("profile", profile.as_ref().map(ConfigValue::text)));
+    let mut conditions = Vec::new();
+    for ArgumentCondition { pointer: at, expected: is } in when {
+        let is = match is {
+            ExpectedValue::Glob(glob) => ("glob".to_owned(), ConfigValue::text(glob)),
+            ExpectedValue::Value(value) => {
+                let field = format!("permissions: the rule about {about:?}");
+                (
+                    "equals".to_owned(),
+                    toml_compatible(value, &field, losses).filter(|it| it == value)?,
+                )
+            }
+        };
+        conditions.push(ConfigValue::Table(vec![("at".to_owned(), ConfigValue::text(at)), is]));
+    }
+    if !conditions.is_empty() {
+        fields.push(("when".to_owned(), ConfigValue::List(conditions)));
+    }
+    Some(ConfigValue::Table(fields))
+}
+
+fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
+    let FileApprovals { via, clients, wait, expiry, from_client_terminal } = approvals;
+    let word = |via: LocatedValue<ApprovalChannel>| ConfigValue::text(via.value.as_str());
+    let time = |time: LocatedValue<Duration>| ConfigValue::Text(format_duration(time.value));
+    let clients: Vec<_> = clients
+        .iter()
+        .map(|(name, via)| (name.clone(), ConfigValue::Table(vec![("via".to_owned(), word(*via))])))
+        .collect();
+    let clients = (!clients.is_empty()).then_some(ConfigValue::Table(clients));
+    let fields = [
+        field("via", via.map(word)),
+        field("wait", wait.map(time)),
+        field("expiry", expiry.map(time)),
+        field("from_client_terminal", from_client_terminal.map(|it| ConfigValue::Bool(it.value))),
+        field("clients", clients),
+    ];
+    fields.into_iter().flatten().collect()
+}

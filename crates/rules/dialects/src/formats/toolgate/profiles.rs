@@ -1,0 +1,195 @@
+//! Reads and writes `[profiles.NAME]` and `[clients.NAME]`: what callers see, and which client gets
+//! which profile.
+//!
+//! `edges/config`, which knows all files, checks that a named profile exists.
+
+use std::collections::BTreeMap;
+
+use toolgate_model::{
+    ConfigValue, DeclaredProfile, ExposureMode, NamingStyle, Origin, PrefixMode, Profile,
+    RESULT_LIMIT,
+};
+
+use crate::ClientProfile;
+use crate::common::TableFields;
+use crate::common::tree::{TreeMember, TreeValue};
+
+/// The profiles of a file: the valid ones, and the positions of the invalid ones.
+#[derive(Default)]
+pub(super) struct ParsedProfiles {
+    pub profiles: BTreeMap<String, DeclaredProfile>,
+    pub invalid: BTreeMap<String, Origin>,
+}
+
+pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> ParsedProfiles {
+    let mut found = ParsedProfiles::default();
+    top.with_table("profiles", |inner| {
+        for member in inner.members() {
+            let origin = inner.diagnostics().origin(member.at);
+            match profile(inner, member) {
+                Some(profile) => {
+                    let declared = DeclaredProfile { profile, origin };
+                    found.profiles.insert(member.key.clone(), declared);
+                }
+                None => drop(found.invalid.insert(member.key.clone(), origin)),
+            }
+        }
+        inner.allow_unknown();
+    });
+    found
+}
+
+fn profile(all: &mut TableFields<'_, '_, '_>, member: &TreeMember) -> Option<Profile> {
+    let members = table(all, member, "{ tags = [\"…\"] }")?;
+    let what = format!("profile {:?}", member.key);
+    let mut fields = TableFields::of(all.diagnostics(), what, member.at, members);
+    if !is_name(&member.key) {
+        fields.fail(
+            "has an invalid name: the name is part of a URL",
+            "use letters, digits, `-`, `_` and `.`, at most 64, and not `.` first",
+        );
+    }
+    let profile = Profile {
+        tags: fields.texts("tags"),
+        include: fields.texts("include").unwrap_or_default(),
+        exclude: fields.texts("exclude").unwrap_or_default(),
+        naming: naming(&mut fields),
+        prefix: prefix(&mut fields),
+        expose: fields.choice("expose", &ExposureMode::ALL.map(|it| (it.as_str(), it))),
+        budget: budget(&mut fields),
+        result_limit: results(&mut fields),
+    };
+    warn_ineffective_prefix(&mut fields, &profile);
+    // Otherwise a typo in `tags` or `exclude` would show what should be hidden.
+    fields.finish_strict().then_some(profile)
+}
+
+/// Returns true if a name can be part of a URL path unescaped.
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(plain)
+}
+
+pub(super) fn naming(fields: &mut TableFields<'_, '_, '_>) -> Option<NamingStyle> {
+    fields.choice("naming", &NamingStyle::ALL.map(|it| (it.as_str(), it)))
+}
+
+pub(super) fn prefix(fields: &mut TableFields<'_, '_, '_>) -> Option<PrefixMode> {
+    fields.choice("prefix", &PrefixMode::ALL.map(|it| (it.as_str(), it)))
+}
+
+/// Warns about a `prefix` without effect.
+fn warn_ineffective_prefix(fields: &mut TableFields<'_, '_, '_>, profile: &Profile) {
+    let other = profile.naming.filter(|it| *it != NamingStyle::Toolgate);
+    if let (Some(naming), Some(_)) = (other, profile.prefix) {
+        let problem = format!("has no effect with naming = {:?}", naming.as_str());
+        fields.warn("prefix", &problem, "remove it, or use naming = \"toolgate\"");
+    }
+}
+
+fn budget(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
+    let node = fields.node("budget")?;
+    match &node.value {
+        TreeValue::Integer(number) => tokens(fields, node.at, "budget", *number),
+        other => {
+            let problem = format!("has {} where `budget` must be a whole number", other.kind());
+            fields.error_with_value(node.at, &problem, "give a number of tokens");
+            None
+        }
+    }
+}
+
+/// Reads the result limit: `true` is the default limit, and `false` is no limit, as if unset.
+fn results(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
+    let node = fields.node("results")?;
+    match &node.value {
+        TreeValue::Flag(bounded) => bounded.then_some(RESULT_LIMIT),
+        TreeValue::Integer(number) => tokens(fields, node.at, "results", *number),
+        other => {
+            let problem = format!("has {} where `results` must be a number", other.kind());
+            fields.error_with_value(node.at, &problem, "give a number of tokens, or true or false");
+            None
+        }
+    }
+}
+
+fn tokens(fields: &mut TableFields<'_, '_, '_>, at: usize, key: &str, number: i64) -> Option<u32> {
+    let tokens = u32::try_from(number).ok().filter(|tokens| *tokens > 0);
+    if tokens.is_none() {
+        let problem = format!("has an invalid `{key}`: it is out of range");
+        fields.error_with_value(at, &problem, "give a number of tokens, at least 1");
+    }
+    tokens
+}
+
+/// Reads the profile of each client.
+pub(super) fn clients(top: &mut TableFields<'_, '_, '_>) -> BTreeMap<String, ClientProfile> {
+    let mut clients = BTreeMap::new();
+    top.with_table("clients", |inner| {
+        for member in inner.members() {
+            let origin = inner.diagnostics().origin(member.at);
+            let Some(members) = table(inner, member, "{ profile = \"…\" }") else { continue };
+            let what = format!("client {:?}", member.key);
+            let mut fields = TableFields::of(inner.diagnostics(), what, member.at, members);
+            let profile = fields.text("profile").map(str::to_owned);
+            if profile.is_none() {
+                fields.fail(
+                    "has no `profile`",
+                    "name the profile of this client, or remove the entry",
+                );
+            }
+            if let (true, Some(profile)) = (fields.finish(), profile) {
+                clients.insert(member.key.clone(), ClientProfile { profile, origin });
+            }
+        }
+        inner.allow_unknown();
+    });
+    clients
+}
+
+fn table<'t>(
+    all: &mut TableFields<'_, '_, '_>,
+    member: &'t TreeMember,
+    like: &str,
+) -> Option<&'t [TreeMember]> {
+    if let TreeValue::Table(members) = &member.node.value {
+        return Some(members);
+    }
+    let (kind, key) = (member.node.value.kind(), &member.key);
+    let problem = format!("has {kind} where `{key}` must be a table");
+    all.error_at(member.node.at, &problem, &format!("write it like {like}"));
+    None
+}
+
+/// Returns the profiles as a table.
+pub(super) fn write(profiles: &BTreeMap<String, DeclaredProfile>) -> ConfigValue {
+    let tables = profiles.iter().map(|(name, it)| (name.clone(), profile_data(&it.profile)));
+    ConfigValue::Table(tables.collect())
+}
+
+fn profile_data(profile: &Profile) -> ConfigValue {
+    // Names every field, so that a new one cannot be forgotten.
+    let Profile { tags, include, exclude, naming, prefix, expose, budget, result_limit } = profile;
+    let list = |texts: &[String]| ConfigValue::texts(texts.iter().cloned());
+    let number = |tokens: u32| ConfigValue::Integer(i64::from(tokens));
+    let fields = [
+        ("tags", tags.as_deref().map(list)),
+        ("include", (!include.is_empty()).then(|| list(include))),
+        ("exclude", (!exclude.is_empty()).then(|| list(exclude))),
+        ("naming", naming.map(|it| ConfigValue::text(it.as_str()))),
+        ("prefix", prefix.map(|it| ConfigValue::text(it.as_str()))),
+        ("expose", expose.map(|it| ConfigValue::text(it.as_str()))),
+        ("budget", budget.map(number)),
+        ("results", result_limit.map(number)),
+    ];
+    let said = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    ConfigValue::Table(said.collect())
+}
+
+/// Returns the profiles of clients as a table.
+pub(super) fn write_clients(clients: &BTreeMap<String, ClientProfile>) -> ConfigValue {
+    let table = |client: &ClientProfile| {
+        ConfigValue::Table(vec![("profile".to_owned(), ConfigValue::text(&client.profile))])
+    };
+    ConfigValue::Table(clients.iter().map(|(name, client)| (name.clone(), table(client))).collect())
+}

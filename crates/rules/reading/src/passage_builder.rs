@@ -1,0 +1,263 @@
+//! Builds passages from the blocks of a document: merges short neighbours under one heading and
+//! splits long ones.
+//!
+//! The parser of a format finds the blocks and adds them in order. Every block with a letter or a
+//! digit ends up in a passage, unless the document exceeds the maximum number of passages.
+
+use std::ops::Range;
+
+use crate::{Passage, PassageLocation, splitting};
+
+/// The usual length of a passage in bytes: a few paragraphs.
+const USUAL: usize = 1200;
+
+/// The length above which prose is split.
+pub(crate) const LONG: usize = 1600;
+
+/// The length above which a unit (a code block, a table, a function) is split.
+pub(crate) const LONGEST: usize = 4000;
+
+/// The length below which a passage is merged with a neighbour if possible.
+const SHORT: usize = 400;
+
+/// The maximum number of passages of a document: more than any book has.
+pub(crate) const MOST: usize = 1 << 14;
+
+/// How a block can be split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocumentBlockKind {
+    /// Between any sentences.
+    Prose,
+    /// Only if it is too long for a passage.
+    Whole,
+}
+
+/// Determines the location of a piece of text.
+#[derive(Debug)]
+pub(crate) enum LocationTracker {
+    /// Counts line endings.
+    Counted {
+        /// The offset up to which they are counted.
+        at: usize,
+        /// The line at that offset.
+        line: u32,
+    },
+    /// Looks up lines in a list of offsets, for text that was decoded.
+    Marked {
+        /// Offsets and the lines that begin there.
+        marks: Vec<(usize, u32)>,
+        /// The index of the last mark used.
+        at: usize,
+    },
+    /// The whole text is one page.
+    Page(u32),
+}
+
+impl LocationTracker {
+    /// Returns a tracker for text that is unchanged from the file.
+    pub(crate) fn counted() -> Self {
+        Self::Counted { at: 0, line: 1 }
+    }
+
+    /// Returns the location of a piece. Pieces must be passed in order.
+    fn locate(&mut self, text: &str, piece: &Range<usize>) -> PassageLocation {
+        if let Self::Page(page) = self {
+            return PassageLocation::Page(*page);
+        }
+        let first = self.line(text, piece.start);
+        PassageLocation::Lines { first, last: self.line(text, piece.end.saturating_sub(1)) }
+    }
+
+    fn line(&mut self, text: &str, to: usize) -> u32 {
+        match self {
+            Self::Counted { at, line } => {
+                let between = text.as_bytes().get(*at..to).unwrap_or_default();
+                let ends = between.iter().filter(|byte| **byte == b'\n').count();
+                *line = line.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
+                *at = to.max(*at);
+                *line
+            }
+            Self::Marked { marks, at } => {
+                while marks.get(*at + 1).is_some_and(|next| next.0 <= to) {
+                    *at += 1;
+                }
+                marks.get(*at).map_or(1, |mark| mark.1)
+            }
+            Self::Page(page) => *page,
+        }
+    }
+}
+
+/// Builds passages from blocks.
+#[derive(Debug)]
+pub(crate) struct PassageBuilder<'a> {
+    text: &'a str,
+    locations: LocationTracker,
+    heading: String,
+    open: Range<usize>,
+    kind: DocumentBlockKind,
+    made: Vec<Passage>,
+}
+
+impl<'a> PassageBuilder<'a> {
+    pub(crate) fn new(text: &'a str, places: LocationTracker) -> Self {
+        let heading = String::new();
+        Self {
+            text,
+            locations: places,
+            heading,
+            open: 0..0,
+            kind: DocumentBlockKind::Prose,
+            made: Vec::new(),
+        }
+    }
+
+    /// Returns true if the maximum number of passages is reached.
+    pub(crate) fn is_full(&self) -> bool {
+        self.made.len() >= MOST
+    }
+
+    /// Adds the next block.
+    pub(crate) fn add(&mut self, block: Range<usize>, heading: &str, kind: DocumentBlockKind) {
+        let block = trimmed(self.text, block);
+        if block.is_empty() || self.is_full() {
+            return;
+        }
+        if self.heading != heading {
+            self.close();
+            self.heading.clear();
+            self.heading.push_str(heading);
+        }
+        if !self.can_join(&block, kind) {
+            self.close();
+        }
+        if self.open.is_empty() {
+            self.open = block;
+            self.kind = kind;
+        } else {
+            self.open.end = block.end;
+            self.kind = if kind == DocumentBlockKind::Whole { kind } else { self.kind };
+        }
+        self.split_open();
+    }
+
+    fn can_join(&self, block: &Range<usize>, kind: DocumentBlockKind) -> bool {
+        let both = block.end - self.open.start;
+        let is_short = self.open.len() < SHORT || block.len() < SHORT / 2;
+        let most = if kind == DocumentBlockKind::Whole { LONGEST } else { LONG };
+        // A block that is split anyway can begin with the previous text.
+        both <= USUAL
+            || (is_short && both <= most)
+            || (self.open.len() < SHORT && block.len() > most)
+    }
+
+    /// Splits the open text while it is too long. The last part stays open.
+    fn split_open(&mut self) {
+        let most = if self.kind == DocumentBlockKind::Whole { LONGEST } else { LONG };
+        if self.open.len() <= most {
+            return;
+        }
+        while self.open.len() > LONG && !self.is_full() {
+            let cut = splitting::find_split(self.text, &self.open, LONG);
+            self.push_passage(trimmed(self.text, self.open.start..cut));
+            self.open = trimmed(self.text, cut..self.open.end);
+        }
+        self.kind = DocumentBlockKind::Prose;
+    }
+
+    /// Turns the open text into a passage.
+    fn close(&mut self) {
+        let piece = std::mem::replace(&mut self.open, 0..0);
+        self.push_passage(piece);
+    }
+
+    fn push_passage(&mut self, piece: Range<usize>) {
+        let text = &self.text[piece.clone()];
+        if self.is_full() || !text.contains(char::is_alphanumeric) {
+            return;
+        }
+        let place = self.locations.locate(self.text, &piece);
+        self.made.push(Passage { heading: self.heading.clone(), text: text.to_owned(), place });
+    }
+
+    /// Returns the passages, and a note on what was left out.
+    pub(crate) fn finish(mut self) -> (Vec<Passage>, Option<String>) {
+        self.close();
+        let cut = self.is_full().then(|| truncation_note(self.made.last()));
+        (self.made, cut)
+    }
+}
+
+/// Returns the note for a document with too many passages.
+pub(crate) fn truncation_note(last: Option<&Passage>) -> String {
+    let to = match last.map(|passage| passage.place) {
+        Some(PassageLocation::Lines { last, .. }) => format!("line {last}"),
+        Some(PassageLocation::Page(page)) => format!("page {page}"),
+        None => "its beginning".to_owned(),
+    };
+    format!("it is too large: only its first {MOST} passages are kept, up to {to}")
+}
+
+/// Returns the range without leading blank lines and trailing blanks.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let piece = text[range.clone()].trim_end();
+    let blank = piece.len() - piece.trim_start().len();
+    // Keep the indentation of the first line.
+    let start = piece[..blank].rfind('\n').map_or(0, |at| at + 1);
+    let is_mid_line = start == 0 && !(range.start == 0 || text[..range.start].ends_with('\n'));
+    let start = if is_mid_line { blank } else { start };
+    range.start + start..range.start + piece.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str, blocks: &[(Range<usize>, &str, DocumentBlockKind)]) -> Vec<Passage> {
+        let mut passages = PassageBuilder::new(text, LocationTracker::counted());
+        for (block, heading, kind) in blocks {
+            passages.add(block.clone(), heading, *kind);
+        }
+        passages.finish().0
+    }
+
+    #[test]
+    fn short_neighbours_under_one_heading_are_one() {
+        let text = "one\n\ntwo\n\nthree";
+        let kind = DocumentBlockKind::Prose;
+        let passages = made(text, &[(0..3, "A", kind), (5..8, "A", kind), (10..15, "B", kind)]);
+        let texts: Vec<_> = passages.iter().map(|p| (&*p.heading, &*p.text, p.place)).collect();
+        let lines = |first, last| PassageLocation::Lines { first, last };
+        assert_eq!(texts, [("A", "one\n\ntwo", lines(1, 3)), ("B", "three", lines(5, 5))]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_parted() {
+        let text = "x".repeat(100_000);
+        let passages = made(&text, &[(0..text.len(), "", DocumentBlockKind::Whole)]);
+        assert!(passages.iter().all(|passage| passage.text.len() <= LONG));
+        assert_eq!(passages.iter().map(|passage| passage.text.len()).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn what_belongs_together_stays_together_where_it_fits() {
+        let text = "let x = 1;\n".repeat(300);
+        assert_eq!(made(&text, &[(0..text.len(), "", DocumentBlockKind::Whole)]).len(), 1);
+        assert!(made(&text, &[(0..text.len(), "", DocumentBlockKind::Prose)]).len() > 1);
+    }
+
+    #[test]
+    fn a_document_without_end_is_cut_and_says_so() {
+        let text = "word and word. ".repeat(2 * MOST * LONG / 15);
+        let mut passages = PassageBuilder::new(&text, LocationTracker::counted());
+        passages.add(0..text.len(), "", DocumentBlockKind::Prose);
+        let (made, cut) = passages.finish();
+        assert_eq!(made.len(), MOST);
+        assert!(cut.is_some_and(|cut| cut.contains("too large") && cut.contains("line 1")));
+    }
+
+    #[test]
+    fn what_says_nothing_is_no_passage() {
+        assert!(made("---\n\n***", &[(0..8, "", DocumentBlockKind::Prose)]).is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! The statistics of one server: its counts, and its recent and past latency.
+
+use std::collections::VecDeque;
+
+use crate::histogram::Histogram;
+use crate::report::CallCounts;
+
+const HOUR: u64 = 3_600_000;
+/// The number of hours that count as recent, up to the hour of the last call.
+const LATELY: u64 = 24;
+
+/// The statistics of one server so far.
+#[derive(Debug, Default)]
+pub(crate) struct ServerStats {
+    pub(crate) counts: CallCounts,
+    pub(crate) latency: Histogram,
+    pub(crate) drifts: u64,
+    recent: VecDeque<(u64, Histogram)>,
+    past: Histogram,
+}
+
+impl ServerStats {
+    /// Adds the duration of a call. Calls should come in order of time; a call that is out of order
+    /// counts for the latest hour.
+    pub(crate) fn add_latency(&mut self, ms: u64, micros: u64) {
+        self.latency.add(micros);
+        let hour = ms / HOUR;
+        if self.recent.back().is_none_or(|(last, _)| *last < hour) {
+            self.recent.push_back((hour, Histogram::default()));
+            self.forget(hour);
+        }
+        if let Some((_, histogram)) = self.recent.back_mut() {
+            histogram.add(micros);
+        }
+    }
+
+    fn forget(&mut self, now: u64) {
+        while self.recent.front().is_some_and(|(hour, _)| hour + LATELY <= now) {
+            if let Some((_, histogram)) = self.recent.pop_front() {
+                self.past.merge(&histogram);
+            }
+        }
+    }
+
+    /// Returns the latency of the recent hours and of the time before.
+    pub(crate) fn recent_and_past_latency(&self) -> (Histogram, &Histogram) {
+        let mut lately = Histogram::default();
+        self.recent.iter().for_each(|(_, histogram)| lately.merge(histogram));
+        (lately, &self.past)
+    }
+}

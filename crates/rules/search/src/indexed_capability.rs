@@ -1,0 +1,109 @@
+//! A capability in the form in which it is indexed.
+
+use std::fmt;
+
+use toolgate_model::{CapabilityId, CapabilityKind, Definition, ServerName};
+
+use crate::definition;
+
+/// A part of a capability that can be searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum SearchField {
+    /// The name, or the URI of a resource.
+    Name,
+    /// The title.
+    Title,
+    /// The description.
+    Description,
+    /// The names of parameters, and their `enum` values.
+    Parameter,
+    /// The descriptions of parameters.
+    Detail,
+    /// The name of the server.
+    Server,
+    /// A tag that the operator assigned.
+    Tag,
+}
+
+impl SearchField {
+    /// All fields, in the order in which they are read.
+    pub const ALL: [Self; 7] = [
+        Self::Name,
+        Self::Title,
+        Self::Description,
+        Self::Parameter,
+        Self::Detail,
+        Self::Server,
+        Self::Tag,
+    ];
+
+    /// Returns the name of the field in lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Title => "title",
+            Self::Description => "description",
+            Self::Parameter => "parameter",
+            Self::Detail => "parameter description",
+            Self::Server => "server",
+            Self::Tag => "tag",
+        }
+    }
+}
+
+impl fmt::Display for SearchField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A capability as it is indexed: its ID and its texts by field, with limited length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedCapability {
+    pub(crate) id: CapabilityId,
+    pub(crate) texts: Vec<(SearchField, Box<str>)>,
+}
+
+impl IndexedCapability {
+    /// Reads a tool: name, title, description, and its parameters down to a few levels.
+    pub fn from_tool(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
+        Self::from_definition(server, CapabilityKind::Tool, definition, tags)
+    }
+
+    /// Reads a prompt: name, title, description and arguments.
+    pub fn from_prompt(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
+        Self::from_definition(server, CapabilityKind::Prompt, definition, tags)
+    }
+
+    /// Reads a resource: URI, name, title and description.
+    pub fn from_resource(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
+        Self::from_definition(server, CapabilityKind::Resource, definition, tags)
+    }
+
+    /// Reads a resource template: URI template, name, title and description.
+    pub fn from_template(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
+        Self::from_definition(server, CapabilityKind::Template, definition, tags)
+    }
+
+    /// Reads a capability of any kind.
+    pub fn from_definition(
+        server: &ServerName,
+        kind: CapabilityKind,
+        definition: &Definition,
+        tags: &[String],
+    ) -> Self {
+        let id = CapabilityId { server: server.clone(), kind, name: definition.name.clone() };
+        let mut texts = definition::texts(kind, definition);
+        texts.push((SearchField::Server, server.as_str().into()));
+        texts.extend(tags.iter().take(definition::MOST_TAGS).map(|tag| {
+            (SearchField::Tag, definition::truncate_text(tag, definition::LONGEST_NAME).into())
+        }));
+        Self { id, texts }
+    }
+
+    /// Returns the ID of the capability.
+    pub fn id(&self) -> &CapabilityId {
+        &self.id
+    }
+}
