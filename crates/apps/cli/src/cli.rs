@@ -35,7 +35,7 @@ use crate::verbs::{
     max_term_width = 100,
     disable_help_subcommand = true,
     after_help = "Exit codes: 0 success, 1 failure, 2 bad usage or configuration, \
-                  3 refused by policy.\n\
+                  3 refused by policy, 130 interrupted.\n\
                   `toolgate mcp VERB` is the same as `toolgate VERB`.\n\n\
                   Example: toolgate serve"
 )]

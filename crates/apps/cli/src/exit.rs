@@ -21,6 +21,8 @@ pub enum Exit {
     Usage = 2,
     /// Refused by policy.
     Refused = 3,
+    /// Interrupted by a signal, as shells report SIGINT.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -57,6 +59,11 @@ impl CliError {
     /// Returns an error with exit code 3: refused by policy.
     pub fn refused(what: impl Into<String>) -> Self {
         Self { exit: Exit::Refused, what: what.into(), hint: None }
+    }
+
+    /// Returns the error with exit code 130 of a verb that a signal interrupted.
+    pub fn interrupted() -> Self {
+        Self { exit: Exit::Interrupted, what: "interrupted".into(), hint: None }
     }
 
     /// Returns the error that ends a run whose standard output was closed by its reader. It exits

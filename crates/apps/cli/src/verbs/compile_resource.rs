@@ -85,7 +85,7 @@ async fn run_until_interrupted(
         // A signal is the normal end of watching.
         () = signals.next() => match options.watch {
             true => Ok(Exit::Done),
-            false => Err(CliError::failed("interrupted")),
+            false => Err(CliError::interrupted()),
         },
     };
     drop(spinner);

@@ -76,6 +76,6 @@ pub async fn unless_interrupted<T>(
 ) -> Result<T, CliError> {
     tokio::select! {
         outcome = work => outcome,
-        () = signals.next() => Err(CliError::failed("interrupted")),
+        () = signals.next() => Err(CliError::interrupted()),
     }
 }

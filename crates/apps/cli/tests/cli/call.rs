@@ -105,7 +105,7 @@ fn an_interrupt_cancels_the_call_at_the_server() {
     eventually("the call", || place.work().join("begun").exists());
     call.signal(Signal::INT);
     let (code, err) = call.end();
-    assert_eq!(code, 1, "{err}");
+    assert_eq!(code, 130, "{err}");
     assert!(err.contains("interrupted"), "{err}");
     assert!(place.work().join("cancelled").exists(), "the server was not told");
 }

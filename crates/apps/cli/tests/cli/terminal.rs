@@ -49,7 +49,7 @@ fn progress_is_shown_and_ctrl_c_cancels_only_the_call() {
     let place = witnessed();
     let script = [("1/4 a quarter", "\u{3}")];
     let said = run(&mut place.typed(&script, &["call", "w", "slow"]));
-    assert_eq!(said.code, 1, "{said:?}");
+    assert_eq!(said.code, 130, "{said:?}");
     assert!(said.out.contains("error:\u{1b}[0m interrupted"), "{said:?}");
     assert!(place.work().join("cancelled").exists(), "the server was not told");
 }

@@ -77,8 +77,10 @@ pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Ex
     print_report(context, &report, &unread)?;
     match (report.stopped, unread.first()) {
         (_, Some(error)) => Err(library_error(error)),
-        (true, _) => Err(CliError::failed("interrupted")
-            .hint("run the same command again to add the remaining files")),
+        (true, _) => {
+            Err(CliError::interrupted()
+                .hint("run the same command again to add the remaining files"))
+        }
         (false, None) => Ok(Exit::Done),
     }
 }
