@@ -54,7 +54,10 @@ fn a_forgotten_session_is_opened_anew_and_only_what_may_be_repeated_is() {
         let answer = client.call("fixture__test_simple_text", &json!({})).unwrap();
         if failed(&answer) {
             refused += 1;
-            assert!(answer.to_string().contains("no longer recognizes the session"), "round {round}: {answer}");
+            assert!(
+                answer.to_string().contains("no longer recognizes the session"),
+                "round {round}: {answer}"
+            );
             let next = client.call("fixture__test_simple_text", &json!({})).unwrap();
             assert!(!failed(&next), "round {round}: the next call: {next}");
         }

@@ -146,10 +146,10 @@ pub(crate) fn candidate_files(sources: &ConfigSources) -> Vec<CandidateFile> {
     let (user, system) = (of_user(sources, folders.len()), of_system(sources, folders.len() + 1));
     // A search that reaches the user's home folder finds the user's files there. They keep the user
     // scope.
-    let his: HashSet<_> = user.iter().map(|place| place.file.path.clone()).collect();
+    let user_paths: HashSet<_> = user.iter().map(|place| place.file.path.clone()).collect();
     let project = folders.iter().enumerate().flat_map(|(tier, folder)| in_folder(folder, tier));
     project
-        .filter(|place| !his.contains(&place.file.path))
+        .filter(|place| !user_paths.contains(&place.file.path))
         .chain(user.iter().cloned())
         .chain(system)
         .collect()
