@@ -67,7 +67,7 @@ fn every_kind_of_fault_is_in_words() {
         (json!({ "type": ["string", "null"] }), json!(1), "null or a string"),
         (json!({ "const": "a" }), json!("b"), "\"a\""),
         (json!({ "not": { "type": "null" } }), json!(null), "anything but {\"type\":\"null\"}"),
-        (json!(false), json!(1), "nothing here"),
+        (json!(false), json!(1), "no value"),
         (json!({ "minProperties": 1 }), json!({}), "at least 1 member"),
         (
             json!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] }),
