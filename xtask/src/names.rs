@@ -86,7 +86,7 @@ fn print_sample(definitions: &[TypeDefinition], count: usize) {
     print_lines(names.into_iter().take(count));
 }
 
-/// Prints until the reader has seen enough.
+/// Prints lines until the reader closes standard output.
 fn print_lines(lines: impl Iterator<Item = impl Display>) {
     let mut out = std::io::stdout().lock();
     for line in lines {
@@ -96,7 +96,7 @@ fn print_lines(lines: impl Iterator<Item = impl Display>) {
     }
 }
 
-/// FNV-1a of the seed and the name: an order that depends on nothing else.
+/// Hashes the seed and the name, in the manner of FNV-1a, so that a draw depends on nothing else.
 fn scramble(seed: u64, name: &str) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(name.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

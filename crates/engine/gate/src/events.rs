@@ -208,9 +208,9 @@ fn translate_notification(
     let seeing = views.filter(|view| view.has_server(server)).collect::<Vec<_>>();
     let everybody = seeing.len() == slots.len();
     if frame.is(method::RESOURCES_UPDATED) {
-        return updated(server, &frame, &seeing, everybody);
+        return translate_update(server, &frame, &seeing, everybody);
     }
-    let Some(event) = other(gate, server, frame) else { return Vec::new() };
+    let Some(event) = translate_other(gate, server, frame) else { return Vec::new() };
     // A task belongs to its principal, whatever that principal's profile shows.
     match everybody || matches!(event, GateEvent::TaskStatus { .. }) {
         true => vec![event],
@@ -229,27 +229,28 @@ fn translate_for_caller(
     let view = state.map(|state| gate.caller_view(&state)).filter(|view| view.has_server(server));
     let Some(view) = view else { return Vec::new() };
     let events = match frame.is(method::RESOURCES_UPDATED) {
-        true => {
-            uris::expose_updated_uri(&view, server, &frame).into_iter().filter_map(update).collect()
-        }
-        false => Vec::from_iter(other(gate, server, frame)),
+        true => uris::expose_updated_uri(&view, server, &frame)
+            .into_iter()
+            .filter_map(resource_updated)
+            .collect(),
+        false => Vec::from_iter(translate_other(gate, server, frame)),
     };
-    let alone = |event| match event {
+    let for_caller = |event| match event {
         GateEvent::TaskStatus { .. } => event,
         event => GateEvent::Restricted {
             subscribers: EventSubscribers::Caller(caller),
             event: Box::new(event),
         },
     };
-    events.into_iter().map(alone).collect()
+    events.into_iter().map(for_caller).collect()
 }
 
-fn update(frame: Frame) -> Option<GateEvent> {
+fn resource_updated(frame: Frame) -> Option<GateEvent> {
     Some(GateEvent::ResourceUpdated { uri: frame.name()?.into_owned(), frame })
 }
 
 /// Returns one update per URI under which callers know the resource.
-fn updated(
+fn translate_update(
     server: &ServerName,
     frame: &Frame,
     seeing: &[Arc<ProfileView>],
@@ -265,7 +266,7 @@ fn updated(
     }
     let events = named.into_values().flat_map(|(frame, profiles)| {
         let everybody = everybody && profiles.len() == seeing.len();
-        match update(frame) {
+        match resource_updated(frame) {
             Some(event) if everybody => vec![event],
             Some(event) => restrict(profiles, event),
             None => Vec::new(),
@@ -285,7 +286,7 @@ fn restrict(profiles: impl IntoIterator<Item = Arc<str>>, event: GateEvent) -> V
     }
 }
 
-fn other(gate: &Arc<Gate>, server: &ServerName, frame: Frame) -> Option<GateEvent> {
+fn translate_other(gate: &Arc<Gate>, server: &ServerName, frame: Frame) -> Option<GateEvent> {
     let name = frame.method()?.into_owned();
     let params = frame.params().unwrap_or_default();
     Some(match name.as_str() {

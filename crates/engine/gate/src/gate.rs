@@ -353,12 +353,11 @@ impl Gate {
     /// result stays valid if another server offers the same URI later.
     pub fn uri_of(&self, caller: &Caller, server: &ServerName, uri: &str) -> Option<String> {
         let view = self.view(caller);
-        match view.names().find_uri_owner(uri) {
-            UriOwner::Server { server: owner, uri } if owner == server => {
-                view.names().tagged_uri(server, &uri)
-            }
-            _ => view.names().tagged_uri(server, uri),
-        }
+        let own = match view.names().find_uri_owner(uri) {
+            UriOwner::Server { server: owner, uri: own } if owner == server => own,
+            _ => uri.into(),
+        };
+        view.names().tagged_uri(server, &own)
     }
 
     /// Returns the arguments that a modern request must repeat in headers for the tool it calls;
