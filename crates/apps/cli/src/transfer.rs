@@ -10,7 +10,7 @@ mod marked_text;
 
 use std::io::{self, BufRead as _, Write as _};
 
-use toolgate_host::config::clients::ClientFile;
+use toolgate_host::config::ConfigDocument;
 use toolgate_host::config::{ConfigSources, Dialect};
 
 use crate::cli_context::CliContext;
@@ -50,7 +50,7 @@ pub fn client_sources(context: &CliContext) -> Result<ConfigSources, CliError> {
 }
 
 /// Returns the dialect of a client's file. OpenCode has two dialects, which the text tells apart.
-pub fn file_dialect(file: &ClientFile, text: &str) -> Dialect {
+pub fn file_dialect(file: &ConfigDocument, text: &str) -> Dialect {
     match file.dialect {
         Dialect::OpenCode => Dialect::detect(&file.at.path, text),
         other => other,

@@ -11,7 +11,7 @@ use toolgate_dialects::{Dialect, FileRef};
 use toolgate_model::{ConfigScope, ServerSpec};
 
 use crate::gateway_loop::gateway_loop_reason;
-use crate::{ConfigSources, file_locations};
+use crate::{ConfigDocument, ConfigSources, file_locations};
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy)]
@@ -40,15 +40,6 @@ pub enum ClientTransports {
     Stdio,
     /// Processes and HTTP endpoints.
     Both,
-}
-
-/// A configuration file of a client.
-#[derive(Debug, Clone)]
-pub struct ClientFile {
-    /// The file, which may not exist yet.
-    pub at: FileRef,
-    /// The dialect of the file.
-    pub dialect: Dialect,
 }
 
 const fn client(
@@ -151,16 +142,17 @@ pub fn is_gateway(spec: &ServerSpec, endpoints: &[String]) -> bool {
 
 /// Returns all known files of other hosts: the user's, then those of the project in which the
 /// search begins. Includes files that do not count as configuration of Toolgate.
-pub fn client_files(sources: &ConfigSources) -> Vec<ClientFile> {
+pub fn client_files(sources: &ConfigSources) -> Vec<ConfigDocument> {
     let user = user_files(sources).into_iter().map(|(path, dialect)| {
         let at = FileRef::new(path, ConfigScope::User);
-        ClientFile { at, dialect }
+        ConfigDocument { at, dialect }
     });
-    let mut files: Vec<ClientFile> = user.collect();
+    let mut files: Vec<ConfigDocument> = user.collect();
     for place in file_locations::candidate_files(sources) {
-        let is_known = files.iter().any(|file| file.at.path == place.file.path);
-        if !is_known && !place.dialect.is_toolgate() && place.file.scope != ConfigScope::System {
-            files.push(ClientFile { at: place.file, dialect: place.dialect });
+        let file = place.file;
+        let is_known = files.iter().any(|known| known.at.path == file.at.path);
+        if !is_known && !file.dialect.is_toolgate() && file.at.scope != ConfigScope::System {
+            files.push(file);
         }
     }
     files
@@ -176,7 +168,7 @@ fn user_files(sources: &ConfigSources) -> Vec<(PathBuf, Dialect)> {
 
 impl KnownClient {
     /// Returns true if the file belongs to this client.
-    pub fn owns(&self, file: &ClientFile) -> bool {
+    pub fn owns(&self, file: &ConfigDocument) -> bool {
         let is_named = !self.project.is_empty()
             && file.at.scope == ConfigScope::Project
             && *file.at.path == file.at.project.join(self.project);
@@ -195,7 +187,7 @@ impl KnownClient {
     }
 
     /// Returns the file to write entries to: the first that exists, else the first candidate.
-    pub fn file(&self, scope: ConfigScope, sources: &ConfigSources) -> Option<ClientFile> {
+    pub fn file(&self, scope: ConfigScope, sources: &ConfigSources) -> Option<ConfigDocument> {
         if scope == ConfigScope::Project {
             return self.project_file(sources);
         }
@@ -205,7 +197,7 @@ impl KnownClient {
         (!files.is_empty()).then(|| files.swap_remove(existing.unwrap_or(0)))
     }
 
-    fn project_file(&self, sources: &ConfigSources) -> Option<ClientFile> {
+    fn project_file(&self, sources: &ConfigSources) -> Option<ConfigDocument> {
         let folder = sources.project_dir.as_deref()?;
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         if self.project.is_empty() {
@@ -213,7 +205,7 @@ impl KnownClient {
         }
         let path = folder.join(self.project);
         let dialect = Dialect::by_path(&path).unwrap_or(self.dialect);
-        Some(ClientFile {
+        Some(ConfigDocument {
             at: FileRef::new(path, ConfigScope::Project).with_project(folder),
             dialect,
         })

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use toolgate_dialects::{Dialect, FileRef, ForeignFiles};
 use toolgate_model::ConfigScope;
 
-use crate::ConfigSources;
 use crate::files::project_folders;
 use crate::host_files::HostFiles;
+use crate::{ConfigDocument, ConfigSources};
 
 /// Project files besides Toolgate's own.
 const PROJECT_FILES: [(&str, Dialect); 21] = [
@@ -83,8 +83,7 @@ impl FileRank {
 /// A file that is read if it exists.
 #[derive(Debug, Clone)]
 pub(crate) struct CandidateFile {
-    pub file: FileRef,
-    pub dialect: Dialect,
+    pub file: ConfigDocument,
     pub rank: FileRank,
 }
 
@@ -92,47 +91,28 @@ impl CandidateFile {
     /// Returns true if the file is read under this setting for foreign files.
     pub(crate) fn is_read(&self, foreign: ForeignFiles) -> bool {
         match foreign {
-            _ if self.dialect.is_toolgate() => true,
+            _ if self.file.dialect.is_toolgate() => true,
             ForeignFiles::All => true,
-            ForeignFiles::Project => self.file.scope == ConfigScope::Project,
+            ForeignFiles::Project => self.file.at.scope == ConfigScope::Project,
             ForeignFiles::None => false,
         }
     }
 }
 
-/// A file that Toolgate looks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownFile {
-    /// The path, whether or not the file exists.
-    pub path: PathBuf,
-    /// The dialect of the file.
-    pub dialect: Dialect,
-    /// The scope of the file.
-    pub scope: ConfigScope,
-    /// Whether the file exists.
-    pub exists: bool,
-}
-
 /// Returns every file that Toolgate looks for, nearest first, existing or not.
-pub fn known_files(sources: &ConfigSources) -> Vec<KnownFile> {
+pub fn known_files(sources: &ConfigSources) -> Vec<ConfigDocument> {
     if let Some(named) = &sources.config {
         let text = crate::files::read_text(named).unwrap_or_default();
-        let (path, dialect) = (named.clone(), Dialect::detect(named, &text));
-        return vec![KnownFile { exists: path.exists(), path, dialect, scope: ConfigScope::User }];
+        let dialect = Dialect::detect(named, &text);
+        return vec![ConfigDocument { dialect, at: FileRef::new(named, ConfigScope::User) }];
     }
-    let known = candidate_files(sources).into_iter().map(|place| KnownFile {
-        exists: place.file.path.exists(),
-        path: place.file.path.to_path_buf(),
-        dialect: place.dialect,
-        scope: place.file.scope,
-    });
-    known.collect()
+    candidate_files(sources).into_iter().map(|place| place.file).collect()
 }
 
 /// Returns the paths whose change can affect the configuration: all files that Toolgate looks for,
 /// and folders in which every file counts.
 pub fn watched_paths(sources: &ConfigSources) -> Vec<PathBuf> {
-    let files = known_files(sources).into_iter().map(|file| file.path);
+    let files = known_files(sources).into_iter().map(|file| file.path().to_owned());
     let mut folders = project_folders(sources);
     let user = sources.home.user_dir().filter(|_| sources.home.host_files().is_some());
     folders.extend(user.map(Path::to_owned));
@@ -146,10 +126,10 @@ pub(crate) fn candidate_files(sources: &ConfigSources) -> Vec<CandidateFile> {
     let (user, system) = (of_user(sources, folders.len()), of_system(sources, folders.len() + 1));
     // A search that reaches the user's home folder finds the user's files there. They keep the user
     // scope.
-    let user_paths: HashSet<_> = user.iter().map(|place| place.file.path.clone()).collect();
+    let user_paths: HashSet<_> = user.iter().map(|place| place.file.at.path.clone()).collect();
     let project = folders.iter().enumerate().flat_map(|(tier, folder)| in_folder(folder, tier));
     project
-        .filter(|place| !user_paths.contains(&place.file.path))
+        .filter(|place| !user_paths.contains(&place.file.at.path))
         .chain(user.iter().cloned())
         .chain(system)
         .collect()
@@ -166,7 +146,7 @@ fn in_folder(folder: &Path, tier: usize) -> Vec<CandidateFile> {
         ConfigScope::Project,
     ));
     for place in &mut places {
-        place.file = place.file.clone().with_project(folder);
+        place.file.at = place.file.at.clone().with_project(folder);
     }
     places
 }
@@ -195,7 +175,8 @@ fn rank_files(
 ) -> Vec<CandidateFile> {
     let place = |(index, (path, dialect)): (usize, (PathBuf, Dialect))| {
         let slot = if dialect.is_toolgate() { FileRank::OURS } else { FileRank::FOREIGN + index };
-        CandidateFile { file: FileRef::new(path, scope), dialect, rank: FileRank { tier, slot } }
+        let file = ConfigDocument { dialect, at: FileRef::new(path, scope) };
+        CandidateFile { file, rank: FileRank { tier, slot } }
     };
     files.into_iter().enumerate().map(place).collect()
 }

@@ -9,7 +9,7 @@ use toolgate_dialects::{Dialect, FileRef, ForeignFiles, ParsedFile, UNREADABLE_F
 use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity};
 
 use crate::file_locations::{self, CandidateFile, FileRank};
-use crate::{ConfigError, ConfigSources, stable_read};
+use crate::{ConfigDocument, ConfigError, ConfigSources, stable_read};
 
 /// The size limit of a configuration file: a project's file is untrusted.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -35,7 +35,7 @@ pub(crate) fn read_all(sources: &ConfigSources) -> Result<Vec<ConfigLayer>, Conf
     }
     let (ours, foreign): (Vec<_>, Vec<_>) = file_locations::candidate_files(sources)
         .into_iter()
-        .partition(|place| place.dialect.is_toolgate());
+        .partition(|place| place.file.dialect.is_toolgate());
     let mut layers: Vec<_> = ours.into_iter().filter_map(read_found).collect();
     let read = foreign_setting(&mut layers);
     layers.extend(foreign.into_iter().filter(|place| place.is_read(read)).filter_map(read_found));
@@ -70,16 +70,16 @@ fn read_named(path: &Path) -> Result<ConfigLayer, ConfigError> {
     let absolute = std::path::absolute(path).map_err(failed)?;
     let (text, steady) = stable_read::read_text(&absolute).map_err(failed)?;
     let dialect = Dialect::detect(&absolute, &text);
-    let file = FileRef::new(absolute, ConfigScope::User);
-    Ok(layer(CandidateFile { file, dialect, rank: FileRank::only_file() }, &text, steady))
+    let file = ConfigDocument { dialect, at: FileRef::new(absolute, ConfigScope::User) };
+    Ok(layer(CandidateFile { file, rank: FileRank::only_file() }, &text, steady))
 }
 
 fn read_found(place: CandidateFile) -> Option<ConfigLayer> {
-    match stable_read::read_text(&place.file.path) {
+    match stable_read::read_text(place.file.path()) {
         Ok((text, steady)) => Some(layer(place, &text, steady)),
         Err(error) if is_absent(&error) => None,
         Err(error) => {
-            let CandidateFile { file, dialect, rank } = place;
+            let CandidateFile { file: ConfigDocument { dialect, at: file }, rank } = place;
             let found = Diagnostic {
                 severity: DiagnosticSeverity::Error,
                 origin: file.origin(0, 0),
@@ -98,7 +98,7 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 }
 
 fn layer(place: CandidateFile, text: &str, steady: bool) -> ConfigLayer {
-    let CandidateFile { file, dialect, rank } = place;
+    let CandidateFile { file: ConfigDocument { dialect, at: file }, rank } = place;
     let dialect = version(dialect, &file, text);
     let mut reading = dialect.read(text, &file);
     // Detecting the dialect costs as much as reading, so only files without entries are checked.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::template::VariableSource;
-use toolgate_dialects::{Declaration, Dialect, InputSpec};
+use toolgate_dialects::{Declaration, InputSpec};
 use toolgate_model::{
     ConfigScope, Diagnostic, DiagnosticSeverity, Digest, Origin, ServerName, ServerSpec, StdioSpec,
     TransportSpec,
@@ -101,14 +101,8 @@ fn inputs(layers: &[ConfigLayer]) -> Vec<InputSpec> {
     found
 }
 
-/// One declaration with its rank.
-struct RankedEntry {
-    rank: FileRank,
-    entry: PlanEntry,
-}
-
-/// The selected entry for a name, with the rank of the file that declares it.
-pub(crate) struct SelectedEntry {
+/// An entry with the rank of the file that declares it.
+pub(crate) struct RankedEntry {
     pub rank: FileRank,
     pub entry: PlanEntry,
 }
@@ -118,7 +112,7 @@ fn select_entries(
     plan: &mut Plan,
     layers: &mut [ConfigLayer],
     sources: &ConfigSources,
-) -> Vec<SelectedEntry> {
+) -> Vec<RankedEntry> {
     let mut candidates = Vec::new();
     let folders = project_folders(sources);
     for layer in layers {
@@ -206,31 +200,30 @@ fn open_project(sources: &ConfigSources) -> Option<PathBuf> {
 }
 
 /// Selects the first of several declarations of one name; the others become its shadows.
-fn select_nearest(mut group: Vec<RankedEntry>) -> Option<SelectedEntry> {
-    nyzhi_first(&mut group);
+fn select_nearest(mut group: Vec<RankedEntry>) -> Option<RankedEntry> {
+    apply_host_precedence(&mut group);
     let mut group = group.into_iter();
-    let RankedEntry { rank, mut entry } = group.next()?;
-    entry.shadows = group
+    let mut nearest = group.next()?;
+    nearest.entry.shadows = group
         .map(|RankedEntry { entry, .. }| ShadowedEntry {
             origin: entry.origin,
             dialect: entry.dialect,
             spec: entry.spec,
         })
         .collect();
-    Some(SelectedEntry { rank, entry })
+    Some(nearest)
 }
 
-/// Moves Nyzhi's entries first: Nyzhi merges its own files and gives them precedence over any
-/// `.mcp.json`, even its user file over the project's. Entries nearer than that `.mcp.json` keep
-/// their place.
-fn nyzhi_first(group: &mut [RankedEntry]) {
-    let first = |dialect| group.iter().position(|it| it.entry.dialect == dialect);
-    if let (Some(shared), Some(nyzhi)) = (first(Dialect::McpJson), first(Dialect::Nyzhi))
-        && shared < nyzhi
-        && group[shared].entry.origin.scope == ConfigScope::Project
-        && group[shared].entry.origin.file.as_ref().is_some_and(|it| it.ends_with(".mcp.json"))
-    {
-        group[shared..=nyzhi].rotate_right(1);
+/// Moves the first entry of a host before a nearer project file that the host itself ranks below
+/// all of its own files. Entries nearer than that file keep their place.
+fn apply_host_precedence(group: &mut [RankedEntry]) {
+    for index in 1..group.len() {
+        let dialect = group[index].entry.dialect;
+        let is_outranked = |nearer: &RankedEntry| dialect.outranks(&nearer.entry.origin);
+        if let Some(nearer) = group[..index].iter().position(is_outranked) {
+            group[nearer..=index].rotate_right(1);
+            return;
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub use consent::consent_text;
 pub use edit::{EditOptions, EditOutcome, FileAccess, edit_file, read_file};
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use file_locations::{KnownFile, known_files, watched_paths};
+pub use file_locations::{known_files, watched_paths};
 pub use file_watcher::FileWatcher;
 pub use first_run::{ensure_user_config, example};
 pub use hidden_input::read_hidden;

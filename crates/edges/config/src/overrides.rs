@@ -13,10 +13,10 @@ use toolgate_model::{ConfigScope, StdioSpec, TransportSpec};
 
 use crate::Plan;
 use crate::files::ConfigLayer;
-use crate::layers::{SelectedEntry, new_warning};
+use crate::layers::{RankedEntry, new_warning};
 
 /// Applies the overrides of these files, nearest first.
-pub(crate) fn apply(plan: &mut Plan, winners: &mut [SelectedEntry], layers: Vec<ConfigLayer>) {
+pub(crate) fn apply(plan: &mut Plan, winners: &mut [RankedEntry], layers: Vec<ConfigLayer>) {
     let by_name: HashMap<_, _> =
         winners.iter().enumerate().map(|(at, it)| (it.entry.spec.name.clone(), at)).collect();
     for layer in layers {
@@ -44,7 +44,7 @@ pub(crate) fn apply(plan: &mut Plan, winners: &mut [SelectedEntry], layers: Vec<
 
 /// Enables or disables a server. Returns the problem and a hint if it cannot.
 fn switch(
-    winner: &mut SelectedEntry,
+    winner: &mut RankedEntry,
     amendment: &ServerOverride,
     counts: bool,
 ) -> Option<(String, String)> {
@@ -70,7 +70,7 @@ fn switch(
 
 /// Passes variables to a server, in addition to those that its entry names. Returns the problem and
 /// a hint if it cannot.
-fn inherit(winner: &mut SelectedEntry, amendment: &ServerOverride) -> Option<(String, String)> {
+fn inherit(winner: &mut RankedEntry, amendment: &ServerOverride) -> Option<(String, String)> {
     let entry = &mut winner.entry;
     if amendment.env_inherit.is_empty() {
         return None;

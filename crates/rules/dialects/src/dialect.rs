@@ -2,7 +2,7 @@
 //!
 //! To add a dialect, add a file to [`crate::formats`], a variant, and its lines below.
 
-use toolgate_model::{ConfigValue, Effect, RuleSpec, ServerName, ServerSpec};
+use toolgate_model::{ConfigValue, Effect, Origin, RuleSpec, ServerName, ServerSpec};
 
 use crate::common::EntryWriter;
 use crate::common::tree::{TreeMember, TreeValue};
@@ -152,6 +152,12 @@ impl Dialect {
     /// Returns the variable syntax of the dialect.
     pub fn variable_syntax(self) -> VariableSyntax {
         self.format().variable_syntax()
+    }
+
+    /// Returns true if the host of this dialect ranks an entry with this origin below all of its
+    /// own files, also where the entry is nearer.
+    pub fn outranks(self, other: &Origin) -> bool {
+        self.format().outranks(other)
     }
 
     /// Returns the dialect with this name.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_model::{ConfigValue, Effect, RuleSpec, ServerName, ServerSpec};
+use toolgate_model::{ConfigValue, Effect, Origin, RuleSpec, ServerName, ServerSpec};
 
 use crate::common::tree::{TreeMember, TreeNode, TreeValue};
 use crate::common::{EntryWriter, FileDiagnostics, TableFields};
@@ -126,6 +126,12 @@ pub(crate) trait DialectFormat: Sync {
     /// Returns true if files of this dialect contain only servers. Then unknown fields besides them
     /// are reported.
     fn is_servers_only(&self) -> bool;
+
+    /// Returns true if the host ranks an entry with this origin below all of its own files, also
+    /// where the entry is nearer.
+    fn outranks(&self, _other: &Origin) -> bool {
+        false
+    }
 
     /// Returns the field that enables or disables a server, if there is one.
     fn enabled_field(&self) -> Option<EnabledField> {

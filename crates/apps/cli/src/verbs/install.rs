@@ -15,9 +15,10 @@ use std::path::PathBuf;
 use clap::builder::StringValueParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use toolgate_host::config::clients::{self, ClientFile, ClientTransports, KnownClient};
+use toolgate_host::config::clients::{self, ClientTransports, KnownClient};
 use toolgate_host::config::{
-    ConfigSources, Dialect, EditOptions, FileAccess, FileSettings, edit_file, read_file,
+    ConfigDocument, ConfigSources, Dialect, EditOptions, FileAccess, FileSettings, edit_file,
+    read_file,
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
@@ -180,7 +181,7 @@ pub fn find_client(name: &str) -> Result<&'static KnownClient, CliError> {
 /// The installation into one client: its file and the entry to write.
 struct ClientInstallation {
     client: &'static KnownClient,
-    file: ClientFile,
+    file: ConfigDocument,
     dialect: Dialect,
     before: Option<String>,
     spec: ServerSpec,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_host::config::clients::{ClientFile, KnownClient};
+use toolgate_host::config::clients::KnownClient;
 use toolgate_host::config::{
     ConfigDocument, ConfigSources, Dialect, EditOptions, FileAccess, SecretStore, edit_file,
     read_file,
@@ -89,7 +89,7 @@ fn client_files(
     client: &KnownClient,
     options: &UninstallArgs,
     sources: &ConfigSources,
-) -> Vec<ClientFile> {
+) -> Vec<ConfigDocument> {
     let scopes = match options.scope {
         Some(scope) => vec![scope.into()],
         None => vec![ConfigScope::User, ConfigScope::Project],
@@ -100,7 +100,7 @@ fn client_files(
 /// A client's file that contains toolgate's entry.
 struct InstalledClientFile {
     client: &'static KnownClient,
-    file: ClientFile,
+    file: ConfigDocument,
     text: String,
     /// The entry.
     spec: ServerSpec,
@@ -114,7 +114,7 @@ impl InstalledClientFile {
     fn of(
         context: &CliContext,
         client: &'static KnownClient,
-        file: ClientFile,
+        file: ConfigDocument,
     ) -> Result<Option<Self>, CliError> {
         let failed = |error| CliError::failed(error_chain(&error));
         let Some(text) = read_file(&file.at.path).map_err(failed)? else { return Ok(None) };
@@ -220,7 +220,7 @@ fn restore_moved(
     mut text: String,
     known: Option<&InstalledEntry>,
     dialect: Dialect,
-    file: &ClientFile,
+    file: &ConfigDocument,
 ) -> String {
     let Some((known, before)) = known.and_then(|known| Some((known, read_backup(known)?))) else {
         return text;

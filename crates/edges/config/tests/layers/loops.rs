@@ -20,8 +20,8 @@ fn an_installed_toolgate_is_left_out_of_every_dialect() {
             // Its second version lies in the same file as the first.
             let placed = if dialect == Dialect::OpenCodeV2 { Dialect::OpenCode } else { dialect };
             let file = files.iter().find(|it| it.dialect == placed).unwrap();
-            std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
-            std::fs::write(&file.path, declaring(dialect, "gate", command, args)).unwrap();
+            std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+            std::fs::write(file.path(), declaring(dialect, "gate", command, args)).unwrap();
             let plan = world.plan();
             assert_eq!(names(&plan), [""; 0], "{dialect} {command} {args:?}");
             let said: Vec<_> = plan.diagnostics.iter().map(|it| it.message.as_str()).collect();

@@ -25,9 +25,9 @@ fn two_hundred_servers_in_twelve_files_are_all_there_and_ready() {
             format!(r#""{name}": {{"command": "x", "args": ["same"], "env": {{"K": "{name}"}}}}"#)
         };
         let entries: Vec<_> = names.iter().map(entry).collect();
-        std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+        std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
         let text = format!(r#"{{"mcpServers": {{{}}}}}"#, entries.join(","));
-        std::fs::write(&file.path, text).unwrap();
+        std::fs::write(file.path(), text).unwrap();
         declared.extend(names);
     }
     assert_eq!(declared.len(), 200);

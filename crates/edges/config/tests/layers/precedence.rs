@@ -1,7 +1,9 @@
 //! The same name in many files.
 
 use toolgate_config::Environment;
-use toolgate_config::{ConfigSources, Dialect, Home, KnownFile, StartStatus, known_files, load};
+use toolgate_config::{
+    ConfigDocument, ConfigSources, Dialect, Home, StartStatus, known_files, load,
+};
 use toolgate_model::{ConfigScope, DiagnosticSeverity};
 
 use crate::world::{USER, World, declaring, entry, names, stdio};
@@ -64,27 +66,28 @@ fn every_known_file_is_read_and_wins_over_those_after_it() {
     let world = World::new();
     let mut files = known_files(&world.sources());
     // It holds no servers.
-    files.retain(|file| !file.path.ends_with(".agents/config.json"));
+    files.retain(|file| !file.path().ends_with(".agents/config.json"));
     assert!(files.len() > 45, "{}", files.len());
     for file in &files {
-        let path = file.path.to_str().unwrap().to_owned();
-        std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
-        std::fs::write(&file.path, declaring(file.dialect, "a", &path, &[])).unwrap();
+        let path = file.path().to_str().unwrap().to_owned();
+        std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+        std::fs::write(file.path(), declaring(file.dialect, "a", &path, &[])).unwrap();
     }
     assert_eq!(world.plan().files.len(), files.len());
     while !files.is_empty() {
-        let shared =
-            |it: &KnownFile| it.dialect == Dialect::McpJson && it.scope == ConfigScope::Project;
+        let shared = |it: &ConfigDocument| {
+            it.dialect == Dialect::McpJson && it.at.scope == ConfigScope::Project
+        };
         let nyzhi = files.iter().position(|file| file.dialect == Dialect::Nyzhi);
         // Nyzhi's own file wins over a project's `.mcp.json`, wherever it lies.
         let first = nyzhi.filter(|_| shared(&files[0])).unwrap_or(0);
         let file = files.remove(first);
         let plan = world.plan();
         let a = entry(&plan, "a");
-        assert_eq!(stdio(&a.spec).command, file.path.to_str().unwrap());
-        assert_eq!((a.origin.scope, a.dialect), (file.scope, file.dialect));
+        assert_eq!(stdio(&a.spec).command, file.path().to_str().unwrap());
+        assert_eq!((a.origin.scope, a.dialect), (file.at.scope, file.dialect));
         assert_eq!(a.shadows.len(), files.len());
-        std::fs::remove_file(&file.path).unwrap();
+        std::fs::remove_file(file.path()).unwrap();
     }
     assert_eq!(names(&world.plan()), [""; 0]);
 }
@@ -221,8 +224,9 @@ fn the_plan_says_what_was_read() {
         ]
     );
     let known = known_files(&world.sources());
-    let exists: Vec<_> = known.iter().filter(|it| it.exists).map(|it| &it.path).collect();
-    assert_eq!(exists, plan.files.iter().map(|it| &it.path).collect::<Vec<_>>());
+    let exists: Vec<_> =
+        known.iter().map(ConfigDocument::path).filter(|path| path.exists()).collect();
+    assert_eq!(exists, plan.files.iter().map(|it| &*it.path).collect::<Vec<_>>());
 }
 
 #[test]

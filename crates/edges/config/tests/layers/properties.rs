@@ -17,21 +17,21 @@ proptest! {
     fn every_declared_server_is_an_entry_a_shadow_or_in_a_finding(list in declarations()) {
         let world = World::new();
         let mut places = known_files(&world.sources());
-        places.retain(|file| !file.path.ends_with(".agents/config.json"));
+        places.retain(|file| !file.path().ends_with(".agents/config.json"));
         let mut declared = Vec::new();
         for (at, name, command) in list {
             let file = &places[at % places.len()];
             let (name, command) = (format!("s{name}"), format!("c{command}"));
-            if file.path.exists() {
+            if file.path().exists() {
                 continue;
             }
             let text = match command.as_str() {
                 "c3" => declaring(file.dialect, &name, "toolgate", &["serve", "--stdio"]),
                 command => declaring(file.dialect, &name, command, &[]),
             };
-            std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
-            std::fs::write(&file.path, text).unwrap();
-            declared.push((file.path.clone(), file.dialect, name));
+            std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            declared.push((file.path().to_owned(), file.dialect, name));
         }
         let plan = world.plan();
         for (path, dialect, name) in declared {

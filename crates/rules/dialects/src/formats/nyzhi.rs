@@ -3,7 +3,8 @@
 //! Strings contain no variables. Headers are sent, as Nyzhi's documentation says.
 
 use toolgate_model::{
-    ConfigValue, Effect, HttpTransportKind, RuleSpec, ServerName, ServerSpec, TransportSpec,
+    ConfigScope, ConfigValue, Effect, HttpTransportKind, Origin, RuleSpec, ServerName, ServerSpec,
+    TransportSpec,
 };
 
 use super::write_helpers;
@@ -48,6 +49,13 @@ impl DialectFormat for Nyzhi {
 
     fn is_servers_only(&self) -> bool {
         false
+    }
+
+    /// Nyzhi merges its own files and gives them precedence over any `.mcp.json`, even its user
+    /// file over the project's.
+    fn outranks(&self, other: &Origin) -> bool {
+        let is_shared = other.file.as_ref().is_some_and(|file| file.ends_with(".mcp.json"));
+        is_shared && other.scope == ConfigScope::Project
     }
 
     fn read_settings(&self, top: &mut TableFields<'_, '_, '_>) -> FileSettings {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use toolgate_host::ConfigScope;
-use toolgate_host::config::{KnownFile, Permissions, known_files};
+use toolgate_host::config::{ConfigDocument, Permissions, known_files};
 use toolgate_model::RuleSpec;
 
 use crate::cli_context::CliContext;
@@ -78,7 +78,7 @@ pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
         let read: Vec<_> = lines.iter().map(|line| line.path.clone()).collect();
         let unread = known_files(&options.sources()).into_iter();
         lines.extend(
-            unread.filter(|file| !read.contains(&file.path)).map(ConfigFileJson::from_missing),
+            unread.filter(|file| !read.contains(&file.at.path)).map(ConfigFileJson::from_missing),
         );
     }
     if context.json {
@@ -92,8 +92,8 @@ pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
 }
 
 impl ConfigFileJson {
-    fn from_missing(file: KnownFile) -> Self {
-        let KnownFile { path, dialect, scope, .. } = file;
+    fn from_missing(file: ConfigDocument) -> Self {
+        let (path, dialect, scope) = (file.path().to_owned(), file.dialect, file.at.scope);
         let (read, servers, used, permissions) = (false, 0, 0, None);
         Self { path, dialect: dialect.as_str(), scope, read, servers, used, permissions }
     }

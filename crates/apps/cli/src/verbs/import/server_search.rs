@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_host::config::clients::{self, ClientFile, KnownClient};
+use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{
-    ConfigSources, Dialect, FileApprovals, FileContext, FileRef, FileSettings, Permissions,
-    read_file,
+    ConfigDocument, ConfigSources, Dialect, FileApprovals, FileContext, FileRef, FileSettings,
+    Permissions, read_file,
 };
 use toolgate_host::{ConfigScope, Diagnostic, DiagnosticSeverity, ServerSpec, TransportSpec};
 use toolgate_model::{ServerTimeouts, redact_args, redact_url};
@@ -115,7 +115,11 @@ impl ServerSearch {
     }
 
     /// Reads one client's files. Fails if none of them exists.
-    fn read_client(&mut self, client: &KnownClient, known: &[ClientFile]) -> Result<(), CliError> {
+    fn read_client(
+        &mut self,
+        client: &KnownClient,
+        known: &[ConfigDocument],
+    ) -> Result<(), CliError> {
         let files: Vec<_> = known.iter().filter(|file| client.owns(file)).collect();
         if files.iter().all(|file| !file.at.path.exists()) {
             let places: Vec<_> = files.iter().map(|it| it.at.path.display().to_string()).collect();
@@ -126,7 +130,7 @@ impl ServerSearch {
         Ok(())
     }
 
-    fn read_client_file(&mut self, file: &ClientFile) {
+    fn read_client_file(&mut self, file: &ConfigDocument) {
         let client = clients::ALL.into_iter().find(|client| client.owns(file));
         let name = client.map_or(file.dialect.as_str(), |client| client.id);
         let from = format!("{name} ({})", file.at.path.display());
