@@ -30,7 +30,6 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-pins", "toolgate-schema"), // its tests: what a schema takes is asked of who knows
     ("toolgate-transport", "toolgate-launch"),
     ("toolgate-fleet", "toolgate-session"),
-    ("toolgate-gate", "toolgate-bridge"),
     ("toolgate-gate", "toolgate-fleet"),
     ("toolgate-gate", "toolgate-session"),
     ("toolgate-gleaning", "toolgate-reading"),
