@@ -26,12 +26,12 @@ use std::path::Path;
 use tempfile::TempDir;
 use toolgate_e2e::labelled_requests::DatasetHalf;
 use toolgate_e2e::readmes::{CrateReadme, readmes};
-use toolgate_gleaning::{ExtractedAnswer, SourcePassage, ground_answer};
-use toolgate_model::Digest;
-use toolgate_reading::{DocumentFormat, read, terms};
-use toolgate_store::context::{
+use toolgate_extraction::{ExtractedAnswer, SourcePassage, ground_answer};
+use toolgate_library::{
     DocumentOrigin, DocumentTrust, Library, NewDocument, PassageHit, SourceStamp,
 };
+use toolgate_model::Digest;
+use toolgate_reading::{DocumentFormat, read, terms};
 
 /// In how many passages an answer is looked for, as the tool does.
 const PASSAGES: usize = 24;

@@ -27,9 +27,9 @@ use sqlx::{AssertSqlSafe, Row as _};
 use tempfile::TempDir;
 use toolgate_e2e::labelled_requests::DatasetHalf;
 use toolgate_e2e::readmes::{CrateReadme, readmes};
+use toolgate_library::{DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp};
 use toolgate_model::Digest;
 use toolgate_reading::{DocumentFormat, read};
-use toolgate_store::context::{DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp};
 
 /// How many documents count.
 const DEPTH: usize = 10;

@@ -86,7 +86,7 @@ impl ContextBench {
     fn prepare(plan: &ContextBenchPlan) -> Result<Self, String> {
         if plan.build {
             for package in [
-                ["-p", "toolgate-store", "--example", "context_bench"],
+                ["-p", "toolgate-library", "--example", "context_bench"],
                 ["-p", "toolgate-cli", "--bin", "toolgate"],
             ] {
                 shell::run(shell::cargo().args(["build", "--release"]).args(package))?;

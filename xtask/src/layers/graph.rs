@@ -15,6 +15,8 @@ enum CrateLayer {
     Edges,
     Engine,
     Host,
+    /// The parts of the local context. Only the command line builds on them.
+    Context,
     Apps,
     /// Servers to test against. It uses nothing of ours, or it would agree with our mistakes.
     Testkit,
@@ -32,7 +34,11 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-fleet", "toolgate-session"),
     ("toolgate-gate", "toolgate-fleet"),
     ("toolgate-gate", "toolgate-session"),
-    ("toolgate-gleaning", "toolgate-reading"),
+    ("toolgate-extraction", "toolgate-reading"),
+    ("toolgate-library", "toolgate-reading"),
+    ("toolgate-context", "toolgate-extraction"),
+    ("toolgate-context", "toolgate-library"),
+    ("toolgate-context", "toolgate-reading"),
     ("toolgate-cli", "toolgate-context"),
     ("toolgate-cli", "toolgate-gateway"),
     ("xtask", "toolgate-e2e"),
@@ -42,11 +48,15 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 const FOR_APPS: &[&str] =
     &["toolgate-host", "toolgate-wire", "toolgate-model", "toolgate-transport"];
 
-/// What the local context builds on beside: it is no face of the gate but a server behind it, with
-/// a store and rules of its own.
-const FOR_CONTEXT: &[&str] = &["toolgate-store", "toolgate-reading", "toolgate-gleaning"];
+/// What the local context builds on: it is a server behind the gate, with a file of its own.
+const FOR_CONTEXT: &[&str] =
+    &["toolgate-host", "toolgate-wire", "toolgate-model", "toolgate-store", "toolgate-terms"];
 
-/// Crates that do IO, wait, or reach for the machine: not for `values` and `rules`.
+/// Folders whose crates do no IO.
+const PURE: &[&str] =
+    &["crates/values/", "crates/rules/", "crates/context/reading", "crates/context/extraction"];
+
+/// Crates that do IO, wait, or reach for the machine: not for pure crates.
 const IMPURE: &[&str] = &[
     "async-trait",
     "futures-util",
@@ -86,7 +96,7 @@ pub fn faults(members: &[WorkspaceMember]) -> Vec<String> {
         for used in &member.dependencies {
             let reason = match layers.get(used.name.as_str()) {
                 Some(&theirs) => inside(&member.name, own, used, theirs),
-                None => outside(own, used),
+                None => outside(&member.folder, used),
             };
             faults.extend(reason.map(|why| format!("{} uses {}: {why}", member.name, used.name)));
         }
@@ -102,6 +112,7 @@ fn layer(folder: &str) -> Option<CrateLayer> {
         ("crates", Some("edges")) => Some(CrateLayer::Edges),
         ("crates", Some("engine")) => Some(CrateLayer::Engine),
         ("crates", Some("host")) => Some(CrateLayer::Host),
+        ("crates", Some("context")) => Some(CrateLayer::Context),
         ("crates", Some("apps")) => Some(CrateLayer::Apps),
         ("crates", Some("testkit")) => Some(CrateLayer::Testkit),
         ("xtask" | "tests" | "fuzz" | "benches", _) => Some(CrateLayer::Tools),
@@ -125,22 +136,29 @@ fn inside(
         (_, CrateLayer::Testkit) if used.kind == DependencyKind::Dev => None,
         (_, CrateLayer::Testkit) => Some("the testkit is for tests only"),
         _ if theirs > own => Some("it points upwards"),
-        (CrateLayer::Apps, _) if theirs < own && !for_app(user, &used.name) => {
+        (CrateLayer::Apps, CrateLayer::Context) if !listed => {
+            Some("only the command line uses the local context, through its server")
+        }
+        (CrateLayer::Apps, CrateLayer::Context) => None,
+        (CrateLayer::Apps, _) if theirs < own && !FOR_APPS.contains(&used.name.as_str()) => {
             Some("apps reach it through `host`")
+        }
+        (CrateLayer::Context, _) if theirs < own && !FOR_CONTEXT.contains(&used.name.as_str()) => {
+            Some("the local context does not build on it")
         }
         _ if theirs == own && !listed => Some("a neighbour that is not listed"),
         _ => None,
     }
 }
 
-fn for_app(user: &str, used: &str) -> bool {
-    FOR_APPS.contains(&used) || (user == "toolgate-context" && FOR_CONTEXT.contains(&used))
+/// Whether the crates or files below this path do no IO.
+pub(super) fn is_pure(path: &str) -> bool {
+    PURE.iter().any(|folder| path.starts_with(folder))
 }
 
-fn outside(own: CrateLayer, used: &CrateDependency) -> Option<&'static str> {
-    let pure = matches!(own, CrateLayer::Values | CrateLayer::Rules)
-        && used.kind == DependencyKind::Normal;
-    (pure && IMPURE.contains(&used.name.as_str())).then_some("values and rules do no IO")
+fn outside(folder: &str, used: &CrateDependency) -> Option<&'static str> {
+    let checked = is_pure(folder) && used.kind == DependencyKind::Normal;
+    (checked && IMPURE.contains(&used.name.as_str())).then_some("values and rules do no IO")
 }
 
 #[cfg(test)]
@@ -193,6 +211,25 @@ mod tests {
             graph(member("crates/apps/cli", &[("toolgate-wire", DependencyKind::Normal)]))
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn the_local_context_is_a_slice_that_only_the_command_line_uses() {
+        let used = |folder: &str, name: &str| {
+            let mut members = vec![
+                member("crates/context/library", &[]),
+                member("crates/context/context", &[]),
+                member("crates/engine/gate", &[]),
+            ];
+            members.push(member(folder, &[(name, DependencyKind::Normal)]));
+            faults(&members).len()
+        };
+        assert_eq!(used("crates/apps/cli", "toolgate-context"), 0);
+        assert_eq!(used("crates/apps/cli", "toolgate-library"), 1);
+        assert_eq!(used("crates/apps/gateway", "toolgate-context"), 1);
+        assert_eq!(used("crates/host", "toolgate-library"), 1);
+        assert_eq!(used("crates/context/reading", "toolgate-gate"), 1);
+        assert_eq!(used("crates/context/reading", "tokio"), 1);
     }
 
     #[test]

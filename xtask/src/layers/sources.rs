@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::graph::is_pure;
 use crate::workspace::WorkspaceMember;
 
 /// The hard stop for one file; the aim is 400.
@@ -38,7 +39,7 @@ const PLATFORM: &[&str] = &[
     "xtask",
 ];
 
-/// Words that `values` and `rules` do without.
+/// Words that pure crates do without.
 const IMPURE: &[&str] =
     &["std::fs", "std::net", "std::process", "std::env", "SystemTime::now", "async fn"];
 
@@ -92,7 +93,7 @@ fn of_file(path: &str, text: &str) -> Vec<String> {
 }
 
 fn of_line(path: &str, line: &str) -> Option<String> {
-    let pure = path.starts_with("crates/values/") || path.starts_with("crates/rules/");
+    let pure = is_pure(path);
     if let Some(word) = IMPURE.iter().find(|word| pure && line.contains(**word)) {
         return Some(format!("`{word}` in a layer without IO"));
     }

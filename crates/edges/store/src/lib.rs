@@ -1,5 +1,5 @@
 //! Stores the state that must survive a restart: consents, trust, decisions, access keys, the
-//! journal, the local context, and for each server its last known catalog, its era and the number
+//! journal, and for each server its last known catalog, its era and the number
 //! of attempts to start it.
 //!
 //! The traits [`StateStore`] and [`DecisionStore`] have SQLite behind them. An acknowledged write
@@ -12,7 +12,6 @@ mod binding;
 mod catalogs;
 mod charges;
 mod consents;
-pub mod context;
 mod decision_store;
 mod eras;
 mod error;
@@ -27,7 +26,7 @@ mod private_files;
 mod results;
 mod sqlite;
 mod sqlite_decisions;
-mod sqlite_file;
+pub mod sqlite_file;
 mod state_store;
 mod trusts;
 
@@ -41,11 +40,11 @@ pub use journal::Journal;
 pub use keyring::{AccessKeyError, KEY_PREFIX, Keyring};
 pub use keys::AccessKey;
 pub use passphrase::PassphraseFile;
-pub use private_files::open_regular_file;
+pub use private_files::{ensure_file, open_regular_file};
 pub use results::{
     FileResultStore, KeptResult, ResultQuota, ResultSection, ResultStore, ResultWriter,
 };
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, now_millis};
 pub use state_store::{
     Consent, ConsentSet, DetectedEra, SavedCatalog, ServerTrust, StateStore, StoreFuture,
 };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Creates the file if it is missing, and restricts it to the user. SQLite gives the files beside
 /// it the same mode.
-pub(crate) fn ensure_file(path: &Path) -> io::Result<()> {
+pub fn ensure_file(path: &Path) -> io::Result<()> {
     let file = open(path, OpenOptions::new().write(true).create(true).truncate(false))?;
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

@@ -104,7 +104,7 @@ impl SqliteStore {
 }
 
 /// Returns the current time in milliseconds since 1970, the format of all stored times.
-pub(crate) fn now_millis() -> i64 {
+pub fn now_millis() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

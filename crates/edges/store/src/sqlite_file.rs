@@ -13,19 +13,17 @@ use sqlx::{SqlSafeStr as _, Sqlite, Transaction};
 use crate::StoreError;
 
 /// How long to wait for another writer.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause between two attempts to open a busy file.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// The migrations of a schema: number, name, SQL. A released migration never changes.
-pub(crate) type SchemaMigrations = [(i64, &'static str, &'static str)];
+pub type SchemaMigrations = [(i64, &'static str, &'static str)];
 
 /// Connects, and retries while the file is busy. The first process to open a new file switches it
 /// to WAL, and SQLite's busy timeout does not cover that.
-pub(crate) async fn connect_with_retry(
-    options: &SqliteConnectOptions,
-) -> Result<SqlitePool, sqlx::Error> {
+pub async fn connect_with_retry(options: &SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         // With one connection, writers of this process queue here instead of finding the file busy.
@@ -47,7 +45,7 @@ pub(crate) async fn connect_with_retry(
 
 /// Applies all missing migrations in this immediate transaction, so that two processes can create
 /// the file at the same time.
-pub(crate) async fn migrate(
+pub async fn migrate(
     transaction: &mut Transaction<'static, Sqlite>,
     path: &Path,
     steps: &SchemaMigrations,
@@ -81,7 +79,7 @@ fn migration_error(path: &Path, steps: &SchemaMigrations, error: MigrateError) -
 }
 
 /// Converts the error of a query.
-pub(crate) fn query_error(action: &'static str, path: &Path, source: sqlx::Error) -> StoreError {
+pub fn query_error(action: &'static str, path: &Path, source: sqlx::Error) -> StoreError {
     let path = path.to_owned();
     if is_damage(&source) {
         StoreError::Damaged { path, source }

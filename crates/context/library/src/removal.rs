@@ -1,0 +1,105 @@
+//! Deletes documents with their passages and terms, and updates the totals.
+
+use sqlx::{AssertSqlSafe, SqliteConnection};
+use toolgate_reading::terms::TermIndexer;
+
+use crate::listing::{BELOW, key_range_below};
+use crate::prepared_document::index_terms;
+use crate::totals::TotalsChange;
+use crate::{DocumentOrigin, Library};
+use toolgate_store::StoreError;
+
+/// The maximum number of documents that one transaction deletes, so that other writers get a turn.
+const AT_ONCE: usize = 500;
+
+/// The columns of a document to delete.
+type RemovedDocumentRow =
+    (i64, Option<String>, Option<String>, Option<String>, String, i64, i64, i64);
+
+const FIND: &str = "select id, folder, server, uri, title, bytes, passages, length \
+     from documents where key in (select value from json_each($1))";
+
+const COUNTED: &str = "select heading, text, counted from passages \
+     where id >= $1 and id < $2 and counted > 0";
+
+pub(crate) async fn forget_keys(library: &Library, keys: &[String]) -> Result<u64, StoreError> {
+    let action = "delete documents";
+    let mut forgotten = 0;
+    for keys in keys.chunks(AT_ONCE) {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let mut transaction = library.begin(action).await?;
+        let removed = remove_and_count(&mut transaction, &keys).await;
+        forgotten += removed.map_err(|source| library.query_error(action, source))?;
+        library.commit(action, transaction).await?;
+    }
+    Ok(forgotten)
+}
+
+pub(crate) async fn forget_folder(library: &Library, folder: &str) -> Result<u64, StoreError> {
+    let query = AssertSqlSafe(format!("select key from documents where kind = 'file' and {BELOW}"));
+    let (exactly, from, to) = key_range_below(folder);
+    let query = sqlx::query_scalar(query).bind(exactly).bind(from).bind(to);
+    let found = query.fetch_all(library.readers()).await;
+    let found =
+        found.map_err(|source| library.query_error("find the documents of a folder", source))?;
+    forget_keys(library, &found).await
+}
+
+pub(crate) async fn forget_server(library: &Library, server: &str) -> Result<u64, StoreError> {
+    let query = sqlx::query_scalar("select key from documents where server = $1").bind(server);
+    let found = query.fetch_all(library.readers()).await;
+    let found =
+        found.map_err(|source| library.query_error("find the documents of a server", source))?;
+    forget_keys(library, &found).await
+}
+
+async fn remove_and_count(
+    connection: &mut SqliteConnection,
+    keys: &[&str],
+) -> Result<u64, sqlx::Error> {
+    let change = remove(connection, keys).await?;
+    let removed = change.documents.unsigned_abs();
+    change.apply(connection).await?;
+    Ok(removed)
+}
+
+/// Deletes the documents with these keys. Returns the change that the caller applies to the totals.
+pub(crate) async fn remove(
+    connection: &mut SqliteConnection,
+    keys: &[&str],
+) -> Result<TotalsChange, sqlx::Error> {
+    let mut change = TotalsChange::default();
+    let keys = serde_json::Value::from_iter(keys.iter().copied()).to_string();
+    let found: Vec<RemovedDocumentRow> =
+        sqlx::query_as(FIND).bind(&keys).fetch_all(&mut *connection).await?;
+    if found.is_empty() {
+        return Ok(change);
+    }
+    let mut indexer = TermIndexer::new();
+    for (id, folder, server, uri, title, bytes, passages, length) in found {
+        let origin = DocumentOrigin::from_columns(folder, server, uri);
+        let title = index_terms(&title, &mut indexer);
+        let counted = sqlx::query_as::<_, (String, String, i64)>(COUNTED).bind(id);
+        for (heading, text, weight) in
+            counted.bind(id + passages).fetch_all(&mut *connection).await?
+        {
+            let (heading, text) =
+                (index_terms(&heading, &mut indexer), index_terms(&text, &mut indexer));
+            change.frequencies.count([&title, &heading, &text], -weight);
+        }
+        for part in [
+            "delete from terms where rowid >= $1 and rowid < $2",
+            "delete from passages where id >= $1 and id < $2",
+        ] {
+            sqlx::query(part).bind(id).bind(id + passages).execute(&mut *connection).await?;
+        }
+        change.documents -= 1;
+        change.passages -= passages;
+        change.bytes -= bytes;
+        change.length -= length;
+        change.count_source(&origin, -1);
+    }
+    let query = "delete from documents where key in (select value from json_each($1))";
+    sqlx::query(query).bind(keys).execute(connection).await?;
+    Ok(change)
+}

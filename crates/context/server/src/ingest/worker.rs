@@ -1,0 +1,209 @@
+//! Reads one file and turns it into a document with its terms. Runs on the worker threads.
+//!
+//! Every problem becomes an outcome of that file. A parser that panics costs only the file it
+//! panicked on.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use toolgate_library::{DocumentOrigin, NewDocument, PreparedDocument, SourceStamp};
+use toolgate_model::Digest;
+use toolgate_reading::terms::TermIndexer;
+use toolgate_reading::{DocumentFormat, ParsedDocument};
+use toolgate_store::open_regular_file;
+
+use super::IngestOptions;
+use super::budget::{BudgetGuard, MemoryBudget};
+use super::decode::{DecodedText, decode, is_utf16};
+use super::plan::{self, ReadTask};
+use super::refused_files::FileRefusal;
+use super::walk::FileInfo;
+use crate::pdf::PdfReader;
+
+/// The number of bytes used to detect the format.
+const HEAD: u64 = 8 << 10;
+
+/// The cost of a file beyond its bytes, so that many small files use up the budget, too.
+const OVERHEAD: u64 = 4 << 10;
+
+/// The outcome of reading a file.
+#[derive(Debug)]
+pub(super) enum FileOutcome {
+    /// A document to store.
+    Ingested(Box<IngestedDocument>),
+    /// The content is unchanged; the stamp is new.
+    Unchanged(SourceStamp),
+    /// The file cannot be ingested until it changes.
+    Refused(FileRefusal),
+    /// The file could not be read this time.
+    Failed(String),
+}
+
+/// A document that was read.
+#[derive(Debug)]
+pub(super) struct IngestedDocument {
+    pub(super) prepared: PreparedDocument,
+    pub(super) bytes: u64,
+    pub(super) passages: u64,
+    /// What was lost while reading.
+    pub(super) notes: Vec<String>,
+    /// The budget it holds until it is stored.
+    pub(super) budget_guard: BudgetGuard,
+}
+
+/// Reads files one after the other.
+pub(super) struct IngestWorker {
+    pub(super) folder: Arc<str>,
+    pub(super) options: Arc<IngestOptions>,
+    pub(super) pdf: PdfReader,
+    pub(super) budget: MemoryBudget,
+    /// Caches the terms of words it has seen.
+    pub(super) indexer: TermIndexer,
+}
+
+/// The reason why a file yields no document: its content, or an I/O error.
+enum FileReadError {
+    Refused(FileRefusal),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for FileReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl FileReadError {
+    fn refused(why: impl Into<String>) -> Self {
+        Self::Refused(FileRefusal::Reason(why.into()))
+    }
+}
+
+impl IngestWorker {
+    /// Reads a file.
+    pub(super) fn read(&mut self, task: &ReadTask) -> FileOutcome {
+        match catch_unwind(AssertUnwindSafe(|| self.try_read_file(task))) {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(FileReadError::Refused(refusal))) => FileOutcome::Refused(refusal),
+            Ok(Err(FileReadError::Failed(error))) => FileOutcome::Failed(error.kind().to_string()),
+            Err(_) => {
+                self.indexer = TermIndexer::new();
+                let why = "its parser crashed; please report it".to_owned();
+                FileOutcome::Refused(FileRefusal::Reason(why))
+            }
+        }
+    }
+
+    fn try_read_file(&mut self, task: &ReadTask) -> Result<FileOutcome, FileReadError> {
+        let mut file = open_regular_file(Path::new(&task.file.key))?;
+        // The stamp uses the metadata from before reading, so a change while reading is found
+        // later.
+        let found = FileInfo::new(task.file.key.clone(), &file.metadata()?);
+        let now = plan::now();
+        let mut bytes = Vec::new();
+        (&mut file).take(HEAD).read_to_end(&mut bytes)?;
+        let name = name_of(&found.key);
+        let format =
+            detect_format(name, &bytes).ok_or(FileReadError::Refused(FileRefusal::Binary))?;
+        let most = self.max_bytes(format);
+        let too_large = || FileReadError::refused(format!("larger than {} MiB", most >> 20));
+        if found.bytes > most {
+            return Err(too_large());
+        }
+        let share = self.budget.take(found.bytes + OVERHEAD);
+        bytes.reserve_exact(usize::try_from(found.bytes).unwrap_or(0).saturating_sub(bytes.len()));
+        (&mut file).take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(too_large());
+        }
+        let stamp = plan::stamp(&found, Digest::of(&bytes), now);
+        if task.known_digest == Some(stamp.digest) {
+            return Ok(FileOutcome::Unchanged(stamp));
+        }
+        let (document, notes) = if format == DocumentFormat::Pdf {
+            drop(bytes);
+            self.read_pdf(name, file)?
+        } else {
+            read_text(format, name, bytes)
+        };
+        Ok(self.prepare_document(found, stamp, (document, notes), share))
+    }
+
+    fn max_bytes(&self, format: DocumentFormat) -> u64 {
+        match format {
+            DocumentFormat::Pdf => self.options.most_pdf,
+            _ => self.options.most_text,
+        }
+    }
+
+    fn read_pdf(
+        &self,
+        name: &str,
+        mut file: File,
+    ) -> Result<(ParsedDocument, Vec<String>), FileReadError> {
+        file.rewind()?;
+        let read = self.pdf.read(file).map_err(FileReadError::refused)?;
+        let mut document = toolgate_reading::pages(name, &read.pages);
+        if !read.title.is_empty() {
+            document.title = read.title;
+        }
+        let mut notes: Vec<_> = document.truncation.iter().cloned().collect();
+        if let [first, rest @ ..] = read.damaged.as_slice() {
+            let more =
+                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            notes.push(format!("page {first}{more} could not be read completely"));
+        }
+        Ok((document, notes))
+    }
+
+    fn prepare_document(
+        &mut self,
+        found: FileInfo,
+        stamp: SourceStamp,
+        (document, notes): (ParsedDocument, Vec<String>),
+        share: BudgetGuard,
+    ) -> FileOutcome {
+        let passages = document.passages.len() as u64;
+        let trust = self.options.trust(Path::new(&found.key));
+        let origin = DocumentOrigin::File { folder: self.folder.to_string() };
+        let fresh = NewDocument { key: found.key, origin, stamp, trust, document };
+        let prepared = PreparedDocument::new(fresh, &mut self.indexer);
+        let bytes = found.bytes;
+        FileOutcome::Ingested(Box::new(IngestedDocument {
+            prepared,
+            bytes,
+            passages,
+            notes,
+            budget_guard: share,
+        }))
+    }
+}
+
+/// Parses a text. Returns the document and notes on losses.
+pub(crate) fn read_text(
+    format: DocumentFormat,
+    name: &str,
+    bytes: Vec<u8>,
+) -> (ParsedDocument, Vec<String>) {
+    let DecodedText { text, note } = decode(bytes);
+    let document = toolgate_reading::read(format, name, &text);
+    let notes = note.into_iter().chain(document.truncation.clone()).collect();
+    (document, notes)
+}
+
+/// Detects the format of a file by its name and its first bytes.
+pub(crate) fn detect_format(name: &str, head: &[u8]) -> Option<DocumentFormat> {
+    if is_utf16(head) {
+        let even = head.len() & !1;
+        return DocumentFormat::detect(name, decode(head[..even].to_vec()).text.as_bytes());
+    }
+    DocumentFormat::detect(name, head)
+}
+
+/// Returns the last component of a path.
+fn name_of(key: &str) -> &str {
+    Path::new(key).file_name().and_then(|name| name.to_str()).unwrap_or(key)
+}
