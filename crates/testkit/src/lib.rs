@@ -10,6 +10,7 @@ pub mod floor;
 pub mod hostile;
 pub mod load;
 pub mod model;
+pub mod provider_schemas;
 pub mod recorder;
 pub mod rpc;
 pub mod turncoat;

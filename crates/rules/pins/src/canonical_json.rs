@@ -2,13 +2,11 @@
 //! spelling.
 //!
 //! A parser with double-precision numbers would round `9007199254740993` and refuse `1e400`, and a
-//! parser with Unicode strings would refuse a lone surrogate. Real servers send both, so this crate
-//! has its own parser. It refuses ambiguous JSON, such as an object with a repeated key.
+//! parser with Unicode strings would refuse a lone surrogate. Real servers send both, so this type
+//! keeps both as they are. It refuses ambiguous JSON, such as an object with a repeated key.
 
 use toolgate_wire::canonical::{self, JsonNumber, JsonString};
-
-/// The maximum nesting, the same as in the wire crate. The parser recurses once per level.
-const MAX_DEPTH: usize = 128;
+use toolgate_wire::scan;
 
 /// A JSON value in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,12 +24,23 @@ impl CanonicalJson {
     /// Parses one value. Returns `None` if the bytes are not JSON, repeat a key, or are nested too
     /// deeply.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        std::str::from_utf8(bytes).ok()?;
-        let mut reader = CanonicalJsonParser { bytes, at: 0 };
-        reader.space();
-        let value = reader.value(MAX_DEPTH)?;
-        reader.space();
-        (reader.at == bytes.len()).then_some(value)
+        if scan::is_valid(bytes) { Self::build(bytes.trim_ascii()) } else { None }
+    }
+
+    /// Builds a value from JSON that the scanner accepted.
+    fn build(value: &[u8]) -> Option<Self> {
+        Some(match value.first()? {
+            b'{' => Self::Object(build_members(value)?),
+            b'[' => {
+                let elements = scan::elements(value).map(|at| Self::build(at.slice(value)));
+                Self::List(elements.collect::<Option<_>>()?)
+            }
+            b'"' => Self::Text(JsonString::decode(value)?),
+            b't' => Self::Flag(true),
+            b'f' => Self::Flag(false),
+            b'n' => Self::Null,
+            _ => Self::Number(JsonNumber::parse(std::str::from_utf8(value).ok()?)),
+        })
     }
 
     /// Writes the value in canonical form.
@@ -84,136 +93,16 @@ impl CanonicalJson {
     }
 }
 
-/// A recursive-descent parser over JSON bytes.
-struct CanonicalJsonParser<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl CanonicalJsonParser<'_> {
-    fn peek(&self) -> u8 {
-        self.bytes.get(self.at).copied().unwrap_or(0)
-    }
-
-    fn eat(&mut self, byte: u8) -> Option<()> {
-        let there = self.at < self.bytes.len() && self.peek() == byte;
-        self.at += usize::from(there);
-        there.then_some(())
-    }
-
-    fn space(&mut self) {
-        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
-            self.at += 1;
-        }
-    }
-
-    fn value(&mut self, depth: usize) -> Option<CanonicalJson> {
-        match self.peek() {
-            b'{' => self.object(depth.checked_sub(1)?),
-            b'[' => self.list(depth.checked_sub(1)?),
-            b'"' => self.string().map(CanonicalJson::Text),
-            b'-' | b'0'..=b'9' => self.number().map(CanonicalJson::Number),
-            b't' => self.word(b"true", CanonicalJson::Flag(true)),
-            b'f' => self.word(b"false", CanonicalJson::Flag(false)),
-            b'n' => self.word(b"null", CanonicalJson::Null),
-            _ => None,
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Option<CanonicalJson> {
-        let mut members = Vec::new();
-        self.at += 1;
-        self.space();
-        if self.eat(b'}').is_some() {
-            return Some(CanonicalJson::Object(members));
-        }
-        loop {
-            let key = self.string()?;
-            self.space();
-            self.eat(b':')?;
-            self.space();
-            members.push((key, self.value(depth)?));
-            if self.closes(b'}')? {
-                break;
-            }
-        }
-        members.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let repeated = members.windows(2).any(|pair| matches!(pair, [(a, _), (b, _)] if a == b));
-        (!repeated).then_some(CanonicalJson::Object(members))
-    }
-
-    fn list(&mut self, depth: usize) -> Option<CanonicalJson> {
-        let mut elements = Vec::new();
-        self.at += 1;
-        self.space();
-        if self.eat(b']').is_some() {
-            return Some(CanonicalJson::List(elements));
-        }
-        loop {
-            elements.push(self.value(depth)?);
-            if self.closes(b']')? {
-                return Some(CanonicalJson::List(elements));
-            }
-        }
-    }
-
-    /// After a member or element, returns true if the container ends and false if a comma follows.
-    fn closes(&mut self, close: u8) -> Option<bool> {
-        self.space();
-        if self.eat(b',').is_some() {
-            self.space();
-            return Some(false);
-        }
-        self.eat(close).map(|()| true)
-    }
-
-    fn word(&mut self, word: &[u8], value: CanonicalJson) -> Option<CanonicalJson> {
-        let there = self.bytes.get(self.at..)?.starts_with(word);
-        self.at += word.len();
-        there.then_some(value)
-    }
-
-    fn string(&mut self) -> Option<JsonString> {
-        let start = self.at;
-        self.eat(b'"')?;
-        loop {
-            let rest = self.bytes.get(self.at..)?;
-            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-            self.at += plain + 1;
-            match rest.get(plain) {
-                Some(b'"') => return JsonString::decode(self.bytes.get(start..self.at)?),
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    fn number(&mut self) -> Option<JsonNumber> {
-        let start = self.at;
-        let _ = self.eat(b'-');
-        if self.eat(b'0').is_none() {
-            self.digits()?;
-        }
-        if self.eat(b'.').is_some() {
-            self.digits()?;
-        }
-        if matches!(self.peek(), b'e' | b'E') {
-            self.at += 1;
-            if matches!(self.peek(), b'+' | b'-') {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        let spelling = std::str::from_utf8(self.bytes.get(start..self.at)?).ok()?;
-        Some(JsonNumber::parse(spelling))
-    }
-
-    fn digits(&mut self) -> Option<()> {
-        let start = self.at;
-        while self.peek().is_ascii_digit() {
-            self.at += 1;
-        }
-        (self.at > start).then_some(())
-    }
+/// Builds the members of an object, sorted by key. Returns `None` if a key repeats.
+fn build_members(object: &[u8]) -> Option<Vec<(JsonString, CanonicalJson)>> {
+    let members = scan::member_spans(object).map(|member| {
+        let key = JsonString::decode(member.key.slice(object))?;
+        Some((key, CanonicalJson::build(member.value.slice(object))?))
+    });
+    let mut members: Vec<_> = members.collect::<Option<_>>()?;
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let repeated = members.windows(2).any(|pair| matches!(pair, [(a, _), (b, _)] if a == b));
+    (!repeated).then_some(members)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! of a schema are limited before it is compiled. The gateway forwards schemas unchanged; only
 //! components that talk to a model adapt them.
 
-mod acceptance;
 mod adapt;
 mod argument_error;
 mod arguments;
@@ -18,7 +17,6 @@ mod plain;
 mod refs;
 mod subschemas;
 
-pub use acceptance::check_accepted;
 pub use adapt::{AdaptationLoss, AdaptedSchema, ModelProvider, adapt};
 pub use argument_error::{ArgumentError, ArgumentFault};
 pub use arguments::ArgumentValidator;

@@ -7,7 +7,8 @@ mod generate;
 
 use generate::{Dice, schemas};
 use serde_json::{Value, json};
-use toolgate_schema::{ModelProvider, adapt, check_accepted};
+use toolgate_schema::{ModelProvider, adapt};
+use toolgate_testkit::provider_schemas;
 
 /// A mistake: what is put into a schema, and the type of schema it is put into.
 type Mistake = (&'static str, Value, &'static [&'static str]);
@@ -131,6 +132,10 @@ fn is_for(schema: &Value, path: &str, of: &[&str]) -> bool {
             }
             name => schema["type"] == name,
         })
+}
+
+fn check_accepted(provider: ModelProvider, schema: &Value) -> Result<(), Vec<String>> {
+    provider_schemas::check_accepted(&format!("{provider:?}"), schema)
 }
 
 #[test]

@@ -72,15 +72,17 @@ fn is_accepted(value: &[u8], ambiguity: AmbiguityHandling) -> bool {
         && scanner.take_deferred_error().is_none()
 }
 
-/// The spans of one member; the key includes its quotes.
+/// The spans of one member.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MemberSpans {
-    pub(crate) key: Span,
-    pub(crate) value: Span,
+pub struct MemberSpans {
+    /// The key, with its quotes.
+    pub key: Span,
+    /// The value.
+    pub value: Span,
 }
 
 /// Iterates over the spans of an object's members.
-pub(crate) fn member_spans(object: &[u8]) -> impl Iterator<Item = MemberSpans> {
+pub fn member_spans(object: &[u8]) -> impl Iterator<Item = MemberSpans> {
     let mut walk = JsonWalker::enter(object, b'{');
     std::iter::from_fn(move || {
         let key = walk.next_value()?;

@@ -9,7 +9,8 @@ use std::fmt;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use toolgate_schema::{AdaptedSchema, ArgumentValidator, ModelProvider, adapt, check_accepted};
+use toolgate_schema::{AdaptedSchema, ArgumentValidator, ModelProvider, adapt};
+use toolgate_testkit::provider_schemas::check_accepted;
 
 use crate::generate::Dice;
 use crate::generate::objects::Objects;
@@ -130,7 +131,7 @@ fn offer(schema: &Value, provider: ModelProvider, counts: &mut Counts) -> Offer 
         ModelProvider::OpenAiStrict if !adapted.strict => ModelProvider::OpenAi,
         other => other,
     };
-    if let Err(refused) = check_accepted(judge, &adapted.schema) {
+    if let Err(refused) = check_accepted(&format!("{judge:?}"), &adapted.schema) {
         panic!("{judge:?} refuses {refused:#?}\nof {}\nmade of {schema}", adapted.schema);
     }
     let meant = match provider {
