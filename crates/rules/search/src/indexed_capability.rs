@@ -71,21 +71,6 @@ impl IndexedCapability {
         Self::from_definition(server, CapabilityKind::Tool, definition, tags)
     }
 
-    /// Reads a prompt: name, title, description and arguments.
-    pub fn from_prompt(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
-        Self::from_definition(server, CapabilityKind::Prompt, definition, tags)
-    }
-
-    /// Reads a resource: URI, name, title and description.
-    pub fn from_resource(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
-        Self::from_definition(server, CapabilityKind::Resource, definition, tags)
-    }
-
-    /// Reads a resource template: URI template, name, title and description.
-    pub fn from_template(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
-        Self::from_definition(server, CapabilityKind::Template, definition, tags)
-    }
-
     /// Reads a capability of any kind.
     pub fn from_definition(
         server: &ServerName,

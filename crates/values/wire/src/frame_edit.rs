@@ -31,11 +31,6 @@ impl<'a> FrameEdit<'a> {
         self.replace_at(Frame::name_span, raw)
     }
 
-    /// Replaces [`Frame::request_ref`] (raw JSON).
-    pub fn replace_request_ref(self, raw: impl AsRef<[u8]>) -> Self {
-        self.replace_at(Frame::request_ref_span, raw)
-    }
-
     /// Sets the progress token (raw JSON). Creates `_meta` and `params` if they are missing.
     pub fn set_progress_token(self, raw: impl AsRef<[u8]>) -> Self {
         let raw = raw.as_ref();

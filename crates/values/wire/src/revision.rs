@@ -37,8 +37,6 @@ impl Revision {
     ];
     /// The newest revision that starts with `initialize`.
     pub const LATEST_LEGACY: Revision = Revision::V2025_11_25;
-    /// The revision assumed for an HTTP request without a version header.
-    pub const ASSUMED_OVER_HTTP: Revision = Revision::V2025_03_26;
 
     /// Returns the revision as written on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -61,29 +59,9 @@ impl Revision {
         self == Revision::V2025_03_26
     }
 
-    /// Returns true if HTTP means Streamable HTTP rather than HTTP+SSE with two endpoints.
-    pub fn has_streamable_http(self) -> bool {
-        self >= Revision::V2025_03_26
-    }
-
-    /// Returns true if tools have annotations.
-    pub fn has_tool_annotations(self) -> bool {
-        self >= Revision::V2025_03_26
-    }
-
     /// Returns true if content may be audio.
     pub fn has_audio(self) -> bool {
         self >= Revision::V2025_03_26
-    }
-
-    /// Returns true if servers declare completions as a capability.
-    pub fn has_completions_capability(self) -> bool {
-        self >= Revision::V2025_03_26
-    }
-
-    /// Returns true if HTTP requests after the first carry `MCP-Protocol-Version`.
-    pub fn has_version_header(self) -> bool {
-        self >= Revision::V2025_06_18
     }
 
     /// Returns true if tools have `outputSchema` and results have `structuredContent`.
@@ -99,21 +77,6 @@ impl Revision {
     /// Returns true if definitions have a `title`.
     pub fn has_titles(self) -> bool {
         self >= Revision::V2025_06_18
-    }
-
-    /// Returns true if a server may ask the user to fill in a form.
-    pub fn has_elicitation(self) -> bool {
-        self >= Revision::V2025_06_18
-    }
-
-    /// Returns true if a server may send the user to a URL.
-    pub fn has_url_elicitation(self) -> bool {
-        self >= Revision::V2025_11_25
-    }
-
-    /// Returns true if definitions have icons.
-    pub fn has_icons(self) -> bool {
-        self >= Revision::V2025_11_25
     }
 
     /// Returns true if sampling requests may offer tools to the model.

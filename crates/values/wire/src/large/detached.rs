@@ -138,11 +138,6 @@ impl DetachedValues {
         &self.values
     }
 
-    /// Returns the total length of all removed values in bytes.
-    pub fn total_len(&self) -> u64 {
-        self.values.iter().map(|hole| u64::from(hole.len)).sum()
-    }
-
     /// Returns the reader of the complete response.
     pub fn source(&self) -> &Arc<dyn LargeMessageSource> {
         &self.source
