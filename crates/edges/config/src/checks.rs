@@ -2,12 +2,11 @@
 //! and profiles and rules that match nothing. Readers report errors in the files themselves.
 
 use toolgate_model::{
-    Diagnostic, Effect, HttpSpec, Origin, StdioSpec, TransportSpec, imports_tag, is_secret_like,
-    looks_like_token, matches_tool_pattern, secrets_in_args,
+    Diagnostic, Effect, ErrorCode, HttpSpec, Origin, StdioSpec, TransportSpec, imports_tag,
+    is_secret_like, looks_like_token, matches_tool_pattern, secrets_in_args,
 };
 use toolgate_policy::Policy;
 
-use crate::layers::new_warning;
 use crate::{Plan, PlanEntry, StartStatus, credentials};
 
 impl Plan {
@@ -39,7 +38,10 @@ impl Plan {
             let profile = &declared.profile;
             let mut tell = |what: String, hint: &str| {
                 let message = format!("profile {name:?}: {what}");
-                found.push(new_warning(declared.origin.clone(), message, Some(hint.to_owned())));
+                let origin = declared.origin.clone();
+                found.push(
+                    Diagnostic::warning(ErrorCode::ConfigProfile, origin, message).hint(hint),
+                );
             };
             for tag in profile.tags.iter().flatten() {
                 if !tags.iter().any(|borne| imports_tag(tag, borne)) {
@@ -79,8 +81,8 @@ impl Plan {
             self.entries.iter().map(|it| (&it.spec.name, it.spec.possible_tags())).collect();
         let to_warning = |(effect, text, origin): (Effect, &str, &Origin)| {
             let message = format!("the {effect} rule `{text}` matches no declared server");
-            let hint = "run `toolgate list` or `toolgate policy check` for details".to_owned();
-            new_warning(origin.clone(), message, Some(hint))
+            Diagnostic::warning(ErrorCode::PolicyUnusedRule, origin.clone(), message)
+                .hint("run `toolgate list` or `toolgate policy check` for details")
         };
         policy.unused_rules(&servers).into_iter().map(to_warning).collect()
     }
@@ -90,7 +92,9 @@ impl Plan {
 fn check_blocked(entry: &PlanEntry) -> Option<Diagnostic> {
     let StartStatus::Blocked(reason) = &entry.start_status else { return None };
     let message = format!("server \"{}\" cannot start: {reason}", entry.spec.name);
-    Some(new_warning(entry.origin.clone(), message, None))
+    let origin = entry.origin.clone();
+    let warning = Diagnostic::warning(ErrorCode::ConfigCannotStart, origin, message);
+    Some(warning.about(&entry.spec.name))
 }
 
 /// Warns about a name with whitespace: many hosts do not accept it, and shells need quotes for it.
@@ -98,9 +102,10 @@ fn odd_name(entry: &PlanEntry) -> Option<Diagnostic> {
     let name = entry.spec.name.as_str();
     name.contains(char::is_whitespace).then(|| {
         let message = format!("server {name:?} has a space in its name");
-        let hint =
-            format!("rename it to {:?}", name.split_whitespace().collect::<Vec<_>>().join("-"));
-        new_warning(entry.origin.clone(), message, Some(hint))
+        let joined = name.split_whitespace().collect::<Vec<_>>().join("-");
+        Diagnostic::warning(ErrorCode::ConfigServerName, entry.origin.clone(), message)
+            .about(&entry.spec.name)
+            .hint(format!("rename it to {joined:?}"))
     })
 }
 
@@ -144,7 +149,9 @@ fn check_plaintext_credentials(entry: &PlanEntry) -> Vec<Diagnostic> {
                 "import the server into your own config, and store it with `toolgate secret set {name}`"
             ),
         };
-        new_warning(entry.origin.clone(), message, Some(hint))
+        Diagnostic::warning(ErrorCode::ConfigPlainCredential, entry.origin.clone(), message)
+            .about(&entry.spec.name)
+            .hint(hint)
     };
     fields.into_iter().map(to_warning).collect()
 }

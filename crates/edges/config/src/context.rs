@@ -6,11 +6,10 @@
 use std::path::PathBuf;
 
 use toolgate_dialects::{FileContext, FileRef, LocatedValue};
-use toolgate_model::{ConfigScope, ContextSettings, Diagnostic};
+use toolgate_model::{ConfigScope, ContextSettings, Diagnostic, ErrorCode};
 
 use crate::Home;
 use crate::files::ConfigLayer;
-use crate::layers::new_warning;
 use crate::settings::normalize_path;
 use crate::strict_setting::OWN_CONFIG_HINT;
 
@@ -55,11 +54,9 @@ fn report_project_settings(layer: &ConfigLayer) -> Vec<Diagnostic> {
     let tell = |(key, at): (&str, Option<(u32, u32)>)| {
         let (line, column) = at?;
         let message = format!("`context.{key}` has no effect in a project's file");
-        Some(new_warning(
-            layer.file.origin(line, column),
-            message,
-            Some(OWN_CONFIG_HINT.to_owned()),
-        ))
+        let origin = layer.file.origin(line, column);
+        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
+        Some(warning.hint(OWN_CONFIG_HINT))
     };
     settings.into_iter().filter_map(tell).collect()
 }

@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use toolgate_model::{HttpSpec, Secret, ServerSpec, TransportSpec};
+use toolgate_model::{Diagnostic, ErrorCode, HttpSpec, Secret, ServerSpec, TransportSpec};
 
-use crate::layers::new_warning;
 use crate::{Plan, PlanEntry, StartStatus};
 
 /// Values of variables or headers, by name.
@@ -84,7 +83,9 @@ pub(crate) fn remove_duplicates(plan: &mut Plan) {
         let (name, other) = (&entry.spec.name, &winner.spec.name);
         let message = format!("server \"{name}\" is the same as \"{other}\" and is ignored");
         let hint = format!("\"{other}\" is declared in {}", winner.origin);
-        plan.diagnostics.push(new_warning(entry.origin.clone(), message, Some(hint)));
+        let warning =
+            Diagnostic::warning(ErrorCode::ConfigSameServer, entry.origin.clone(), message);
+        plan.diagnostics.push(warning.about(name).hint(hint));
     }
     let mut index = 0..;
     plan.entries.retain(|_| index.next().is_some_and(|at| !repeated.contains_key(&at)));

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::{Dialect, FileRef, ForeignFiles, ParsedFile, UNREADABLE_FILE_HINT};
-use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode};
 
 use crate::file_locations::{self, CandidateFile, FileRank};
 use crate::{ConfigDocument, ConfigError, ConfigSources, stable_read};
@@ -51,13 +51,10 @@ fn foreign_setting(layers: &mut [ConfigLayer]) -> ForeignFiles {
         let Some(foreign) = layer.parsed.settings.foreign else { continue };
         if layer.file.scope == ConfigScope::Project {
             layer.parsed.settings.foreign = None;
-            layer.parsed.diagnostics.push(Diagnostic {
-                severity: DiagnosticSeverity::Warning,
-                origin: layer.file.origin(0, 0),
-                excerpt: None,
-                message: "`foreign` has no effect in a project's file".to_owned(),
-                hint: Some("set it in your own config".to_owned()),
-            });
+            let origin = layer.file.origin(0, 0);
+            let message = "`foreign` has no effect in a project's file";
+            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
+            layer.parsed.diagnostics.push(warning.hint("set it in your own config"));
         } else {
             setting = setting.or(Some(foreign));
         }
@@ -80,13 +77,10 @@ fn read_found(place: CandidateFile) -> Option<ConfigLayer> {
         Err(error) if is_absent(&error) => None,
         Err(error) => {
             let CandidateFile { file: ConfigDocument { dialect, at: file }, rank } = place;
-            let found = Diagnostic {
-                severity: DiagnosticSeverity::Error,
-                origin: file.origin(0, 0),
-                excerpt: None,
-                message: format!("cannot read the file: {error}"),
-                hint: Some(UNREADABLE_FILE_HINT.to_owned()),
-            };
+            let (origin, message) = (file.origin(0, 0), format!("cannot read the file: {error}"));
+            let found = Diagnostic::warning(ErrorCode::ConfigUnreadable, origin, message)
+                .severity(DiagnosticSeverity::Error)
+                .hint(UNREADABLE_FILE_HINT);
             let reading = ParsedFile { diagnostics: vec![found], ..ParsedFile::default() };
             Some(ConfigLayer { file, dialect, rank, parsed: reading, stable: true })
         }
@@ -118,13 +112,9 @@ fn layer(place: CandidateFile, text: &str, steady: bool) -> ConfigLayer {
 /// Warns if the content of a file looks like another dialect than its path.
 fn check_dialect(dialect: Dialect, file: &FileRef, text: &str) -> Option<Diagnostic> {
     let other = Dialect::mismatch(&file.path, text)?;
-    Some(Diagnostic {
-        severity: DiagnosticSeverity::Warning,
-        origin: file.origin(1, 1),
-        excerpt: None,
-        message: format!("the file is read as {dialect}, but it looks like {other}"),
-        hint: Some("move it to where that host looks for it, or name it with --config".to_owned()),
-    })
+    let message = format!("the file is read as {dialect}, but it looks like {other}");
+    let warning = Diagnostic::warning(ErrorCode::ConfigDialect, file.origin(1, 1), message);
+    Some(warning.hint("move it to where that host looks for it, or name it with --config"))
 }
 
 /// Returns the version of opencode's dialect: both versions use the same path.

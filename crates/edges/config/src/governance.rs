@@ -9,13 +9,12 @@ use std::time::Duration;
 use toolgate_dialects::{FileApprovals, LocatedValue, Permissions, RuleTranslation};
 use toolgate_model::{
     ApprovalChannel, ApprovalSettings, ConfigScope, Diagnostic, DiagnosticSeverity, Effect,
-    GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
+    ErrorCode, GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
 };
 use toolgate_policy::Policy;
 
 use crate::clients;
 use crate::files::ConfigLayer;
-use crate::layers::new_warning;
 use crate::strict_setting::{
     OWN_CONFIG_HINT, SettingCandidate, StrictnessRank, collect_candidates,
 };
@@ -132,15 +131,15 @@ fn effective_rule(
     };
     let (line, column) = rule.position;
     let message = format!("the rule {effect} {:?} has no effect: {why}", rule.subject);
-    let warning =
-        new_warning(layer.file.origin(line, column), message, Some(OWN_CONFIG_HINT.to_owned()));
+    let origin = layer.file.origin(line, column);
+    let warning = Diagnostic::warning(ErrorCode::PolicyUnusedRule, origin, message);
     // The rule is valid in another host's file, so this is only a note.
     let severity = if layer.rank.is_for_toolgate() {
         DiagnosticSeverity::Warning
     } else {
         DiagnosticSeverity::Note
     };
-    diagnostics.push(Diagnostic { severity, ..warning });
+    diagnostics.push(warning.hint(OWN_CONFIG_HINT).severity(severity));
     None
 }
 
@@ -261,8 +260,9 @@ fn via(
             "`approvals.via` = {:?} has no effect in the governed posture",
             held.value.as_str()
         );
-        let hint = "set it for each client: [approvals.clients.NAME] via = …".to_owned();
-        diagnostics.push(new_warning(held.origin, message, Some(hint)));
+        let warning = Diagnostic::warning(ErrorCode::ConfigNoEffect, held.origin, message);
+        let hint = "set it for each client: [approvals.clients.NAME] via = …";
+        diagnostics.push(warning.hint(hint));
         return None;
     }
     Some(held.value)
@@ -283,11 +283,9 @@ fn report_project_approvals(layer: &ConfigLayer) -> Vec<Diagnostic> {
     let warning = |(name, at): (String, Option<(u32, u32)>)| {
         let (line, column) = at?;
         let message = format!("`approvals.{name}` has no effect in a project's file");
-        Some(new_warning(
-            layer.file.origin(line, column),
-            message,
-            Some(OWN_CONFIG_HINT.to_owned()),
-        ))
+        let origin = layer.file.origin(line, column);
+        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
+        Some(warning.hint(OWN_CONFIG_HINT))
     };
     candidates.filter_map(warning).collect()
 }
@@ -310,8 +308,9 @@ fn report_invalid_rules(
             false => DiagnosticSeverity::Warning,
         };
         if !warning {
-            diagnostics
-                .push(Diagnostic { severity, ..new_warning(rule.origin, rule.message, None) });
+            let code = ErrorCode::PolicyInvalidRule;
+            let found = Diagnostic::warning(code, rule.origin, rule.message);
+            diagnostics.push(found.severity(severity));
         }
     }
 }

@@ -10,10 +10,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_dialects::{
-    FileApprovals, FileContext, ParsedFile, Permissions, UNREADABLE_FILE_HINT,
+use toolgate_dialects::{FileApprovals, FileContext, ParsedFile, Permissions};
+use toolgate_model::{
+    ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, RuleSpec, ServerTimeouts,
 };
-use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, RuleSpec, ServerTimeouts};
 
 use crate::files::ConfigLayer;
 
@@ -135,7 +135,7 @@ fn lacks_key<T>(good: &BTreeMap<String, T>, now: &BTreeMap<String, T>) -> bool {
 
 /// Removes the hint that an unreadable file is not used: here its last valid content is.
 fn correct_hint(found: &mut Diagnostic) {
-    if found.hint.as_deref() == Some(UNREADABLE_FILE_HINT) {
+    if matches!(found.code, ErrorCode::ConfigSyntax | ErrorCode::ConfigUnreadable) {
         found.hint = None;
     }
 }

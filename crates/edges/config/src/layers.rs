@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use toolgate_dialects::template::VariableSource;
 use toolgate_dialects::{Declaration, InputSpec};
 use toolgate_model::{
-    ConfigScope, Diagnostic, DiagnosticSeverity, Digest, Origin, ServerName, ServerSpec, StdioSpec,
-    TransportSpec,
+    ConfigScope, Diagnostic, DiagnosticSeverity, Digest, ErrorCode, Origin, ServerName, ServerSpec,
+    StdioSpec, TransportSpec,
 };
 
 use crate::file_locations::FileRank;
@@ -155,7 +155,9 @@ fn candidate(
                     let name = &spec.name;
                     let message = format!("server \"{name}\" applies only to another project");
                     let hint = format!("it applies in {}", project.display());
-                    plan.diagnostics.push(new_warning(origin, message, Some(hint)));
+                    let code = ErrorCode::ConfigOtherServer;
+                    let warning = Diagnostic::warning(code, origin, message).about(name);
+                    plan.diagnostics.push(warning.hint(hint));
                 }
                 return None;
             }
@@ -164,8 +166,8 @@ fn candidate(
     if let Some(why) = gateway_loop_reason(&spec, &sources.own_endpoints) {
         let message = format!("server \"{}\" {why}, so it is ignored", spec.name);
         // A client in which Toolgate is installed has such an entry, so this is only a note.
-        let warning = new_warning(origin, message, None);
-        plan.diagnostics.push(Diagnostic { severity: DiagnosticSeverity::Note, ..warning });
+        let warning = Diagnostic::warning(ErrorCode::ConfigGatewayLoop, origin, message);
+        plan.diagnostics.push(warning.about(&spec.name).severity(DiagnosticSeverity::Note));
         return None;
     }
     let mut spec = expand_home_paths(spec, &sources.home, only_in.as_deref());
@@ -256,8 +258,4 @@ fn expand_home_paths(mut spec: ServerSpec, home: &Home, only_in: Option<&Path>) 
 fn is_same_folder(folder: &Path, named: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     folder == named || real(folder).is_some_and(|folder| real(named) == Some(folder))
-}
-
-pub(crate) fn new_warning(origin: Origin, message: String, hint: Option<String>) -> Diagnostic {
-    Diagnostic { severity: DiagnosticSeverity::Warning, origin, excerpt: None, message, hint }
 }

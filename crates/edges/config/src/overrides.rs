@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 
 use toolgate_dialects::ServerOverride;
-use toolgate_model::{ConfigScope, StdioSpec, TransportSpec};
+use toolgate_model::{ConfigScope, Diagnostic, ErrorCode, StdioSpec, TransportSpec};
 
 use crate::Plan;
 use crate::files::ConfigLayer;
-use crate::layers::{RankedEntry, new_warning};
+use crate::layers::RankedEntry;
 
 /// Applies the overrides of these files, nearest first.
 pub(crate) fn apply(plan: &mut Plan, winners: &mut [RankedEntry], layers: Vec<ConfigLayer>) {
@@ -36,7 +36,9 @@ pub(crate) fn apply(plan: &mut Plan, winners: &mut [RankedEntry], layers: Vec<Co
             };
             if let Some((problem, hint)) = problem {
                 let message = format!("server \"{}\" {problem}", amendment.name);
-                plan.diagnostics.push(new_warning(amendment.origin, message, Some(hint)));
+                let code = ErrorCode::ConfigOtherServer;
+                let warning = Diagnostic::warning(code, amendment.origin, message);
+                plan.diagnostics.push(warning.about(&amendment.name).hint(hint));
             }
         }
     }

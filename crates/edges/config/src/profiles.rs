@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 
 use toolgate_dialects::{ClientProfile, nearest};
 use toolgate_model::{
-    ConfigScope, DEFAULT_PROFILE, DeclaredProfile, Diagnostic, DiagnosticSeverity, Origin, Profile,
-    Profiles,
+    ConfigScope, DEFAULT_PROFILE, DeclaredProfile, Diagnostic, DiagnosticSeverity, ErrorCode,
+    Origin, Profile, Profiles,
 };
 
 use crate::files::ConfigLayer;
-use crate::layers::new_warning;
 
 /// Selects the declaration of every profile and client; `layers` are nearest first.
 pub(crate) fn merge_profiles(
@@ -32,8 +31,9 @@ pub(crate) fn merge_profiles(
     for (name, it) in built_in {
         let message =
             format!("profile {name:?} is built in, and a project's file cannot change it");
-        let hint = "give it another name, or declare it in your own config".to_owned();
-        diagnostics.push(new_warning(it.origin, message, Some(hint)));
+        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, it.origin, message);
+        let hint = "give it another name, or declare it in your own config";
+        diagnostics.push(warning.hint(hint));
     }
     let declared = merge_by_name("profile", profiles.into_iter(), |it| &it.origin, diagnostics);
     let clients = layers.iter().flat_map(|layer| layer.parsed.settings.clients.clone());
@@ -43,8 +43,9 @@ pub(crate) fn merge_profiles(
     for (client, it) in wider {
         let message =
             format!("client {client:?} keeps the profile \"default\", which your files declare");
-        let hint = "set it in your own config, to give the client another profile".to_owned();
-        diagnostics.push(new_warning(it.origin, message, Some(hint)));
+        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, it.origin, message);
+        let hint = "set it in your own config, to give the client another profile";
+        diagnostics.push(warning.hint(hint));
     }
     let clients = merge_by_name("client", clients.into_iter(), |it| &it.origin, diagnostics);
     let mut profiles = Profiles { declared, clients: BTreeMap::new() };
@@ -83,9 +84,10 @@ fn merge_by_name<T>(
         if proposed(nearer) && !proposed(&it) {
             let message =
                 format!("{what} {name:?} is also set in {}, which takes precedence", origin(&it));
-            let hint = "a project's file can add to your settings, but not change them".to_owned();
-            let warning = new_warning(origin(nearer).clone(), message, Some(hint));
-            diagnostics.push(Diagnostic { severity: DiagnosticSeverity::Note, ..warning });
+            let code = ErrorCode::ConfigProjectLimit;
+            let warning = Diagnostic::warning(code, origin(nearer).clone(), message)
+                .hint("a project's file can add to your settings, but not change them");
+            diagnostics.push(warning.severity(DiagnosticSeverity::Note));
             held.insert(name, it);
         }
     }
@@ -99,8 +101,7 @@ fn unknown(client: &str, assigned: &ClientProfile, profiles: &Profiles) -> Diagn
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("known profiles: {}", known.join(", ")),
     };
-    Diagnostic {
-        severity: DiagnosticSeverity::Error,
-        ..new_warning(assigned.origin.clone(), message, Some(hint))
-    }
+    Diagnostic::warning(ErrorCode::ConfigProfile, assigned.origin.clone(), message)
+        .severity(DiagnosticSeverity::Error)
+        .hint(hint)
 }

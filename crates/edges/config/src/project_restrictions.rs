@@ -4,12 +4,11 @@
 //! stricter, but cannot grant trust. Every removed setting is reported.
 
 use toolgate_model::{
-    ApprovalMode, ConfigScope, Diagnostic, Origin, ServerSpec, ToolSpec, has_tag_word,
+    ApprovalMode, ConfigScope, Diagnostic, ErrorCode, Origin, ServerSpec, ToolSpec, has_tag_word,
 };
 use toolgate_policy::Policy;
 
 use crate::Plan;
-use crate::layers::new_warning;
 
 /// Last parts of tags by which an operator declares that a call changes nothing, or can be
 /// repeated.
@@ -51,7 +50,9 @@ pub(crate) fn tighten(spec: &mut ServerSpec, origin: &Origin) -> Vec<Diagnostic>
     let name = &spec.name;
     let tell = |(what, hint): (String, &str)| {
         let message = format!("server \"{name}\": {what} has no effect in a project's file");
-        new_warning(origin.clone(), message, Some(hint.to_owned()))
+        Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin.clone(), message)
+            .about(name)
+            .hint(hint)
     };
     removed.into_iter().map(tell).collect()
 }
@@ -76,9 +77,10 @@ pub(crate) fn report_unused_rules(plan: &mut Plan) {
                 spec.name,
                 rules.join(", ")
             );
-            let hint =
-                "declare it in your own config, if these rules should apply to it".to_owned();
-            plan.diagnostics.push(new_warning(entry.origin.clone(), message, Some(hint)));
+            let warning =
+                Diagnostic::warning(ErrorCode::ConfigProjectLimit, entry.origin.clone(), message);
+            let hint = "declare it in your own config, if these rules should apply to it";
+            plan.diagnostics.push(warning.about(&spec.name).hint(hint));
         }
     }
 }

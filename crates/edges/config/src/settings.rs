@@ -4,12 +4,11 @@ use std::path::{Component, Path, PathBuf};
 
 use toolgate_dialects::FileRef;
 use toolgate_model::{
-    ConfigScope, ContextSettings, Diagnostic, DiagnosticSeverity, GovernanceSettings, NamingStyle,
+    ConfigScope, ContextSettings, Diagnostic, ErrorCode, GovernanceSettings, NamingStyle,
     PrefixMode, Profiles, ServerTimeouts,
 };
 
 use crate::files::ConfigLayer;
-use crate::layers::new_warning;
 use crate::strict_setting::OWN_CONFIG_HINT;
 use crate::{Home, context, governance, profiles};
 
@@ -71,11 +70,9 @@ fn user_setting<T>(
             let message = format!(
                 "`{name}` has no effect in a project's file: it would rename the tools of your servers"
             );
-            diagnostics.push(new_warning(
-                layer.file.origin(0, 0),
-                message,
-                Some(OWN_CONFIG_HINT.to_owned()),
-            ));
+            let origin = layer.file.origin(0, 0);
+            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
+            diagnostics.push(warning.hint(OWN_CONFIG_HINT));
         } else {
             held = held.or(Some(value));
         }
@@ -93,8 +90,9 @@ fn timeouts(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> Server
             general = general.or(limits);
         } else if limits != ServerTimeouts::default() {
             let message = "`timeouts` for all servers have no effect in a project's file";
-            let hint = "set them for its servers, or in your own config".to_owned();
-            diagnostics.push(new_warning(layer.file.origin(0, 0), message.to_owned(), Some(hint)));
+            let origin = layer.file.origin(0, 0);
+            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
+            diagnostics.push(warning.hint("set them for its servers, or in your own config"));
         }
     }
     general
@@ -112,16 +110,11 @@ fn resolve_root(
     if file.scope != ConfigScope::Project || is_inside(&root, &file.project) {
         return Some(root);
     }
-    diagnostics.push(Diagnostic {
-        severity: DiagnosticSeverity::Warning,
-        origin: file.origin(0, 0),
-        excerpt: None,
-        message: format!(
-            "the root {:?} is outside the project and is ignored",
-            root.display().to_string()
-        ),
-        hint: Some("add it to `roots` in your own config, if servers may use it".to_owned()),
-    });
+    let shown = root.display().to_string();
+    let message = format!("the root {shown:?} is outside the project and is ignored");
+    let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, file.origin(0, 0), message);
+    let hint = "add it to `roots` in your own config, if servers may use it";
+    diagnostics.push(warning.hint(hint));
     None
 }
 

@@ -6,10 +6,9 @@
 use std::cmp::Ordering;
 
 use toolgate_dialects::{FileSettings, LocatedValue};
-use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, Origin};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, Origin};
 
 use crate::files::ConfigLayer;
-use crate::layers::new_warning;
 
 /// The value that one file sets.
 #[derive(Debug, Clone)]
@@ -94,22 +93,20 @@ impl<T: Copy> StrictnessRank<'_, T> {
         if candidate.origin.scope == ConfigScope::Project {
             let message =
                 format!("`{name}` has no effect: a project's file can only make it stricter");
-            let warning =
-                new_warning(candidate.origin.clone(), message, Some(OWN_CONFIG_HINT.to_owned()));
+            let origin = candidate.origin.clone();
+            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
             // The value is valid in another host's file, so this is only a note.
             let severity = if candidate.is_for_toolgate {
                 DiagnosticSeverity::Warning
             } else {
                 DiagnosticSeverity::Note
             };
-            return Diagnostic { severity, ..warning };
+            return warning.hint(OWN_CONFIG_HINT).severity(severity);
         }
         let by = held.map_or_else(|| "the default".to_owned(), |held| held.origin.to_string());
         let message = format!("`{name}` is made stricter by {by}");
-        Diagnostic {
-            severity: DiagnosticSeverity::Note,
-            ..new_warning(candidate.origin.clone(), message, None)
-        }
+        Diagnostic::warning(ErrorCode::ConfigNoEffect, candidate.origin.clone(), message)
+            .severity(DiagnosticSeverity::Note)
     }
 }
 

@@ -4,9 +4,7 @@
 //!
 //! Remove a line here when Toolgate enforces the setting.
 
-use toolgate_model::{
-    AuthSpec, Diagnostic, DiagnosticSeverity, Origin, SandboxSpec, ServerSpec, TransportSpec,
-};
+use toolgate_model::{AuthSpec, Diagnostic, ErrorCode, SandboxSpec, ServerSpec, TransportSpec};
 
 use crate::files::ConfigLayer;
 
@@ -20,7 +18,9 @@ pub(crate) fn report_unenforced(layer: &ConfigLayer, diagnostics: &mut Vec<Diagn
         if !waiting.is_empty() {
             let (name, waiting) = (&declared.spec.name, waiting.join(", "));
             let message = format!("server \"{name}\": not enforced yet: {waiting}");
-            diagnostics.push(warning(declared.origin.clone(), message));
+            let code = ErrorCode::ConfigUnenforced;
+            let warning = Diagnostic::warning(code, declared.origin.clone(), message).about(name);
+            diagnostics.push(warning.hint("a later version of toolgate will enforce it"));
         }
     }
 }
@@ -37,9 +37,4 @@ fn unenforced_fields(spec: &ServerSpec) -> Vec<&'static str> {
         ("its headers helper", http.is_some_and(|http| http.headers_helper.is_some())),
     ];
     fields.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word).collect()
-}
-
-fn warning(origin: Origin, message: String) -> Diagnostic {
-    let hint = Some("a later version of toolgate will enforce it".to_owned());
-    Diagnostic { severity: DiagnosticSeverity::Warning, origin, excerpt: None, message, hint }
 }

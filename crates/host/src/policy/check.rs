@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use toolgate_config::PlanEntry;
 use toolgate_model::{
-    CapabilityId, CapabilityKind, Diagnostic, DiagnosticSeverity, Origin, ServerName,
+    CapabilityId, CapabilityKind, Diagnostic, DiagnosticSeverity, ErrorCode, Origin, ServerName,
 };
 use toolgate_policy::{InvalidRule, Policy, RuleFinding, RuleFlaw};
 
@@ -74,13 +74,8 @@ fn tags(entry: &PlanEntry, id: &CapabilityId, definition: &[u8]) -> Vec<String> 
 }
 
 fn bad_rule_diagnostic(bad: InvalidRule) -> Diagnostic {
-    Diagnostic {
-        severity: DiagnosticSeverity::Error,
-        origin: bad.origin,
-        excerpt: None,
-        message: bad.message,
-        hint: None,
-    }
+    Diagnostic::warning(ErrorCode::PolicyInvalidRule, bad.origin, bad.message)
+        .severity(DiagnosticSeverity::Error)
 }
 
 fn finding_diagnostic(finding: &RuleFinding<'_>) -> Diagnostic {
@@ -113,7 +108,9 @@ fn finding_diagnostic(finding: &RuleFinding<'_>) -> Diagnostic {
         ),
     };
     let message = format!("the {effect} rule `{text}` {what}");
-    Diagnostic { severity, origin: (*origin).clone(), excerpt: None, message, hint }
+    let code = ErrorCode::PolicyUnusedRule;
+    let found = Diagnostic::warning(code, (*origin).clone(), message).severity(severity);
+    Diagnostic { hint, ..found }
 }
 
 fn list(meanings: &[String]) -> String {

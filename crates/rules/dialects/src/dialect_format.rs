@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgate_model::{ConfigValue, Effect, Origin, RuleSpec, ServerName, ServerSpec};
+use toolgate_model::{ConfigValue, Effect, ErrorCode, Origin, RuleSpec, ServerName, ServerSpec};
 
 use crate::common::tree::{TreeMember, TreeNode, TreeValue};
 use crate::common::{EntryWriter, FileDiagnostics, TableFields};
@@ -257,6 +257,7 @@ fn read_group(
     let mut seen = BTreeMap::new();
     let mut discarded = FileDiagnostics::new(report.text(), report.file(), report.grammar());
     for (name, at, node) in entries(report, &group.servers) {
+        report.server = ServerName::new(&name).ok();
         let Some((name, members)) = check_entry(report, &mut seen, &name, at, node) else {
             continue;
         };
@@ -285,6 +286,7 @@ fn read_group(
             _ => {}
         }
     }
+    report.server = None;
 }
 
 /// Returns the name, position and value of each entry of a group.
@@ -341,13 +343,15 @@ fn check_entry<'t>(
     let name = match ServerName::new(name) {
         Ok(name) => name,
         Err(error) => {
-            report.error(at, format!("{what}: {error}"), "rename it");
+            let message = format!("{what}: {error}");
+            report.error_as(ErrorCode::ConfigServerName, at, message, "rename it");
             return None;
         }
     };
     if let Some(first) = seen.get(&name) {
         let line = report.origin(*first).line;
-        report.error(
+        report.error_as(
+            ErrorCode::ConfigDuplicate,
             at,
             format!("{what} is declared twice"),
             format!("it is already declared on line {line}"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Origin;
+use crate::{ErrorCode, Origin, ServerName};
 
 /// The severity of a diagnostic.
 #[derive(
@@ -21,8 +21,12 @@ pub enum DiagnosticSeverity {
 /// One diagnostic about one position in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The severity of a diagnostic.
+    /// How severe it is.
     pub severity: DiagnosticSeverity,
+    /// What kind of problem it is.
+    pub code: ErrorCode,
+    /// The server it concerns, if it concerns one.
+    pub server: Option<ServerName>,
     /// The position.
     pub origin: Origin,
     /// The text it concerns, if there is one.
@@ -46,6 +50,30 @@ pub struct SourceExcerpt {
 }
 
 impl Diagnostic {
+    /// Returns a warning without a server, an excerpt or a hint.
+    pub fn warning(code: ErrorCode, origin: Origin, message: impl Into<String>) -> Self {
+        let (severity, message) = (DiagnosticSeverity::Warning, message.into());
+        Self { severity, code, server: None, origin, excerpt: None, message, hint: None }
+    }
+
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Names the server that it concerns.
+    #[must_use]
+    pub fn about(self, server: &ServerName) -> Self {
+        Self { server: Some(server.clone()), ..self }
+    }
+
+    /// Sets the severity.
+    #[must_use]
+    pub fn severity(self, severity: DiagnosticSeverity) -> Self {
+        Self { severity, ..self }
+    }
+
     /// Returns the excerpt as two lines, with its line number and the relevant part underlined.
     pub fn render_excerpt(&self) -> Option<String> {
         let SourceExcerpt { text, from, width } = self.excerpt.as_ref()?;

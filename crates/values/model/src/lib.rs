@@ -10,6 +10,7 @@ mod config_value;
 mod context;
 mod diagnostic;
 mod digest;
+mod error_code;
 mod files;
 mod governance;
 mod invisible;
@@ -35,6 +36,7 @@ pub use config_value::ConfigValue;
 pub use context::{ContextNamingStyle, ContextOfferMode, ContextSettings};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity, SourceExcerpt};
 pub use digest::Digest;
+pub use error_code::{ErrorCode, Exit, UnknownErrorCode};
 pub use files::{EnvFile, ProjectFile, ServerFiles};
 pub use governance::{
     ApprovalChannel, ApprovalSettings, ArgumentCondition, Effect, ExpectedValue,

@@ -191,10 +191,9 @@ fn check_readable(
     if reading.servers.iter().any(|declared| declared.spec.name == *name) {
         return Ok(());
     }
-    let about = format!("server {:?}", name.as_str());
     let mut faults =
         reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
-    let fault = faults.find(|fault| fault.message.contains(&about));
+    let fault = faults.find(|fault| fault.server.as_ref() == Some(name));
     Err(match fault {
         Some(fault) => CliError {
             hint: fault.hint.clone(),

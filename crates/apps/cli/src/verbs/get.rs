@@ -38,9 +38,9 @@ pub async fn run(context: &CliContext, options: &GetArgs) -> Result<Exit, CliErr
 /// Prints the diagnostics about a server. If the server is missing, prints all errors, because its
 /// declaration may be in a file that could not be read.
 fn print_diagnostics(plan: &Plan, name: &str, is_there: bool) {
-    let about = format!("server \"{name}\"");
     let concerns = |found: &&Diagnostic| {
-        found.message.contains(&about) || !is_there && found.severity == DiagnosticSeverity::Error
+        found.server.as_ref().is_some_and(|server| server.as_str() == name)
+            || !is_there && found.severity == DiagnosticSeverity::Error
     };
     let found = plan.diagnostics.iter().filter(concerns);
     out::print_findings(&found.map(ConfigFinding::from).collect::<Vec<_>>());

@@ -3,13 +3,15 @@
 //! A diagnostic shows the text it is about, but never a value that may be a credential
 //! ([`super::excerpt`]).
 
-use toolgate_model::{Diagnostic, DiagnosticSeverity, Origin, SourceExcerpt};
+use toolgate_model::{
+    Diagnostic, DiagnosticSeverity, ErrorCode, Origin, ServerName, SourceExcerpt,
+};
 
 use super::excerpt::{ExcerptKind, ExcerptLine, excerpt, token};
 use super::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 use crate::{FileRef, VariableSyntax};
 
-/// The hint for a file that cannot be read. Callers compare it to recognize that diagnostic.
+/// The hint for a file that cannot be read.
 pub const UNREADABLE_FILE_HINT: &str = "nothing in this file is used until it is fixed";
 
 /// The diagnostics of one text.
@@ -20,6 +22,8 @@ pub(crate) struct FileDiagnostics<'a> {
     line_starts: Vec<usize>,
     /// The offsets of all keys, sorted; empty if the text could not be parsed.
     keys: Vec<usize>,
+    /// The server whose entry is being read.
+    pub server: Option<ServerName>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -27,7 +31,8 @@ impl<'a> FileDiagnostics<'a> {
     pub fn new(text: &'a str, at: &'a FileRef, grammar: VariableSyntax) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(index, _)| index + 1)).collect();
-        Self { text, at, grammar, line_starts, keys: Vec::new(), diagnostics: Vec::new() }
+        let (keys, diagnostics) = (Vec::new(), Vec::new());
+        Self { text, at, grammar, line_starts, keys, server: None, diagnostics }
     }
 
     /// Records the offsets of all keys: keys may be shown, values may not.
@@ -65,8 +70,21 @@ impl<'a> FileDiagnostics<'a> {
         (line, self.line_starts[line - 1])
     }
 
+    /// Reports an error at a position. The caller leaves out the item that it concerns.
     pub fn error(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
-        self.push(DiagnosticSeverity::Error, offset, false, [message.into(), hint.into()]);
+        self.error_as(ErrorCode::ConfigInvalid, offset, message, hint);
+    }
+
+    /// Reports an error with this code.
+    pub fn error_as(
+        &mut self,
+        code: ErrorCode,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let found = self.diagnostic(code, offset, message, hint);
+        self.diagnostics.push(found.severity(DiagnosticSeverity::Error));
     }
 
     /// Reports an error about a value that is not a credential, and shows the value.
@@ -76,29 +94,44 @@ impl<'a> FileDiagnostics<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.push(DiagnosticSeverity::Error, offset, true, [message.into(), hint.into()]);
+        let found = self.diagnostic(ErrorCode::ConfigInvalid, offset, message, hint);
+        let (severity, excerpt) = (DiagnosticSeverity::Error, self.excerpt(offset, true));
+        self.diagnostics.push(Diagnostic { severity, excerpt, ..found });
     }
 
+    /// Warns about something that has no effect.
     pub fn warn(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
-        self.push(DiagnosticSeverity::Warning, offset, false, [message.into(), hint.into()]);
+        self.warn_as(ErrorCode::ConfigNoEffect, offset, message, hint);
+    }
+
+    /// Warns with this code.
+    pub fn warn_as(
+        &mut self,
+        code: ErrorCode,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let found = self.diagnostic(code, offset, message, hint);
+        self.diagnostics.push(found);
     }
 
     pub fn syntax(&mut self, error: SyntaxError) {
         let message = format!("cannot read the file: {}", error.message);
-        self.error(error.at, message, UNREADABLE_FILE_HINT);
+        self.error_as(ErrorCode::ConfigSyntax, error.at, message, UNREADABLE_FILE_HINT);
     }
 
-    fn push(
-        &mut self,
-        severity: DiagnosticSeverity,
+    fn diagnostic(
+        &self,
+        code: ErrorCode,
         offset: usize,
-        shows: bool,
-        texts: [String; 2],
-    ) {
-        let [message, hint] = texts;
-        let hint = Some(hint).filter(|hint| !hint.is_empty());
-        let (origin, excerpt) = (self.origin(offset), self.excerpt(offset, shows));
-        self.diagnostics.push(Diagnostic { severity, origin, excerpt, message, hint });
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Diagnostic {
+        let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
+        let (excerpt, server) = (self.excerpt(offset, false), self.server.clone());
+        let warning = Diagnostic::warning(code, self.origin(offset), message);
+        Diagnostic { excerpt, server, hint, ..warning }
     }
 
     /// Returns an excerpt with the token at an offset and the key before it, and nothing else of

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use toolgate_model::{ConfigValue, Secret};
+use toolgate_model::{ConfigValue, ErrorCode, Secret};
 
 use super::FileDiagnostics;
 use super::excerpt::shorten_name;
@@ -53,7 +53,10 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         let mut seen = BTreeSet::new();
         for member in members {
             if !seen.insert(&member.key) {
-                fields.error_at(member.at, &format!("has `{}` twice", member.key), "keep one");
+                fields.usable = false;
+                let message = format!("{} has `{}` twice", fields.what, member.key);
+                let code = ErrorCode::ConfigDuplicate;
+                fields.diagnostics.error_as(code, member.at, message, "keep one");
             }
         }
         fields
@@ -406,7 +409,10 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     pub fn warn_unsupported(&mut self, keys: &[&'static str]) {
         for key in keys {
             if self.node(key).is_some() {
-                self.warn(key, "has no effect yet", "a later version of toolgate will use it");
+                let at = self.find(key).map_or(self.at, |member| member.at);
+                let message = format!("{}: `{key}` has no effect yet", self.what);
+                let hint = "a later version of toolgate will use it";
+                self.diagnostics.warn_as(ErrorCode::ConfigUnenforced, at, message, hint);
             }
         }
     }
@@ -437,7 +443,8 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     /// Reports unknown fields. Returns true if the table is usable.
     pub fn finish(self) -> bool {
         for (at, problem, hint) in self.unknown_fields() {
-            self.diagnostics.warn(at, format!("{} {problem}", self.what), hint);
+            let message = format!("{} {problem}", self.what);
+            self.diagnostics.warn_as(ErrorCode::ConfigUnknownField, at, message, hint);
         }
         self.usable
     }
@@ -446,7 +453,9 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     /// makes the table unusable.
     pub fn finish_strict(mut self) -> bool {
         for (at, problem, hint) in self.unknown_fields() {
-            self.error_at(at, &problem, &hint);
+            self.usable = false;
+            let message = format!("{} {problem}", self.what);
+            self.diagnostics.error_as(ErrorCode::ConfigUnknownField, at, message, hint);
         }
         self.usable
     }

@@ -99,20 +99,18 @@ fn diagnostic_text(found: &Diagnostic, coloured: bool) -> String {
 #[cfg(test)]
 mod tests {
     use toolgate_host::Origin;
-    use toolgate_model::SourceExcerpt;
+    use toolgate_model::{ErrorCode, SourceExcerpt};
 
     use super::*;
 
     #[test]
     fn severity_and_underlining_are_coloured_and_nothing_else() {
         let excerpt = SourceExcerpt { text: "comand = …".into(), from: 0, width: 6 };
-        let found = Diagnostic {
-            severity: DiagnosticSeverity::Error,
-            origin: Origin { line: 2, column: 1, ..Origin::built_in() },
-            excerpt: Some(excerpt),
-            message: "it is wrong".into(),
-            hint: Some("right it".into()),
-        };
+        let origin = Origin { line: 2, column: 1, ..Origin::built_in() };
+        let found = Diagnostic::warning(ErrorCode::ConfigInvalid, origin, "it is wrong")
+            .severity(DiagnosticSeverity::Error)
+            .hint("right it");
+        let found = Diagnostic { excerpt: Some(excerpt), ..found };
         let text = diagnostic_text(&found, true);
         assert!(text.contains("\x1b[31;1merror:\x1b[0m it is wrong"), "{text:?}");
         assert!(text.contains("| \x1b[31;1m^^^^^^\x1b[0m"), "{text:?}");

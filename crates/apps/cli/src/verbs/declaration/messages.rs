@@ -109,9 +109,8 @@ pub fn note_overriding(setup: &Setup, name: &ServerName) {
             escape_invisible(&entry.origin.to_string())
         )),
         Err(_) => {
-            let about = format!("server \"{name}\"");
             let findings = setup.plan().diagnostics.iter();
-            findings.filter(|found| found.message.contains(&about)).for_each(|found| {
+            findings.filter(|found| found.server.as_ref() == Some(name)).for_each(|found| {
                 out::note(&out::escape_invisible_lines(&found.to_string()));
             });
         }

@@ -8,7 +8,7 @@ use toolgate_host::config::{
     Permissions, read_file,
 };
 use toolgate_host::{ConfigScope, Diagnostic, DiagnosticSeverity, ServerSpec, TransportSpec};
-use toolgate_model::{ServerTimeouts, redact_args, redact_url};
+use toolgate_model::{ErrorCode, ServerTimeouts, redact_args, redact_url};
 
 use super::SkippedServer;
 use crate::cli_context::CliContext;
@@ -187,14 +187,9 @@ impl ServerSearch {
     }
 
     fn record_unreadable(&mut self, file: &FileRef, message: &str) {
-        let diagnostic = Diagnostic {
-            severity: DiagnosticSeverity::Error,
-            origin: file.origin(0, 0),
-            excerpt: None,
-            message: message.to_owned(),
-            hint: None,
-        };
-        self.findings.push(ConfigFinding::from(&diagnostic));
+        let found = Diagnostic::warning(ErrorCode::ConfigUnreadable, file.origin(0, 0), message);
+        let found = found.severity(DiagnosticSeverity::Error);
+        self.findings.push(ConfigFinding::from(&found));
     }
 
     /// Returns the settings in the files of these servers that are not imported.
