@@ -1,35 +1,12 @@
 //! Exit codes, and the error type that every verb returns.
 
 use std::error::Error;
-use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::HostError;
+pub use toolgate_model::Exit;
 
 use crate::out;
-
-/// The exit code of a run; it means the same for every verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u8)]
-pub enum Exit {
-    /// Success.
-    Done = 0,
-    /// The verb failed.
-    Failed = 1,
-    /// Bad usage or bad configuration.
-    Usage = 2,
-    /// Refused by policy.
-    Refused = 3,
-    /// Interrupted by a signal, as shells report SIGINT.
-    Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
 
 /// The error that ends a verb: an exit code, a message and an optional hint.
 ///

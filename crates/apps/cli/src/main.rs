@@ -43,13 +43,11 @@ fn main() -> ExitCode {
     if let Some(code) = toolgate_host::helper_main().or_else(toolgate_context::helper_main) {
         return code;
     }
-    match run() {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            failure.report();
-            failure.exit.into()
-        }
-    }
+    let exit = run().unwrap_or_else(|failure| {
+        failure.report();
+        failure.exit
+    });
+    ExitCode::from(exit as u8)
 }
 
 fn run() -> Result<Exit, CliError> {

@@ -5,14 +5,14 @@
 //! number at the end of its area.
 
 use std::fmt;
-use std::process::ExitCode;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toolgate_wire::code;
 
 /// The exit code of a run; it means the same for every verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Exit {
     /// Success.
@@ -25,12 +25,6 @@ pub enum Exit {
     Refused = 3,
     /// Interrupted by a signal, as shells report SIGINT.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 /// Defines [`ErrorCode`] from one row per code: variant, text, exit code, JSON-RPC code. Without a
