@@ -1,6 +1,6 @@
 //! Approvals: pending calls, grants, and how to settle them.
 //!
-//! A running host has a broker ([`Host::approvals`](crate::Host::approvals)). Without a running
+//! A running host has a broker ([`Gate::approvals`](crate::Gate::approvals)). Without a running
 //! host, [`open`] gives access to the pending calls of a home.
 
 use std::sync::Arc;
@@ -9,21 +9,14 @@ use toolgate_config::Home;
 use toolgate_store::journal::{JournalEvent, JournalRecord};
 use toolgate_store::{Journal, Keyring, SqliteStore};
 
-use crate::{Host, HostError};
+use crate::HostError;
 
-pub use toolgate_gate::approvals::{ApprovalBroker, Approver, ApproverGuard, shown_params};
+pub use toolgate_gate::approvals::{ApprovalBroker, shown_params};
 pub use toolgate_model::Digest;
 pub use toolgate_store::{
     ApprovalBinding, ApprovalChoice, ApprovalDecision, Grant, GrantSelector, PendingCall,
     SettledCall, StoreError as ApprovalError,
 };
-
-impl Host {
-    /// Returns the broker of pending calls and grants.
-    pub fn approvals(&self) -> Option<&Arc<ApprovalBroker>> {
-        self.gate().approvals()
-    }
-}
 
 /// The stored approvals of a home, without servers.
 pub struct StoredApprovals {

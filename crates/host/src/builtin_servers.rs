@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use toolgate_config::{NamingStyle, Plan, PrefixMode};
 use toolgate_fleet::{BuiltInServer, FleetServer};
 use toolgate_gate::GatewaySettings;
@@ -67,18 +68,14 @@ pub(crate) struct BuiltinServers {
 }
 
 impl BuiltinServers {
-    fn added(&self) -> MutexGuard<'_, BTreeMap<ServerName, FleetServer>> {
-        self.added.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a server from code.
     pub(crate) fn add(&self, member: FleetServer) {
-        self.added().insert(member.spec.name.clone(), member);
+        self.added.lock().insert(member.spec.name.clone(), member);
     }
 
     /// Removes a server that was added in code.
     pub(crate) fn remove(&self, name: &ServerName) {
-        self.added().remove(name);
+        self.added.lock().remove(name);
     }
 
     /// Returns all servers of a plan and of this value, each name once.
@@ -89,7 +86,8 @@ impl BuiltinServers {
         let declared = declared.filter(|_| !self.is_context_alone());
         let mut members: BTreeMap<_, _> =
             declared.map(|member| (member.spec.name.clone(), member)).collect();
-        members.extend(self.added().iter().map(|(name, member)| (name.clone(), member.clone())));
+        members
+            .extend(self.added.lock().iter().map(|(name, member)| (name.clone(), member.clone())));
         let idle = members.values().all(|member| !member.spec.enabled);
         let context = self.context(plan, idle, &members);
         let sample = self.sample.iter().filter(|_| idle && context.is_none());
@@ -187,7 +185,7 @@ impl BuiltinServers {
     fn unprefixed_servers(&self, plan: &Plan) -> Vec<ServerName> {
         let declared = |name: &ServerName| {
             !self.is_context_alone() && plan.entry(name).is_some()
-                || self.added().contains_key(name)
+                || self.added.lock().contains_key(name)
         };
         let context = self.context.as_ref().and_then(|_| context_name(declared));
         let embedder = self.embedder.as_ref().map(|member| member.spec.name.clone());

@@ -3,9 +3,10 @@
 //! A draining pool is no longer part of the fleet, so new calls go elsewhere. Calls in progress may
 //! finish on it, up to the drain limit. Then the process is shut down gracefully.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -32,7 +33,7 @@ impl DrainingPools {
     pub(crate) fn drain(&self, pool: Arc<Pool>) {
         let limit = self.limit.min(pool.timeouts().max());
         let hurry = self.stop_waiting.subscribe();
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         // Drop finished tasks, so that a long-running process does not accumulate them.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(end_after_calls(pool, limit, hurry));
@@ -41,7 +42,7 @@ impl DrainingPools {
     /// Closes all draining pools now.
     pub(crate) async fn close_all(&self) {
         self.stop_waiting.send_replace(true);
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.join_all().await;
     }
 }

@@ -1,17 +1,19 @@
 //! The fleet: all servers by name, with their pools and catalogs.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast;
 use toolgate_launch::Launcher;
 use toolgate_model::{
     CapabilityKind, ConfigScope, DiscoveryStatus, PoolScope, ServerName, ServerState,
 };
+use toolgate_session::RootsInteractor;
 use toolgate_store::StateStore;
 use toolgate_wire::view::LogLevel;
 
@@ -19,7 +21,6 @@ use crate::apply::redeclare;
 use crate::drain::DrainingPools;
 use crate::fleet_server::{FleetServer, Tenant};
 use crate::lease::ServerLease;
-use crate::roots::ReloadableRoots;
 use crate::server_cache::ServerCache;
 use crate::server_pools::{OfferedCatalog, ServerPools, ServerStatus};
 use crate::{CallerKey, CheckedCatalog, ConnectReport, FleetError, FleetEvent, Pool};
@@ -62,7 +63,7 @@ impl FleetShared {
 
     /// Logs that a question of the server was declined, once per server.
     pub(crate) fn log_declined(&self, server: &ServerName, why: &str) {
-        let mut logged = self.declined_logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.declined_logged.lock();
         if logged.insert(server.clone()) {
             tracing::warn!(
                 target: "toolgate::fleet", %server,
@@ -96,7 +97,7 @@ pub(crate) struct FleetChange {
 /// All servers and their pools.
 pub struct Fleet {
     pub(crate) shared: Arc<FleetShared>,
-    default_interactor: Arc<ReloadableRoots>,
+    default_interactor: Arc<RootsInteractor>,
     /// The number of servers that have one pool per caller.
     per_caller_servers: AtomicUsize,
     servers: RwLock<BTreeMap<ServerName, Arc<ServerPools>>>,
@@ -121,7 +122,7 @@ impl FleetBuilder {
         };
         Fleet {
             shared: Arc::new(shared),
-            default_interactor: Arc::new(ReloadableRoots::new(&self.roots)),
+            default_interactor: Arc::new(RootsInteractor::new(&self.roots)),
             per_caller_servers: AtomicUsize::new(0),
             servers: RwLock::default(),
             publishing: RwLock::default(),
@@ -181,8 +182,8 @@ impl Fleet {
         also: impl FnOnce() -> bool,
     ) -> Vec<(ServerName, Arc<ServerPools>)> {
         let FleetChange { entering, redeclared, leaving } = change;
-        let publishing = self.publishing.write().unwrap_or_else(PoisonError::into_inner);
-        let mut servers = self.write();
+        let publishing = self.publishing.write();
+        let mut servers = self.servers.write();
         let gone: Vec<_> = leaving.iter().filter_map(|name| servers.remove_entry(name)).collect();
         let replaced: Vec<_> = entering
             .iter()
@@ -230,7 +231,7 @@ impl Fleet {
 
     /// Runs `read` while no change is being published, so that it sees consistent state.
     pub fn snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
-        let _publishing = self.publishing.read().unwrap_or_else(PoisonError::into_inner);
+        let _publishing = self.publishing.read();
         read()
     }
 
@@ -334,7 +335,7 @@ impl Fleet {
     /// Returns what each server offers this caller, ordered by place and then by name. If the
     /// caller has no own connection to a server yet, the shared catalog is returned.
     pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<OfferedCatalog> {
-        let servers = self.read();
+        let servers = self.servers.read();
         let mut all: Vec<_> =
             servers.values().filter_map(|it| it.offered_catalog(caller)).collect();
         all.sort_by_key(|offered| offered.fleet_server.place); // stable: already sorted by name
@@ -343,17 +344,17 @@ impl Fleet {
 
     /// Returns the status of every server, ordered by name.
     pub fn status(&self) -> Vec<ServerStatus> {
-        self.read().values().map(|server| server.status()).collect()
+        self.servers.read().values().map(|server| server.status()).collect()
     }
 
     /// Returns the names of all servers, including those that must not be used.
     pub fn names(&self) -> BTreeSet<ServerName> {
-        self.read().keys().cloned().collect()
+        self.servers.read().keys().cloned().collect()
     }
 
     /// Returns the names of all servers, and for each whether a project file declares it.
     pub fn project_declarations(&self) -> BTreeMap<ServerName, bool> {
-        let servers = self.read();
+        let servers = self.servers.read();
         let proposed =
             |server: &ServerPools| server.fleet_server().origin.scope == ConfigScope::Project;
         servers.iter().map(|(name, server)| (name.clone(), proposed(server))).collect()
@@ -420,14 +421,15 @@ impl Fleet {
     /// Removes a caller: drops its subscriptions and log level, and closes its own pools.
     pub fn release_caller(&self, caller: CallerKey) {
         self.each_pool(|pool| pool.release_caller(caller));
-        for own in self.read().values().filter_map(|server| server.take_caller_pool(caller)) {
+        for own in self.servers.read().values().filter_map(|server| server.take_caller_pool(caller))
+        {
             tokio::spawn(async move { own.close().await });
         }
     }
 
     /// Shuts down every server, including those that are draining.
     pub async fn close(&self) {
-        let servers = std::mem::take(&mut *self.write());
+        let servers = std::mem::take(&mut *self.servers.write());
         let pools: Vec<_> = servers.values().flat_map(|server| server.take_all()).collect();
         let present = join_all(pools.iter().map(|pool| pool.close()));
         tokio::join!(present, self.draining.close_all());
@@ -436,25 +438,17 @@ impl Fleet {
     fn count_per_caller_servers(&self) {
         let own =
             |server: &&Arc<ServerPools>| server.fleet_server().spec.pool == PoolScope::PerCaller;
-        let count = self.read().values().filter(own).count();
+        let count = self.servers.read().values().filter(own).count();
         self.per_caller_servers.store(count, Ordering::Release);
     }
 
     fn each_pool(&self, act: impl Fn(&Pool)) {
-        for server in self.read().values() {
+        for server in self.servers.read().values() {
             server.all().iter().for_each(|pool| act(pool));
         }
     }
 
     pub(crate) fn server(&self, name: &ServerName) -> Option<Arc<ServerPools>> {
-        self.read().get(name).cloned()
-    }
-
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Arc<ServerPools>>> {
-        self.servers.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<ServerName, Arc<ServerPools>>> {
-        self.servers.write().unwrap_or_else(PoisonError::into_inner)
+        self.servers.read().get(name).cloned()
     }
 }

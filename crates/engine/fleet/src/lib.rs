@@ -27,7 +27,6 @@ mod listing;
 mod masking;
 mod pool;
 mod report;
-mod roots;
 mod server_cache;
 mod server_pools;
 mod spares;

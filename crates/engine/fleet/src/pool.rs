@@ -11,9 +11,10 @@ mod lifecycle;
 mod refresh;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -112,7 +113,7 @@ impl Pool {
 
     /// Returns the state of the server.
     pub fn state(&self) -> ServerState {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.lock().clone()
     }
 
     /// Returns true if the pool serves a single caller.
@@ -257,7 +258,7 @@ impl Pool {
 
     /// Replaces the scheduled attempt and returns the previous one.
     fn replace_retry(&self, next: Option<AbortHandle>) -> Option<AbortHandle> {
-        std::mem::replace(&mut *self.retry.lock().unwrap_or_else(PoisonError::into_inner), next)
+        std::mem::replace(&mut *self.retry.lock(), next)
     }
 
     pub(crate) fn attempt(&self, owner: Arc<dyn SessionEventHandler>) -> ConnectAttempt<'_> {
@@ -314,7 +315,7 @@ impl Pool {
     }
 
     fn set_state(&self, state: ServerState) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        *self.state.lock() = state;
         if !self.active_calls.is_draining() {
             self.shared.announce(FleetEvent::StateChanged(self.server().clone()));
         }
@@ -336,7 +337,7 @@ impl Pool {
         &self,
         act: impl FnOnce(&mut CallerSubscriptions) -> T,
     ) -> T {
-        act(&mut self.caller_subscriptions.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.caller_subscriptions.lock())
     }
 
     /// Sends the log level and the subscriptions of all callers on a new connection.

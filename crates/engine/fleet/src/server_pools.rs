@@ -1,9 +1,10 @@
 //! One server of the fleet: its declaration and one pool per key.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use toolgate_model::{CapabilityKind, Catalog, Definition, Origin, ServerSpec, ServerState};
 
 use crate::fleet::FleetShared;
@@ -70,10 +71,6 @@ impl ServerPools {
         Self { shared_server: declared, repeatedly_failed: in_vain, pools: Mutex::default() }
     }
 
-    fn pools(&self) -> MutexGuard<'_, PoolMap> {
-        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn shared_server(&self) -> SharedFleetServer {
         self.shared_server.clone()
     }
@@ -97,7 +94,7 @@ impl ServerPools {
         shared: &Arc<FleetShared>,
     ) -> Option<Arc<Pool>> {
         let key = tenant.key(self.shared_server.load().spec.pool);
-        let mut pools = self.pools();
+        let mut pools = self.pools.lock();
         if pools.gone {
             return None;
         }
@@ -110,12 +107,12 @@ impl ServerPools {
 
     /// Returns the pool shared by all callers, if there is one.
     pub(crate) fn shared_pool(&self) -> Option<Arc<Pool>> {
-        self.pools().by_key.get(&None).cloned()
+        self.pools.lock().by_key.get(&None).cloned()
     }
 
     /// Returns all pools.
     pub(crate) fn all(&self) -> Vec<Arc<Pool>> {
-        self.pools().by_key.values().cloned().collect()
+        self.pools.lock().by_key.values().cloned().collect()
     }
 
     /// Returns true if any pool has a live connection.
@@ -130,12 +127,12 @@ impl ServerPools {
 
     /// Removes and returns the pool of a caller.
     pub(crate) fn take_caller_pool(&self, caller: CallerKey) -> Option<Arc<Pool>> {
-        self.pools().by_key.remove(&Some(caller))
+        self.pools.lock().by_key.remove(&Some(caller))
     }
 
     /// Removes and returns all pools. No new pool is created afterwards.
     pub(crate) fn take_all(&self) -> Vec<Arc<Pool>> {
-        let mut pools = self.pools();
+        let mut pools = self.pools.lock();
         pools.gone = true;
         std::mem::take(&mut pools.by_key).into_values().collect()
     }
@@ -145,7 +142,7 @@ impl ServerPools {
     /// is cached.
     pub(crate) fn offered_catalog(&self, caller: Option<CallerKey>) -> Option<OfferedCatalog> {
         let member = self.fleet_server();
-        let pools = self.pools();
+        let pools = self.pools.lock();
         let everybodys = pools.by_key.get(&None);
         let state = everybodys.map_or(member.initial_state.clone(), |pool| pool.state());
         if let ServerState::Blocked(_) | ServerState::Disabled | ServerState::NeedsAuth(_) = state {

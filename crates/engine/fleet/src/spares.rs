@@ -17,10 +17,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::future::select_all;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
 use toolgate_session::{CallerScope, OutboundRequest, SessionEventHandler};
@@ -150,7 +151,7 @@ impl Pool {
             if let Some(spare) = self.spares.find_suitable(outbound) {
                 return Some(spare);
             }
-            if self.spares.list().len() < MAX {
+            if self.spares.list.lock().len() < MAX {
                 return self.open_spare(&mut not_before).await;
             }
             drop(not_before);
@@ -189,7 +190,7 @@ impl Pool {
         let spare = Arc::new(SpareConnection { live, usage });
         let borrowed = SpareUseGuard::new(&spare);
         tokio::spawn(retire(self.me(), Arc::downgrade(&spare)));
-        self.spares.list().push(spare);
+        self.spares.list.lock().push(spare);
         if self.is_closed() {
             self.end_connections().await; // the pool closed before it could see the spare
             return None;
@@ -199,23 +200,21 @@ impl Pool {
 }
 
 impl SpareConnections {
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<SpareConnection>>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the least used spare that is suitable for a call. Removes spares whose connection
     /// ended.
     fn find_suitable(&self, outbound: &OutboundRequest) -> Option<SpareUseGuard> {
-        let mut list = self.list();
+        let mut list = self.list.lock();
         list.retain(|spare| spare.live.session.end_reason().is_none());
         let suiting = list.iter().filter(|spare| can_attribute(&spare.live, outbound));
-        suiting.min_by_key(|spare| spare.usage().calls).map(SpareUseGuard::new)
+        suiting.min_by_key(|spare| spare.usage.lock().calls).map(SpareUseGuard::new)
     }
 
     /// Returns the spare on which a task began.
     fn find_by_task(&self, task: &str) -> Option<SpareUseGuard> {
-        let list = self.list();
-        list.iter().find(|spare| spare.usage().tasks.contains_key(task)).map(SpareUseGuard::new)
+        let list = self.list.lock();
+        list.iter()
+            .find(|spare| spare.usage.lock().tasks.contains_key(task))
+            .map(SpareUseGuard::new)
     }
 
     /// Waits until any connection may be suitable for a call of this scope.
@@ -227,30 +226,26 @@ impl SpareConnections {
 
     /// Removes a spare that has been idle for long enough, and returns its connection.
     fn take_idle(&self, idle: &Arc<SpareConnection>) -> Option<Arc<ServerConnection>> {
-        let mut list = self.list();
+        let mut list = self.list.lock();
         let at = list.iter().position(|spare| Arc::ptr_eq(spare, idle))?;
         (idle.kept_until() <= Instant::now()).then(|| list.swap_remove(at).live.clone())
     }
 
     /// Removes and returns all connections.
     pub(crate) fn take(&self) -> Vec<Arc<ServerConnection>> {
-        self.list().drain(..).map(|spare| spare.live.clone()).collect()
+        self.list.lock().drain(..).map(|spare| spare.live.clone()).collect()
     }
 
     /// Returns all connections.
     pub(crate) fn all(&self) -> Vec<Arc<ServerConnection>> {
-        self.list().iter().map(|spare| spare.live.clone()).collect()
+        self.list.lock().iter().map(|spare| spare.live.clone()).collect()
     }
 }
 
 impl SpareConnection {
-    fn usage(&self) -> MutexGuard<'_, SpareUsage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the time until which the spare is kept.
     fn kept_until(&self) -> Instant {
-        let usage = self.usage();
+        let usage = self.usage.lock();
         let since = if usage.calls > 0 { Instant::now() } else { usage.since };
         usage.tasks.values().copied().fold(since + IDLE, Instant::max)
     }
@@ -265,21 +260,21 @@ impl SpareConnection {
         let ttl = scan::member(task, "ttl").and_then(|span| str::from_utf8(span.slice(task)).ok());
         let ttl = ttl.and_then(|ttl| ttl.parse().ok()).map(Duration::from_millis);
         let kept = ttl.unwrap_or(LONGEST_TASK).min(LONGEST_TASK);
-        self.usage().tasks.insert(id.into_owned(), Instant::now() + kept);
+        self.usage.lock().tasks.insert(id.into_owned(), Instant::now() + kept);
         true
     }
 }
 
 impl SpareUseGuard {
     fn new(spare: &Arc<SpareConnection>) -> Self {
-        spare.usage().calls += 1;
+        spare.usage.lock().calls += 1;
         Self(spare.clone())
     }
 }
 
 impl Drop for SpareUseGuard {
     fn drop(&mut self) {
-        let mut usage = self.0.usage();
+        let mut usage = self.0.usage.lock();
         usage.calls -= 1;
         usage.since = Instant::now();
     }

@@ -9,7 +9,6 @@
 //! "Once" is a grant that the database uses up, so the call is made at most once, however often it
 //! is repeated or answered. Whether to ask is decided by the policy, not here.
 
-mod approver;
 mod broker;
 mod digest;
 mod display;
@@ -20,7 +19,6 @@ mod obtain;
 mod rate_limit;
 mod waiters;
 
-pub use approver::{Approver, ApproverGuard};
 pub use broker::ApprovalBroker;
 pub use digest::params_digest;
 pub use display::format_params as shown_params;

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use toolgate_exposure::Exposure;
 use toolgate_model::{CapabilityId, CapabilityKind};
 use toolgate_policy::ClientNames;
@@ -62,13 +63,9 @@ pub(crate) struct CallerStates {
     pub(crate) renders: Arc<AtomicU64>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl CallerStates {
     fn profile_state(&self, profile: &Arc<str>) -> Arc<ProfileState> {
-        let mut slots = lock(&self.profiles);
+        let mut slots = self.profiles.lock();
         let make = || {
             let (view, announced) = (ArcSwapOption::empty(), Mutex::default());
             Arc::new(ProfileState { profile: profile.clone(), view, announced })
@@ -78,7 +75,7 @@ impl CallerStates {
 
     /// Returns the profiles that some caller has, and drops the others.
     pub(crate) fn profiles_in_use(&self) -> Vec<Arc<ProfileState>> {
-        let mut slots = lock(&self.profiles);
+        let mut slots = self.profiles.lock();
         slots.retain(|_, slot| Arc::strong_count(slot) > 1);
         let mut all: Vec<_> = slots.values().cloned().collect();
         all.sort_by(|one, other| one.profile.cmp(&other.profile));
@@ -87,7 +84,7 @@ impl CallerStates {
 
     /// Returns the connected callers.
     pub(crate) fn callers(&self) -> Vec<Arc<CallerState>> {
-        let mut states = lock(&self.callers);
+        let mut states = self.callers.lock();
         states.retain(|state| state.strong_count() > 0);
         states.iter().filter_map(Weak::upgrade).collect()
     }
@@ -104,18 +101,18 @@ impl CallerStates {
             found: Mutex::default(),
             tool_list: Mutex::default(),
         });
-        lock(&self.callers).push(Arc::downgrade(&state));
+        self.callers.lock().push(Arc::downgrade(&state));
         state
     }
 
     /// Removes a caller, even if something still holds a reference to it.
     pub(crate) fn release(&self, caller: CallerId) {
-        lock(&self.callers).retain(|state| {
+        self.callers.lock().retain(|state| {
             let state = state.upgrade();
             if let Some(state) = state.as_ref().filter(|state| state.caller == caller) {
                 state.own.store(None);
-                lock(&state.found).clear();
-                *lock(&state.tool_list) = None;
+                state.found.lock().clear();
+                *state.tool_list.lock() = None;
             }
             state.is_some_and(|state| state.caller != caller)
         });
@@ -124,12 +121,12 @@ impl CallerStates {
 
 impl CallerState {
     fn has_found(&self) -> bool {
-        !lock(&self.found).is_empty()
+        !self.found.lock().is_empty()
     }
 
     /// Adds tools that the caller found; returns true if one of them is new.
     fn note(&self, ids: &[CapabilityId], view: &ProfileView) -> bool {
-        let mut found = lock(&self.found);
+        let mut found = self.found.lock();
         let mut grown = false;
         for id in ids.iter().filter(|id| view.is_deferred(id)) {
             if !found.contains(id) {
@@ -144,14 +141,14 @@ impl CallerState {
     }
 
     fn found(&self) -> BTreeSet<CapabilityId> {
-        lock(&self.found).iter().cloned().collect()
+        self.found.lock().iter().cloned().collect()
     }
 
     /// Returns this caller's tool list: with the tools it found and without those that rules deny
     /// to its client.
     fn tool_list(&self, view: &Arc<ProfileView>) -> Arc<CapabilityList> {
         let found = self.found();
-        let mut joined = lock(&self.tool_list);
+        let mut joined = self.tool_list.lock();
         match &*joined {
             Some(it) if Arc::ptr_eq(&it.view, view) && it.found == found => it.list.clone(),
             before => {
@@ -221,7 +218,7 @@ impl Gate {
         let view =
             self.build_view(Some(state.caller), &state.profile_state.profile, before.as_deref());
         state.own.store(Some(view.clone()));
-        lock(&state.announced).get_or_insert_with(|| state.lists(&view));
+        state.announced.lock().get_or_insert_with(|| state.lists(&view));
         view
     }
 
@@ -234,7 +231,7 @@ impl Gate {
         let view = self.build_view(None, &slot.profile, before.as_deref());
         slot.view.store(Some(view.clone()));
         let lists = || CapabilityKind::ALL.map(|kind| view.list_of(kind).clone());
-        lock(&slot.announced).get_or_insert_with(lists);
+        slot.announced.lock().get_or_insert_with(lists);
         view
     }
 
@@ -303,7 +300,7 @@ impl Gate {
         let view = self.caller_view(&state);
         if state.note(found, &view) {
             let lists = state.lists(&view);
-            *lock(&state.announced) = Some(lists);
+            *state.announced.lock() = Some(lists);
             let profile = Some(caller.profile.clone());
             let (kind, caller) = (CapabilityKind::Tool, Some(caller.id));
             let _ = self.events.send(GateEvent::ListChanged { kind, profile, caller });
@@ -317,7 +314,7 @@ impl Gate {
         view: &ProfileView,
         id: &CapabilityId,
     ) -> bool {
-        let listed = !view.is_deferred(id) || lock(&self.caller_state(caller).found).contains(id);
+        let listed = !view.is_deferred(id) || self.caller_state(caller).found.lock().contains(id);
         let names = ClientNames { client: &caller.client.name, caller: &caller.person };
         listed && !view.denied_to(names).contains(id)
     }

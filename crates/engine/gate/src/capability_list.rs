@@ -4,9 +4,10 @@
 //! bytes of its predecessor, and a list without changes is reused with its bytes.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::{BufMut, Bytes, BytesMut};
+use parking_lot::Mutex;
 use toolgate_bridge::tasks::TaskFormat;
 use toolgate_fleet::CheckedDefinition;
 use toolgate_model::{CapabilityId, CapabilityKind};
@@ -102,7 +103,7 @@ impl CapabilityList {
 
     /// Returns the last bytes rendered for each revision.
     fn latest(&self) -> PerRevision<Option<Arc<RenderedList>>> {
-        let mut latest = self.before.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut latest = self.before.lock().clone();
         for (latest, own) in latest.iter_mut().zip(&self.rendered) {
             if let Some(own) = own.get() {
                 *latest = Some(own.clone());
@@ -156,7 +157,7 @@ impl CapabilityList {
         render: impl Fn(&ServerListEntry) -> Bytes,
     ) -> &Arc<RenderedList> {
         self.rendered[to as usize].get_or_init(|| {
-            let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut before = self.before.lock();
             let before = before[to as usize].take();
             Arc::new(self.prepare(before.as_deref(), tail, render))
         })

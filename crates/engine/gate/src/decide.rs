@@ -15,7 +15,7 @@ use toolgate_model::{
     GovernanceSettings, Origin, PolicyMode, has_tag_word,
 };
 use toolgate_policy::{CapabilityPolicy, DecisionReason, PolicyFacts, PolicyQuery};
-use toolgate_session::Interactor;
+use toolgate_session::{Interactor, QuestionKind};
 use toolgate_wire::view::ToolView;
 use toolgate_wire::{Frame, method};
 
@@ -379,7 +379,8 @@ impl Gate {
         let asker = ApprovalContext {
             client: &caller.client.name,
             person: &caller.person,
-            shows_forms: stores.is_some() && governance::can_show_forms(caller),
+            shows_forms: stores.is_some()
+                && QuestionKind::Form.is_declared_in(&caller.capabilities),
             is_attended: stores.is_some_and(|stores| stores.is_attended()),
         };
         let settings = context.view.governance.source();

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender};
 use tokio::time::Instant;
@@ -185,7 +186,7 @@ fn changed_kinds(
     announced: &Mutex<Option<CapabilityLists>>,
     lists: CapabilityLists,
 ) -> Vec<CapabilityKind> {
-    let mut announced = announced.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut announced = announced.lock();
     let Some(before) = announced.replace(lists.clone()) else { return Vec::new() };
     let differs = |kind: &CapabilityKind| {
         let at = *kind as usize;

@@ -4,17 +4,17 @@
 //! version of its view, so a reload applies from the next call on.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use toolgate_model::{
     ApprovalChannel, ApprovalSettings, CapabilityId, GovernanceSettings, Posture, ServerName,
 };
 use toolgate_policy::{CapabilityPolicy, Policy};
-use toolgate_wire::scan;
 
 use crate::decide::ApprovalContext;
-use crate::{Caller, Gate, KEY_CALLER, OPERATOR};
+use crate::{Gate, KEY_CALLER, OPERATOR};
 
 /// The maximum age of a list when a capability in it is called, in the governed posture and
 /// otherwise.
@@ -86,7 +86,7 @@ impl ActiveGovernance {
         id: &CapabilityId,
         tags: &[String],
     ) -> Arc<CapabilityPolicy> {
-        let mut kept = self.rule_cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.rule_cache.lock();
         if let Some((_, rules)) = kept.get(id).filter(|(with, _)| with == tags) {
             return rules.clone();
         }
@@ -162,14 +162,6 @@ impl Default for ActiveGovernance {
     fn default() -> Self {
         Self::of(&GovernanceSettings::default())
     }
-}
-
-/// Returns true if the caller's client shows forms. An empty `elicitation` means that it does.
-pub(crate) fn can_show_forms(caller: &Caller) -> bool {
-    let capabilities = &caller.capabilities[..];
-    let Some(at) = scan::member(capabilities, "elicitation") else { return false };
-    let elicitation = at.slice(capabilities);
-    scan::member(elicitation, "form").is_some() || scan::member(elicitation, "url").is_none()
 }
 
 impl Gate {

@@ -11,10 +11,11 @@ mod status;
 mod templates;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use toolgate_exposure::ExposureReason;
 use toolgate_fleet::{FleetServer, OfferedCatalog};
 use toolgate_model::{
@@ -114,18 +115,14 @@ fn pin_candidates(offered: &OfferedCatalog) -> Vec<PinCandidate<'_>> {
 }
 
 impl PinRegistry {
-    fn state(&self) -> MutexGuard<'_, PinRegistryState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Replaces all pins by those in the store.
     pub(crate) fn load(&self, pins: Vec<store::PinSummary>) {
-        self.state().replace(&pins);
+        self.0.lock().replace(&pins);
     }
 
     /// Like `load`, unless a pin was added since `since`; returns true if it replaced the pins.
     fn load_unless_newer(&self, pins: &[store::PinSummary], since: u64) -> bool {
-        let mut register = self.state();
+        let mut register = self.0.lock();
         let current = register.inserted == since;
         if current {
             register.replace(pins);
@@ -291,7 +288,7 @@ impl Gate {
     pub async fn reload_pins(&self) -> Result<(), StoreError> {
         let Some(stores) = self.stores.get() else { return Ok(()) };
         loop {
-            let since = self.pins.state().inserted;
+            let since = self.pins.0.lock().inserted;
             stores.flush().await; // includes what was first seen here
             let pins = stores.decisions.pin_summaries().await?;
             if self.pins.load_unless_newer(&pins, since) {
@@ -303,7 +300,7 @@ impl Gate {
 
     /// Restricts use to what this lock file contains.
     pub fn set_lock_file(&self, lock: Option<LockFile>) {
-        self.pins.state().lock = lock.map(Arc::new);
+        self.pins.0.lock().lock = lock.map(Arc::new);
         self.fleet.request_rebuild();
     }
 
@@ -314,7 +311,7 @@ impl Gate {
         posture: Posture,
     ) -> WithheldCapabilities {
         let mut withheld = WithheldCapabilities::default();
-        let register = &mut self.pins.state();
+        let register = &mut self.pins.0.lock();
         for offered in offered.iter().filter(|it| !is_builtin(&it.fleet_server)) {
             let identity = offered.fleet_server.spec.digest();
             let withheld = &mut withheld;

@@ -46,6 +46,8 @@ pub(crate) struct GuardedInteractor {
     /// Whether the caller was answering a sampling request when this request arrived, which may be
     /// part of that answer.
     nested: bool,
+    /// The most questions, and how many were asked. Roots do not count.
+    most: u32,
     asked: AtomicU32,
     declared: OnceLock<Bytes>,
     /// The questions that the caller's client does not support.
@@ -62,40 +64,38 @@ impl Gate {
         pool: &Pool,
         port: Arc<dyn Interactor>,
     ) -> Arc<GuardedInteractor> {
-        let samplings = self.samplings.clone();
-        let decisions = self.stores.get().map(|stores| stores.decisions.clone());
-        let nested = samplings.is_answering(port.scope());
-        let (limits, asked, declared) = (pool.sampling(), AtomicU32::new(0), OnceLock::new());
-        let declined = DeclinedQuestions::default();
+        let nested = self.samplings.is_answering(port.scope());
         Arc::new(GuardedInteractor {
-            port,
-            limits,
-            samplings,
-            decisions,
+            limits: pool.sampling(),
+            decisions: self.stores.get().map(|stores| stores.decisions.clone()),
             nested,
-            asked,
-            declared,
-            declined,
+            most: MOST,
+            ..GuardedInteractor::new(port, self.samplings.clone())
         })
     }
 }
 
-/// Returns the interactor for a caller's own servers outside any call. It allows no sampling.
+/// Returns the interactor for a caller's own servers outside any call. It allows no sampling and
+/// does not count questions.
 pub(crate) fn guard_ambient(port: Arc<dyn Interactor>) -> Arc<dyn Interactor> {
-    let (samplings, asked, declared) = (Arc::default(), AtomicU32::new(0), OnceLock::new());
-    Arc::new(AmbientInteractor(GuardedInteractor {
-        port,
-        limits: None,
-        samplings,
-        decisions: None,
-        nested: false,
-        asked,
-        declared,
-        declined: DeclinedQuestions::default(),
-    }))
+    Arc::new(GuardedInteractor::new(port, Arc::default()))
 }
 
 impl GuardedInteractor {
+    fn new(port: Arc<dyn Interactor>, samplings: Arc<SamplingTracker>) -> Self {
+        Self {
+            port,
+            limits: None,
+            samplings,
+            decisions: None,
+            nested: false,
+            most: u32::MAX,
+            asked: AtomicU32::new(0),
+            declared: OnceLock::new(),
+            declined: DeclinedQuestions::default(),
+        }
+    }
+
     /// Checks whether a question may be asked, and returns it as it may be asked.
     async fn admit(&self, question: Question) -> Result<AdmittedQuestion, Answer> {
         if question.kind == QuestionKind::Roots {
@@ -103,14 +103,10 @@ impl GuardedInteractor {
         }
         let why = "a call may ask at most 32 questions";
         match self.asked.fetch_add(1, Ordering::Relaxed) {
-            before if before < MOST => {}
-            MOST => return Err(refuse_question(&question, why)),
+            before if before < self.most => {}
+            before if before == self.most => return Err(refuse_question(&question, why)),
             _ => return Err(refusal(why)), // logged only once, so that a server cannot fill the log
         }
-        self.check_question(question).await
-    }
-
-    async fn check_question(&self, question: Question) -> Result<AdmittedQuestion, Answer> {
         match question.kind {
             QuestionKind::Roots => Ok((question, None)),
             QuestionKind::Form => Ok((elicitation::form(question)?, None)),
@@ -184,36 +180,6 @@ impl Interactor for GuardedInteractor {
 
     fn level(&self) -> Option<LogLevel> {
         self.port.level()
-    }
-}
-
-/// A guarded interactor outside any call, which does not count questions.
-struct AmbientInteractor(GuardedInteractor);
-
-impl Interactor for AmbientInteractor {
-    fn scope(&self) -> CallerScope {
-        self.0.scope()
-    }
-
-    fn tell(&self, event: Frame) {
-        self.0.tell(event);
-    }
-
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
-        Box::pin(async move {
-            match self.0.check_question(question).await {
-                Ok((question, _under_way)) => self.0.port.ask(question).await,
-                Err(answer) => answer,
-            }
-        })
-    }
-
-    fn capabilities(&self) -> Bytes {
-        self.0.capabilities()
-    }
-
-    fn level(&self) -> Option<LogLevel> {
-        self.0.level()
     }
 }
 

@@ -9,10 +9,11 @@
 //! project only. It is not stored: a restarted gateway starts without taint.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{Caller, Gate};
@@ -64,12 +65,8 @@ impl Taint {
 pub(crate) struct TaintTable(Mutex<HashMap<Arc<str>, Arc<Taint>>>);
 
 impl TaintTable {
-    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Taint>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn of(&self, person: &Arc<str>) -> Arc<Taint> {
-        let mut table = self.table();
+        let mut table = self.0.lock();
         if table.len() >= REMEMBERED {
             table.retain(|_, taint| taint.is_raised() || Arc::strong_count(taint) > 1);
         }
@@ -86,7 +83,7 @@ impl Gate {
     /// Clears the taint of this principal, or of every principal, and returns the names of those
     /// that were tainted.
     pub fn clear_taint(&self, person: Option<&str>) -> Vec<String> {
-        let table = self.taints.table();
+        let table = self.taints.0.lock();
         let meant = table.iter().filter(|(name, _)| person.is_none_or(|person| person == &***name));
         let mut cleared: Vec<_> =
             meant.filter(|(_, taint)| taint.clear()).map(|(name, _)| name.to_string()).collect();

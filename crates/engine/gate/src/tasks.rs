@@ -11,7 +11,6 @@
 mod call;
 pub(crate) mod clock;
 mod extension_on_session;
-mod interactor;
 mod methods;
 mod notifications;
 mod outcome;
@@ -25,8 +24,11 @@ mod task_servers;
 mod upstream;
 mod wait;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use toolgate_bridge::tasks;
+use toolgate_session::{CapabilityOverride, Interactor};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, code};
 
@@ -40,6 +42,13 @@ use crate::present::own_frame;
 /// Returns true if a method is about tasks.
 pub(crate) fn is_task_method(method: &str) -> bool {
     method.starts_with("tasks/")
+}
+
+/// Returns an interactor that also declares the tasks extension. A modern server creates tasks only
+/// for clients that declare it, so the gate does when it handles tasks for a caller.
+fn task_aware(inner: Arc<dyn Interactor>) -> Arc<dyn Interactor> {
+    let capabilities = tasks::declare_extension(&inner.capabilities());
+    Arc::new(CapabilityOverride { inner, capabilities })
 }
 
 /// Returns an error object as a response.

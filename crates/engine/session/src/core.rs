@@ -10,14 +10,16 @@ use toolgate_wire::{Era, Frame, MessageLimits, MessageOrBatch, Revision, WireErr
 use crate::http::HttpLink;
 use crate::line::LineLink;
 use crate::log_level::LogLevelState;
+use crate::modern::envelope::modern_capabilities;
 use crate::modern::headers::ArgumentHeaders;
 use crate::modern::listen_state::ListenState;
 use crate::notification_limiter::NotificationLimiter;
 use crate::open_questions::OpenQuestions;
-use crate::own_interactor::OwnInteractor;
 use crate::pending_requests::PendingRequests;
 use crate::url_elicitation::AwaitedElicitations;
-use crate::{Answer, Interactor, QuestionKind, SessionEventHandler, SessionOptions};
+use crate::{
+    Answer, CapabilityOverride, Interactor, QuestionKind, SessionEventHandler, SessionOptions,
+};
 
 /// The shared state of one session.
 pub(crate) struct SessionCore {
@@ -55,7 +57,10 @@ impl SessionCore {
             // Larger messages do not arrive here: the transport limits and spools them.
             limits: MessageLimits { bytes: MessageLimits::MAX_BYTES, ..MessageLimits::default() },
             event_handler: opening.event_handler.clone(),
-            default_interactor: Arc::new(OwnInteractor::new(opening)),
+            default_interactor: Arc::new(CapabilityOverride {
+                inner: opening.default_interactor.clone(),
+                capabilities: modern_capabilities(&opening.capabilities),
+            }),
             link,
             pending_requests: PendingRequests::default(),
             open_questions: OpenQuestions::default(),

@@ -3,8 +3,11 @@
 //! Each call brings its own interactor. How it reaches a person or a client (a stream, a dialog, a
 //! prompt) is up to the implementation. Outside any call, [`RootsInteractor`] answers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
+use parking_lot::RwLock;
 use toolgate_model::ServerName;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, JsonEdit, Span, code, method, scan, string};
@@ -132,6 +135,24 @@ impl QuestionKind {
         }
     }
 
+    /// Returns true if a client declares that it answers this kind of question. An elicitation
+    /// capability without modes means forms.
+    pub fn is_declared_in(self, capabilities: &[u8]) -> bool {
+        let has = |path: &[&str]| {
+            let at = scan::pointer(capabilities, path);
+            at.is_some_and(|at| at.slice(capabilities).starts_with(b"{"))
+        };
+        match self {
+            Self::Roots => has(&["roots"]),
+            Self::Sampling => has(&[SAMPLING]),
+            Self::Url => has(&["elicitation", "url"]),
+            Self::Form => {
+                has(&["elicitation", "form"])
+                    || has(&["elicitation"]) && !has(&["elicitation", "url"])
+            }
+        }
+    }
+
     fn elicitation(frame: &Frame) -> Self {
         match scan::member_text(frame.params().unwrap_or_default(), "mode").as_deref() {
             Some("url") => Self::Url,
@@ -147,7 +168,7 @@ impl Answer {
             QuestionKind::Form | QuestionKind::Url => {
                 Self::Result(Bytes::from_static(br#"{"action":"decline"}"#))
             }
-            QuestionKind::Roots => Self::Result(Bytes::from_static(br#"{"roots":[]}"#)),
+            QuestionKind::Roots => Self::Result(Bytes::from_static(NO_ROOTS)),
             QuestionKind::Sampling => Self::Failure {
                 code: code::METHOD_NOT_FOUND,
                 message: "the caller does not support sampling".into(),
@@ -157,24 +178,70 @@ impl Answer {
     }
 }
 
+/// An interactor that declares other capabilities and forwards everything else.
+pub struct CapabilityOverride {
+    /// The interactor that receives and answers.
+    pub inner: Arc<dyn Interactor>,
+    /// The `clientCapabilities`, as raw JSON.
+    pub capabilities: Bytes,
+}
+
+impl Interactor for CapabilityOverride {
+    fn scope(&self) -> CallerScope {
+        self.inner.scope()
+    }
+
+    fn tell(&self, event: Frame) {
+        self.inner.tell(event);
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        self.inner.ask(question)
+    }
+
+    fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
+        self.inner.ask_all(questions)
+    }
+
+    fn capabilities(&self) -> Bytes {
+        self.capabilities.clone()
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        self.inner.level()
+    }
+}
+
 /// Answers outside any call: returns the configured roots and declines every other question.
 #[derive(Debug)]
-pub struct RootsInteractor {
-    roots: Bytes,
-}
+pub struct RootsInteractor(RwLock<Bytes>);
+
+/// The answer of a client without roots.
+const NO_ROOTS: &[u8] = br#"{"roots":[]}"#;
 
 impl RootsInteractor {
     /// Creates an interactor that answers `roots/list` with these URIs.
     pub fn new(roots: &[String]) -> Self {
-        let roots: Vec<_> =
-            roots.iter().map(|uri| format!("{{\"uri\":{}}}", string::encode(uri))).collect();
-        Self { roots: Bytes::from(format!("{{\"roots\":[{}]}}", roots.join(","))) }
+        Self(RwLock::new(roots_result(roots)))
     }
 
-    /// Returns the `roots/list` result.
-    pub fn roots(&self) -> Bytes {
-        self.roots.clone()
+    /// Replaces the roots. Returns true if they changed.
+    pub fn set(&self, roots: &[String]) -> bool {
+        let roots = roots_result(roots);
+        let before = std::mem::replace(&mut *self.0.write(), roots.clone());
+        before != roots
     }
+
+    /// Returns the `roots/list` result, or `None` if there are no roots.
+    pub fn roots(&self) -> Option<Bytes> {
+        Some(self.0.read().clone()).filter(|roots| *roots != NO_ROOTS)
+    }
+}
+
+fn roots_result(roots: &[String]) -> Bytes {
+    let roots: Vec<_> =
+        roots.iter().map(|uri| format!("{{\"uri\":{}}}", string::encode(uri))).collect();
+    format!("{{\"roots\":[{}]}}", roots.join(",")).into()
 }
 
 impl Interactor for RootsInteractor {
@@ -186,7 +253,7 @@ impl Interactor for RootsInteractor {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         let answer = match question.kind {
-            QuestionKind::Roots => Answer::Result(self.roots()),
+            QuestionKind::Roots => Answer::Result(self.0.read().clone()),
             _ => Answer::Unsupported,
         };
         Box::pin(std::future::ready(answer))

@@ -24,7 +24,6 @@ mod log_level;
 mod modern;
 mod notification_limiter;
 mod open_questions;
-mod own_interactor;
 mod pending_requests;
 mod session;
 mod timing;
@@ -34,7 +33,8 @@ pub use error::SessionError;
 pub use event_handler::SessionEventHandler;
 pub use handshake::{HandshakeResult, SessionOptions};
 pub use interactor::{
-    Answer, CallerScope, Interactor, Question, QuestionKind, RootsInteractor, restrict_sampling,
+    Answer, CallerScope, CapabilityOverride, Interactor, Question, QuestionKind, RootsInteractor,
+    restrict_sampling,
 };
 pub use large::parse_spooled;
 pub use session::{OutboundRequest, Session};

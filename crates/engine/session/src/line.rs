@@ -1,9 +1,10 @@
 //! A session on a pair of byte streams: a child process, a socket, or a server in this process.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
@@ -37,14 +38,14 @@ impl LineLink {
     }
 
     pub(crate) fn send(&self, message: &Bytes) {
-        if let Some(sender) = &*self.sender.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(sender) = &*self.sender.lock() {
             let _ = sender.send(toolgate_wire::to_single_line(message));
         }
     }
 
     /// Closes the stream after everything queued is sent.
     pub(crate) fn close(&self) {
-        self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.sender.lock().take();
     }
 
     /// Returns the number of received lines that were not valid messages.

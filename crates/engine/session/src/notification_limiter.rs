@@ -3,61 +3,45 @@
 //! Excess notifications are dropped and counted. Answers and questions are not limited here,
 //! because they are bounded by the calls they belong to.
 
-use std::sync::Mutex;
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
+use toolgate_model::TokenBucket;
 
-/// The sustained rate, in notifications per second.
-const RATE: f64 = 100.0;
+/// The time between two notifications at the sustained rate.
+const PERIOD: Duration = Duration::from_millis(10);
 /// The size of a burst, in notifications.
-const BURST: f64 = 1000.0;
+const BURST: u32 = 1000;
 
-/// Limits the notifications of one server.
+/// Limits the notifications of one server, and counts the dropped ones.
 #[derive(Debug)]
-pub(crate) struct NotificationLimiter {
-    bucket: Mutex<LimiterState>,
-}
-
-/// The token bucket and the number of dropped notifications.
-#[derive(Debug)]
-struct LimiterState {
-    level: f64,
-    filled: Instant,
-    dropped: u64,
-}
+pub(crate) struct NotificationLimiter(Mutex<(TokenBucket, u64)>);
 
 impl NotificationLimiter {
     pub(crate) fn new() -> Self {
-        let bucket = LimiterState { level: BURST, filled: Instant::now(), dropped: 0 };
-        Self { bucket: Mutex::new(bucket) }
+        let now = Instant::now().into_std();
+        Self(Mutex::new((TokenBucket::full(BURST, PERIOD, now), 0)))
     }
 
     /// Returns true if another notification may pass now.
     pub(crate) fn admit(&self) -> bool {
-        let Ok(mut bucket) = self.bucket.lock() else { return false };
-        let now = Instant::now();
-        let gained = now.duration_since(bucket.filled).as_secs_f64() * RATE;
-        bucket.level = (bucket.level + gained).min(BURST);
-        bucket.filled = now;
-        if bucket.level < 1.0 {
-            bucket.dropped += 1;
-            if bucket.dropped.is_power_of_two() {
-                tracing::warn!(
-                    target: "toolgate::session", dropped = bucket.dropped,
-                    "the server exceeds the notification limit; notifications are dropped"
-                );
-            }
-            return false;
+        let (bucket, dropped) = &mut *self.0.lock();
+        let admitted = bucket.take(Instant::now().into_std());
+        *dropped += u64::from(!admitted);
+        if !admitted && dropped.is_power_of_two() {
+            tracing::warn!(
+                target: "toolgate::session", dropped,
+                "the server exceeds the notification limit; notifications are dropped"
+            );
         }
-        bucket.level -= 1.0;
-        true
+        admitted
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_is_cut_and_a_steady_flow_passes() {

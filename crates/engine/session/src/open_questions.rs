@@ -1,8 +1,9 @@
 //! Forwards the server's questions to the interactor that can answer them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use toolgate_wire::{Frame, OwnedRequestId, build, code};
 
@@ -29,13 +30,9 @@ struct QuestionEntry {
 }
 
 impl OpenQuestions {
-    fn open(&self) -> MutexGuard<'_, HashMap<OwnedRequestId, QuestionEntry>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Withdraws the questions of a call that ended.
     pub(crate) fn abort_of(&self, call: u64) {
-        self.open().retain(|_, open| {
+        self.open.lock().retain(|_, open| {
             let keep = open.call != Some(call);
             if !keep {
                 open.task.abort();
@@ -45,7 +42,7 @@ impl OpenQuestions {
     }
 
     pub(crate) fn abort_all(&self) {
-        for (_, open) in self.open().drain() {
+        for (_, open) in self.open.lock().drain() {
             open.task.abort();
         }
     }
@@ -102,7 +99,7 @@ fn ask(
     port: Arc<dyn Interactor>,
 ) {
     let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
-    let mut open = core.open_questions.open();
+    let mut open = core.open_questions.open.lock();
     let of_call = open.values().filter(|other| other.call == call).count();
     if open.len() >= MAX_OPEN || of_call >= MAX_OF_CALL || open.contains_key(&id) {
         drop(open);
@@ -132,7 +129,7 @@ async fn answer(
     if let Some(call) = call {
         core.pending_requests.adjust_open_questions(call, -1);
     }
-    core.open_questions.open().remove(&id);
+    core.open_questions.open.lock().remove(&id);
     core.post(match answer {
         Answer::Result(result) => build::response(id.raw(), &result),
         Answer::Failure { code, message, data } => {
@@ -145,7 +142,7 @@ async fn answer(
 /// Withdraws a question that the server cancelled (`notifications/cancelled`).
 pub(crate) fn take_back(core: &SessionCore, frame: &Frame) {
     let Some(id) = frame.request_ref().map(|id| id.to_owned()) else { return };
-    let Some(open) = core.open_questions.open().remove(&id) else { return };
+    let Some(open) = core.open_questions.open.lock().remove(&id) else { return };
     open.task.abort();
     if let Some(call) = open.call {
         core.pending_requests.adjust_open_questions(call, -1);

@@ -26,9 +26,10 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use toolgate_wire::{Frame, meta, method, scan, string};
@@ -113,10 +114,6 @@ pub(crate) enum HeldQuestionOutcome {
 }
 
 impl PendingRequests {
-    fn table(&self) -> MutexGuard<'_, RequestTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn is_holding(&self) -> bool {
         self.holding.load(Ordering::Acquire)
     }
@@ -135,7 +132,7 @@ impl PendingRequests {
     pub(crate) fn can_attribute(&self, scope: CallerScope) -> bool {
         let other =
             |flight: &PendingRequest| flight.is_asking() && flight.interactor.scope() != scope;
-        !self.is_asking() || !self.is_holding() && !self.table().calls.values().any(other)
+        !self.is_asking() || !self.is_holding() && !self.table.lock().calls.values().any(other)
     }
 
     /// Waits until [`PendingRequests::can_attribute`] is true or the connection ended.
@@ -166,7 +163,7 @@ impl PendingRequests {
         if self.unsure.load(Ordering::Acquire) == 0 {
             return false;
         }
-        let table = self.table();
+        let table = self.table.lock();
         let other = |flight: &PendingRequest| flight.unsure && flight.interactor.scope() != scope;
         !table.quiet_kinds.contains(&kind) && table.calls.values().any(other)
     }
@@ -182,7 +179,7 @@ impl PendingRequests {
     ) -> Result<oneshot::Receiver<RequestOutcome>, SessionError> {
         let (landing, landed) = oneshot::channel();
         let last_sign = Instant::now();
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if let Some(reason) = &table.ended {
             return Err(SessionError::Ended(reason.clone()));
         }
@@ -207,7 +204,7 @@ impl PendingRequests {
 
     /// Records that a call waits for the result of a task.
     pub(crate) fn set_awaited_task(&self, id: u64, task: &str) {
-        if let Some(flight) = self.table().calls.get_mut(&id) {
+        if let Some(flight) = self.table.lock().calls.get_mut(&id) {
             flight.task = Some(task.into());
         }
     }
@@ -223,7 +220,7 @@ impl PendingRequests {
     pub(crate) fn forget(&self, id: u64, answered: bool) -> bool {
         let forgotten = self.remove(id).is_some();
         if forgotten && !answered {
-            let mut table = self.table();
+            let mut table = self.table.lock();
             table.doubtful |= !table.held.is_empty();
         }
         forgotten
@@ -234,7 +231,7 @@ impl PendingRequests {
         if self.unsure.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let silent = table.calls.get(&id).filter(|flight| flight.unsure && !flight.asked);
         let kind = silent.and_then(|flight| flight.kind);
         // A held question may belong to this call.
@@ -243,7 +240,7 @@ impl PendingRequests {
     }
 
     fn remove(&self, id: u64) -> Option<PendingRequest> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let flight = table.calls.remove(&id)?;
         self.unsure.fetch_sub(usize::from(flight.unsure), Ordering::AcqRel);
         if flight.open_questions > 0 {
@@ -262,7 +259,7 @@ impl PendingRequests {
     /// Ends every call and refuses new ones.
     pub(crate) fn end(&self, reason: &str) {
         let calls = {
-            let mut table = self.table();
+            let mut table = self.table.lock();
             table.ended.get_or_insert_with(|| reason.to_owned());
             table.held.clear();
             let calls = std::mem::take(&mut table.calls);
@@ -278,17 +275,17 @@ impl PendingRequests {
 
     /// Returns the ids of all pending calls.
     pub(crate) fn ids(&self) -> Vec<u64> {
-        self.table().calls.keys().copied().collect()
+        self.table.lock().calls.keys().copied().collect()
     }
 
     /// Returns why the connection ended, or `None` if it is open.
     pub(crate) fn end_reason(&self) -> Option<String> {
-        self.table().ended.clone()
+        self.table.lock().ended.clone()
     }
 
     /// Records activity of a call and returns its interactor.
     pub(crate) fn touch(&self, id: u64) -> Option<Arc<dyn Interactor>> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let flight = table.calls.get_mut(&id)?;
         flight.last_activity = Instant::now();
         Some(flight.interactor.clone())
@@ -296,12 +293,12 @@ impl PendingRequests {
 
     /// Returns the caller's own progress token.
     pub(crate) fn token(&self, id: u64) -> Option<Box<str>> {
-        self.table().calls.get(&id)?.token.clone()
+        self.table.lock().calls.get(&id)?.token.clone()
     }
 
     /// Returns the only pending call, if there is exactly one.
     pub(crate) fn only(&self) -> Option<(u64, Arc<dyn Interactor>)> {
-        let table = self.table();
+        let table = self.table.lock();
         match table.calls.len() {
             1 => table.calls.iter().next().map(|(id, flight)| (*id, flight.interactor.clone())),
             _ => None,
@@ -311,14 +308,14 @@ impl PendingRequests {
     /// Returns the time of the last activity of a call, or `None` once it ended. A call with an
     /// open question is always active.
     pub(crate) fn last_activity(&self, id: u64) -> Option<Instant> {
-        let table = self.table();
+        let table = self.table.lock();
         let flight = table.calls.get(&id)?;
         Some(if flight.open_questions > 0 { Instant::now() } else { flight.last_activity })
     }
 
     /// Changes the number of open questions of a call.
     pub(crate) fn adjust_open_questions(&self, id: u64, change: isize) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let Some(flight) = table.calls.get_mut(&id) else { return };
         flight.open_questions = flight.open_questions.saturating_add_signed(change);
         flight.last_activity = Instant::now();
@@ -331,7 +328,7 @@ impl PendingRequests {
 
     /// Determines the owner of a question, or holds the question until that is possible.
     pub(crate) fn attribute(&self, question: &Frame) -> QuestionOwner {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let owner = table.task_owner(question).or_else(|| table.sole_owner());
         if let Some(owner) = owner.or_else(|| table.unanswerable()) {
             return owner;
@@ -352,7 +349,7 @@ impl PendingRequests {
         if !self.is_holding() {
             return HeldQuestionOutcome::StillHeld;
         }
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let doubtful = table.doubtful;
         if !doubtful
             && table.sole_owner().is_none()

@@ -5,9 +5,10 @@
 //! not run twice.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use toolgate_wire::{Frame, MessageLimits, build, code, method, scan};
 
@@ -28,19 +29,19 @@ pub(crate) struct AwaitedElicitations {
 
 impl AwaitedElicitations {
     fn expect(&self, id: &str) -> watch::Receiver<bool> {
-        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut awaited = self.awaited.lock();
         awaited.entry(id.to_owned()).or_insert_with(|| watch::channel(false).0).subscribe()
     }
 
     pub(crate) fn complete(&self, id: &str) {
-        let awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        let awaited = self.awaited.lock();
         if let Some(sender) = awaited.get(id) {
             sender.send_replace(true);
         }
     }
 
     fn forget(&self, id: &str) {
-        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.awaited.lock().remove(id);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -134,17 +135,13 @@ impl LocalConnection {
         let _ = self.capabilities.set(capabilities.clone());
     }
 
-    fn pending(&self) -> MutexGuard<'_, PendingQuestions> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn ask(
         self: &Arc<Self>,
         method: &str,
         params: &Value,
     ) -> Result<PendingQuestionGuard, ClientRequestError> {
         let (sender, answer) = oneshot::channel();
-        let mut asked = self.pending();
+        let mut asked = self.pending.lock();
         if asked.closed {
             return Err(ClientRequestError::Disconnected);
         }
@@ -160,7 +157,7 @@ impl LocalConnection {
     /// Delivers the answer to a pending request. Ignores answers to unknown requests.
     pub(super) fn deliver_answer(&self, frame: &Frame) {
         let id = frame.id().and_then(|id| id.raw().parse::<u64>().ok());
-        let Some(sender) = id.and_then(|id| self.pending().open.remove(&id)) else { return };
+        let Some(sender) = id.and_then(|id| self.pending.lock().open.remove(&id)) else { return };
         let answer = match frame.error() {
             Some(error) => {
                 let error = RpcError::of(error);
@@ -177,7 +174,7 @@ impl LocalConnection {
 
     /// Marks the connection as closed and fails all pending requests.
     pub(super) fn close(&self) {
-        let mut asked = self.pending();
+        let mut asked = self.pending.lock();
         asked.closed = true;
         asked.open.clear();
     }
@@ -192,7 +189,7 @@ struct PendingQuestionGuard {
 
 impl Drop for PendingQuestionGuard {
     fn drop(&mut self) {
-        if self.link.pending().open.remove(&self.id).is_some() {
+        if self.link.pending.lock().open.remove(&self.id).is_some() {
             let params = format!("{{\"requestId\":{}}}", self.id);
             self.link.send(build::notification(method::CANCELLED, Some(params.as_bytes())));
         }

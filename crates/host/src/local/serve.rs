@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use toolgate_transport::line::{LineReader, writer};
@@ -58,13 +59,13 @@ fn handle_frame(
         MessageKind::Request => {
             let Some(id) = frame.id().map(|id| id.to_owned()) else { return };
             // Lock first: the task removes itself from the table when it ends.
-            let mut table = lock(running);
+            let mut table = running.lock();
             let work = work(parts.clone(), link.clone(), running.clone(), frame, id.clone());
             table.insert(id, tokio::spawn(work).abort_handle());
         }
         MessageKind::Notification if frame.is(method::CANCELLED) => {
             let cancelled = frame.request_ref().map(|id| id.to_owned());
-            if let Some(task) = cancelled.and_then(|id| lock(running).remove(&id)) {
+            if let Some(task) = cancelled.and_then(|id| running.lock().remove(&id)) {
                 task.abort();
             }
         }
@@ -87,10 +88,6 @@ async fn work(
         Ok(result) => build::response(id.raw(), result.to_string().as_bytes()),
         Err((code, message)) => build::error_response(Some(id.raw()), code, &message, None),
     };
-    lock(&running).remove(&id);
+    running.lock().remove(&id);
     link.send(message);
-}
-
-fn lock(running: &RunningCalls) -> MutexGuard<'_, HashMap<OwnedRequestId, AbortHandle>> {
-    running.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -37,6 +37,11 @@ impl TokenBucket {
         taken
     }
 
+    /// Returns a token that was taken and not used.
+    pub fn put_back(&mut self) {
+        self.left = (self.left + 1).min(self.capacity);
+    }
+
     /// Takes an available token or the next one, and returns the time when it may be used.
     pub fn reserve(&mut self, now: Instant) -> Instant {
         if self.take(now) {

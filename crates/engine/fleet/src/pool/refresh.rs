@@ -5,9 +5,10 @@
 //! with a maximum age. Concurrent requests share one reread. A list that cannot be read is an error
 //! that the caller handles.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
 use toolgate_session::SessionError;
@@ -27,7 +28,7 @@ pub(crate) struct RefreshState {
 
 impl RefreshState {
     fn note(&self, kinds: &[CapabilityKind], begun: Instant) {
-        let mut read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read_at = self.read_at.lock();
         for kind in kinds {
             if let Some(at) = read_at.get_mut(*kind as usize) {
                 *at = (*at).max(Some(begun));
@@ -41,7 +42,7 @@ impl RefreshState {
     }
 
     fn read_at(&self, kind: CapabilityKind) -> Option<Instant> {
-        let read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let read_at = self.read_at.lock();
         read_at.get(kind as usize).copied().flatten()
     }
 }

@@ -11,7 +11,6 @@ use toolgate_store::{
     Journal, PendingCall, SettledCall, StoreError,
 };
 
-use super::approver::{Approver, ApproverGuard, Approvers};
 use super::grant_index::{ApprovalBindingRef, CoveringGrant, GrantIndex};
 use super::journaling;
 use super::rate_limit::ApprovalRateLimit;
@@ -26,7 +25,6 @@ pub struct ApprovalBroker {
     pub(super) store: Arc<dyn DecisionStore>,
     grant_index: ArcSwap<GrantIndex>,
     pub(super) waiters: WaiterTable,
-    pub(super) approvers: Approvers,
     pub(super) rate_limit: ApprovalRateLimit,
     /// Held while a row is stored or withdrawn, so that no call waits for a row that is being
     /// withdrawn.
@@ -47,7 +45,6 @@ impl ApprovalBroker {
             store,
             grant_index: ArcSwap::from_pointee(standing),
             waiters: WaiterTable::default(),
-            approvers: Approvers::default(),
             rate_limit: ApprovalRateLimit::default(),
             enqueue_lock: Mutex::default(),
             refresh_lock: Mutex::default(),
@@ -153,12 +150,6 @@ impl ApprovalBroker {
     /// Returns a number that changes whenever the list of pending calls or grants changes.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
-    }
-
-    /// Registers an approver. It is asked about every call the operator has to decide, until the
-    /// returned guard is dropped.
-    pub fn register(&self, approver: Arc<dyn Approver>) -> ApproverGuard {
-        self.approvers.register(approver)
     }
 
     /// Loads what another process may have changed.

@@ -36,19 +36,6 @@ pub(super) enum FormOutcome {
     Unsupported,
 }
 
-/// Returns true if the client declares that it shows forms.
-pub(super) fn can_show(port: &dyn Interactor) -> bool {
-    let capabilities = port.capabilities();
-    let object = |raw: &[u8], key: &str| {
-        let at = scan::member(raw, key)?;
-        at.slice(raw).starts_with(b"{").then_some(at)
-    };
-    let Some(at) = object(&capabilities, "elicitation") else { return false };
-    let modes = at.slice(&capabilities);
-    // An empty declaration comes from the revision that only knew forms.
-    object(modes, "form").is_some() || object(modes, "url").is_none()
-}
-
 /// Returns the question about a call, or `None` if it is too long to show whole.
 pub(super) fn question(call: &PendingCall, key: String) -> Option<Question> {
     let message = message(call);

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use toolgate_model::{ApprovalChannel, Digest};
-use toolgate_session::Interactor;
+use toolgate_session::{Interactor, QuestionKind};
 use toolgate_store::{
     ApprovalBinding, ApprovalChoice, ApprovalDecision, KeepPendingOutcome, PendingCall,
     PendingLimits, StoreError,
@@ -185,11 +185,11 @@ impl ApprovalBroker {
     ) -> Result<ApprovalAnswer, StoreError> {
         let PendingCallGuard { call, waiter: ApprovalWaiter { verdict, turn }, .. } = waiting;
         let key = format!("approval-{}", fresh_key()?);
-        let question = (ask.via == ApprovalChannel::Elicitation && form::can_show(&**ask.port))
-            .then(|| form::question(call, key))
-            .flatten();
+        let question = (ask.via == ApprovalChannel::Elicitation
+            && QuestionKind::Form.is_declared_in(&ask.port.capabilities()))
+        .then(|| form::question(call, key))
+        .flatten();
         let mut form = std::pin::pin!(show_form(ask.port, question.clone()));
-        let mut faces = std::pin::pin!(self.approvers.decide(call));
         let (mut has_form, mut turn_taken) = (question.is_some(), None);
         loop {
             let patience = match (&turn_taken, ask.era) {
@@ -213,9 +213,6 @@ impl ApprovalBroker {
                     FormOutcome::Cancelled => return Ok(ApprovalAnswer::Cancelled),
                     FormOutcome::Unsupported => (has_form, turn_taken) = (false, None),
                 },
-                (choice, by) = &mut faces, if !has_form => {
-                    return self.settle_choice(&call.id, choice, &by).await;
-                }
                 () = sleep_until(begun + patience) => return Ok(ApprovalAnswer::Unanswered),
             }
         }

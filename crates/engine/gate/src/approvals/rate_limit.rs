@@ -1,62 +1,42 @@
 //! Limits how often a caller may cause a question.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
+use toolgate_model::TokenBucket;
 
 /// The most new questions of one caller within [`SPAN`].
 pub(super) const ASKS: u32 = 60;
 /// The time they are counted in.
 const SPAN: Duration = Duration::from_secs(60);
-/// The most callers that are tracked. Callers that asked nothing within [`SPAN`] are dropped first.
+/// The most callers that are tracked. Callers with a full bucket are dropped first.
 const CALLERS: usize = 1024;
 
 /// A token bucket per caller. It refills evenly and is full after [`SPAN`].
 #[derive(Default)]
-pub(super) struct ApprovalRateLimit(Mutex<HashMap<String, CallerBucket>>);
-
-/// The questions one caller may still cause.
-struct CallerBucket {
-    left: f64,
-    at: Instant,
-}
-
-impl CallerBucket {
-    fn fill(&mut self, now: Instant) {
-        let share = now.duration_since(self.at).as_secs_f64() / SPAN.as_secs_f64();
-        self.left = (self.left + share * f64::from(ASKS)).min(f64::from(ASKS));
-        self.at = now;
-    }
-}
+pub(super) struct ApprovalRateLimit(Mutex<HashMap<String, TokenBucket>>);
 
 impl ApprovalRateLimit {
     /// Counts one question; returns `false` if it exceeds the limit.
     pub(super) fn admit(&self, caller: &str) -> bool {
-        let now = Instant::now();
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now().into_std();
+        let mut buckets = self.0.lock();
         if !buckets.contains_key(caller) && buckets.len() >= CALLERS {
-            buckets.retain(|_, bucket| now.duration_since(bucket.at) < SPAN);
+            buckets.retain(|_, bucket| bucket.available(now) < ASKS);
             if buckets.len() >= CALLERS {
                 return false;
             }
         }
-        let full = || CallerBucket { left: f64::from(ASKS), at: now };
-        let bucket = buckets.entry(caller.to_owned()).or_insert_with(full);
-        bucket.fill(now);
-        let admitted = bucket.left >= 1.0;
-        if admitted {
-            bucket.left -= 1.0;
-        }
-        admitted
+        let full = || TokenBucket::full(ASKS, SPAN / ASKS, now);
+        buckets.entry(caller.to_owned()).or_insert_with(full).take(now)
     }
 
     /// Returns the token of a question that was not asked.
     pub(super) fn give_back(&self, caller: &str) {
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bucket) = buckets.get_mut(caller) {
-            bucket.left = (bucket.left + 1.0).min(f64::from(ASKS));
+        if let Some(bucket) = self.0.lock().get_mut(caller) {
+            bucket.put_back();
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The waiting calls of this process, by the id of their row.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
 use toolgate_store::ApprovalDecision;
 
@@ -31,14 +32,10 @@ pub(super) struct ApprovalWaiter {
 }
 
 impl WaiterTable {
-    fn entries(&self) -> MutexGuard<'_, HashMap<String, WaiterEntry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts to wait for a row; `None` if too many calls already do. `stays` applies to the first:
     /// it says that others may rely on the row.
     pub(super) fn enter(&self, id: &str, stays: bool) -> Option<ApprovalWaiter> {
-        let mut entries = self.entries();
+        let mut entries = self.0.lock();
         let entry = entries.entry(id.to_owned()).or_insert_with(|| WaiterEntry {
             waiters: 0,
             stays,
@@ -54,14 +51,14 @@ impl WaiterTable {
 
     /// Keeps the row, because its id was given out.
     pub(super) fn keep_open(&self, id: &str) {
-        if let Some(entry) = self.entries().get_mut(id) {
+        if let Some(entry) = self.0.lock().get_mut(id) {
             entry.stays = true;
         }
     }
 
     /// Ends one wait. Returns true if the row is no longer needed.
     pub(super) fn leave(&self, id: &str) -> bool {
-        let mut entries = self.entries();
+        let mut entries = self.0.lock();
         let Some(entry) = entries.get_mut(id) else { return false };
         entry.waiters -= 1;
         if entry.waiters > 0 {
@@ -74,17 +71,17 @@ impl WaiterTable {
 
     /// Returns true if a call of this process waits for the row.
     pub(super) fn has(&self, id: &str) -> bool {
-        self.entries().contains_key(id)
+        self.0.lock().contains_key(id)
     }
 
     /// Returns the rows that calls of this process wait for.
     pub(super) fn ids(&self) -> Vec<String> {
-        self.entries().keys().cloned().collect()
+        self.0.lock().keys().cloned().collect()
     }
 
     /// Passes a decision to the waiting calls.
     pub(super) fn decide(&self, id: &str, verdict: ApprovalDecision) {
-        if let Some(entry) = self.entries().get(id) {
+        if let Some(entry) = self.0.lock().get(id) {
             entry.verdict.send_replace(Some(verdict));
         }
     }

@@ -23,7 +23,7 @@ impl Gate {
         let posture = self.current_governance().posture();
         let mut states = Vec::new();
         let offers = self.fleet.catalogs(None);
-        let register = self.pins.state();
+        let register = self.pins.0.lock();
         for offered in offers.iter().filter(|it| !is_builtin(&it.fleet_server)) {
             let server = &offered.fleet_server.spec.name;
             let identity = offered.fleet_server.spec.digest();

@@ -4,8 +4,9 @@
 //! whatever the answer is. Without a store it is counted in memory while this process lives.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use toolgate_findings::strip_json;
 use toolgate_model::{SamplingLimits, ServerName};
 use toolgate_session::{Answer, CallerScope, Question};
@@ -46,7 +47,7 @@ pub(super) struct SamplingGuard {
 
 impl Drop for SamplingGuard {
     fn drop(&mut self) {
-        let mut state = self.samplings.state();
+        let mut state = self.samplings.state.lock();
         let SamplingState { by_server, by_scope, .. } = &mut *state;
         decrement(by_server, &self.server);
         decrement(by_scope, &self.scope);
@@ -62,13 +63,9 @@ fn decrement<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, u32>, key: &K) {
 }
 
 impl SamplingTracker {
-    fn state(&self) -> MutexGuard<'_, SamplingState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns true if this caller's model is answering a server now.
     pub(super) fn is_answering(&self, scope: CallerScope) -> bool {
-        self.state().by_scope.contains_key(&scope)
+        self.state.lock().by_scope.contains_key(&scope)
     }
 
     /// Starts a sampling request; `None` if the server has as many in progress as it may.
@@ -78,7 +75,7 @@ impl SamplingTracker {
         scope: CallerScope,
         most: u32,
     ) -> Option<SamplingGuard> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let count = state.by_server.get(server).copied().unwrap_or_default();
         if count >= most {
             return None;
@@ -91,7 +88,7 @@ impl SamplingTracker {
 
     /// Charges a request in memory, as the store would.
     fn charge(&self, charge: &SamplingCharge) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let spent = state.usage.entry(charge.server.clone()).or_default();
         if spent.day != charge.day {
             *spent = SamplingUsage { day: charge.day.clone(), ..SamplingUsage::default() };

@@ -14,7 +14,6 @@ use toolgate_transport::spool;
 use toolgate_wire::view::TaskSupport;
 use toolgate_wire::{Era, Frame, Span, build, scan};
 
-use super::interactor::TaskAwareInteractor;
 use super::outcome::TaskOutcome;
 use super::progress::ProgressReporter;
 use super::questions::TaskQuestions;
@@ -23,7 +22,7 @@ use super::task::{Task, TaskRoute};
 use super::task_servers::ToolTaskMode;
 use super::upstream::UpstreamTask;
 use super::wait::TaskWaiter;
-use super::{clock, missing, own_frame, unreadable};
+use super::{clock, missing, own_frame, task_aware, unreadable};
 use crate::admit::CallPermit;
 use crate::error::CallError;
 use crate::{Caller, GateError};
@@ -149,8 +148,7 @@ impl OutboundCall<'_> {
     }
 
     async fn session_on_extension(&self, table: &TaskTable) -> Result<Frame, CallError> {
-        let port = Arc::new(TaskAwareInteractor(self.port()));
-        let answer = self.send(self.with_task_hint(None, port)?).await?;
+        let answer = self.send(self.with_task_hint(None, task_aware(self.port()))?).await?;
         // A stored result must be complete.
         let answer = spool::load_frame(answer).await.map_err(|_| unreadable())?;
         let Some(result) = answer.result() else { return Ok(answer) };
@@ -202,8 +200,7 @@ impl OutboundCall<'_> {
         let answer = match answer.error() {
             // The server refused before it ran the tool, so calling again runs it once.
             Some(error) if tasks::is_missing_tasks_error(error) && !modern => {
-                self.send(self.with_task_hint(None, Arc::new(TaskAwareInteractor(self.port())))?)
-                    .await?
+                self.send(self.with_task_hint(None, task_aware(self.port()))?).await?
             }
             _ => answer,
         };

@@ -2,14 +2,15 @@
 //! format. The caller fetches them with `tasks/get` and answers with `tasks/update`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::AbortHandle;
-use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_session::{Answer, CallerScope, Interactor, Question};
 use toolgate_wire::{Frame, JsonEdit, Span, scan, string};
 
 /// The most questions of one task that may be open at once.
@@ -52,20 +53,16 @@ impl TaskQuestions {
         Arc::new(Self { scope, capabilities, state, changed, lookup_turn })
     }
 
-    fn state(&self) -> MutexGuard<'_, TaskQuestionsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts the background wait, unless it is running.
     pub(super) fn listen(&self, begin: impl FnOnce() -> AbortHandle) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.listening.is_none() {
             state.listening = Some(begin());
         }
     }
 
     pub(super) fn is_listening(&self) -> bool {
-        self.state().listening.is_some()
+        self.state.lock().listening.is_some()
     }
 
     /// Takes the permit for a lookup after a notification; `None` while another lookup runs.
@@ -75,7 +72,7 @@ impl TaskQuestions {
 
     /// Ends the background wait; open questions stay unanswered.
     pub(super) fn stop(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.open.clear();
         if let Some(listening) = state.listening.take() {
             listening.abort();
@@ -86,7 +83,7 @@ impl TaskQuestions {
 
     /// Returns the open questions as an `inputRequests` object; `None` if there are none.
     pub(super) fn questions(&self) -> Option<String> {
-        let state = self.state();
+        let state = self.state.lock();
         let open = state.open.iter().map(|(at, open)| format!("\"{}\":{}", key(*at), open.request));
         let open: Vec<_> = open.collect();
         (!open.is_empty()).then(|| format!("{{{}}}", open.join(",")))
@@ -108,7 +105,7 @@ impl TaskQuestions {
 
     /// Takes the answers of a `tasks/update`; answers to unknown questions are ignored.
     pub(super) fn answer(&self, responses: &[u8]) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for (name, span) in scan::members(responses) {
             let at = state.open.keys().copied().find(|at| key(*at) == name);
             if let Some(open) = at.and_then(|at| state.open.remove(&at)) {
@@ -120,8 +117,8 @@ impl TaskQuestions {
 
     fn put(&self, question: &Question) -> Option<(u64, oneshot::Receiver<Answer>)> {
         let request = request(&question.frame)?;
-        let mut state = self.state();
-        if state.open.len() >= MAX_OPEN || !may_be_asked(&self.capabilities, question.kind) {
+        let mut state = self.state.lock();
+        if state.open.len() >= MAX_OPEN || !question.kind.is_declared_in(&self.capabilities) {
             return None;
         }
         let (answer, answered) = oneshot::channel();
@@ -159,7 +156,7 @@ struct TaskQuestionGuard<'a> {
 
 impl Drop for TaskQuestionGuard<'_> {
     fn drop(&mut self) {
-        self.inbox.state().open.remove(&self.at);
+        self.inbox.state.lock().open.remove(&self.at);
     }
 }
 
@@ -180,23 +177,10 @@ fn request(frame: &Frame) -> Option<String> {
     Some(format!("{{\"method\":{method},\"params\":{}}}", std::str::from_utf8(&params).ok()?))
 }
 
-/// Returns true if the client declared that it answers this kind of question.
-fn may_be_asked(capabilities: &[u8], kind: QuestionKind) -> bool {
-    let has = |path: &[&str]| scan::pointer(capabilities, path).is_some();
-    match kind {
-        QuestionKind::Roots => has(&["roots"]),
-        QuestionKind::Sampling => has(&["sampling"]),
-        QuestionKind::Url => has(&["elicitation", "url"]),
-        // An elicitation capability without modes means forms.
-        QuestionKind::Form => {
-            has(&["elicitation", "form"]) || has(&["elicitation"]) && !has(&["elicitation", "url"])
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use toolgate_model::ServerName;
+    use toolgate_session::QuestionKind;
     use toolgate_wire::MessageLimits;
 
     use super::*;
@@ -226,7 +210,7 @@ mod tests {
     async fn an_answered_question_is_gone_and_the_other_stays_open() {
         let inbox = inbox();
         let (one, two) = (ask(&inbox, "one"), ask(&inbox, "two"));
-        while inbox.state().open.len() < 2 {
+        while inbox.state.lock().open.len() < 2 {
             tokio::task::yield_now().await;
         }
         inbox.answer(br#"{"question-1":{"a":1},"question-9":{}}"#);
@@ -234,7 +218,7 @@ mod tests {
         let left = r#"{"question-2":{"method":"elicitation/create","params":{"message":"two"}}}"#;
         assert_eq!(inbox.questions().unwrap(), left);
         let three = ask(&inbox, "three");
-        while inbox.state().open.len() < 2 {
+        while inbox.state.lock().open.len() < 2 {
             tokio::task::yield_now().await;
         }
         assert!(inbox.questions().unwrap().contains("question-3"), "no key is used twice");

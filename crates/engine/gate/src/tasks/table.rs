@@ -4,9 +4,10 @@
 //! is gone, or when there are too many. Forgetting a task never cancels or repeats it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolgate_fleet::Fleet;
 use toolgate_model::ServerName;
@@ -44,13 +45,9 @@ struct TaskTableState {
 }
 
 impl TaskTable {
-    fn state(&self) -> MutexGuard<'_, TaskTableState> {
-        open(&self.state)
-    }
-
     /// Adds a task. It replaces an earlier one with the same id from the same server.
     pub(super) fn add(&self, task: Task) -> Arc<Task> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let same = state.tasks_with_id(&task.id).find(|(_, known)| known.is_replaced_by(&task));
         if let Some(at) = same.map(|(at, _)| at) {
             state.remove(at);
@@ -70,7 +67,7 @@ impl TaskTable {
 
     /// Stores the outcome of a task, so that it need not be fetched again.
     pub(super) fn set_outcome(&self, task: &Arc<Task>, outcome: TaskOutcome) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let found = state.tasks_with_id(&task.id).find(|(_, known)| Arc::ptr_eq(known, task));
         let Some(at) = found.map(|(at, _)| at) else { return };
         let weight = outcome.weight();
@@ -83,7 +80,7 @@ impl TaskTable {
 
     /// Returns the task with this id, if it belongs to the caller's principal.
     pub(super) fn find(&self, caller: &Caller, id: &str) -> Result<Arc<Task>, GateError> {
-        let state = self.state();
+        let state = self.state.lock();
         let own = |task: &&Arc<Task>| task.principal() == caller.principal;
         let mut own: Vec<_> = state.tasks_with_id(id).map(|(_, task)| task).filter(own).collect();
         if own.iter().any(|task| task.caller.id == caller.id) {
@@ -102,14 +99,14 @@ impl TaskTable {
 
     /// Returns a principal's tasks, oldest first.
     pub(super) fn tasks_of(&self, principal: Principal) -> Vec<Arc<Task>> {
-        let state = self.state();
+        let state = self.state.lock();
         let own = state.by_principal.get(&principal).into_iter().flatten();
         own.filter_map(|at| state.tasks.get(at).cloned()).collect()
     }
 
     /// Returns the task that a server refers to; `None` if several callers have one with this id.
     pub(crate) fn find_by_server(&self, server: &ServerName, id: &str) -> Option<Arc<Task>> {
-        let state = self.state();
+        let state = self.state.lock();
         let mut own =
             state.tasks_with_id(id).map(|(_, task)| task).filter(|it| it.tool.server == *server);
         let only = own.next()?;
@@ -118,7 +115,7 @@ impl TaskTable {
 
     /// Removes one task.
     pub(super) fn forget(&self, task: &Arc<Task>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let found = state.tasks_with_id(&task.id).find(|(_, known)| Arc::ptr_eq(known, task));
         if let Some(at) = found.map(|(at, _)| at) {
             state.remove(at);
@@ -129,12 +126,12 @@ impl TaskTable {
     pub(crate) fn has_open(&self, caller: CallerId, on: impl Fn(&ServerName) -> bool) -> bool {
         let open =
             |task: &Arc<Task>| task.caller.id == caller && on(&task.tool.server) && task.is_open();
-        self.state().tasks.values().any(open)
+        self.state.lock().tasks.values().any(open)
     }
 
     /// Subscribes to task notifications again, because a server may have a new connection.
     pub(crate) fn watch_again(&self, server: &ServerName, fleet: &Fleet) {
-        let tasks: Vec<_> = self.state().tasks.values().cloned().collect();
+        let tasks: Vec<_> = self.state.lock().tasks.values().cloned().collect();
         let tasks = tasks.iter().filter(|task| task.tool.server == *server);
         tasks.for_each(|task| task.watch_again(fleet));
     }
@@ -145,7 +142,7 @@ impl TaskTable {
             task.principal() == Principal::Caller(caller)
                 || task.caller.id == caller && connected(&task.tool.server)
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let gone: Vec<_> =
             state.tasks.iter().filter(|(_, task)| gone(task)).map(|(at, _)| *at).collect();
         for at in gone {
@@ -214,14 +211,10 @@ async fn expire(state: Weak<Mutex<TaskTableState>>, task: Weak<Task>, at: u64) {
             continue;
         }
         if let Some(state) = state.upgrade() {
-            open(&state).remove(at);
+            state.lock().remove(at);
         }
         return;
     }
-}
-
-fn open(state: &Mutex<TaskTableState>) -> MutexGuard<'_, TaskTableState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -260,7 +253,7 @@ mod tests {
         assert!(table.find(&few, "few").is_ok());
         table.release(many.id, |_| false);
         assert!(table.tasks_of(many.principal).is_empty());
-        assert_eq!(table.state().tasks.len(), 1);
+        assert_eq!(table.state.lock().tasks.len(), 1);
     }
 
     #[tokio::test]
@@ -278,7 +271,7 @@ mod tests {
         assert!(table.find(&me, "b").is_err(), "nobody else has it");
         assert!(newest.outcome().is_some());
         table.forget(&newest);
-        assert_eq!(table.state().kept_bytes, 0);
+        assert_eq!(table.state.lock().kept_bytes, 0);
     }
 
     #[tokio::test]

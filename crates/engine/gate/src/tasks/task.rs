@@ -1,10 +1,11 @@
 //! One task that the gate knows.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolgate_bridge::tasks::{self, TaskFormat, TaskView};
@@ -120,23 +121,19 @@ impl Task {
 
     /// Keeps the server running for the task.
     pub(super) fn with_lease(self, stay: PoolLease) -> Self {
-        *lock(&self.lease) = Some(stay);
+        *self.lease.lock() = Some(stay);
         self
     }
 
     /// Returns the pool to query: the one the task started on, while that exists.
     pub(super) fn pool(&self, fleet: &Fleet) -> Result<Arc<Pool>, FleetError> {
-        let home = lock(&self.lease).as_ref().and_then(PoolLease::pool);
+        let home = self.lease.lock().as_ref().and_then(PoolLease::pool);
         home.map_or_else(|| fleet.pool(&self.tool.server, &self.caller.tenant()), Ok)
     }
 
     /// Releases the server after the outcome was fetched.
     pub(super) fn release_server(&self) {
-        drop(lock(&self.lease).take());
-    }
-
-    fn state(&self) -> MutexGuard<'_, TaskState> {
-        lock(&self.state)
+        drop(self.lease.lock().take());
     }
 
     /// Returns the owner.
@@ -156,7 +153,7 @@ impl Task {
         let run = self.route.server_form();
         let view = TaskView::of(seen, run).filter(|view| view.id == self.id);
         let (Some(view), Some(seen)) = (view, tasks::compact_task(seen, run)) else { return };
-        let mut known = self.state();
+        let mut known = self.state.lock();
         known.looked = Instant::now();
         known.expires = expires(known.began, view.ttl);
         known.seen = seen;
@@ -164,26 +161,26 @@ impl Task {
 
     /// Returns true if the task has not ended, as far as known, and was queried recently.
     pub(super) fn is_open(&self) -> bool {
-        let known = self.state();
+        let known = self.state.lock();
         let view = TaskView::of(&known.seen, self.route.server_form());
         view.is_some_and(|view| !view.status.is_terminal()) && known.looked.elapsed() < UNATTENDED
     }
 
     pub(super) fn last_seen(&self) -> Bytes {
-        self.state().seen.clone()
+        self.state.lock().seen.clone()
     }
 
     pub(super) fn expires(&self) -> Option<Instant> {
-        self.state().expires
+        self.state.lock().expires
     }
 
     pub(super) fn outcome(&self) -> Option<TaskOutcome> {
-        self.state().outcome.clone()
+        self.state.lock().outcome.clone()
     }
 
     /// Stores the outcome; returns `false` if there is one already, which stays.
     pub(super) fn set_outcome(&self, outcome: TaskOutcome) -> bool {
-        let mut known = self.state();
+        let mut known = self.state.lock();
         let first = known.outcome.is_none();
         known.outcome.get_or_insert(outcome);
         drop(known);
@@ -192,12 +189,12 @@ impl Task {
     }
 
     pub(super) fn unsettle(&self) -> Option<TaskOutcome> {
-        self.state().outcome.take()
+        self.state.lock().outcome.take()
     }
 
     /// Subscribes to the server's reports on the task, once.
     pub(super) fn watch(&self, pool: Arc<Pool>) {
-        let mut watched = lock(&self.watched);
+        let mut watched = self.watched.lock();
         if self.route.server_form() == TaskFormat::Extension && watched.is_none() {
             *watched = Some(Arc::downgrade(&pool));
             drop(watched);
@@ -207,9 +204,9 @@ impl Task {
 
     /// Subscribes again on a new connection to the server, which does not know the subscription.
     pub(super) fn watch_again(&self, fleet: &Fleet) {
-        let is_watched = lock(&self.watched).is_some();
+        let is_watched = self.watched.lock().is_some();
         if let (true, Ok(pool)) = (is_watched, self.pool(fleet)) {
-            *lock(&self.watched) = Some(Arc::downgrade(&pool));
+            *self.watched.lock() = Some(Arc::downgrade(&pool));
             pool.watch_task(&self.id);
         }
     }
@@ -223,7 +220,7 @@ impl Task {
         if let Some(expiry) = self.expiry.get() {
             expiry.abort();
         }
-        if let Some(pool) = lock(&self.watched).as_ref().and_then(Weak::upgrade) {
+        if let Some(pool) = self.watched.lock().as_ref().and_then(Weak::upgrade) {
             pool.unwatch_task(&self.id);
         }
         self.release_server();
@@ -231,10 +228,6 @@ impl Task {
             inbox.stop();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns when a task may be forgotten; `None` for never.

@@ -8,9 +8,8 @@ use toolgate_fleet::{FleetError, Pool};
 use toolgate_session::{Interactor, OutboundRequest, SessionError};
 use toolgate_wire::{Frame, build, method, scan, string};
 
-use super::interactor::TaskAwareInteractor;
 use super::outcome::TaskOutcome;
-use super::{own_frame, server_error, unreadable};
+use super::{own_frame, server_error, task_aware, unreadable};
 use crate::GateError;
 
 /// A task at its server, with the connection and interactor for requests about it.
@@ -78,14 +77,12 @@ impl UpstreamTask {
     ) -> Result<Result<Frame, FleetError>, GateError> {
         let params = format!("{{\"taskId\":{}{more}}}", string::encode(&self.id));
         let frame = own_frame(build::request("0", method, Some(params.as_bytes())))?;
-        let port: Arc<dyn Interactor> = match self.form {
+        let interactor = match self.form {
             TaskFormat::Session => self.port.clone(),
-            TaskFormat::Extension => Arc::new(TaskAwareInteractor(self.port.clone())),
+            TaskFormat::Extension => task_aware(self.port.clone()),
         };
-        Ok(self
-            .pool
-            .call(&OutboundRequest { frame, rename: None, interactor: port }, || again)
-            .await)
+        let outbound = OutboundRequest { frame, rename: None, interactor };
+        Ok(self.pool.call(&outbound, || again).await)
     }
 }
 

@@ -10,9 +10,12 @@ use crate::support::*;
 #[tokio::test]
 async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
     let broker = broker().await;
-    let (_onlooker, mut waiting) = waits(&broker);
+    let (call, mut waiting) = Call::to_operator("{}").observed();
     let mut calls: FuturesUnordered<_> = (0..200)
-        .map(|index| Call::to_operator(&format!("{{\"n\":{index}}}")).start(&broker))
+        .map(|index| {
+            let arguments = format!("{{\"n\":{index}}}").into();
+            Call { arguments, ..call.clone() }.start(&broker)
+        })
         .collect();
     let rows = listed(&broker, 60).await;
     assert_eq!(rows.len(), 60);
@@ -36,8 +39,7 @@ async fn two_hundred_questions_at_once_are_not_put_to_anybody() {
 #[tokio::test]
 async fn the_same_call_again_and_again_is_one_question_and_bounded() {
     let broker = broker().await;
-    let call = Call::to_operator("{}");
-    let (_onlooker, mut waiting) = waits(&broker);
+    let (call, mut waiting) = Call::to_operator("{}").observed();
     let mut calls: FuturesUnordered<_> = (0..100).map(|_| call.start(&broker)).collect();
     listed(&broker, 1).await;
     for _ in 0..68 {

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::json;
-use toolgate_gate::approvals::{ApprovalBroker, Approver, CallApprovalOutcome};
+use toolgate_gate::approvals::{ApprovalBroker, CallApprovalOutcome};
 use toolgate_model::Digest;
-use toolgate_store::{
-    ApprovalBinding, ApprovalChoice, DecisionStore as _, PendingCall, SqliteStore,
-};
+use toolgate_store::{ApprovalBinding, ApprovalChoice, DecisionStore as _, SqliteStore};
 
 use crate::support::*;
 
@@ -110,7 +107,7 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
         panic!()
     };
     // The same call again, and its caller leaves: the row is not only his.
-    let (_onlooker, mut waiting) = waits(&broker);
+    let (call, mut waiting) = call.observed();
     let again = call.start(&broker);
     waiting.recv().await.unwrap();
     again.abort();
@@ -124,8 +121,7 @@ async fn somebody_who_was_told_an_id_can_rely_on_it() {
 #[tokio::test]
 async fn identical_calls_are_one_question_and_one_approval_lets_one_pass() {
     let broker = broker().await;
-    let call = Call::to_operator("{}");
-    let (_onlooker, mut waiting) = waits(&broker);
+    let (call, mut waiting) = Call::to_operator("{}").observed();
     let calls: Vec<_> = (0..4).map(|_| call.start(&broker)).collect();
     let mut passed = 0;
     for left in (1..=4).rev() {
@@ -189,34 +185,6 @@ async fn what_another_process_decides_is_noticed() {
         assert_eq!(is_approved(&obtained), choice != ApprovalChoice::Deny, "{obtained:?}");
     }
     assert!(broker.find_grant(&bound(), None).is_some(), "a grant given elsewhere counts here");
-}
-
-struct Face(Option<ApprovalChoice>);
-
-impl Approver for Face {
-    fn name(&self) -> &str {
-        "chat"
-    }
-
-    fn decide<'a>(&'a self, call: &'a PendingCall) -> BoxFuture<'a, Option<ApprovalChoice>> {
-        assert_eq!(call.binding, bound());
-        Box::pin(std::future::ready(self.0))
-    }
-}
-
-#[tokio::test]
-async fn a_face_that_registers_is_asked_directly() {
-    let broker = broker().await;
-    let _leaves_it = broker.register(Arc::new(Face(None)));
-    let registered = broker.register(Arc::new(Face(Some(ApprovalChoice::Once))));
-    let obtained = Call::to_operator("{}").obtain(&broker).await;
-    assert!(
-        matches!(&obtained, CallApprovalOutcome::Approved { by, .. } if by == "chat"),
-        "{obtained:?}"
-    );
-    drop(registered);
-    let obtained = Call::to_operator("{}").waiting(SHORT).obtain(&broker).await;
-    assert!(matches!(obtained, CallApprovalOutcome::Waiting { .. }));
 }
 
 #[tokio::test]

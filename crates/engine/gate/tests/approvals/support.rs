@@ -9,12 +9,11 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_gate::approvals::{
-    ApprovalBroker, Approver, ApproverGuard, CallApprovalOutcome, CallApprovalRequest,
-    params_digest,
+    ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, params_digest,
 };
 use toolgate_model::{ApprovalChannel, CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
-use toolgate_store::{ApprovalBinding, ApprovalChoice, PendingCall, SqliteStore};
+use toolgate_store::{ApprovalBinding, PendingCall, SqliteStore};
 use toolgate_wire::{Era, Frame};
 
 /// How a client reacts to a form.
@@ -126,6 +125,13 @@ impl Call {
         }
     }
 
+    /// Makes the call report each time it starts to wait.
+    pub fn observed(self) -> (Self, mpsc::UnboundedReceiver<()>) {
+        let (waits, waiting) = mpsc::unbounded_channel();
+        let (via, port) = (ApprovalChannel::Elicitation, Arc::new(Onlooker(waits)));
+        (Self { via, port, ..self }, waiting)
+    }
+
     pub fn waiting(self, wait: Duration) -> Self {
         Self { wait, ..self }
     }
@@ -186,22 +192,23 @@ pub async fn listed(broker: &ApprovalBroker, count: usize) -> Vec<PendingCall> {
     }
 }
 
-/// A face that decides nothing and says of every call that waits from now on that it does.
-pub fn waits(broker: &ApprovalBroker) -> (ApproverGuard, mpsc::UnboundedReceiver<()>) {
-    let (waits, waiting) = mpsc::unbounded_channel();
-    (broker.register(Arc::new(Onlooker(waits))), waiting)
-}
-
+/// A client without forms that reports each call that starts to wait for the operator.
 struct Onlooker(mpsc::UnboundedSender<()>);
 
-impl Approver for Onlooker {
-    fn name(&self) -> &str {
-        "onlooker"
+impl Interactor for Onlooker {
+    fn scope(&self) -> CallerScope {
+        CallerScope(1)
     }
 
-    fn decide<'a>(&'a self, _: &'a PendingCall) -> BoxFuture<'a, Option<ApprovalChoice>> {
-        self.0.send(()).unwrap();
-        Box::pin(std::future::ready(None))
+    fn tell(&self, _event: Frame) {}
+
+    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+        unreachable!("it declares no forms")
+    }
+
+    fn capabilities(&self) -> Bytes {
+        let _ = self.0.send(());
+        Bytes::from_static(b"{}")
     }
 }
 

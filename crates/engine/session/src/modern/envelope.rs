@@ -5,9 +5,7 @@
 
 use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{
-    Frame, FrameEdit, JsonEdit, Revision, Span, build, meta, method, scan, string,
-};
+use toolgate_wire::{Frame, FrameEdit, Revision, Span, build, meta, method, scan, string};
 
 use crate::Interactor;
 use crate::interactor::SAMPLING;
@@ -140,20 +138,6 @@ pub(crate) fn modern_capabilities(declared: &[u8]) -> Bytes {
     }
     object.push('}');
     object.into()
-}
-
-/// Adds the tasks extension to client capabilities.
-pub(crate) fn with_tasks(capabilities: &[u8]) -> Bytes {
-    let whole = Span::new(0, capabilities.len());
-    let edit = JsonEdit::new(capabilities);
-    let edit = match scan::member(capabilities, "extensions") {
-        Some(extensions) => edit.set_member(extensions, meta::TASKS_EXTENSION, b"{}"),
-        None => {
-            let tasks = format!("{{\"{}\":{{}}}}", meta::TASKS_EXTENSION);
-            edit.insert_member(whole, "extensions", tasks)
-        }
-    };
-    edit.finish().unwrap_or_else(|_| Bytes::copy_from_slice(capabilities))
 }
 
 /// Builds a complete request of the gateway itself.

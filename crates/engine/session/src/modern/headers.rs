@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::RwLock;
 use toolgate_wire::mcp_headers::{self, ArgumentHeader};
 use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, method, scan, string};
@@ -141,11 +142,11 @@ impl ArgumentHeaders {
     /// Replaces the rules by those of the latest list.
     pub(crate) fn replace_rules(&self, lesson: ArgumentHeadersBuilder) {
         self.any.store(!lesson.0.is_empty(), Ordering::Relaxed);
-        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = lesson.0;
+        *self.rules.write() = lesson.0;
     }
 
     fn add(&self, headers: &mut HeaderMap, tool: &str, frame: &Frame) {
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
+        let rules = self.rules.read().get(tool).cloned();
         let Some(rules) = rules else { return };
         let params = frame.params().unwrap_or_default();
         let arguments = scan::member(params, "arguments").map(|span| span.slice(params));

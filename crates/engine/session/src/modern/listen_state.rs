@@ -3,8 +3,7 @@
 //! All targets of a session share one `subscriptions/listen` request, which
 //! [`listen_task`](super::listen_task) keeps open.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 use toolgate_wire::{Frame, RequestId, code, meta, scan};
 
@@ -124,7 +123,7 @@ impl ListenState {
     pub(super) fn take_receivers(
         &self,
     ) -> Option<(mpsc::UnboundedReceiver<ListenSignal>, watch::Receiver<ListenTargets>)> {
-        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let inbox = self.inbox.lock().take();
         inbox.zip(Some(self.targets.subscribe()))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::task::JoinHandle;
+use toolgate_bridge::tasks;
 use toolgate_wire::method;
 
 use super::listen_state::{ListenEnd, ListenSignal, PREFIX};
@@ -28,7 +29,7 @@ impl ListenGuard {
     pub(super) fn new(core: &Arc<SessionCore>, number: u64, filter: &str, tasks: bool) -> Self {
         let mut capabilities = core.default_interactor.capabilities();
         if tasks {
-            capabilities = envelope::with_tasks(&capabilities);
+            capabilities = tasks::declare_extension(&capabilities);
         }
         let members = format!("\"notifications\":{filter}");
         let listen = method::SUBSCRIPTIONS_LISTEN;
