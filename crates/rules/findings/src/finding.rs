@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
-use toolgate_model::{CapabilityId, ServerName, is_invisible};
+use toolgate_model::{CapabilityId, ServerName, escape_invisible};
 
 /// The length of an excerpt, in characters.
 const EXCERPT: usize = 120;
@@ -41,61 +41,38 @@ pub enum FindingCode {
     AsksForSecret,
 }
 
+/// All codes in the order of the documentation, with their string forms and severities.
+const CODES: [(FindingCode, &str, FindingSeverity); 14] = [
+    (FindingCode::HiddenCharacters, "hidden-characters", FindingSeverity::Medium),
+    (FindingCode::HiddenKey, "hidden-key", FindingSeverity::High),
+    (FindingCode::Padded, "padded", FindingSeverity::Low),
+    (FindingCode::Encoded, "encoded", FindingSeverity::Low),
+    (FindingCode::FalseVoice, "false-voice", FindingSeverity::High),
+    (FindingCode::Overrides, "overrides", FindingSeverity::High),
+    (FindingCode::Conceals, "conceals", FindingSeverity::Medium),
+    (FindingCode::Intrudes, "intrudes", FindingSeverity::Low),
+    (FindingCode::ReadsSecrets, "reads-secrets", FindingSeverity::Medium),
+    (FindingCode::SendsAway, "sends-away", FindingSeverity::High),
+    (FindingCode::NamesOther, "names-other", FindingSeverity::Low),
+    (FindingCode::LooksAlike, "looks-alike", FindingSeverity::Medium),
+    (FindingCode::MixedScripts, "mixed-scripts", FindingSeverity::High),
+    (FindingCode::AsksForSecret, "asks-for-secret", FindingSeverity::High),
+];
+
 impl FindingCode {
     /// All codes, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
-        Self::HiddenCharacters,
-        Self::HiddenKey,
-        Self::Padded,
-        Self::Encoded,
-        Self::FalseVoice,
-        Self::Overrides,
-        Self::Conceals,
-        Self::Intrudes,
-        Self::ReadsSecrets,
-        Self::SendsAway,
-        Self::NamesOther,
-        Self::LooksAlike,
-        Self::MixedScripts,
-        Self::AsksForSecret,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        CODES.into_iter().map(|(code, ..)| code)
+    }
 
     /// Returns the stable string form.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::HiddenCharacters => "hidden-characters",
-            Self::HiddenKey => "hidden-key",
-            Self::Padded => "padded",
-            Self::Encoded => "encoded",
-            Self::FalseVoice => "false-voice",
-            Self::Overrides => "overrides",
-            Self::Conceals => "conceals",
-            Self::Intrudes => "intrudes",
-            Self::ReadsSecrets => "reads-secrets",
-            Self::SendsAway => "sends-away",
-            Self::NamesOther => "names-other",
-            Self::LooksAlike => "looks-alike",
-            Self::MixedScripts => "mixed-scripts",
-            Self::AsksForSecret => "asks-for-secret",
-        }
+        CODES[self as usize].1
     }
 
     /// Returns the default severity.
     pub fn severity(self) -> FindingSeverity {
-        match self {
-            Self::Padded | Self::Encoded | Self::NamesOther | Self::Intrudes => {
-                FindingSeverity::Low
-            }
-            Self::HiddenCharacters | Self::Conceals | Self::LooksAlike | Self::ReadsSecrets => {
-                FindingSeverity::Medium
-            }
-            Self::HiddenKey
-            | Self::FalseVoice
-            | Self::Overrides
-            | Self::SendsAway
-            | Self::MixedScripts
-            | Self::AsksForSecret => FindingSeverity::High,
-        }
+        CODES[self as usize].2
     }
 }
 
@@ -176,24 +153,9 @@ pub(crate) fn excerpt(text: &str, at: usize) -> String {
     let before = EXCERPT / 4;
     let head = text.get(..at).unwrap_or_default();
     let start = head.char_indices().rev().nth(before - 1).map_or(0, |(at, _)| at);
-    let mut shown = String::new();
-    if start > 0 {
-        shown.push('…');
-    }
-    let mut rest = text.get(start..).unwrap_or_default().chars();
-    for c in rest.by_ref().take(EXCERPT) {
-        put_visible(c, &mut shown);
-    }
-    if rest.next().is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-fn put_visible(c: char, shown: &mut String) {
-    match c {
-        '\n' | '\r' | '\t' => shown.push(' '),
-        c if is_invisible(c) => shown.push_str(&format!("⟦U+{:04X}⟧", c as u32)),
-        c => shown.push(c),
-    }
+    let (mark, mut rest) = (if start > 0 { "…" } else { "" }, text[start..].chars());
+    let one_line = |c: char| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c };
+    let shown: String = rest.by_ref().take(EXCERPT).map(one_line).collect();
+    let end = if rest.next().is_some() { "…" } else { "" };
+    format!("{mark}{}{end}", escape_invisible(&shown))
 }

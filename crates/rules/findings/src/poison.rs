@@ -6,7 +6,7 @@
 use crate::finding::FindingCode;
 use crate::phrases::{PhraseSlot, find, soon, then};
 use crate::text::strip_text;
-use crate::words::{NormalizedWord, split_words};
+use crate::words::{NormalizedWord, contains_word, split_words};
 
 /// One match of a rule in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,232 +17,113 @@ pub(crate) struct PoisoningMatch {
     pub(crate) message: &'static str,
 }
 
-const NOT: &[&str] = &["not", "dont", "never", "without", "cannot"];
-const TELL: &[&str] = &[
-    "tell",
-    "telling",
-    "inform",
-    "informing",
-    "mention",
-    "mentioning",
-    "notify",
-    "notifying",
-    "reveal",
-    "revealing",
-    "disclose",
-    "disclosing",
-    "alert",
-    "alerting",
-];
-const PEOPLE: &[&str] = &["user", "users", "human", "humans", "person", "anyone", "anybody"];
-const HIDE: &[&str] = &["hide", "hidden", "conceal", "concealed", "secret"];
-const EARLIER: &[&str] =
-    &["previous", "prior", "earlier", "above", "preceding", "existing", "other"];
-const ORDERS: &[&str] =
-    &["instruction", "instructions", "prompt", "prompts", "directive", "directives", "guidelines"];
-const USING: &[&str] = &["using", "calling", "invoking", "running", "executing", "use", "call"];
-const TOOLS: &[&str] = &["tool", "tools", "function", "functions"];
-const SEND: &[&str] = &[
-    "send",
-    "sends",
-    "upload",
-    "forward",
-    "transmit",
-    "exfiltrate",
-    "leak",
-    "post",
-    "bcc",
-    "email",
-    "include",
-    "append",
-    "attach",
-    "pass",
-    "embed",
-];
-const PRIVATE: &[&str] = &[
-    "credentials",
-    "passwords",
-    "password",
-    "apikey",
-    "apikeys",
-    "conversation",
-    "chat",
-    "prompt",
-    "secrets",
-];
+const NOT: &str = "not dont never without cannot";
+const TELL: &str = "\
+    tell telling inform informing mention mentioning notify notifying reveal revealing disclose \
+    disclosing alert alerting";
+const PEOPLE: &str = "user users human humans person anyone anybody";
+const HIDE: &str = "hide hidden conceal concealed secret";
+const EARLIER: &str = "previous prior earlier above preceding existing other";
+const ORDERS: &str = "instruction instructions prompt prompts directive directives guidelines";
+const USING: &str = "using calling invoking running executing use call";
+const TOOLS: &str = "tool tools function functions";
+const SEND: &str = "\
+    send sends upload forward transmit exfiltrate leak post bcc email include append attach pass \
+    embed";
+const PRIVATE: &str =
+    "credentials passwords password apikey apikeys conversation chat prompt secrets";
 
-/// A rule: the code and message of a finding, and the phrase that triggers it.
-type PoisoningRule = (FindingCode, &'static str, &'static [PhraseSlot]);
+/// A rule: the code and message of a finding, and the phrases that trigger it.
+type PoisoningRule = (FindingCode, &'static str, &'static [&'static [PhraseSlot]]);
 
 const RULES: &[PoisoningRule] = &[
     (
         FindingCode::Conceals,
         "tells the model to hide something from the user",
-        &[then(NOT), soon(1, TELL), soon(3, PEOPLE)],
-    ),
-    (
-        FindingCode::Conceals,
-        "tells the model to hide something from the user",
-        &[then(HIDE), soon(3, &["from"]), soon(1, PEOPLE)],
-    ),
-    (
-        FindingCode::Conceals,
-        "tells the model to hide something from the user",
         &[
-            then(PEOPLE),
-            soon(1, &["must", "should", "may"]),
-            then(&["not", "never"]),
-            soon(2, &["know", "notice", "see", "aware", "find", "learn"]),
-        ],
-    ),
-    (
-        FindingCode::Conceals,
-        "tells the model to hide something from the user",
-        &[
-            then(NOT),
-            soon(1, &["mention", "mentioning", "reveal", "disclose"]),
-            then(&["this", "that", "it"]),
+            &[then(NOT), soon(1, TELL), soon(3, PEOPLE)],
+            &[then(HIDE), soon(3, "from"), soon(1, PEOPLE)],
+            &[
+                then(PEOPLE),
+                soon(1, "must should may"),
+                then("not never"),
+                soon(2, "know notice see aware find learn"),
+            ],
+            &[then(NOT), soon(1, "mention mentioning reveal disclose"), then("this that it")],
         ],
     ),
     (
         FindingCode::Overrides,
         "tells the model to ignore other instructions",
         &[
-            then(&["ignore", "disregard", "forget", "bypass", "override", "overrides"]),
-            soon(3, EARLIER),
-            soon(2, ORDERS),
-        ],
-    ),
-    (
-        FindingCode::Overrides,
-        "tells the model to ignore other instructions",
-        &[
-            then(&["ignore", "disregard", "bypass", "override", "disable"]),
-            soon(3, &["safety", "security", "guardrails", "restrictions"]),
-            soon(2, &["rules", "checks", "instructions", "guidelines", "policies", "filters"]),
-        ],
-    ),
-    (
-        FindingCode::Intrudes,
-        "tells the model how to use other tools",
-        &[
-            then(&["before", "after"]),
-            soon(1, USING),
-            soon(1, &["any", "every", "all", "each"]),
-            soon(2, TOOLS),
+            &[
+                then("ignore disregard forget bypass override overrides"),
+                soon(3, EARLIER),
+                soon(2, ORDERS),
+            ],
+            &[
+                then("ignore disregard bypass override disable"),
+                soon(3, "safety security guardrails restrictions"),
+                soon(2, "rules checks instructions guidelines policies filters"),
+            ],
         ],
     ),
     (
         FindingCode::Intrudes,
         "tells the model how to use other tools",
         &[
-            then(&["instead"]),
-            then(&["of"]),
-            soon(3, &["any", "every", "all", "other"]),
-            soon(2, TOOLS),
-        ],
-    ),
-    (
-        FindingCode::Intrudes,
-        "tells the model how to use other tools",
-        &[then(&["when", "whenever"]), soon(3, &["any", "every"]), then(&["other"]), then(TOOLS)],
-    ),
-    (
-        FindingCode::SendsAway,
-        "tells the model to pass on conversations or secrets",
-        &[then(SEND), soon(6, PRIVATE), then(&["history", "log", "logs", "transcript", "context"])],
-    ),
-    (
-        FindingCode::SendsAway,
-        "tells the model to pass on conversations or secrets",
-        &[then(SEND), soon(4, &["system"]), then(&["prompt", "prompts"])],
-    ),
-    (
-        FindingCode::SendsAway,
-        "tells the model to pass on conversations or secrets",
-        &[
-            then(SEND),
-            soon(4, &["entire", "whole", "full", "complete", "all"]),
-            soon(2, &["conversation", "credentials", "secrets", "passwords", "chat"]),
+            &[then("before after"), soon(1, USING), soon(1, "any every all each"), soon(2, TOOLS)],
+            &[then("instead"), then("of"), soon(3, "any every all other"), soon(2, TOOLS)],
+            &[then("when whenever"), soon(3, "any every"), then("other"), then(TOOLS)],
         ],
     ),
     (
         FindingCode::SendsAway,
         "tells the model to pass on conversations or secrets",
         &[
-            then(&["send", "upload", "forward", "transmit", "exfiltrate", "leak", "post", "bcc"]),
-            soon(6, &["credentials", "passwords", "secrets", "cookies", "keys"]),
-            soon(3, &["to", "via"]),
+            &[then(SEND), soon(6, PRIVATE), then("history log logs transcript context")],
+            &[then(SEND), soon(4, "system"), then("prompt prompts")],
+            &[
+                then(SEND),
+                soon(4, "entire whole full complete all"),
+                soon(2, "conversation credentials secrets passwords chat"),
+            ],
+            &[
+                then("send upload forward transmit exfiltrate leak post bcc"),
+                soon(6, "credentials passwords secrets cookies keys"),
+                soon(3, "to via"),
+            ],
         ],
     ),
     (
         FindingCode::ReadsSecrets,
         "tells the model to read files or values that contain secrets",
-        &[
-            then(&[
-                "read", "open", "load", "cat", "access", "collect", "extract", "include", "pass",
-            ]),
-            soon(5, &["ssh", "private", "api", "aws", "access", "secret"]),
-            then(&["key", "keys", "credentials"]),
-            soon(8, &["as", "in", "into", "to", "argument", "parameter"]),
-        ],
+        &[&[
+            then("read open load cat access collect extract include pass"),
+            soon(5, "ssh private api aws access secret"),
+            then("key keys credentials"),
+            soon(8, "as in into to argument parameter"),
+        ]],
     ),
 ];
 
 /// Markup that imitates a system or user message.
-const VOICES: &[&str] = &[
-    "<important>",
-    "<critical>",
-    "<secret>",
-    "<hidden>",
-    "<system>",
-    "</system>",
-    "<system-reminder>",
-    "<instructions>",
-    "<instruction>",
-    "<admin>",
-    "<override>",
-    "[system]",
-    "[system prompt]",
-    "[inst]",
-    "<<sys>>",
-    "<|im_start|>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|begin_of_text|>",
-    "begin system prompt",
-    "begin instructions",
-    "### system",
-    "### instruction",
-];
+const VOICES: &str = "\
+    <important>, <critical>, <secret>, <hidden>, <system>, </system>, <system-reminder>, \
+    <instructions>, <instruction>, <admin>, <override>, [system], [system prompt], [inst], \
+    <<sys>>, <|im_start|>, <|system|>, <|user|>, <|assistant|>, <|begin_of_text|>, \
+    begin system prompt, begin instructions, ### system, ### instruction";
 
 /// Paths of files that contain secrets.
-const PLACES: &[&str] = &[
-    "/.ssh/",
-    "id_rsa",
-    "id_ed25519",
-    ".aws/credentials",
-    "/etc/passwd",
-    "/etc/shadow",
-    ".netrc",
-    ".git-credentials",
-    ".kube/config",
-    ".docker/config.json",
-    ".npmrc",
-    ".pypirc",
-    "wallet.dat",
-    ".cursor/mcp.json",
-    "claude_desktop_config",
-    "login.keychain",
-    ".gnupg/",
-];
+const PLACES: &str = "\
+    /.ssh/, id_rsa, id_ed25519, .aws/credentials, /etc/passwd, /etc/shadow, .netrc, \
+    .git-credentials, .kube/config, .docker/config.json, .npmrc, .pypirc, wallet.dat, \
+    .cursor/mcp.json, claude_desktop_config, login.keychain, .gnupg/";
 
 /// Words that tell what to do with such a file.
-const TAKE: &[&str] = &[
-    "read", "open", "load", "cat", "copy", "include", "pass", "send", "upload", "attach",
-    "provide", "contents", "content", "extract", "fetch", "retrieve",
-];
+const TAKE: &str = "\
+    read open load cat copy include pass send upload attach provide contents content extract \
+    fetch retrieve";
 
 /// The number of consecutive line feeds that moves text out of sight.
 const LINES: usize = 25;
@@ -262,10 +143,10 @@ pub(crate) fn find_poisoning(text: &str) -> Vec<PoisoningMatch> {
             found.push(PoisoningMatch { code, at, message });
         }
     };
-    for (code, message, phrase) in RULES {
-        add(*code, find(&words, phrase), message);
+    for (code, message, phrases) in RULES {
+        add(*code, phrases.iter().find_map(|phrase| find(&words, phrase)), message);
     }
-    let voice = VOICES.iter().find_map(|mark| lower.find(mark));
+    let voice = VOICES.split(", ").find_map(|mark| lower.find(mark));
     add(FindingCode::FalseVoice, voice, "imitates a system message");
     let secrets = find_secret_path(&lower, &words);
     add(
@@ -284,9 +165,9 @@ pub(crate) fn find_poisoning(text: &str) -> Vec<PoisoningMatch> {
 
 /// Returns the offset of a path with secrets, if a word nearby tells what to do with it.
 fn find_secret_path(lower: &str, words: &[NormalizedWord]) -> Option<usize> {
-    let at = PLACES.iter().find_map(|place| lower.find(place))?;
-    let near = words.iter().filter(|word| word.at.abs_diff(at) < 120);
-    near.map(|word| word.text.as_str()).any(|word| TAKE.contains(&word)).then_some(at)
+    let at = PLACES.split(", ").find_map(|place| lower.find(place))?;
+    let mut near = words.iter().filter(|word| word.at.abs_diff(at) < 120);
+    near.any(|word| contains_word(TAKE, &word.text)).then_some(at)
 }
 
 fn find_padding(text: &str) -> Option<usize> {

@@ -7,7 +7,7 @@
 use toolgate_wire::scan;
 
 use crate::text::strip_text;
-use crate::words::{split_identifier, split_words};
+use crate::words::{contains_word, split_identifier, split_words};
 
 /// A form field or message that asks for a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,190 +18,38 @@ pub struct SecretField {
     pub word: String,
 }
 
-/// Single words that denote a secret.
-const WORDS: &[&str] = &[
-    "password",
-    "passwords",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "apikey",
-    "credential",
-    "credentials",
-    "otp",
-    "totp",
-    "cvv",
-    "cvc",
-    "cvv2",
-    "ssn",
-    "mnemonic",
-    "privatekey",
-    "accesskey",
-    "secretkey",
-    "seedphrase",
-    // German, Dutch, the North
-    "passwort",
-    "passwörter",
-    "kennwort",
-    "geheimzahl",
-    "zugangsdaten",
-    "wachtwoord",
-    "lösenord",
-    "passord",
-    "adgangskode",
-    "kodeord",
-    "salasana",
-    "lykilorð",
-    // Romance
-    "contraseña",
-    "contrasena",
-    "senha",
-    "parolă",
-    "motdepasse",
-    // Slavic and neighbours
-    "hasło",
-    "heslo",
-    "lozinka",
-    "geslo",
-    "пароль",
-    "пароля",
-    "пароли",
-    "парола",
-    "лозинка",
-    "jelszó",
-    "slaptažodis",
-    "salasõna",
-    "şifre",
-    "sifre",
-    // Greek, Hebrew, Hindi
-    "συνθηματικό",
-    "סיסמה",
-    "סיסמא",
-    "पासवर्ड",
-];
+/// Single words that denote a secret: English, then German and its neighbours, Romance, Slavic and
+/// its neighbours, Greek, Hebrew and Hindi.
+const WORDS: &str = "\
+    password passwords passwd passphrase passcode pwd apikey credential credentials otp totp cvv \
+    cvc cvv2 ssn mnemonic privatekey accesskey secretkey seedphrase passwort passwörter kennwort \
+    geheimzahl zugangsdaten wachtwoord lösenord passord adgangskode kodeord salasana lykilorð \
+    contraseña contrasena senha parolă motdepasse hasło heslo lozinka geslo пароль пароля пароли \
+    парола лозинка jelszó slaptažodis salasõna şifre sifre συνθηματικό סיסמה סיסמא पासवर्ड";
 
 /// Words that only count in field names, because they are ambiguous within a sentence.
-const ONLY_IN_NAMES: &[&str] =
-    &["pin", "token", "secret", "secrets", "parola", "parole", "κωδικός"];
+const ONLY_IN_NAMES: &str = "pin token secret secrets parola parole κωδικός";
 
 /// Sequences of words that denote a secret.
-const PHRASES: &[&[&str]] = &[
-    &["access", "token"],
-    &["api", "token"],
-    &["auth", "token"],
-    &["bearer", "token"],
-    &["refresh", "token"],
-    &["your", "token"],
-    &["your", "pin"],
-    &["pin", "code"],
-    &["client", "secret"],
-    &["your", "secret"],
-    &["api", "key"],
-    &["access", "key"],
-    &["private", "key"],
-    &["secret", "key"],
-    &["ssh", "key"],
-    &["signing", "key"],
-    &["encryption", "key"],
-    &["license", "key"],
-    &["recovery", "phrase"],
-    &["seed", "phrase"],
-    &["recovery", "code"],
-    &["verification", "code"],
-    &["security", "code"],
-    &["one", "time", "code"],
-    &["2fa", "code"],
-    &["mfa", "code"],
-    &["auth", "code"],
-    &["authentication", "code"],
-    &["card", "number"],
-    &["credit", "card"],
-    &["debit", "card"],
-    &["social", "security", "number"],
-    &["session", "cookie"],
-    &["pass", "word"],
-    &["pass", "phrase"],
-    &["mot", "de", "passe"],
-    &["clé", "secrète"],
-    &["clé", "privée"],
-    &["clé", "api"],
-    &["code", "secret"],
-    &["clave", "secreta"],
-    &["clave", "privada"],
-    &["clave", "de", "acceso"],
-    &["chiave", "segreta"],
-    &["chiave", "privata"],
-    &["chave", "secreta"],
-    &["código", "secreto"],
-    &["geheimer", "schlüssel"],
-    &["privater", "schlüssel"],
-    &["mật", "khẩu"],
-    &["kata", "sandi"],
-    &["κωδικός", "πρόσβασης"],
-    &["كلمة", "المرور"],
-    &["كلمة", "السر"],
-];
+const PHRASES: &str = "\
+    access token, api token, auth token, bearer token, refresh token, your token, your pin, \
+    pin code, client secret, your secret, api key, access key, private key, secret key, ssh key, \
+    signing key, encryption key, license key, recovery phrase, seed phrase, recovery code, \
+    verification code, security code, one time code, 2fa code, mfa code, auth code, \
+    authentication code, card number, credit card, debit card, social security number, \
+    session cookie, pass word, pass phrase, mot de passe, clé secrète, clé privée, clé api, \
+    code secret, clave secreta, clave privada, clave de acceso, chiave segreta, chiave privata, \
+    chave secreta, código secreto, geheimer schlüssel, privater schlüssel, mật khẩu, kata sandi, \
+    κωδικός πρόσβασης, كلمة المرور, كلمة السر";
 
 /// Words of languages that do not separate words by spaces.
-const UNSPACED: &[&str] = &[
-    "密码",
-    "密碼",
-    "口令",
-    "密钥",
-    "密鑰",
-    "验证码",
-    "驗證碼",
-    "パスワード",
-    "暗証番号",
-    "秘密鍵",
-    "비밀번호",
-    "암호",
-    "인증번호",
-    "รหัสผ่าน",
-    "كلمةالمرور",
-];
+const UNSPACED: &str = "密码 密碼 口令 密钥 密鑰 验证码 驗證碼 パスワード 暗証番号 秘密鍵 비밀번호 암호 인증번호 รหัสผ่าน كلمةالمرور";
 
 /// Verbs that ask the user to type something.
-const ENTER: &[&str] = &[
-    "enter",
-    "type",
-    "provide",
-    "give",
-    "input",
-    "paste",
-    "supply",
-    "submit",
-    "confirm",
-    "need",
-    "what",
-    "your",
-    "insert",
-    "fill",
-    "send",
-    "share",
-    "gib",
-    "eingeben",
-    "geben",
-    "ihr",
-    "dein",
-    "entrez",
-    "saisissez",
-    "votre",
-    "introduzca",
-    "ingrese",
-    "escriba",
-    "tu",
-    "su",
-    "inserisci",
-    "digite",
-    "введите",
-    "ваш",
-    "podaj",
-    "wpisz",
-    "zadejte",
-    "voer",
-];
+const ENTER: &str = "\
+    enter type provide give input paste supply submit confirm need what your insert fill send \
+    share gib eingeben geben ihr dein entrez saisissez votre introduzca ingrese escriba tu su \
+    inserisci digite введите ваш podaj wpisz zadejte voer";
 
 /// Returns the first field of a form that asks for a secret. `params` are the parameters of
 /// `elicitation/create`.
@@ -243,7 +91,7 @@ fn in_field(key: &str, field: &[u8]) -> Option<String> {
     let of_names = names.filter_map(|name| {
         let name = strip_text(name);
         let named = split_identifier(&name);
-        let single = named.iter().find(|word| ONLY_IN_NAMES.contains(&word.as_str()));
+        let single = named.iter().find(|word| contains_word(ONLY_IN_NAMES, word));
         let single = single.filter(|word| !(is_number && *word == "token")).cloned();
         single.or_else(|| in_words(&named)).or_else(|| unspaced(&name))
     });
@@ -262,18 +110,19 @@ fn in_text(text: &str) -> Option<String> {
 fn in_message(message: &str) -> Option<String> {
     let text = strip_text(message);
     let said: Vec<_> = split_words(&text).into_iter().map(|word| word.text).collect();
-    let wants = said.iter().any(|word| ENTER.contains(&word.as_str()));
+    let wants = said.iter().any(|word| contains_word(ENTER, word));
     in_words(&said).filter(|_| wants).or_else(|| unspaced(&text))
 }
 
 /// Returns the first word or phrase that denotes a secret.
 fn in_words(words: &[String]) -> Option<String> {
-    let single = words.iter().find(|word| WORDS.contains(&word.as_str()));
+    let single = words.iter().find(|word| contains_word(WORDS, word));
     let spelled = || {
-        let whole = PHRASES.iter().find(|phrase| {
+        let whole = PHRASES.split(", ").find(|phrase| {
+            let phrase: Vec<_> = phrase.split(' ').collect();
             words.windows(phrase.len()).any(|window| window.iter().eq(phrase.iter()))
         });
-        whole.map(|phrase| phrase.join(" "))
+        whole.map(str::to_owned)
     };
     single.cloned().or_else(spelled).or_else(|| letter_by_letter(words))
 }
@@ -286,9 +135,9 @@ fn letter_by_letter(words: &[String]) -> Option<String> {
             run.push_str(word);
             continue;
         }
-        let spelled = WORDS.iter().find(|secret| secret.len() > 5 && run.contains(**secret));
+        let spelled = WORDS.split(' ').find(|secret| secret.len() > 5 && run.contains(secret));
         if let Some(secret) = spelled {
-            return Some((*secret).to_owned());
+            return Some(secret.to_owned());
         }
         run.clear();
     }
@@ -296,7 +145,7 @@ fn letter_by_letter(words: &[String]) -> Option<String> {
 }
 
 fn unspaced(text: &str) -> Option<String> {
-    UNSPACED.iter().find(|word| text.contains(**word)).map(|word| (*word).to_owned())
+    UNSPACED.split(' ').find(|word| text.contains(word)).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -72,6 +72,11 @@ pub(crate) fn visual_skeleton(name: &str) -> String {
     skeleton(&name).collect::<String>().to_lowercase()
 }
 
+/// Returns true if a list of words, separated by spaces, contains this one.
+pub(crate) fn contains_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
 /// Splits an identifier into words: `userPassword`, `user-password` and `USER_PASSWORD` have two.
 pub(crate) fn split_identifier(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];

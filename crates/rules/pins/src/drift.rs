@@ -84,8 +84,8 @@ pub fn compare_instructions(before: &str, now: &str) -> Option<DefinitionDiffere
         pointer: String::new(),
         severity: DiagnosticSeverity::Error,
         text: format!("the instructions were {}", change_verb(!before.is_empty(), !now.is_empty())),
-        before: (!before.is_empty()).then(|| display::escape_invisible(before)),
-        after: (!now.is_empty()).then(|| display::escape_invisible(now)),
+        before: (!before.is_empty()).then(|| toolgate_model::escape_invisible_lines(before)),
+        after: (!now.is_empty()).then(|| toolgate_model::escape_invisible_lines(now)),
     })
 }
 
@@ -114,7 +114,7 @@ impl DifferenceCollector {
         };
         self.changes.push(DefinitionDifference {
             code: found.code,
-            pointer: display::escape_invisible(&found.pointer),
+            pointer: toolgate_model::escape_invisible_lines(&found.pointer),
             severity: found.severity,
             text: found.text,
             before: before.map(display_json),
