@@ -7,6 +7,7 @@ mod bench;
 mod bench_context;
 mod conformance;
 mod deny;
+mod dist;
 mod layers;
 mod names;
 mod peers;
@@ -32,6 +33,8 @@ usage: cargo xtask VERB
   peers                           install the released peers under target/peers
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
   schema [--check]                the JSON Schema of our configuration, under schemas/
+  dist [--check]                  a tarball and a Debian package, in target/dist; --check: of the
+                                  debug binary, to test the packing
   soak                            the tests that count, at their full counts
   bench [ARGS]                    the benchmark
   bench-context [ARGS]            what the local context costs, beside a bare FTS5 table";
@@ -60,6 +63,7 @@ fn run(arguments: &[String]) -> VerbResult {
         "peers" => peers::install(),
         "conformance" => conformance::run(rest),
         "schema" => schema::run(rest),
+        "dist" => dist::run(rest),
         "soak" => stages::soak(),
         "bench" => bench::run(rest),
         "bench-context" => bench_context::run(rest),
