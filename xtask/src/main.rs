@@ -8,6 +8,7 @@ mod bench_context;
 mod conformance;
 mod deny;
 mod dist;
+mod docs;
 mod layers;
 mod names;
 mod peers;
@@ -33,6 +34,7 @@ usage: cargo xtask VERB
   peers                           install the released peers under target/peers
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
   schema [--check]                the JSON Schema of our configuration, under schemas/
+  docs [--check]                  the reference of the command line, docs/reference/cli.md
   dist [--check]                  a tarball and a Debian package, in target/dist; --check: of the
                                   debug binary, to test the packing
   soak                            the tests that count, at their full counts
@@ -63,6 +65,7 @@ fn run(arguments: &[String]) -> VerbResult {
         "peers" => peers::install(),
         "conformance" => conformance::run(rest),
         "schema" => schema::run(rest),
+        "docs" => docs::run(rest),
         "dist" => dist::run(rest),
         "soak" => stages::soak(),
         "bench" => bench::run(rest),

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::VerbResult;
-use crate::{conformance, deny, dist, layers, names, peers, shell};
+use crate::{conformance, deny, dist, docs, layers, names, peers, shell};
 
 /// One stage of `cargo xtask test`.
 struct TestStage {
@@ -25,6 +25,7 @@ const STAGES: &[TestStage] = &[
     TestStage { name: "deny", says: "licences and banned crates", run: deny::check },
     TestStage { name: "clippy", says: "lints, as errors", run: clippy },
     TestStage { name: "build", says: "every binary and test", run: build },
+    TestStage { name: "docs", says: "the reference of the command line", run: docs::check },
     TestStage { name: "dist", says: "the packages, with the debug binary", run: dist::check },
     TestStage { name: "tests", says: "unit and integration tests", run: tests },
     TestStage { name: "doc", says: "documentation examples", run: doc_tests },

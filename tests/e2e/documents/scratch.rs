@@ -123,7 +123,8 @@ impl Scratch {
         std::fs::write(&path, text).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Reads a configuration: it has no error, and no warning that a reader would wonder about.
+    /// Reads a configuration: it has no error and no unknown field. Other warnings are about what
+    /// this machine lacks.
     pub fn check_config(&self, text: &str, extension: &str) -> Result<(), String> {
         let name = format!("example.{extension}");
         self.write(&name, text)?;
@@ -132,7 +133,11 @@ impl Scratch {
         let report: Value = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
         let all = report["diagnostics"].as_array().unwrap().iter();
-        let bad: Vec<_> = all.filter(|it| it["severity"] != "note").map(Value::to_string).collect();
+        let is_bad = |it: &&Value| {
+            let message = it["message"].as_str().unwrap_or_default();
+            it["severity"] == "error" || message.contains("unknown field")
+        };
+        let bad: Vec<_> = all.filter(is_bad).map(Value::to_string).collect();
         if bad.is_empty() { Ok(()) } else { Err(bad.join("\n")) }
     }
 

@@ -3,7 +3,7 @@
 //! Every writing process has its own chain: segments with one JSON record per line, each with the
 //! hash of the record before it, and signed checkpoints. The journal accepts records immediately,
 //! and a separate thread writes many of them with one sync. Callers can wait until a record is on
-//! disk. `docs/journal.md` describes the file format.
+//! disk. `docs/reference/journal.md` describes the file format.
 //!
 //! While the journal cannot be written, it reports an error and refuses records that must precede
 //! an action. The caller decides whether other calls may continue.

@@ -1,4 +1,4 @@
-//! `docs/configuration.md` says what the reader and the schema say: the same fields, and which of
+//! `docs/reference/configuration.md` says what the reader and the schema say: the same fields, and which of
 //! them have no effect yet; every example in the documents is one the reader takes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed test may panic
@@ -80,7 +80,7 @@ const WHOLE: [&str; 2] = ["auth", "inputs"];
 
 #[test]
 fn the_page_has_the_fields_of_the_schema() {
-    let page = page("docs/configuration.md");
+    let page = page("docs/reference/configuration.md");
     for (heading, pointer) in
         [("### Of the file", ""), ("### Of a server", "/properties/servers/additionalProperties")]
     {
@@ -100,7 +100,7 @@ fn fields_without_effect_are_marked_and_no_others() {
             }
         }
     }
-    let page = page("docs/configuration.md");
+    let page = page("docs/reference/configuration.md");
     let mut marked = BTreeSet::new();
     for heading in ["### Of the file", "### Of a server"] {
         for (field, is_marked) in documented(&page, heading) {
@@ -116,7 +116,7 @@ fn fields_without_effect_are_marked_and_no_others() {
 
 #[test]
 fn every_dialect_is_in_the_table_with_its_variables() {
-    let page = page("docs/configuration.md");
+    let page = page("docs/reference/configuration.md");
     for heading in ["## Dialects", "## Variables"] {
         let text = section(&page, heading);
         let rows: String = text.lines().filter(|line| line.starts_with("| `")).collect();
@@ -131,7 +131,7 @@ fn every_dialect_is_in_the_table_with_its_variables() {
 #[test]
 fn every_example_is_taken_without_a_word() {
     let mut read = 0;
-    for name in ["README.md", "docs/configuration.md"] {
+    for name in ["README.md", "docs/reference/configuration.md"] {
         for block in page(name).split("```toml\n").skip(1) {
             let text = block.split("```").next().unwrap();
             let reading = Dialect::Toolgate.read(text, &common::place(Dialect::Toolgate));

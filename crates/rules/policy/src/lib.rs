@@ -2,7 +2,7 @@
 //!
 //! The decision is a pure, total function. It works on capability identities and never on exposed
 //! names, prompts no one and remembers nothing: grants, pins and taint are facts passed in.
-//! `decide` alone defines the order of precedence; `docs/policy.md` documents it for users.
+//! `decide` alone defines the order of precedence; `docs/reference/policy.md` documents it for users.
 
 mod capability_policy;
 mod condition;

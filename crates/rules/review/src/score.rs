@@ -1,6 +1,6 @@
 //! Computes the health score of a server, from 0 to 100, from parts that each explain themselves.
 //!
-//! `docs/operations.md` documents the formula, and a test keeps the two consistent. A part without
+//! `docs/reference/scores.md` documents the formula, and a test keeps the two consistent. A part without
 //! data does not count; the other parts share its weight.
 
 use serde::{Deserialize, Serialize};

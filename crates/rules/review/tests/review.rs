@@ -109,11 +109,11 @@ fn every_part_counts_as_documented() {
 
 #[test]
 fn the_documentation_has_the_weights() {
-    let page = include_str!("../../../../docs/operations.md");
+    let page = include_str!("../../../../docs/reference/scores.md");
     let score = score(&[], known("files"));
     for (name, part) in score.parts.all() {
         let row = format!("| {name} | {} |", part.weight);
-        assert!(page.contains(&row), "docs/operations.md lacks {row}");
+        assert!(page.contains(&row), "docs/reference/scores.md lacks {row}");
     }
 }
 

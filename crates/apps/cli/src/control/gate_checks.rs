@@ -68,7 +68,8 @@ impl GateChecks {
 
     fn findings(&self, server: &str) -> Option<CheckupStep> {
         let found = self.findings.get(server)?;
-        let hint = "read these texts before you use the server; see docs/untrusted-text.md";
+        let hint =
+            "read these texts before you use the server; see docs/reference/untrusted-text.md";
         let hint = hint.to_owned();
         Some(step("findings", true, join_names(found.clone()), Some(hint)))
     }

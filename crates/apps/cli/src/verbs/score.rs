@@ -18,7 +18,7 @@ use crate::server_access::ServerAccess;
 #[derive(Debug, Args)]
 #[command(
     name = "score",
-    after_help = "No server is started. docs/operations.md explains how the score is computed.\n\n\
+    after_help = "No server is started. docs/reference/scores.md explains how the score is computed.\n\n\
     Examples:\n  toolgate score\n  toolgate score filesystem --since 7d --json"
 )]
 pub struct ScoreArgs {

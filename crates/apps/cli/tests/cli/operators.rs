@@ -175,7 +175,7 @@ fn a_server_cannot_approve_a_call_nor_itself_even_after_a_double_fork() {
     assert_eq!(waiting(&place), id, "it waits as before");
 }
 
-/// A documented escape, and what closes it: docs/approvals.md.
+/// A documented escape, and what closes it: docs/reference/approvals.md.
 #[test]
 fn a_process_that_left_the_clients_tree_passes_and_a_passphrase_closes_that() {
     let place = asking("");
