@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::broadcast::{self, error::RecvError};
+use toolgate_host::GateEvent;
 use toolgate_model::CapabilityKind;
 
-use crate::gate_service::GateEvent;
 use crate::modern::ListenSubscribers;
 use crate::session::LegacySessions;
 

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
-use toolgate_host::Gate;
 use toolgate_wire::{Frame, MessageLimits};
 
 use crate::events::fan_out;
-use crate::gate_service::GateService;
+use crate::exchange::MessageSink;
 use crate::modern::{self, ModernHandler};
 use crate::principal::{ClientIdentity, RequestedProfile};
-use crate::session::{self, InitializeOptions, InitializeOutcome, LegacySessions, MessageSink};
-use crate::{GatewayError, Options, http, lines};
+use crate::session::{self, InitializeOptions, InitializeOutcome, LegacySessions};
+use crate::{Gate, GatewayError, Options, http, lines};
 
 /// Serves a gate to MCP clients.
 #[derive(Clone)]
@@ -25,7 +24,7 @@ pub struct Gateway {
 
 /// The state that all transports of a gateway share.
 pub(crate) struct GatewayState {
-    gate: Arc<dyn GateService>,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) options: Options,
     pub(crate) sessions: Arc<LegacySessions>,
     pub(crate) modern: ModernHandler,
@@ -35,15 +34,10 @@ pub(crate) struct GatewayState {
 impl Gateway {
     /// Creates a gateway for this gate. Must be called inside a Tokio runtime.
     pub fn new(gate: Arc<Gate>, options: Options) -> Self {
-        Self::with_service(gate, options)
-    }
-
-    /// Creates a gateway for any implementation of the gate's interface.
-    pub(crate) fn with_service(gate: Arc<dyn GateService>, options: Options) -> Self {
         let sessions = Arc::new(LegacySessions::default());
         let modern = ModernHandler::new(gate.clone(), &options);
-        let events = fan_out(gate.events(), sessions.clone(), modern.subscribers());
-        let expiry = modern::expire_idle(Arc::downgrade(&modern.clients()), options.session_ttl);
+        let events = fan_out(gate.events(), sessions.clone(), modern.subscribers.clone());
+        let expiry = modern::expire_idle(Arc::downgrade(&modern.clients), options.session_ttl);
         let tasks = [tokio::spawn(events).abort_handle(), tokio::spawn(expiry).abort_handle()];
         let state = Arc::new(GatewayState { gate, options, sessions, modern, tasks });
         Self { state, default_profile: None, is_operator: false }
@@ -125,11 +119,6 @@ impl GatewayState {
     /// instructions only in that answer.
     pub(crate) async fn await_start(&self) {
         self.gate.await_start().await;
-    }
-
-    /// Returns the gate.
-    pub(crate) fn gate(&self) -> &dyn GateService {
-        self.gate.as_ref()
     }
 
     /// Returns the limits for a client's messages.

@@ -5,33 +5,28 @@
 //! the input means that the client leaves: its calls are cancelled at once. Lists are ready within
 //! moments and are still sent.
 
-mod pending_requests;
-
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use toolgate_transport::TransportError;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::line::{LineReader, LineSender, writer};
-use toolgate_wire::{
-    Frame, MessageKind, MessageOrBatch, OwnedRequestId, WireError, WireErrorKind, build, code,
-    method,
-};
+use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
 use crate::GatewayError;
+use crate::exchange::{
+    Exchange, MessageSink, PendingRequests, ResponseMode, RpcResponse, listed_kind,
+};
 use crate::gateway::GatewayState;
-use crate::modern::{self, MessageEra, ModernRequestContext, RequestEnvelope, VersionHeader};
+use crate::modern::{MessageEra, ModernRequestContext, RequestEnvelope, VersionHeader};
 use crate::peer::ConnectionPeer;
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
-use crate::session::{
-    InitializeOutcome, LegacyExchange, LegacySession, MessageSink, ResponseContent, ResponseMode,
-    RpcResponse, listed_kind, run_exchange,
-};
-use pending_requests::{ModernPendingRequests, StartedRequest};
+use crate::rejection::Rejection;
+use crate::session::{InitializeOutcome, LegacySession, NOT_INITIALIZED, answer_uninitialized};
 
 /// How long a client may take to read the last lines.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -41,18 +36,20 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 struct LineSink(Weak<LineSender>);
 
 impl MessageSink for LineSink {
-    fn send(&self, message: Bytes) {
+    fn send(&self, message: OutgoingMessage) {
         if let Some(sender) = self.0.upgrade() {
             // `serve` notices a client that no longer reads.
             let _ = sender.send(message);
         }
     }
+}
 
-    fn send_large(&self, message: ChunkedMessage) {
-        if let Some(sender) = self.0.upgrade() {
-            let _ = sender.send_large(message);
-        }
-    }
+/// The task that answers a modern request.
+#[derive(Clone)]
+struct RequestTask {
+    handle: AbortHandle,
+    /// True if the gateway answers the request without a server: a list or a listen request.
+    answered_locally: bool,
 }
 
 /// One connected client. It may send messages of a session and modern requests on the same
@@ -66,7 +63,7 @@ struct LineClient {
     peer: Arc<ConnectionPeer>,
     profile: RequestedProfile,
     /// The client's modern requests.
-    modern_requests: Arc<ModernPendingRequests>,
+    modern_requests: Arc<PendingRequests<RequestTask>>,
 }
 
 /// The settings of one client.
@@ -130,12 +127,10 @@ impl LineClient {
                 Ok(Some(line)) => self.receive(line).await,
                 Ok(None) => return Ok(()),
                 Err(TransportError::Oversize { limit, head }) => {
-                    let message = format!("message is larger than the limit of {limit} bytes");
-                    self.reject_unread(WireErrorKind::TooLarge.code(), &message, &head);
+                    self.reject(&Rejection::too_large(limit, &head));
                 }
                 Err(TransportError::NoRoom { reason, head }) => {
-                    let message = format!("cannot store the message: {reason}");
-                    self.reject_unread(code::INTERNAL_ERROR, &message, &head);
+                    self.reject(&Rejection::storage_failed(&reason, &head));
                 }
                 Err(error) => return Err(error),
             }
@@ -146,77 +141,90 @@ impl LineClient {
     async fn receive(&mut self, line: Bytes) {
         let message = match MessageOrBatch::parse(line, &self.gateway.wire_limits()) {
             Ok(message) => message,
-            Err(error) => return self.send_response(RpcResponse::parse_error(&error)),
+            Err(error) => return self.reject(&Rejection::parse_error(&error)),
         };
-        match (
-            MessageEra::from_message(&message, VersionHeader::None, self.gateway.options.strict),
-            message,
-        ) {
-            (Err(error), _) => self.send_response(error.into_response()),
+        let strict = self.gateway.options.strict;
+        match (MessageEra::from_message(&message, VersionHeader::None, strict), message) {
+            (Err(rejection), _) => self.reject(&rejection),
             (Ok(_), MessageOrBatch::One(frame)) if self.cancel_modern(&frame) => {}
             (Ok(MessageEra::ModernRequest(envelope)), MessageOrBatch::One(frame)) => {
-                self.handle_modern(frame, envelope)
+                if let Err(rejection) = self.handle_modern(frame, envelope) {
+                    self.reject(&rejection);
+                }
             }
             (Ok(MessageEra::ModernNotification), _) => {}
-            (Ok(_), MessageOrBatch::One(frame)) => self.handle_session_message(frame).await,
-            (Ok(_), MessageOrBatch::Batch(messages)) => self.handle_batch(messages),
+            (Ok(_), message) => self.handle_legacy(message).await,
         }
     }
 
     /// Handles a message of the session, or the one that opens it.
-    async fn handle_session_message(&mut self, frame: Frame) {
-        match &self.session {
-            _ if frame.kind() == MessageKind::Request => self.handle_request(frame).await,
-            Some(session) => session.handle_one_way(frame),
-            None => {}
+    async fn handle_legacy(&mut self, message: MessageOrBatch) {
+        match (&self.session, message) {
+            (Some(session), message) => {
+                match session.handle_message(message, ResponseMode::Streaming) {
+                    Ok(Some(exchange)) => self.spawn_exchange(exchange),
+                    Ok(None) => {}
+                    Err(rejection) => self.reject(&rejection),
+                }
+            }
+            (None, MessageOrBatch::Batch(_)) => {
+                self.send_response(RpcResponse::invalid(NOT_INITIALIZED));
+            }
+            (None, MessageOrBatch::One(frame)) if frame.kind() != MessageKind::Request => {}
+            (None, MessageOrBatch::One(frame)) if frame.is(method::INITIALIZE) => {
+                self.open_session(&frame).await;
+            }
+            (None, MessageOrBatch::One(frame)) => {
+                answer_uninitialized(&frame)
+                    .into_iter()
+                    .for_each(|reply| self.send_response(reply));
+            }
         }
     }
 
     /// Starts to answer a modern request.
-    fn handle_modern(&mut self, request: Frame, envelope: RequestEnvelope) {
+    fn handle_modern(
+        &mut self,
+        request: Frame,
+        envelope: RequestEnvelope,
+    ) -> Result<(), Rejection> {
         let modern = &self.gateway.modern;
-        let Some(id) = request.id().map(|id| id.to_owned()) else { return };
-        if let Some(reason) = self.modern_requests.rejection_reason(&id) {
-            return self.send_response(RpcResponse::failure(&id, code::INVALID_REQUEST, reason));
-        }
-        let peer = self.peer.clone();
+        let Some(id) = request.id().map(|id| id.to_owned()) else { return Ok(()) };
+        let rejected = |reason| Rejection::invalid_request(Some(id.clone()), reason);
+        self.modern_requests.check_unused(&id).map_err(rejected)?;
+        let client = modern.clients.find_or_create(self.identity(), &envelope, &request)?;
         let method = request.method().unwrap_or_default();
         let answered_locally =
             listed_kind(&method).is_some() || method == method::SUBSCRIPTIONS_LISTEN;
-        let identity = self.identity();
-        let client = match modern.find_client(identity, &envelope, &request) {
-            Ok(client) => client,
-            Err(error) => return self.send_response(error.into_response()),
-        };
-        let context =
-            ModernRequestContext { client, envelope, response_mode: ResponseMode::Streaming, peer };
-        let exchange = match modern.handle_request(request, context) {
-            modern::ModernExchange::Answered(reply) => return self.send_response(reply),
+        let (response_mode, peer) = (ResponseMode::Streaming, self.peer.clone());
+        let context = ModernRequestContext { client, envelope, response_mode, peer };
+        let mut exchange = match modern.handle_request(request, context) {
+            Exchange::Answered(reply) => {
+                self.send_response(reply);
+                return Ok(());
+            }
             exchange => exchange,
         };
         let lines = LineSink(Arc::downgrade(&self.sender));
-        self.modern_requests.spawn(
-            StartedRequest { id, answered_locally, exchange },
-            &mut self.tasks,
-            lines,
-        );
+        let (pending, own_id) = (self.modern_requests.clone(), id.clone());
+        let run = async move {
+            let reply = exchange.run(&lines).await;
+            // A client that has its answer may reuse the id.
+            pending.remove(&own_id);
+            lines.send(reply.into_line());
+        };
+        // The table is locked meanwhile, so the task is registered before it can end.
+        let start = || RequestTask { handle: self.tasks.spawn(run), answered_locally };
+        self.modern_requests.insert(id.clone(), start).map_err(rejected)
     }
 
     /// Returns true if a message cancels a modern request. Such a request gets no answer.
     fn cancel_modern(&self, frame: &Frame) -> bool {
         frame.kind() == MessageKind::Notification
-            && frame.request_ref().is_some_and(|id| self.modern_requests.cancel(id))
-    }
-
-    async fn handle_request(&mut self, request: Frame) {
-        match &self.session {
-            Some(session) => {
-                let exchange = session.handle_request(request, ResponseMode::Streaming);
-                self.spawn_exchange(exchange);
-            }
-            None if request.is(method::INITIALIZE) => self.open_session(&request).await,
-            None => self.answer_uninitialized(&request),
-        }
+            && frame.request_ref().is_some_and(|id| {
+                let cancelled = self.modern_requests.remove(&id.to_owned());
+                cancelled.inspect(|task| task.handle.abort()).is_some()
+            })
     }
 
     async fn open_session(&mut self, request: &Frame) {
@@ -235,51 +243,19 @@ impl LineClient {
         }
     }
 
-    /// Answers a request before `initialize`. Only `ping` succeeds.
-    fn answer_uninitialized(&self, request: &Frame) {
-        let Some(id) = request.id().map(|id| id.to_owned()) else { return };
-        self.send_response(if request.is(method::PING) {
-            RpcResponse::result(&id, b"{}")
-        } else {
-            RpcResponse::failure(&id, code::INVALID_REQUEST, "the session is not initialized")
-        });
-    }
-
-    fn handle_batch(&mut self, messages: Vec<Result<Frame, WireError>>) {
-        let Some(session) = &self.session else {
-            let error = "the session is not initialized";
-            return self.send_response(RpcResponse::from_message(build::error_response(
-                None,
-                code::INVALID_REQUEST,
-                error,
-                None,
-            )));
-        };
-        match session.handle_batch(messages, ResponseMode::Streaming) {
-            Ok(Some(exchange)) => self.spawn_exchange(exchange),
-            Ok(None) => {}
-            Err(reply) => self.send_response(reply),
-        }
-    }
-
-    fn spawn_exchange(&mut self, mut exchange: LegacyExchange) {
-        if let LegacyExchange::Answered(reply) = exchange {
+    fn spawn_exchange(&mut self, mut exchange: Exchange) {
+        if let Exchange::Answered(reply) = exchange {
             return self.send_response(reply);
         }
         let lines = LineSink(Arc::downgrade(&self.sender));
         self.tasks.spawn(async move {
-            let reply = run_exchange(|context| exchange.poll_step(context), &lines).await;
-            lines.send_response(reply);
+            let reply = exchange.run(&lines).await;
+            lines.send(reply.into_line());
         });
     }
 
-    /// Rejects a message that was not read. The id comes from its first bytes.
-    fn reject_unread(&self, code: i32, message: &str, head: &[u8]) {
-        let id = Frame::peek_id(head);
-        let id = id.as_ref().map(OwnedRequestId::raw);
-        self.send_response(RpcResponse::from_message(build::error_response(
-            id, code, message, None,
-        )));
+    fn reject(&self, rejection: &Rejection) {
+        self.send_response(rejection.to_response());
     }
 
     fn identity(&self) -> ClientIdentity {
@@ -289,18 +265,16 @@ impl LineClient {
 
     fn send_response(&self, reply: RpcResponse) {
         // `serve` notices a client that no longer reads.
-        let _ = match reply.into_line() {
-            ResponseContent::Small(line) => self.sender.send(line),
-            ResponseContent::Large(line) => self.sender.send_large(line),
-        };
+        let _ = self.sender.send(reply.into_line());
     }
 
     /// Cancels the client's requests to servers. Legacy requests are answered with an error.
     fn cancel_calls(&self) {
         if let Some(session) = &self.session {
-            session.client().pending_requests.close();
+            session.cancel_calls();
         }
-        self.modern_requests.cancel_calls();
+        let tasks = self.modern_requests.all();
+        tasks.iter().filter(|task| !task.answered_locally).for_each(|task| task.handle.abort());
     }
 
     /// Waits until no request is in flight. Input is no longer read, so open questions are

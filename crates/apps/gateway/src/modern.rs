@@ -6,33 +6,29 @@
 //! gate decides who may call what.
 //!
 //! ```text
-//! transport ── MessageEra ──► ModernHandler ── ModernExchange ──► messages, then a response
+//! transport ── MessageEra ──► ModernHandler ── Exchange ──► messages, then a response
 //!                                  │      ▲
-//!                             GateService └── a retry claims the running call
+//!                                 Gate    └── a retry claims the running call
 //!                                  │      │
-//!                              ModernCall: asks ──► ParkedCalls: the call runs on
+//!                              CallRounds: asks ──► ParkedCalls: the call runs on
 //! ```
 //!
 //! A call without questions is polled by its transport and needs neither a task nor a digest.
 
-mod call;
 mod classify;
 mod discover;
 mod dispatch;
 mod envelope;
 mod envelope_cache;
-mod exchange;
 mod listen;
 mod listen_subscribers;
-mod message_backlog;
 mod missing_capabilities;
 mod notification_filter;
 mod parked_calls;
 mod questions;
 mod request_digest;
-mod request_error;
 mod retry;
-mod running_call;
+mod rounds;
 mod state_cipher;
 mod stateless_clients;
 mod subscription_counts;
@@ -43,34 +39,34 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use toolgate_wire::{MessageLimits, MessageOrBatch, WireError};
 
-use crate::Options;
-use crate::gate_service::GateService;
 use crate::principal::ClientPrincipal;
+use crate::{Gate, Options};
 use envelope_cache::EnvelopeCache;
-use parked_calls::ParkedCalls;
 use stateless_clients::StatelessClients;
 
 pub(crate) use classify::{MessageEra, VersionHeader};
 pub(crate) use discover::SUPPORTED_REVISION;
 pub(crate) use dispatch::ModernRequestContext;
 pub(crate) use envelope::RequestEnvelope;
-pub(crate) use exchange::ModernExchange;
+pub(crate) use listen::ListenExchange;
 pub(crate) use listen_subscribers::ListenSubscribers;
-pub(crate) use request_error::RequestError;
+pub(crate) use parked_calls::ParkedCalls;
+pub(crate) use questions::QuestionTiming;
+pub(crate) use rounds::CallRounds;
 pub(crate) use stateless_clients::{StatelessClient, expire_idle};
 
 /// The state that all modern clients of a gateway share.
 pub(crate) struct ModernHandler {
-    gate: Arc<dyn GateService>,
-    clients: Arc<StatelessClients>,
+    gate: Arc<Gate>,
+    pub(crate) clients: Arc<StatelessClients>,
     parked_calls: Arc<ParkedCalls>,
-    subscribers: Arc<ListenSubscribers>,
+    pub(crate) subscribers: Arc<ListenSubscribers>,
     in_flight_count: Arc<AtomicUsize>,
     envelope_cache: EnvelopeCache,
 }
 
 impl ModernHandler {
-    pub(crate) fn new(gate: Arc<dyn GateService>, options: &Options) -> Self {
+    pub(crate) fn new(gate: Arc<Gate>, options: &Options) -> Self {
         Self {
             clients: Arc::new(StatelessClients::new(gate.clone(), options.sessions)),
             parked_calls: Arc::new(ParkedCalls::new(options.park_timeout)),
@@ -88,16 +84,6 @@ impl ModernHandler {
         limits: &MessageLimits,
     ) -> Result<MessageOrBatch, WireError> {
         self.envelope_cache.parse(bytes, limits)
-    }
-
-    /// Returns the known clients, for the task that expires idle ones.
-    pub(crate) fn clients(&self) -> Arc<StatelessClients> {
-        self.clients.clone()
-    }
-
-    /// Returns the open listen requests, for the task that delivers the gate's events.
-    pub(crate) fn subscribers(&self) -> Arc<ListenSubscribers> {
-        self.subscribers.clone()
     }
 
     /// Returns how many requests are being answered, without parked calls and open listen requests.

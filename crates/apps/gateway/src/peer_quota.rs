@@ -46,6 +46,46 @@ impl PeerLimits {
     }
 }
 
+/// An entry of a table that peers share, such as a session.
+pub(crate) trait PeerEntry {
+    /// Returns the peer whose quota the entry uses.
+    fn peer(&self) -> &PeerId;
+
+    /// Returns since when the entry is idle, or `None` while it is in use.
+    fn idle_since(&self) -> Option<u64>;
+}
+
+impl PeerLimits {
+    /// Makes room in a table for one more entry of a peer. Returns the entry to evict, if there must
+    /// be one, or an error if no entry may be evicted: only the one that has been idle longest among
+    /// those of the same peer, or of peers that have exited.
+    pub(crate) fn make_room<'a, K, E, I>(
+        &self,
+        peer: &PeerId,
+        entries: impl Fn() -> I,
+    ) -> Result<Option<K>, PeerLimitError>
+    where
+        E: PeerEntry + 'a,
+        I: Iterator<Item = (K, &'a E)>,
+    {
+        let own = entries().filter(|(_, entry)| entry.peer() == peer).count();
+        if self.admit(peer, entries().count(), own) {
+            return Ok(None);
+        }
+        let longest_idle = |among: &dyn Fn(&PeerId) -> bool| {
+            let among = entries().filter(|(_, entry)| among(entry.peer()));
+            let idle = among.filter_map(|(key, entry)| Some((key, entry.idle_since()?)));
+            idle.min_by_key(|(_, since)| *since).map(|(key, _)| key)
+        };
+        let of_exited = || (own < self.per_peer).then(|| longest_idle(&PeerId::is_gone)).flatten();
+        longest_idle(&|other| other == peer).or_else(of_exited).map(Some).ok_or(PeerLimitError)
+    }
+}
+
+/// A peer may not have one more entry of a table.
+#[derive(Debug)]
+pub(crate) struct PeerLimitError;
+
 /// The use of one resource by all peers.
 #[derive(Debug)]
 pub(crate) struct PeerQuota {

@@ -1,50 +1,42 @@
 //! A legacy session: one client from `initialize` to the end, on any transport.
 //!
 //! A [`LegacySession`] exists only after `initialize` was answered, so its methods need not check
-//! that. It takes messages and returns [`LegacyExchange`]s. It knows neither HTTP nor lines, and
+//! that. It takes messages and returns [`Exchange`](crate::exchange::Exchange)s. It knows neither HTTP nor lines, and
 //! the gate decides who may call what.
 //!
 //! ```text
-//! transport ── request ──► LegacySession ── LegacyExchange ──► messages, then a response
+//! transport ── request ──► LegacySession ── Exchange ──► messages, then a response
 //!    │                        │
-//!    │                     GateService ◄──── LegacyCall: messages and questions of servers
+//!    │                       Gate ◄──── Call: messages and questions of servers
 //!    └── answers ──────────► SessionClient: open questions, requests in flight, log level
 //! ```
 
-mod call;
 mod client;
-mod client_capabilities;
 mod dispatch;
-mod exchange;
 mod initialize;
 mod notifications;
-mod pending_requests;
 mod questions;
-mod response;
 mod sessions;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolgate_host::{Caller, CallerId, GateEvent};
 use toolgate_wire::{Revision, to_single_line};
 
-use crate::gate_service::{Caller, CallerId, GateEvent, GateService};
-use exchange::SubscriptionChange;
+use crate::Gate;
+use crate::exchange::CancelReason;
 
-pub(crate) use call::ResponseMode;
-pub(crate) use client::{MessageSink, SessionClient};
-pub(crate) use client_capabilities::ClientCapabilities;
-pub(crate) use dispatch::{has_cursor, listed_kind};
-pub(crate) use exchange::{ExchangeStep, LegacyExchange, run_exchange};
+pub(crate) use client::SessionClient;
+pub(crate) use dispatch::{NOT_INITIALIZED, answer_uninitialized};
 pub(crate) use initialize::{InitializeOptions, InitializeOutcome, open_session};
 pub(crate) use notifications::list_changed_method;
-pub(crate) use response::{ResponseContent, RpcResponse};
 pub(crate) use sessions::LegacySessions;
 
 /// One client's legacy session.
 pub(crate) struct LegacySession {
-    gate: Arc<dyn GateService>,
+    gate: Arc<Gate>,
     caller: Arc<Caller>,
     client: Arc<SessionClient>,
     subscriptions: Mutex<HashSet<String>>,
@@ -54,7 +46,7 @@ pub(crate) struct LegacySession {
 }
 
 impl LegacySession {
-    fn new(gate: Arc<dyn GateService>, caller: Caller, client: Arc<SessionClient>) -> Self {
+    fn new(gate: Arc<Gate>, caller: Caller, client: Arc<SessionClient>) -> Self {
         Self {
             gate,
             caller: Arc::new(caller),
@@ -80,29 +72,35 @@ impl LegacySession {
         &self.client
     }
 
+    /// Returns how many requests are in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.client.pending_requests.len()
+    }
+
     /// Ends the session: its requests in flight, its questions, and the gate's state for its
     /// caller.
     pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.client.pending_requests.close();
+        self.cancel_calls();
         self.client.questions.close();
         self.gate.release(self.caller.id);
         let client = &self.caller.client.name;
         tracing::debug!(target: "toolgate::gateway", %client, "session ended");
     }
 
-    fn subscriptions(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Cancels the requests to servers and rejects new ones, because the client leaves.
+    pub(crate) fn cancel_calls(&self) {
+        self.client.pending_requests.close();
+        let calls = self.client.pending_requests.all();
+        for call in calls.into_iter().filter(|call| !call.is_list) {
+            call.cancel(CancelReason::SessionClosed);
+        }
     }
 
-    /// Records a change of subscription that a server accepted.
-    fn apply_subscription(&self, change: &SubscriptionChange) {
-        match change {
-            SubscriptionChange::Subscribe(uri) => self.subscriptions().insert(uri.clone()),
-            SubscriptionChange::Unsubscribe(uri) => self.subscriptions().remove(uri),
-        };
+    fn subscriptions(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends an event from outside of any call to the client, if it concerns the client.
@@ -114,7 +112,7 @@ impl LegacySession {
         let frame = match event {
             GateEvent::ListChanged { kind, .. } => {
                 if event.is_change_for(self.caller.id, &self.caller.profile) {
-                    self.client.send(notifications::list_changed(*kind));
+                    self.client.send(notifications::list_changed(*kind).into());
                 }
                 return;
             }
@@ -129,7 +127,7 @@ impl LegacySession {
             GateEvent::Restricted { .. } => None,
         };
         if let Some(frame) = frame {
-            self.client.send(to_single_line(frame.bytes()));
+            self.client.send(to_single_line(frame.bytes()).into());
         }
     }
 }

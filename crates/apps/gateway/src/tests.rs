@@ -5,13 +5,12 @@
 
 mod client;
 mod drain;
-mod gate;
 mod lines;
 mod modern;
 mod old;
 mod profiles;
 mod requests;
-mod script;
+pub(crate) mod script;
 mod sessions;
 mod streams;
 
@@ -36,15 +35,15 @@ struct Stage {
 impl Stage {
     async fn new(options: Options) -> Self {
         let script = Script::new();
-        let (http, shutdown, serving) = serve(Gateway::with_service(script.clone(), options)).await;
+        let (http, shutdown, serving) = serve(Gateway::new(script.clone(), options)).await;
         Self { script, http, shutdown: Some(shutdown), serving }
     }
 
     /// Creates a stage with a profile for clients that request none.
     async fn showing(profile: &str) -> Self {
         let script = Script::new();
-        let gateway = Gateway::with_service(script.clone(), Options::default())
-            .with_default_profile(Some(profile));
+        let gateway =
+            Gateway::new(script.clone(), Options::default()).with_default_profile(Some(profile));
         let (http, shutdown, serving) = serve(gateway).await;
         Self { script, http, shutdown: Some(shutdown), serving }
     }

@@ -1,4 +1,5 @@
-//! A large message, produced chunk by chunk from its skeleton and its detached values.
+//! Messages to send. A large message is produced chunk by chunk from its skeleton and its detached
+//! values.
 //!
 //! Reading a chunk takes so little time that it happens on the calling task. A chunk is read only
 //! when it can be written, so a slow peer costs no more than one chunk of memory.
@@ -12,6 +13,46 @@ use toolgate_wire::large::{DetachedValue, DetachedValues, MessageChunk, MessageC
 
 /// How much is read at a time.
 const CHUNK: usize = 64 << 10;
+
+/// A message to send.
+#[derive(Debug, Clone)]
+pub enum OutgoingMessage {
+    /// The message is in memory.
+    Small(Bytes),
+    /// Part of the message is in a file, and is read while the message is sent.
+    Large(ChunkedMessage),
+}
+
+impl OutgoingMessage {
+    /// Returns how many bytes of the message are in memory.
+    pub fn held_bytes(&self) -> usize {
+        match self {
+            Self::Small(message) => message.len(),
+            Self::Large(message) => message.held_bytes(),
+        }
+    }
+
+    /// Returns the next bytes, or `None` at the end.
+    pub fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
+        match self {
+            Self::Small(message) if message.is_empty() => Ok(None),
+            Self::Small(message) => Ok(Some(std::mem::take(message))),
+            Self::Large(message) => message.next_chunk(),
+        }
+    }
+}
+
+impl Default for OutgoingMessage {
+    fn default() -> Self {
+        Self::Small(Bytes::new())
+    }
+}
+
+impl From<Bytes> for OutgoingMessage {
+    fn from(message: Bytes) -> Self {
+        Self::Small(message)
+    }
+}
 
 /// A message that is produced chunk by chunk.
 #[derive(Debug, Clone, Default)]

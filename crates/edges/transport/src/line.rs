@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 
 use crate::TransportError;
-use crate::chunked_message::ChunkedMessage;
+use crate::chunked_message::OutgoingMessage;
 use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
 
 /// How many bytes the read buffer grows by: the capacity of a pipe, so that a long line takes few
@@ -153,7 +153,7 @@ const ROOM: usize = 64 << 20;
 /// A handle that queues messages for the writer. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct LineSender {
-    queue: mpsc::UnboundedSender<OutgoingLine>,
+    queue: mpsc::UnboundedSender<OutgoingMessage>,
     waiting: Arc<QueuedBytes>,
 }
 
@@ -164,38 +164,14 @@ struct QueuedBytes {
     given_up: Notify,
 }
 
-/// A queued message.
-#[derive(Debug)]
-enum OutgoingLine {
-    Small(Bytes),
-    Large(ChunkedMessage),
-}
-
-impl OutgoingLine {
-    fn held_bytes(&self) -> usize {
-        match self {
-            Self::Small(message) => message.len(),
-            Self::Large(message) => message.held_bytes(),
-        }
-    }
-}
-
 impl LineSender {
     /// Queues one message, given without its line end. The owner limits the number of waiting
     /// messages by the calls it admits. The queue itself has no such limit, because a cancellation
     /// must always get through. If a peer stops reading and too many bytes wait, the writer closes
     /// the whole connection: dropping a single message would leave its request without an answer.
-    pub fn send(&self, message: Bytes) -> Result<(), TransportError> {
-        self.queue(OutgoingLine::Small(message))
-    }
-
-    /// Queues one large message, which must not contain a raw line break. The writer reads it chunk
-    /// by chunk while it writes.
-    pub fn send_large(&self, message: ChunkedMessage) -> Result<(), TransportError> {
-        self.queue(OutgoingLine::Large(message))
-    }
-
-    fn queue(&self, line: OutgoingLine) -> Result<(), TransportError> {
+    /// The message must not contain a raw line break.
+    pub fn send(&self, message: impl Into<OutgoingMessage>) -> Result<(), TransportError> {
+        let line = message.into();
         let held = line.held_bytes();
         let before = self.waiting.bytes.fetch_add(held, Ordering::Relaxed);
         if before > 0 && before + held > ROOM {
@@ -232,7 +208,7 @@ pub fn writer<W: AsyncWrite + Unpin>(
 /// it.
 async fn write_lines<W: AsyncWrite + Unpin>(
     mut output: W,
-    mut queue: mpsc::UnboundedReceiver<OutgoingLine>,
+    mut queue: mpsc::UnboundedReceiver<OutgoingMessage>,
     waiting: &QueuedBytes,
 ) -> Result<(), TransportError> {
     let mut batch = Vec::with_capacity(BATCH);
@@ -243,8 +219,8 @@ async fn write_lines<W: AsyncWrite + Unpin>(
         for line in batch.drain(..) {
             held += line.held_bytes();
             match line {
-                OutgoingLine::Small(message) => gathered.extend_from_slice(&message),
-                OutgoingLine::Large(mut message) => {
+                OutgoingMessage::Small(message) => gathered.extend_from_slice(&message),
+                OutgoingMessage::Large(mut message) => {
                     while let Some(chunk) = message.next_chunk()? {
                         gathered.extend_from_slice(&chunk);
                         output.write_all(&gathered).await?;

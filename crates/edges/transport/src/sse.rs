@@ -6,7 +6,7 @@
 use bytes::{Bytes, BytesMut};
 
 use crate::TransportError;
-use crate::chunked_message::ChunkedMessage;
+use crate::chunked_message::{ChunkedMessage, OutgoingMessage};
 use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
 
 /// One received event.
@@ -190,43 +190,23 @@ fn bom_len(beginning: &[u8]) -> usize {
     if beginning.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
-/// Writes one message as an event. The message must not contain a raw line break (see
-/// `wire::line`).
-pub fn message_event(id: &str, data: &[u8]) -> Bytes {
-    let mut event = BytesMut::with_capacity(data.len() + id.len() + 32);
-    event.extend_from_slice(b"event: message\nid: ");
-    event.extend_from_slice(id.as_bytes());
-    event.extend_from_slice(b"\ndata: ");
-    event.extend_from_slice(data);
-    event.extend_from_slice(b"\n\n");
-    event.freeze()
-}
-
-/// Writes an HTTP+SSE event with a name. The data must not contain a raw line break.
-pub fn named_event(name: &str, data: &[u8]) -> Bytes {
-    let mut event = BytesMut::with_capacity(data.len() + name.len() + 16);
-    for part in [b"event: ", name.as_bytes(), b"\ndata: ", data, b"\n\n"] {
-        event.extend_from_slice(part);
+/// Writes an event, with an id if the stream can be resumed. The data must not contain a raw line
+/// break (see `wire::line`).
+pub fn event(name: &str, id: Option<&str>, data: OutgoingMessage) -> OutgoingMessage {
+    let id = id.map(|id| format!("\nid: {id}")).unwrap_or_default();
+    let head = format!("event: {name}{id}\ndata: ");
+    match data {
+        OutgoingMessage::Small(data) => {
+            Bytes::from([head.as_bytes(), &data, b"\n\n"].concat()).into()
+        }
+        OutgoingMessage::Large(data) => {
+            let mut event = ChunkedMessage::default();
+            event.push(head.into(), None);
+            event.append(data);
+            event.push(Bytes::from_static(b"\n\n"), None);
+            OutgoingMessage::Large(event)
+        }
     }
-    event.freeze()
-}
-
-/// Like [`message_event`], for a large message. It must not contain a raw line break either.
-pub fn large_message_event(id: &str, data: ChunkedMessage) -> ChunkedMessage {
-    wrap_event(format!("event: message\nid: {id}\ndata: "), data)
-}
-
-/// Like [`named_event`], for large data.
-pub fn large_named_event(name: &str, data: ChunkedMessage) -> ChunkedMessage {
-    wrap_event(format!("event: {name}\ndata: "), data)
-}
-
-fn wrap_event(head: String, data: ChunkedMessage) -> ChunkedMessage {
-    let mut event = ChunkedMessage::default();
-    event.push(head.into(), None);
-    event.append(data);
-    event.push(Bytes::from_static(b"\n\n"), None);
-    event
 }
 
 /// Writes the first event of a stream: an id to resume from, and no message.
@@ -266,8 +246,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let written =
-            [priming_event("s-0", 500), keep_alive(), message_event("s-1", b"{\"a\":1}")].concat();
+        let data_event = event("message", Some("s-1"), Bytes::from_static(b"{\"a\":1}").into());
+        let OutgoingMessage::Small(data_event) = data_event else { panic!("it is small") };
+        let written = [priming_event("s-0", 500), keep_alive(), data_event].concat();
         for size in 1..written.len() {
             let chunks: Vec<_> = written.chunks(size).collect();
             let found = events(&chunks);

@@ -11,12 +11,11 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 use toolgate_transport::TransportError;
 use toolgate_transport::spool::BodySpool;
-use toolgate_wire::Frame;
 
-use super::responses::HttpRejection;
 use super::server::HttpServer;
 use crate::peer_quota::PeerQuotaGuard;
 use crate::principal::ClientIdentity;
+use crate::rejection::Rejection;
 
 /// The unit in which request bodies count against a peer's quota. A body occupies memory or disk
 /// until it is complete.
@@ -28,13 +27,13 @@ impl HttpServer {
         &self,
         mut body: Incoming,
         identity: &ClientIdentity,
-    ) -> Result<Bytes, HttpRejection> {
+    ) -> Result<Bytes, Rejection> {
         let (limits, timeouts) = (self.gateway.options.body, self.gateway.options.timeouts);
         let declared = body.size_hint().lower();
         let mut limit = BodyDeadlines { silence: timeouts.body, end: None };
         let Some(first) = next_chunk(&mut body, &limit).await? else { return Ok(Bytes::new()) };
         if declared > limits.total as u64 {
-            return Err(HttpRejection::too_large(limits.total, Frame::peek_id(&first)));
+            return Err(Rejection::too_large(limits.total, &first));
         }
         if body.is_end_stream() {
             return Ok(first);
@@ -67,7 +66,7 @@ impl UploadCounter {
         &mut self,
         by: usize,
         take: impl FnOnce() -> Option<PeerQuotaGuard>,
-    ) -> Result<(), HttpRejection> {
+    ) -> Result<(), Rejection> {
         self.bytes += by;
         let mut take = Some(take);
         while self.counted < self.bytes / QUOTA_UNIT {
@@ -81,7 +80,7 @@ impl UploadCounter {
             };
             if !has_room {
                 let error = "too many uploads are in progress; try again later";
-                return Err(HttpRejection::new(StatusCode::SERVICE_UNAVAILABLE, error));
+                return Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, error));
             }
             self.counted += 1;
         }
@@ -101,20 +100,17 @@ struct BodyDeadlines {
 async fn next_chunk(
     body: &mut Incoming,
     limit: &BodyDeadlines,
-) -> Result<Option<Bytes>, HttpRejection> {
+) -> Result<Option<Bytes>, Rejection> {
     loop {
         let now = Instant::now();
         let until = limit.end.map_or(now + limit.silence, |end| end.min(now + limit.silence));
         let Ok(frame) = timeout_at(until, body.frame()).await else {
-            return Err(HttpRejection::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "reading the body timed out",
-            ));
+            return Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, "reading the body timed out"));
         };
         match frame {
             None => return Ok(None),
             Some(Err(_)) => {
-                return Err(HttpRejection::new(StatusCode::BAD_REQUEST, "the body ended early"));
+                return Err(Rejection::new(StatusCode::BAD_REQUEST, "the body ended early"));
             }
             // Trailers are ignored.
             Some(Ok(frame)) => {
@@ -126,18 +122,16 @@ async fn next_chunk(
     }
 }
 
-fn body_error(error: TransportError) -> HttpRejection {
+fn body_error(error: TransportError) -> Rejection {
     match error {
-        TransportError::Oversize { limit, head } => {
-            HttpRejection::too_large(limit, Frame::peek_id(&head))
-        }
+        TransportError::Oversize { limit, head } => Rejection::too_large(limit, &head),
         TransportError::NoRoom { reason, head } => {
             tracing::warn!(target: "toolgate::gateway", reason, "cannot store a request body");
-            HttpRejection::storage_failed(&reason, Frame::peek_id(&head))
+            Rejection::storage_failed(&reason, &head)
         }
         error => {
             tracing::warn!(target: "toolgate::gateway", %error, "cannot store a request body");
-            HttpRejection::new(StatusCode::INSUFFICIENT_STORAGE, "cannot store the body")
+            Rejection::new(StatusCode::INSUFFICIENT_STORAGE, "cannot store the body")
         }
     }
 }

@@ -5,9 +5,10 @@ use http::{HeaderMap, Response, StatusCode};
 use super::clock::ConnectionState;
 use super::headers::{SESSION_ID, check_legacy_version};
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, empty};
+use super::responses::empty;
 use super::server::{HttpServer, missing_session, unknown_session};
 use crate::principal::RequestedProfile;
+use crate::rejection::Rejection;
 
 impl HttpServer {
     /// Ends the session and everything in it.
@@ -16,7 +17,7 @@ impl HttpServer {
         headers: &HeaderMap,
         profile: RequestedProfile,
         connection: &ConnectionState,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         check_legacy_version(headers)?;
         let id = headers.get(SESSION_ID).ok_or_else(missing_session)?;
         if self.sessions.close(id, &self.client_identity(headers, profile, connection)?) {

@@ -18,15 +18,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 
 use super::clock::CoarseClock;
+use crate::exchange::MessageSink;
 use crate::peer::PeerId;
-use crate::session::MessageSink;
 
 pub(crate) use reader::EventLogReader;
 
@@ -96,32 +95,21 @@ struct LoggedEvent {
     number: u64,
     /// Its position among the events of all streams of the session.
     sequence: u64,
-    content: EventContent,
+    /// The encoded event.
+    content: OutgoingMessage,
     /// How many bytes it counts against the limits.
     weight: usize,
-}
-
-/// The encoded content of an event.
-#[derive(Clone)]
-pub(super) enum EventContent {
-    Small(Bytes),
-    /// The content is in a file, and is read while it is sent.
-    Large(ChunkedMessage),
 }
 
 /// Bytes in a file count less than bytes in memory, by this factor.
 const FILE_WEIGHT_DIVISOR: u64 = 64;
 
-impl EventContent {
-    fn weight(&self) -> usize {
-        match self {
-            Self::Small(bytes) => bytes.len(),
-            Self::Large(refill) => {
-                refill.held_bytes()
-                    + usize::try_from(refill.len() / FILE_WEIGHT_DIVISOR).unwrap_or(usize::MAX)
-            }
-        }
-    }
+fn event_weight(event: &OutgoingMessage) -> usize {
+    let file_weight = match event {
+        OutgoingMessage::Small(_) => 0,
+        OutgoingMessage::Large(message) => message.len() / FILE_WEIGHT_DIVISOR,
+    };
+    event.held_bytes() + usize::try_from(file_weight).unwrap_or(usize::MAX)
 }
 
 /// The result of resuming a stream by its `Last-Event-ID`.
@@ -157,16 +145,8 @@ impl SessionEventLog {
     }
 
     /// Adds a message, which must be a single line.
-    pub(crate) fn push(&self, stream: u64, message: &[u8]) {
-        let waker =
-            self.streams().push(stream, |id| EventContent::Small(sse::message_event(id, message)));
-        wake(waker);
-    }
-
-    /// Adds a large message, which must be a single line.
-    pub(crate) fn push_large(&self, stream: u64, message: ChunkedMessage) {
-        let content = |id: &str| EventContent::Large(sse::large_message_event(id, message));
-        let waker = self.streams().push(stream, content);
+    pub(crate) fn push(&self, stream: u64, message: OutgoingMessage) {
+        let waker = self.streams().push(stream, message);
         wake(waker);
     }
 
@@ -271,12 +251,8 @@ impl SessionEventLog {
 
 /// Messages outside of any call go to the standalone stream.
 impl MessageSink for SessionEventLog {
-    fn send(&self, message: Bytes) {
-        self.push(STANDALONE, &message);
-    }
-
-    fn send_large(&self, message: ChunkedMessage) {
-        self.push_large(STANDALONE, message);
+    fn send(&self, message: OutgoingMessage) {
+        self.push(STANDALONE, message);
     }
 }
 
@@ -285,12 +261,13 @@ impl EventLogStreams {
         self.open.get_mut(&stream)
     }
 
-    fn push(&mut self, id: u64, content: impl FnOnce(&str) -> EventContent) -> Option<Waker> {
+    fn push(&mut self, id: u64, message: OutgoingMessage) -> Option<Waker> {
         self.clock += 1;
         let stream = self.open.get_mut(&id)?;
         stream.last += 1;
-        let content = content(&format!("{id}-{}", stream.last));
-        let weight = content.weight();
+        let event_id = format!("{id}-{}", stream.last);
+        let content = sse::event("message", Some(&event_id), message);
+        let weight = event_weight(&content);
         self.events += 1;
         self.bytes += weight;
         stream.events.push_back(LoggedEvent {
@@ -357,7 +334,7 @@ impl EventLogStreams {
 
 impl EventLogStream {
     /// Returns the first event after `cursor`.
-    pub(super) fn event_after(&self, cursor: u64) -> Option<(u64, EventContent)> {
+    pub(super) fn event_after(&self, cursor: u64) -> Option<(u64, OutgoingMessage)> {
         let at = self.events.partition_point(|event| event.number <= cursor);
         self.events.get(at).map(|event| (event.number, event.content.clone()))
     }

@@ -8,10 +8,11 @@ use super::clock::ConnectionState;
 use super::event_log::{ResumeOutcome, STANDALONE};
 use super::headers::{AcceptHeader, LAST_EVENT_ID, check_legacy_version};
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, empty, event_stream};
+use super::responses::{empty, event_stream};
 use super::server::{HttpServer, missing_session};
 use super::stream::{EventStreamBody, KeepAliveTiming};
 use crate::principal::RequestedProfile;
+use crate::rejection::Rejection;
 
 /// How many connections may read one stream.
 const MAX_READERS: usize = 16;
@@ -23,7 +24,7 @@ impl HttpServer {
         headers: &HeaderMap,
         profile: RequestedProfile,
         connection: &Arc<ConnectionState>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         AcceptHeader::parse(headers)?.require_events()?;
         check_legacy_version(headers)?;
         let identity = self.client_identity(headers, profile, connection)?;
@@ -36,13 +37,13 @@ impl HttpServer {
                 ResumeOutcome::Finished => return Ok(empty(StatusCode::NO_CONTENT)),
                 ResumeOutcome::Unknown => {
                     let error = "unknown Last-Event-ID";
-                    return Err(HttpRejection::new(StatusCode::BAD_REQUEST, error));
+                    return Err(Rejection::new(StatusCode::BAD_REQUEST, error));
                 }
             },
         };
         if reader.reader_count() > MAX_READERS {
             let error = "too many connections read this stream";
-            return Err(HttpRejection::new(StatusCode::TOO_MANY_REQUESTS, error));
+            return Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, error));
         }
         let quota = self.acquire_stream(&identity)?;
         let (options, revision) = (&self.gateway.options, client.session.revision());

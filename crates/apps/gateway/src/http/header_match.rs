@@ -9,17 +9,18 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use toolgate_wire::{Frame, mcp_headers, method, scan};
 
 use super::headers::single_value;
-use crate::gate_service::GateService;
-use crate::modern::{RequestError, StatelessClient};
+use crate::Gate;
+use crate::modern::StatelessClient;
+use crate::rejection::Rejection;
 
 const METHOD: HeaderName = HeaderName::from_static(mcp_headers::METHOD);
 const NAME: HeaderName = HeaderName::from_static(mcp_headers::NAME);
 
 /// Checks the headers that every request repeats: its method and the name or URI it concerns.
-pub(crate) fn check_standard(headers: &HeaderMap, request: &Frame) -> Result<(), RequestError> {
+pub(crate) fn check_standard(headers: &HeaderMap, request: &Frame) -> Result<(), Rejection> {
     let name = request.method().unwrap_or_default();
     if header_text(headers, &METHOD).as_deref() != Some(name.as_ref()) {
-        return Err(RequestError::header_mismatch(request, "Mcp-Method"));
+        return Err(Rejection::header_mismatch(request, "Mcp-Method"));
     }
     if !has_name_header(&name) {
         return Ok(());
@@ -34,7 +35,7 @@ pub(crate) fn check_standard(headers: &HeaderMap, request: &Frame) -> Result<(),
         // The gate rejects a body without a name.
         None => !headers.contains_key(NAME),
     };
-    if agreed { Ok(()) } else { Err(RequestError::header_mismatch(request, "Mcp-Name")) }
+    if agreed { Ok(()) } else { Err(Rejection::header_mismatch(request, "Mcp-Name")) }
 }
 
 /// Checks the headers for those arguments that the called tool wants repeated, as this caller sees
@@ -42,9 +43,9 @@ pub(crate) fn check_standard(headers: &HeaderMap, request: &Frame) -> Result<(),
 pub(crate) fn check_arguments(
     headers: &HeaderMap,
     request: &Frame,
-    gate: &dyn GateService,
+    gate: &Gate,
     client: &StatelessClient,
-) -> Result<(), RequestError> {
+) -> Result<(), Rejection> {
     if !request.is(method::TOOLS_CALL) {
         return Ok(());
     }
@@ -55,7 +56,7 @@ pub(crate) fn check_arguments(
         let mut values = headers.get_all(&rule.header).iter();
         let value = values.next().map(|value| value.as_bytes().trim_ascii());
         if values.next().is_some() || !rule.matches(value, arguments) {
-            return Err(RequestError::header_mismatch(request, &rule.header));
+            return Err(Rejection::header_mismatch(request, &rule.header));
         }
     }
     Ok(())

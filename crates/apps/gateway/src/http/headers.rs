@@ -4,9 +4,9 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use toolgate_wire::{Era, Revision};
 
-use super::responses::HttpRejection;
+use crate::exchange::ResponseMode;
 use crate::modern::VersionHeader;
-use crate::session::ResponseMode;
+use crate::rejection::Rejection;
 
 /// The session that a request belongs to.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -17,11 +17,11 @@ pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event
 
 /// Rejects a body that is not declared as JSON. A web page can send any other type without a
 /// preflight request.
-pub(crate) fn require_json_body(headers: &HeaderMap) -> Result<(), HttpRejection> {
+pub(crate) fn require_json_body(headers: &HeaderMap) -> Result<(), Rejection> {
     let media = single_value(headers, &CONTENT_TYPE).map(|value| essence(value.as_bytes()));
     match media {
         Some(media) if media.eq_ignore_ascii_case(b"application/json") => Ok(()),
-        _ => Err(HttpRejection::new(
+        _ => Err(Rejection::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Content-Type must be application/json",
         )),
@@ -52,12 +52,12 @@ pub(crate) fn version_header(headers: &HeaderMap) -> VersionHeader<'_> {
 
 /// Rejects a revision without sessions, or one that the gateway does not support. A legacy revision
 /// other than the session's is accepted, because released clients send it.
-pub(crate) fn check_legacy_version(headers: &HeaderMap) -> Result<(), HttpRejection> {
+pub(crate) fn check_legacy_version(headers: &HeaderMap) -> Result<(), Rejection> {
     let Some(version) = headers.get(PROTOCOL_VERSION) else { return Ok(()) };
     let revision = version.to_str().ok().and_then(|version| version.parse::<Revision>().ok());
     match revision.map(Revision::era) {
         Some(Era::Legacy) => Ok(()),
-        Some(Era::Modern) | None => Err(HttpRejection::new(
+        Some(Era::Modern) | None => Err(Rejection::new(
             StatusCode::BAD_REQUEST,
             "this MCP-Protocol-Version is not supported here",
         )),
@@ -78,7 +78,7 @@ pub(crate) enum AcceptHeader {
 impl AcceptHeader {
     /// Parses `Accept`. Rejects only a client that accepts neither kind. Without the header, a
     /// client accepts both. The order of the two expresses a preference unless there are weights.
-    pub(crate) fn parse(headers: &HeaderMap) -> Result<Self, HttpRejection> {
+    pub(crate) fn parse(headers: &HeaderMap) -> Result<Self, Rejection> {
         let lines = || headers.get_all(ACCEPT).iter();
         let ranges = || lines().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
         let first = |family: &[u8], member: &[u8]| {
@@ -91,7 +91,7 @@ impl AcceptHeader {
             (Some(_), None) => Ok(Self::Json),
             (None, Some(_)) => Ok(Self::Events),
             (None, None) if lines().next().is_none() => Ok(Self::Both),
-            (None, None) => Err(HttpRejection::new(
+            (None, None) => Err(Rejection::new(
                 StatusCode::NOT_ACCEPTABLE,
                 "the client must accept application/json or text/event-stream",
             )),
@@ -99,10 +99,10 @@ impl AcceptHeader {
     }
 
     /// Rejects a client that accepts no event stream, for requests that have no other answer.
-    pub(crate) fn require_events(self) -> Result<(), HttpRejection> {
+    pub(crate) fn require_events(self) -> Result<(), Rejection> {
         match self {
             Self::Both | Self::Events => Ok(()),
-            Self::Json => Err(HttpRejection::new(
+            Self::Json => Err(Rejection::new(
                 StatusCode::NOT_ACCEPTABLE,
                 "the client must accept text/event-stream",
             )),

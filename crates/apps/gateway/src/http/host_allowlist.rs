@@ -11,7 +11,7 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderName, Request, StatusCode};
 
 use super::headers::single_value;
-use super::responses::HttpRejection;
+use crate::rejection::Rejection;
 
 /// The names that always mean this machine.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -47,12 +47,9 @@ impl HostAllowlist {
     }
 
     /// Checks the Host and Origin of a request.
-    pub(crate) fn check<B>(&self, request: &Request<B>) -> Result<(), HttpRejection> {
+    pub(crate) fn check<B>(&self, request: &Request<B>) -> Result<(), Rejection> {
         let host = single_value(request.headers(), &HOST).ok_or_else(|| {
-            HttpRejection::new(
-                StatusCode::BAD_REQUEST,
-                "the request must have exactly one Host header",
-            )
+            Rejection::new(StatusCode::BAD_REQUEST, "the request must have exactly one Host header")
         })?;
         self.check_host(host.as_bytes())?;
         // A target in absolute form names the host a second time.
@@ -62,7 +59,7 @@ impl HostAllowlist {
         self.check_origin(request.headers())
     }
 
-    fn check_host(&self, host: &[u8]) -> Result<(), HttpRejection> {
+    fn check_host(&self, host: &[u8]) -> Result<(), Rejection> {
         if self.allows_host(host) {
             return Ok(());
         }
@@ -71,13 +68,13 @@ impl HostAllowlist {
             !name.as_str().contains('@') && (portless || name.port_u16().is_some())
         });
         Err(if legible {
-            HttpRejection::new(StatusCode::FORBIDDEN, "this Host is not allowed")
+            Rejection::new(StatusCode::FORBIDDEN, "this Host is not allowed")
         } else {
-            HttpRejection::new(StatusCode::BAD_REQUEST, "the Host header is malformed")
+            Rejection::new(StatusCode::BAD_REQUEST, "the Host header is malformed")
         })
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), HttpRejection> {
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
         if !headers.contains_key(ORIGIN) {
             return check_fetch_site(headers);
         }
@@ -90,7 +87,7 @@ impl HostAllowlist {
         });
         match allowed {
             true => Ok(()),
-            false => Err(HttpRejection::new(StatusCode::FORBIDDEN, "this Origin is not allowed")),
+            false => Err(Rejection::new(StatusCode::FORBIDDEN, "this Origin is not allowed")),
         }
     }
 
@@ -102,11 +99,11 @@ impl HostAllowlist {
 /// Rejects a request that a page of another origin sent without an Origin header. Another port of
 /// this machine is the same site but another origin, so only the gateway's own pages and the
 /// address bar are allowed.
-fn check_fetch_site(headers: &HeaderMap) -> Result<(), HttpRejection> {
+fn check_fetch_site(headers: &HeaderMap) -> Result<(), Rejection> {
     let own = |site: &[u8]| [&b"same-origin"[..], b"none"].contains(&site);
     match headers.get_all(FETCH_SITE).iter().all(|site| own(site.as_bytes())) {
         true => Ok(()),
-        false => Err(HttpRejection::new(
+        false => Err(Rejection::new(
             StatusCode::FORBIDDEN,
             "requests from pages of other origins are not allowed",
         )),
@@ -144,7 +141,7 @@ mod tests {
         }
         allowlist
             .check(&request.body(()).unwrap())
-            .map_or_else(|refused| refused.status(), |()| 200)
+            .map_or_else(|refused| refused.status.as_u16(), |()| 200)
     }
 
     #[test]

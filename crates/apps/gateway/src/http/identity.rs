@@ -15,10 +15,10 @@ use toolgate_transport::peer::{PeerProcess, PeerSocket, SUPPORTED};
 
 use super::clock::ConnectionState;
 use super::headers::{is_repeated, single_value};
-use super::responses::HttpRejection;
 use super::server::HttpServer;
 use crate::peer::{ConnectionPeer, RecentProcesses};
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
+use crate::rejection::Rejection;
 
 const ROOT: u32 = 0;
 
@@ -64,7 +64,7 @@ impl HttpServer {
         headers: &HeaderMap,
         profile: RequestedProfile,
         connection: &ConnectionState,
-    ) -> Result<ClientIdentity, HttpRejection> {
+    ) -> Result<ClientIdentity, Rejection> {
         let principal = self.identify(headers, connection)?;
         Ok(ClientIdentity { principal, profile, peer: connection.peer.clone() })
     }
@@ -74,12 +74,12 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         connection: &ConnectionState,
-    ) -> Result<ClientPrincipal, HttpRejection> {
+    ) -> Result<ClientPrincipal, Rejection> {
         if is_repeated(headers, &AUTHORIZATION) {
             let error = "the request has more than one Authorization header";
-            return Err(HttpRejection::new(StatusCode::BAD_REQUEST, error));
+            return Err(Rejection::new(StatusCode::BAD_REQUEST, error));
         }
-        let gate = self.gateway.gate();
+        let gate = &self.gateway.gate;
         if let Some(presented) = presented_key(headers) {
             let found =
                 gate.keys().map_or(Err(AccessKeyError::Unknown), |keys| keys.find(presented));
@@ -98,7 +98,7 @@ impl HttpServer {
 
     /// Returns true if a principal that was served before may not be served any more.
     pub(crate) fn is_revoked(&self, principal: &ClientPrincipal) -> bool {
-        let gate = self.gateway.gate();
+        let gate = &self.gateway.gate;
         match principal {
             ClientPrincipal::Local => gate.requires_key(),
             ClientPrincipal::Key(key) => !gate.keys().is_some_and(|keys| keys.is_valid(key)),
@@ -117,6 +117,6 @@ fn presented_key(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && key.starts_with(KEY_PREFIX)).then_some(key)
 }
 
-fn unauthorized(message: String) -> HttpRejection {
-    HttpRejection::new(StatusCode::UNAUTHORIZED, message)
+fn unauthorized(message: String) -> Rejection {
+    Rejection::new(StatusCode::UNAUTHORIZED, message)
 }

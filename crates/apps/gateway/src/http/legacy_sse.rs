@@ -18,13 +18,13 @@ use toolgate_wire::{MessageOrBatch, Revision};
 
 use super::clock::{ConnectionPhase, ConnectionState};
 use super::headers::{AcceptHeader, require_json_body, version_header};
-use super::post::session_rejected;
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, bad_request, empty, event_stream, json, with_status};
+use super::responses::{empty, event_stream, rejected};
 use super::server::{HttpServer, unknown_session, wrong_method};
 use super::stream::{EventStreamBody, KeepAliveTiming};
-use crate::modern::{MessageEra, RequestError, VersionHeader};
+use crate::modern::{MessageEra, VersionHeader};
 use crate::principal::RequestedProfile;
+use crate::rejection::Rejection;
 
 pub(crate) use clients::SseClients;
 
@@ -48,8 +48,8 @@ impl HttpServer {
             true if is_stream => self.open_sse(request.headers(), profile, connection),
             true => self.post_sse(request, connection).await,
         };
-        response
-            .unwrap_or_else(|refused| refused.into_response(if is_stream { "GET" } else { "POST" }))
+        let allowed = if is_stream { "GET" } else { "POST" };
+        response.unwrap_or_else(|refused| rejected(&refused, allowed))
     }
 
     /// Opens a stream. Its first event tells the client where to post.
@@ -58,12 +58,11 @@ impl HttpServer {
         headers: &HeaderMap,
         profile: RequestedProfile,
         connection: &Arc<ConnectionState>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         AcceptHeader::parse(headers)?.require_events()?;
         let identity = self.client_identity(headers, profile, connection)?;
         let quota = self.acquire_stream(&identity)?;
-        let opened = self.sse_clients.insert(self.gateway.clone(), identity, connection.clone());
-        let stream = opened.map_err(|reason| session_rejected(&reason))?;
+        let stream = self.sse_clients.insert(self.gateway.clone(), identity, connection.clone())?;
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
         Ok(event_stream(EventStreamBody::new(stream, timing, connection.clone()).with_quota(quota)))
     }
@@ -73,7 +72,7 @@ impl HttpServer {
         &self,
         request: Request<Incoming>,
         connection: &Arc<ConnectionState>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         require_json_body(request.headers())?;
         let (head, body) = request.into_parts();
         let id = head.uri.query().and_then(session_param).ok_or_else(unknown_session)?;
@@ -84,17 +83,10 @@ impl HttpServer {
         let bytes = self.read_body(body, &identity).await?;
         connection.set_phase(ConnectionPhase::Serving);
         let message = MessageOrBatch::parse(bytes, &self.gateway.wire_limits())
-            .map_err(|error| HttpRejection::parse_error(&error))?;
-        if let Err(error) = require_legacy(&message, version_header(&head.headers), options.strict)
-        {
-            return Ok(bad_request(error));
-        }
+            .map_err(|error| Rejection::parse_error(&error))?;
+        require_legacy(&message, version_header(&head.headers), options.strict)?;
         self.gateway.await_start().await;
-        match client.handle_message(message) {
-            Ok(true) => Ok(empty(StatusCode::ACCEPTED)),
-            Ok(false) => Err(unknown_session()),
-            Err(reply) => Ok(with_status(json(reply), StatusCode::BAD_REQUEST)),
-        }
+        client.handle_message(message).map(|()| empty(StatusCode::ACCEPTED))
     }
 }
 
@@ -103,13 +95,13 @@ fn require_legacy(
     message: &MessageOrBatch,
     version: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<(), RequestError> {
+) -> Result<(), Rejection> {
     let id = match (MessageEra::from_message(message, version, strict)?, message) {
         (MessageEra::Legacy, _) => return Ok(()),
         (_, MessageOrBatch::One(frame)) => frame.id().map(|id| id.to_owned()),
         (_, MessageOrBatch::Batch(_)) => None,
     };
-    Err(RequestError::invalid_request(id, "messages of 2026-07-28 must be posted to /mcp"))
+    Err(Rejection::invalid_request(id, "messages of 2026-07-28 must be posted to /mcp"))
 }
 
 /// Returns the session id in a query string.

@@ -9,21 +9,22 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 use toolgate_wire::{Frame, method};
 
 use super::clock::ConnectionState;
 use super::header_match;
 use super::headers::AcceptHeader;
-use super::post::{FirstStep, first_step};
+use super::post::first_step;
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, bad_request, event_stream, json_with_status, status_of};
+use super::responses::{event_stream, json_with_status, status_of};
 use super::server::HttpServer;
 use super::stream::{self, EventSource, EventStreamBody, KeepAliveTiming};
-use crate::modern::{ModernExchange, ModernRequestContext, RequestEnvelope, RequestError};
+use crate::exchange::{Exchange, ExchangeStep};
+use crate::modern::{ModernRequestContext, RequestEnvelope};
 use crate::principal::ClientIdentity;
-use crate::session::{ExchangeStep, ResponseContent};
+use crate::rejection::Rejection;
 
 /// A modern request with its envelope and its sender.
 pub(crate) struct ModernHttpRequest {
@@ -40,29 +41,24 @@ impl HttpServer {
         request: ModernHttpRequest,
         headers: &HeaderMap,
         connection: &Arc<ConnectionState>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         let accept = request.accept;
         if request.frame.is(method::SUBSCRIPTIONS_LISTEN) {
             accept.require_events()?;
         }
-        let mut exchange = match self.start_modern_exchange(request, headers) {
-            Ok(exchange) => exchange,
-            Err(error) => return Ok(bad_request(error)),
-        };
+        let mut exchange = self.start_modern_exchange(request, headers)?;
         let patience = self.gateway.options.sse_after;
-        let first_message = match first_step(accept, patience, |task| exchange.poll_step(task))
-            .await
-        {
+        let first_message = match first_step(accept, patience, &mut exchange).await {
             // An HTTP error status tells the client more than a stream, even if it prefers streams.
-            FirstStep::Step(ExchangeStep::Response(reply))
+            Some(ExchangeStep::Response(reply))
                 if accept == AcceptHeader::Events && status_of(&reply) == StatusCode::OK =>
             {
-                exchange = ModernExchange::Answered(reply);
+                exchange = Exchange::Answered(reply);
                 None
             }
-            FirstStep::Step(ExchangeStep::Response(reply)) => return Ok(json_with_status(reply)),
-            FirstStep::Step(ExchangeStep::Message(message)) => Some(message),
-            FirstStep::TimedOut => None,
+            Some(ExchangeStep::Response(reply)) => return Ok(json_with_status(reply)),
+            Some(ExchangeStep::Message(message)) => Some(message),
+            None => None,
         };
         Ok(self.stream_modern(exchange, first_message, connection))
     }
@@ -72,67 +68,55 @@ impl HttpServer {
         &self,
         request: ModernHttpRequest,
         headers: &HeaderMap,
-    ) -> Result<ModernExchange, RequestError> {
+    ) -> Result<Exchange, Rejection> {
         let ModernHttpRequest { frame, envelope, accept, identity } = request;
         let modern = &self.gateway.modern;
         header_match::check_standard(headers, &frame)?;
         let peer = identity.peer.clone();
-        let client = modern.find_client(identity, &envelope, &frame)?;
-        header_match::check_arguments(headers, &frame, self.gateway.gate(), &client)?;
-        Ok(modern.handle_request(
-            frame,
-            ModernRequestContext { client, envelope, response_mode: accept.response_mode(), peer },
-        ))
+        let client = modern.clients.find_or_create(identity, &envelope, &frame)?;
+        header_match::check_arguments(headers, &frame, &self.gateway.gate, &client)?;
+        let response_mode = accept.response_mode();
+        let context = ModernRequestContext { client, envelope, response_mode, peer };
+        Ok(modern.handle_request(frame, context))
     }
 
     fn stream_modern(
         &self,
-        exchange: ModernExchange,
+        exchange: Exchange,
         first_message: Option<Bytes>,
         connection: &Arc<ConnectionState>,
     ) -> Response<ResponseBody> {
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
-        let source =
-            ExchangeEventSource { exchange, first_message, large_answer: None, finished: false };
+        let sending = first_message.map(message_event).unwrap_or_default();
+        let source = ExchangeEventSource { exchange, sending };
         event_stream(EventStreamBody::new(source, timing, connection.clone()))
     }
 }
 
 /// An exchange as a source of events. Dropping it cancels the request.
 struct ExchangeEventSource {
-    exchange: ModernExchange,
-    /// The message that was sent before the response became a stream.
-    first_message: Option<Bytes>,
-    /// A large answer that is partly sent.
-    large_answer: Option<Box<ChunkedMessage>>,
-    finished: bool,
+    exchange: Exchange,
+    /// The event that is being sent.
+    sending: OutgoingMessage,
+}
+
+fn message_event(message: impl Into<OutgoingMessage>) -> OutgoingMessage {
+    sse::event("message", None, message.into())
 }
 
 impl EventSource for ExchangeEventSource {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first_message) = self.first_message.take() {
-            return Poll::Ready(Some(sse::named_event("message", &first_message)));
+        if let Some(chunk) = stream::next_chunk(&mut self.sending) {
+            return Poll::Ready(Some(chunk));
         }
-        if let Some(answer) = &mut self.large_answer {
-            return Poll::Ready(stream::next_chunk(answer));
-        }
-        if self.finished {
+        if matches!(self.exchange, Exchange::Done) {
             return Poll::Ready(None);
         }
-        let reply = match ready!(self.exchange.poll_step(context)) {
-            ExchangeStep::Message(message) => {
-                return Poll::Ready(Some(sse::named_event("message", &message)));
-            }
-            ExchangeStep::Response(reply) => reply,
+        self.sending = match ready!(self.exchange.poll_step(context)) {
+            ExchangeStep::Message(message) => message_event(message),
+            ExchangeStep::Response(reply) => message_event(reply.into_line()),
         };
-        self.finished = true;
-        Poll::Ready(match reply.into_line() {
-            ResponseContent::Small(message) => Some(sse::named_event("message", &message)),
-            ResponseContent::Large(message) => {
-                let answer = sse::large_named_event("message", message);
-                stream::next_chunk(self.large_answer.insert(Box::new(answer)))
-            }
-        })
+        Poll::Ready(stream::next_chunk(&mut self.sending))
     }
 
     fn position(&self) -> Option<String> {

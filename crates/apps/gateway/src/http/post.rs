@@ -11,14 +11,14 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
 use super::clock::{ConnectionPhase, ConnectionState};
@@ -28,15 +28,15 @@ use super::headers::{
 };
 use super::modern::ModernHttpRequest;
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, bad_request, empty, event_stream, json, with_status};
+use super::responses::{empty, event_stream, json};
 use super::server::{HttpServer, missing_session};
-use super::sessions::{HttpSession, OpenSessionError};
+use super::sessions::HttpSession;
 use super::stream::{EventStreamBody, KeepAliveTiming};
+use crate::exchange::{Exchange, ExchangeStep, MessageSink};
 use crate::modern::MessageEra;
 use crate::principal::{ClientIdentity, RequestedProfile};
-use crate::session::{
-    ExchangeStep, InitializeOutcome, LegacyExchange, MessageSink, RpcResponse, run_exchange,
-};
+use crate::rejection::Rejection;
+use crate::session::InitializeOutcome;
 
 /// The sender of a message and the form of its answer.
 struct HttpRequestContext<'a> {
@@ -52,7 +52,7 @@ impl HttpServer {
         request: Request<Incoming>,
         profile: RequestedProfile,
         connection: &Arc<ConnectionState>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         let (head, body) = request.into_parts();
         require_json_body(&head.headers)?;
         let accept = AcceptHeader::parse(&head.headers)?;
@@ -62,24 +62,18 @@ impl HttpServer {
         let bytes = self.read_body(body, &identity).await?;
         connection.set_phase(ConnectionPhase::Serving);
         let message = self.gateway.modern.parse(bytes, &self.gateway.wire_limits());
-        let message = message.map_err(|error| HttpRejection::parse_error(&error))?;
-        match (
-            MessageEra::from_message(&message, version_header(&head.headers), options.strict),
-            message,
-        ) {
-            (Err(error), _) => Ok(bad_request(error)),
-            (Ok(MessageEra::ModernNotification), _) => Ok(empty(StatusCode::ACCEPTED)),
-            (Ok(MessageEra::ModernRequest(envelope)), MessageOrBatch::One(frame)) => {
+        let message = message.map_err(|error| Rejection::parse_error(&error))?;
+        let era =
+            MessageEra::from_message(&message, version_header(&head.headers), options.strict)?;
+        match (era, message) {
+            (MessageEra::ModernNotification, _) => Ok(empty(StatusCode::ACCEPTED)),
+            (MessageEra::ModernRequest(envelope), MessageOrBatch::One(frame)) => {
                 let modern_request = ModernHttpRequest { frame, envelope, accept, identity };
                 self.handle_modern(modern_request, &head.headers, connection).await
             }
-            (Ok(_), message) => {
-                self.handle_legacy(
-                    message,
-                    &head.headers,
-                    HttpRequestContext { identity, accept, connection },
-                )
-                .await
+            (_, message) => {
+                let context = HttpRequestContext { identity, accept, connection };
+                self.handle_legacy(message, &head.headers, context).await
             }
         }
     }
@@ -90,7 +84,7 @@ impl HttpServer {
         message: MessageOrBatch,
         headers: &HeaderMap,
         context: HttpRequestContext<'_>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         check_legacy_version(headers)?;
         let Some(client) = self.find_session(headers, &context.identity)? else {
             return match message {
@@ -101,10 +95,9 @@ impl HttpServer {
             };
         };
         let HttpRequestContext { accept, connection, .. } = context;
-        Ok(match start_exchange(&client, message, accept) {
-            Ok(Some(exchange)) => self.answer_request(&client, exchange, accept, connection).await,
-            Ok(None) => empty(StatusCode::ACCEPTED),
-            Err(reply) => with_status(json(reply), StatusCode::BAD_REQUEST),
+        Ok(match client.session.handle_message(message, accept.response_mode())? {
+            Some(exchange) => self.answer_request(&client, exchange, accept, connection).await,
+            None => empty(StatusCode::ACCEPTED),
         })
     }
 
@@ -113,13 +106,10 @@ impl HttpServer {
         &self,
         request: &Frame,
         context: HttpRequestContext<'_>,
-    ) -> Result<Response<ResponseBody>, HttpRejection> {
+    ) -> Result<Response<ResponseBody>, Rejection> {
         let HttpRequestContext { identity, accept, connection } = context;
         self.gateway.await_start().await;
-        let key = self
-            .sessions
-            .reserve_id(&identity.peer_id())
-            .map_err(|reason| session_rejected(&reason))?;
+        let key = self.sessions.reserve_id(&identity.peer_id())?;
         let log = Arc::new(SessionEventLog::new());
         let (session, reply) = match self.gateway.open_session(request, &identity, log.clone()) {
             InitializeOutcome::Session(session, reply) => (session, reply),
@@ -129,7 +119,7 @@ impl HttpServer {
         let mut response = match accept {
             AcceptHeader::Both | AcceptHeader::Json => json(reply),
             AcceptHeader::Events => {
-                self.answer_with_stream(&client, LegacyExchange::Answered(reply), None, connection)
+                self.answer_with_stream(&client, Exchange::Answered(reply), None, connection)
             }
         };
         if let Ok(id) = HeaderValue::try_from(key.to_string()) {
@@ -142,7 +132,7 @@ impl HttpServer {
     async fn answer_request(
         &self,
         client: &HttpSession,
-        mut exchange: LegacyExchange,
+        mut exchange: Exchange,
         accept: AcceptHeader,
         connection: &Arc<ConnectionState>,
     ) -> Response<ResponseBody> {
@@ -150,12 +140,11 @@ impl HttpServer {
             return self.answer_with_stream(client, exchange, None, connection);
         }
         let patience = self.gateway.options.sse_after;
-        let first_message =
-            match first_step(accept, patience, |task| exchange.poll_step(task)).await {
-                FirstStep::Step(ExchangeStep::Response(reply)) => return json(reply),
-                FirstStep::Step(ExchangeStep::Message(message)) => Some(message),
-                FirstStep::TimedOut => None,
-            };
+        let first_message = match first_step(accept, patience, &mut exchange).await {
+            Some(ExchangeStep::Response(reply)) => return json(reply),
+            Some(ExchangeStep::Message(message)) => Some(message),
+            None => None,
+        };
         self.answer_with_stream(client, exchange, first_message, connection)
     }
 
@@ -163,13 +152,13 @@ impl HttpServer {
     fn answer_with_stream(
         &self,
         client: &HttpSession,
-        mut exchange: LegacyExchange,
+        mut exchange: Exchange,
         first_message: Option<Bytes>,
         connection: &Arc<ConnectionState>,
     ) -> Response<ResponseBody> {
         let stream = RequestStreamGuard { log: client.log.clone(), stream: client.log.open() };
         if let Some(message) = first_message {
-            stream.send(message);
+            stream.send(message.into());
         }
         let reader = client.log.attach(stream.stream, None);
         let abandoned = client.log.wait_abandoned(
@@ -180,7 +169,7 @@ impl HttpServer {
         tokio::spawn(async move {
             tokio::select! {
                 biased;
-                reply = run_exchange(|context| exchange.poll_step(context), &stream) => stream.send_response(reply),
+                reply = exchange.run(&stream) => stream.send(reply.into_line()),
                 // Dropping the exchange cancels the call.
                 () = abandoned => {
                     tracing::debug!(target: "toolgate::gateway", "cancelled an abandoned call");
@@ -192,58 +181,21 @@ impl HttpServer {
     }
 }
 
-/// Passes a message to its session. Returns `None` if the message needs no answer, and an error if
-/// the session cannot take such a message.
-fn start_exchange(
-    client: &HttpSession,
-    message: MessageOrBatch,
-    accept: AcceptHeader,
-) -> Result<Option<LegacyExchange>, RpcResponse> {
-    match message {
-        MessageOrBatch::One(frame) if frame.kind() == MessageKind::Request => {
-            Ok(Some(client.session.handle_request(frame, accept.response_mode())))
-        }
-        MessageOrBatch::One(frame) => {
-            client.session.handle_one_way(frame);
-            Ok(None)
-        }
-        MessageOrBatch::Batch(messages) => {
-            client.session.handle_batch(messages, accept.response_mode())
-        }
-    }
-}
-
 fn is_initialize(frame: &Frame) -> bool {
     frame.kind() == MessageKind::Request && frame.is(method::INITIALIZE)
 }
 
-pub(super) fn session_rejected(reason: &OpenSessionError) -> HttpRejection {
-    tracing::warn!(target: "toolgate::gateway", %reason, "cannot open a session");
-    HttpRejection::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "no session can be opened now; try again later",
-    )
-}
-
-/// The first thing that happens in an exchange.
-pub(crate) enum FirstStep {
-    /// The exchange produced a step.
-    Step(ExchangeStep),
-    /// The exchange produced nothing within the time limit.
-    TimedOut,
-}
-
 /// Waits for the first step of an exchange. If the client accepts streams, this stops waiting after
-/// `patience`.
+/// `patience` and returns `None`.
 pub(crate) async fn first_step(
     accept: AcceptHeader,
     patience: Duration,
-    mut poll_step: impl FnMut(&mut Context<'_>) -> Poll<ExchangeStep>,
-) -> FirstStep {
+    exchange: &mut Exchange,
+) -> Option<ExchangeStep> {
     let mut late = pin!(None::<Sleep>);
     poll_fn(|context| {
-        if let Poll::Ready(step) = poll_step(context) {
-            return Poll::Ready(FirstStep::Step(step));
+        if let Poll::Ready(step) = exchange.poll_step(context) {
+            return Poll::Ready(Some(step));
         }
         if accept == AcceptHeader::Json {
             return Poll::Pending;
@@ -252,7 +204,7 @@ pub(crate) async fn first_step(
             late.set(Some(sleep(patience)));
         }
         match late.as_mut().as_pin_mut().map(|late| late.poll(context)) {
-            Some(Poll::Ready(())) => Poll::Ready(FirstStep::TimedOut),
+            Some(Poll::Ready(())) => Poll::Ready(None),
             _ => Poll::Pending,
         }
     })
@@ -266,12 +218,8 @@ struct RequestStreamGuard {
 }
 
 impl MessageSink for RequestStreamGuard {
-    fn send(&self, message: Bytes) {
-        self.log.push(self.stream, &message);
-    }
-
-    fn send_large(&self, message: ChunkedMessage) {
-        self.log.push_large(self.stream, message);
+    fn send(&self, message: OutgoingMessage) {
+        self.log.push(self.stream, message);
     }
 }
 

@@ -80,9 +80,9 @@ pub(crate) enum ResponseBody {
 
 impl ResponseBody {
     /// Creates the body of a large answer, which is read while it is sent.
-    pub(crate) fn large(message: ChunkedMessage) -> Self {
+    pub(crate) fn large(message: Box<ChunkedMessage>) -> Self {
         let len = message.len();
-        Self::Large(Box::new(message), len)
+        Self::Large(message, len)
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use toolgate_host::Client;
 use toolgate_wire::Era;
 
 use super::clock::{CoarseClock, ConnectionPhase, ConnectionState};
@@ -27,12 +28,12 @@ use super::host_allowlist::HostAllowlist;
 use super::identity::GatewayOwner;
 use super::legacy_sse;
 use super::response_body::ResponseBody;
-use super::responses::{HttpRejection, json_document, with_status};
+use super::responses::{json_document, rejected, with_status};
 use super::sessions::{HttpSession, HttpSessions};
-use crate::gate_service::{Client, GateError};
 use crate::gateway::GatewayState;
 use crate::peer_quota::{PeerLimits, PeerQuota, PeerQuotaGuard};
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
+use crate::rejection::Rejection;
 use crate::{ConnectionTimeouts, GatewayError};
 
 /// The path of Streamable HTTP.
@@ -224,12 +225,12 @@ impl HttpServer {
         let admitted =
             check_framing(request.headers(), state).and_then(|()| self.allowlist.check(&request));
         if let Err(refused) = admitted {
-            return refused.into_response("");
+            return rejected(&refused, "");
         }
         let (path, profile) = split_profile(request.uri().path());
         let profile = match self.requested_profile(profile) {
             Ok(profile) => profile,
-            Err(refused) => return refused.into_response(""),
+            Err(refused) => return rejected(&refused, ""),
         };
         match path {
             MCP => self.handle_mcp(request, profile, state).await,
@@ -237,18 +238,18 @@ impl HttpServer {
                 self.handle_sse(request, profile, state).await
             }
             "/healthz" => self.handle_health(request.method()),
-            _ => HttpRejection::new(StatusCode::NOT_FOUND, "no such path; MCP is served at /mcp")
-                .into_response(""),
+            _ => {
+                let error = "no such path; MCP is served at /mcp";
+                rejected(&Rejection::new(StatusCode::NOT_FOUND, error), "")
+            }
         }
     }
 
     /// Returns the profile that a path names, or the default if it names none.
-    fn requested_profile(&self, profile: Option<&str>) -> Result<RequestedProfile, HttpRejection> {
+    fn requested_profile(&self, profile: Option<&str>) -> Result<RequestedProfile, Rejection> {
         let Some(profile) = profile else { return Ok(self.default_profile.clone()) };
-        let known = self.gateway.gate().choose_profile(Some(profile), &Client::default());
-        let unknown =
-            |refusal: GateError| HttpRejection::new(StatusCode::NOT_FOUND, refusal.message);
-        known.map(Some).map_err(unknown)
+        let known = self.gateway.gate.choose_profile(Some(profile), &Client::default());
+        known.map(Some).map_err(|error| Rejection::new(StatusCode::NOT_FOUND, error.message))
     }
 
     async fn handle_mcp(
@@ -258,20 +259,20 @@ impl HttpServer {
         state: &Arc<ConnectionState>,
     ) -> Response<ResponseBody> {
         let response = match *request.method() {
-            _ if is_repeated(request.headers(), &SESSION_ID) => Err(HttpRejection::new(
+            _ if is_repeated(request.headers(), &SESSION_ID) => Err(Rejection::new(
                 StatusCode::BAD_REQUEST,
                 "the request has more than one Mcp-Session-Id header",
             )),
             Method::POST => self.post(request, profile, state).await,
             // Revisions without sessions have neither GET nor DELETE.
             _ if self.is_sessionless(request.headers()) => {
-                return wrong_method().into_response("POST");
+                return rejected(&wrong_method(), "POST");
             }
             Method::GET => self.get(request.headers(), profile, state),
             Method::DELETE => self.delete(request.headers(), profile, state),
             _ => Err(wrong_method()),
         };
-        response.unwrap_or_else(|refused| refused.into_response("GET, POST, DELETE"))
+        response.unwrap_or_else(|refused| rejected(&refused, "GET, POST, DELETE"))
     }
 
     fn is_sessionless(&self, headers: &HeaderMap) -> bool {
@@ -284,7 +285,7 @@ impl HttpServer {
 
     fn handle_health(&self, method: &Method) -> Response<ResponseBody> {
         if method != Method::GET {
-            return wrong_method().into_response("GET");
+            return rejected(&wrong_method(), "GET");
         }
         let draining = self.draining.load(Ordering::Relaxed);
         let health = json!({
@@ -301,7 +302,7 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         identity: &ClientIdentity,
-    ) -> Result<Option<Arc<HttpSession>>, HttpRejection> {
+    ) -> Result<Option<Arc<HttpSession>>, Rejection> {
         let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
         let found = self.sessions.find(id, identity);
         found.map(Some).ok_or_else(unknown_session)
@@ -311,10 +312,10 @@ impl HttpServer {
     pub(crate) fn acquire_stream(
         &self,
         identity: &ClientIdentity,
-    ) -> Result<PeerQuotaGuard, HttpRejection> {
+    ) -> Result<PeerQuotaGuard, Rejection> {
         self.stream_quota.acquire(identity.peer_id()).ok_or_else(|| {
             let error = "too many event streams are open; close those that are not read";
-            HttpRejection::new(StatusCode::TOO_MANY_REQUESTS, error)
+            Rejection::new(StatusCode::TOO_MANY_REQUESTS, error)
         })
     }
 
@@ -368,14 +369,14 @@ fn split_profile(path: &str) -> (&str, Option<&str>) {
 
 /// Rejects a body with both `Content-Length` and `Transfer-Encoding`, because a proxy may believe
 /// the other one. hyper hides the length of such a request, so this inspects the raw head.
-fn check_framing(headers: &HeaderMap, state: &ConnectionState) -> Result<(), HttpRejection> {
+fn check_framing(headers: &HeaderMap, state: &ConnectionState) -> Result<(), Rejection> {
     if !headers.contains_key(TRANSFER_ENCODING) {
         state.forget_head();
         return Ok(());
     }
     match state.take_declared_length() {
         false => Ok(()),
-        true => Err(HttpRejection::new(
+        true => Err(Rejection::new(
             StatusCode::BAD_REQUEST,
             "the body has both Content-Length and Transfer-Encoding; send one of them",
         )),
@@ -389,18 +390,15 @@ fn sweep_interval(timeouts: &ConnectionTimeouts) -> Duration {
 }
 
 /// The request must name its session.
-pub(crate) fn missing_session() -> HttpRejection {
-    HttpRejection::new(
-        StatusCode::BAD_REQUEST,
-        "the request names no session; send initialize first",
-    )
+pub(crate) fn missing_session() -> Rejection {
+    Rejection::new(StatusCode::BAD_REQUEST, "the request names no session; send initialize first")
 }
 
 /// The session does not exist, or belongs to another client.
-pub(crate) fn unknown_session() -> HttpRejection {
-    HttpRejection::new(StatusCode::NOT_FOUND, "no such session; initialize again")
+pub(crate) fn unknown_session() -> Rejection {
+    Rejection::new(StatusCode::NOT_FOUND, "no such session; initialize again")
 }
 
-pub(crate) fn wrong_method() -> HttpRejection {
-    HttpRejection::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here")
+pub(crate) fn wrong_method() -> Rejection {
+    Rejection::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed here")
 }

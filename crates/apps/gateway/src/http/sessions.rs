@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 
 use super::clock::CoarseClock;
 use super::event_log::SessionEventLog;
 use crate::peer::PeerId;
-use crate::peer_quota::PeerLimits;
+use crate::peer_quota::{PeerEntry, PeerLimitError, PeerLimits};
 use crate::principal::{ClientIdentity, ClientPrincipal};
+use crate::rejection::Rejection;
 use crate::session::{LegacySession, LegacySessions};
 
 /// The id of a session.
@@ -23,9 +24,22 @@ use crate::session::{LegacySession, LegacySessions};
 pub(crate) struct HttpSessionId([u8; 16]);
 
 impl HttpSessionId {
-    pub(super) fn generate() -> Result<Self, getrandom::Error> {
+    /// Creates the id of a new session after `evict` has made room for it.
+    pub(super) fn reserve(
+        evicted: Result<Option<Self>, PeerLimitError>,
+        evict: impl FnMut(Self),
+    ) -> Result<Self, Rejection> {
+        let rejected = |reason: String| {
+            tracing::warn!(target: "toolgate::gateway", reason, "cannot open a session");
+            let error = "no session can be opened now; try again later";
+            Rejection::new(StatusCode::SERVICE_UNAVAILABLE, error)
+        };
+        let full = "too many sessions are open, and none of this client is idle";
+        let evicted = evicted.map_err(|PeerLimitError| rejected(full.to_owned()))?;
+        evicted.into_iter().for_each(evict);
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)?;
+        let random = getrandom::fill(&mut bytes);
+        random.map_err(|error| rejected(format!("cannot create a session id: {error}")))?;
         Ok(Self(bytes))
     }
 
@@ -84,19 +98,18 @@ impl HttpSession {
     }
 
     fn in_flight(&self) -> usize {
-        self.session.client().pending_requests.len()
+        self.session.in_flight()
     }
 }
 
-/// Why no session can be opened.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenSessionError {
-    /// There are too many sessions, of this client or in total, and none of them can be evicted.
-    #[error("too many sessions are open, and none of this client is idle")]
-    Full,
-    /// The system provides no random numbers for an id.
-    #[error("cannot create a session id: {0}")]
-    Random(getrandom::Error),
+impl PeerEntry for HttpSession {
+    fn peer(&self) -> &PeerId {
+        &self.peer
+    }
+
+    fn idle_since(&self) -> Option<u64> {
+        (!self.is_busy()).then(|| self.last_used.load(Ordering::Relaxed))
+    }
 }
 
 /// The sessions of one server.
@@ -133,18 +146,14 @@ impl HttpSessions {
         Some(session)
     }
 
-    /// Makes room for one more session of a peer and returns its id. This evicts only sessions of
-    /// the same peer, or those of peers that have exited.
-    pub(crate) fn reserve_id(&self, peer: &PeerId) -> Result<HttpSessionId, OpenSessionError> {
-        let own = self.open.pin().values().filter(|session| session.peer == *peer).count();
-        let may_evict_others = own < self.limits.per_peer;
-        let has_room = self.limits.admit(peer, self.open.len(), own)
-            || self.evict(|session| session.peer == *peer)
-            || (may_evict_others && self.evict(|session| session.peer.is_gone()));
-        match has_room {
-            true => HttpSessionId::generate().map_err(OpenSessionError::Random),
-            false => Err(OpenSessionError::Full),
-        }
+    /// Makes room for one more session of a peer and returns its id.
+    pub(crate) fn reserve_id(&self, peer: &PeerId) -> Result<HttpSessionId, Rejection> {
+        let open = self.open.pin();
+        let entries = || open.iter().map(|(key, session)| (*key, session.as_ref()));
+        let evicted = self.limits.make_room(peer, entries);
+        HttpSessionId::reserve(evicted, |evicted| {
+            self.remove(&evicted);
+        })
     }
 
     /// Registers a session.
@@ -181,18 +190,6 @@ impl HttpSessions {
             return false;
         }
         self.clock.has_elapsed(session.last_used.load(Ordering::Relaxed), self.ttl)
-    }
-
-    /// Ends the session that has been idle longest among the selected ones. Returns false if none
-    /// is idle.
-    fn evict(&self, among: impl Fn(&HttpSession) -> bool) -> bool {
-        let idle = {
-            let open = self.open.pin();
-            let idle = open.iter().filter(|(_, session)| !session.is_busy() && among(session));
-            idle.min_by_key(|(_, session)| session.last_used.load(Ordering::Relaxed))
-                .map(|(key, _)| *key)
-        };
-        idle.is_some_and(|key| self.remove(&key))
     }
 
     fn remove(&self, key: &HttpSessionId) -> bool {

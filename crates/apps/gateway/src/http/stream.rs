@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
@@ -24,10 +24,10 @@ pub(crate) trait EventSource: Send {
     fn position(&self) -> Option<String>;
 }
 
-/// Returns the next bytes of a large event, or `None` at its end. An event that cannot be read ends
+/// Returns the next bytes of an event, or `None` at its end. An event that cannot be read ends
 /// the stream before the event is complete, so that no client mistakes half an event for a whole
 /// one.
-pub(crate) fn next_chunk(event: &mut ChunkedMessage) -> Option<Bytes> {
+pub(crate) fn next_chunk(event: &mut OutgoingMessage) -> Option<Bytes> {
     event.next_chunk().unwrap_or_else(|error| {
         tracing::warn!(target: "toolgate::gateway", %error, "cannot read a large answer");
         None

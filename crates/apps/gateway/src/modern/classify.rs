@@ -7,8 +7,9 @@ use toolgate_wire::{
     Era, Frame, MessageKind, MessageOrBatch, Revision, WireError, meta, method, scan,
 };
 
+use super::SUPPORTED_REVISION;
 use super::envelope::{EnvelopeParser, RequestEnvelope, missing_member};
-use super::{RequestError, SUPPORTED_REVISION};
+use crate::rejection::Rejection;
 
 /// The header that must agree with the body.
 const HEADER: &str = "MCP-Protocol-Version";
@@ -57,7 +58,7 @@ impl MessageEra {
         message: &MessageOrBatch,
         header: VersionHeader<'_>,
         strict: Option<Revision>,
-    ) -> Result<Self, RequestError> {
+    ) -> Result<Self, Rejection> {
         match message {
             MessageOrBatch::One(frame) => classify(frame, header, strict),
             MessageOrBatch::Batch(messages) => {
@@ -71,7 +72,7 @@ fn classify(
     frame: &Frame,
     header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<MessageEra, RequestError> {
+) -> Result<MessageEra, Rejection> {
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
     match frame.kind() {
         MessageKind::Request => match EnvelopeParser::new(frame) {
@@ -89,7 +90,7 @@ fn classify(
             Ok(MessageEra::ModernNotification)
         }
         MessageKind::Response | MessageKind::Failure if header.is_modern() || modern_only => {
-            Err(RequestError::invalid_request(
+            Err(Rejection::invalid_request(
                 None,
                 "2026-07-28 takes no responses; send answers as inputResponses in a retry",
             ))
@@ -103,11 +104,11 @@ fn reject_modern_batch(
     messages: &[Result<Frame, WireError>],
     header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<(), RequestError> {
+) -> Result<(), Rejection> {
     let modern = messages.iter().flatten().any(|frame| EnvelopeParser::new(frame).is_some());
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
     match modern || modern_only || header.is_modern() {
-        true => Err(RequestError::invalid_request(None, "batches are not part of 2026-07-28")),
+        true => Err(Rejection::invalid_request(None, "batches are not part of 2026-07-28")),
         false => Ok(()),
     }
 }
@@ -117,28 +118,28 @@ fn modern_envelope(
     parser: &EnvelopeParser<'_>,
     header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<RequestEnvelope, RequestError> {
+) -> Result<RequestEnvelope, Rejection> {
     let Some(version) = parser.version() else {
         return Err(missing_member(frame, meta::PROTOCOL_VERSION));
     };
     if let Some(only) = strict.filter(|only| only.era() == Era::Legacy) {
-        return Err(RequestError::unsupported_version(frame, &version, only));
+        return Err(Rejection::unsupported_version(frame, &version, only));
     }
     if !header.matches_version(&version) {
-        return Err(RequestError::header_mismatch(frame, HEADER));
+        return Err(Rejection::header_mismatch(frame, HEADER));
     }
     if version != SUPPORTED_REVISION.as_str() {
-        return Err(RequestError::unsupported_version(frame, &version, SUPPORTED_REVISION));
+        return Err(Rejection::unsupported_version(frame, &version, SUPPORTED_REVISION));
     }
     parser.parse(frame)
 }
 
 /// Returns the error for a legacy message where only modern ones are supported.
-fn legacy_rejected(frame: &Frame) -> RequestError {
+fn legacy_rejected(frame: &Frame) -> Rejection {
     match frame.is(method::INITIALIZE) {
         true => {
             let asked = scan::member_text(frame.params().unwrap_or_default(), "protocolVersion");
-            RequestError::unsupported_version(frame, &asked.unwrap_or_default(), SUPPORTED_REVISION)
+            Rejection::unsupported_version(frame, &asked.unwrap_or_default(), SUPPORTED_REVISION)
         }
         false => missing_member(frame, meta::PROTOCOL_VERSION),
     }
@@ -161,7 +162,7 @@ mod tests {
             Ok(MessageEra::Legacy) => "legacy".into(),
             Ok(MessageEra::ModernRequest(_)) => "request".into(),
             Ok(MessageEra::ModernNotification) => "notice".into(),
-            Err(error) => error.code().to_string(),
+            Err(error) => error.error.code.to_string(),
         }
     }
 

@@ -1,16 +1,16 @@
 //! `server/discover`: describes the gateway and its capabilities to one caller.
 
-use toolgate_host::SERVER_INFO;
+use toolgate_host::{Caller, SERVER_INFO};
 use toolgate_wire::{Revision, meta, string};
 
-use crate::gate_service::{Caller, GateService};
+use crate::Gate;
 
 /// The modern revision that the gateway supports.
 pub(crate) const SUPPORTED_REVISION: Revision = Revision::V2026_07_28;
 
 /// Returns the result. It depends on the caller and changes with the servers, so it is private and
 /// must not be cached.
-pub(crate) fn discover_result(gate: &dyn GateService, caller: &Caller) -> Vec<u8> {
+pub(crate) fn discover_result(gate: &Gate, caller: &Caller) -> Vec<u8> {
     let head = format!(
         r#"{{"resultType":"complete","supportedVersions":["{SUPPORTED_REVISION}"],"capabilities":"#
     );

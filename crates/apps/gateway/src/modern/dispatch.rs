@@ -2,21 +2,17 @@
 
 use std::sync::Arc;
 
-use toolgate_model::CapabilityKind;
+use futures_util::future::BoxFuture;
 use toolgate_wire::{Frame, OwnedRequestId, code, method};
 
-use super::call::{CallRound, ModernCall};
 use super::questions::InputResponses;
 use super::retry::{self, RetryParams};
-use super::running_call::{InFlightGuard, ModernCallWork, ModernRunningCall};
-use super::stateless_clients::StatelessClientError;
-use super::{
-    ModernExchange, ModernHandler, RequestEnvelope, RequestError, StatelessClient, discover,
-    request_digest,
+use super::rounds::{CallRound, CallRounds};
+use super::{ModernHandler, RequestEnvelope, StatelessClient, discover, request_digest};
+use crate::exchange::{
+    self, Asking, Call, Exchange, InFlightGuard, Outcome, ResponseMode, RpcResponse, RunningCall,
 };
 use crate::peer::ConnectionPeer;
-use crate::principal::ClientIdentity;
-use crate::session::{ResponseMode, RpcResponse, has_cursor, listed_kind};
 
 /// The sender of a request and the form of its response.
 pub(crate) struct ModernRequestContext {
@@ -28,44 +24,26 @@ pub(crate) struct ModernRequestContext {
 }
 
 impl ModernHandler {
-    /// Returns the client that sent a request.
-    pub(crate) fn find_client(
-        &self,
-        identity: ClientIdentity,
-        envelope: &RequestEnvelope,
-        request: &Frame,
-    ) -> Result<Arc<StatelessClient>, RequestError> {
-        let id = || request.id().map(|id| id.to_owned());
-        self.clients.find_or_create(identity, envelope).map_err(|error| match error {
-            StatelessClientError::Full => {
-                RequestError::invalid_request(id(), "too many different clients are active")
-            }
-            StatelessClientError::Refused(refusal) => RequestError::from_gate_error(id(), refusal),
-        })
-    }
-
     /// Starts to answer a request.
-    pub(crate) fn handle_request(
-        &self,
-        request: Frame,
-        context: ModernRequestContext,
-    ) -> ModernExchange {
+    pub(crate) fn handle_request(&self, request: Frame, context: ModernRequestContext) -> Exchange {
         let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
         else {
-            let error =
-                RequestError::invalid_request(None, "a request must have an id and a method");
-            return ModernExchange::Answered(error.into_response());
+            return Exchange::Answered(RpcResponse::invalid(exchange::NO_ID_OR_METHOD));
         };
-        if let Some(kind) = listed_kind(&name) {
-            return self.start_list(request, id, kind, context);
+        if let Some(kind) = exchange::listed_kind(&name) {
+            if exchange::has_cursor(&request) {
+                return Exchange::failed(&id, code::INVALID_PARAMS, "unknown cursor");
+            }
+            let list = exchange::list(&self.gate, kind, &context.client.caller);
+            return self.start_exchange(id, self.new_call(request, context, None, true), list);
         }
         match name.as_ref() {
             method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ => {
                 self.start_interactive(request, id, context)
             }
             method::SERVER_DISCOVER => {
-                let result = discover::discover_result(self.gate.as_ref(), &context.client.caller);
-                ModernExchange::Answered(RpcResponse::result(&id, &result))
+                let result = discover::discover_result(&self.gate, &context.client.caller);
+                Exchange::Answered(RpcResponse::result(&id, &result))
             }
             method::SUBSCRIPTIONS_LISTEN => self.listen(&request, id, context),
             // 2026-07-28 has removed these methods, even if servers still support them.
@@ -77,7 +55,7 @@ impl ModernHandler {
             | method::TASKS_LIST
             | method::TASKS_RESULT => {
                 let error = format!("Method not found: {name}");
-                ModernExchange::Answered(RpcResponse::failure(&id, code::METHOD_NOT_FOUND, &error))
+                Exchange::failed(&id, code::METHOD_NOT_FOUND, &error)
             }
             _ => self.start_call(request, id, context, None),
         }
@@ -89,10 +67,8 @@ impl ModernHandler {
         request: Frame,
         id: OwnedRequestId,
         context: ModernRequestContext,
-    ) -> ModernExchange {
-        let refused = |reason: &str| {
-            ModernExchange::Answered(RpcResponse::failure(&id, code::INVALID_PARAMS, reason))
-        };
+    ) -> Exchange {
+        let refused = |reason: &str| Exchange::failed(&id, code::INVALID_PARAMS, reason);
         let retry = match RetryParams::parse(&request) {
             Ok(None) => return self.start_call(request, id, context, Some(InputResponses::new())),
             Ok(Some(retry)) => retry,
@@ -105,11 +81,9 @@ impl ModernHandler {
         };
         let answers = retry.answers;
         match waiting {
-            Err(error) => refused(&error.to_string()),
+            Err(reason) => refused(reason),
             Ok(Some(running)) => {
-                let round = CallRound::new(&request, &context);
-                let back = (answers, InFlightGuard::new(&self.in_flight_count));
-                self.new_exchange(running.resume(id, round, back))
+                self.resume(*running, id, CallRound::new(&request, &context), answers)
             }
             // No call waits for these answers: this is a new call with answers to expected
             // questions.
@@ -120,6 +94,22 @@ impl ModernHandler {
         }
     }
 
+    /// Continues a parked call with the client's answers and a new request id.
+    fn resume(
+        &self,
+        mut running: RunningCall,
+        id: OwnedRequestId,
+        round: CallRound,
+        answers: InputResponses,
+    ) -> Exchange {
+        if let Asking::Rounds(rounds) = &running.call.asking {
+            rounds.resume(round, answers);
+        }
+        running.id = id;
+        running.in_flight = Some(InFlightGuard::new(&self.in_flight_count));
+        Exchange::Running(running)
+    }
+
     /// Passes a request to the gate. `early_answers` is `None` if the request may not be answered
     /// with questions.
     fn start_call(
@@ -128,49 +118,32 @@ impl ModernHandler {
         id: OwnedRequestId,
         context: ModernRequestContext,
         early_answers: Option<InputResponses>,
-    ) -> ModernExchange {
+    ) -> Exchange {
         let caller = context.client.caller.clone();
-        let round = CallRound::new(&request, &context);
-        let client = context.client;
-        let may_ask = early_answers.is_some();
-        let call =
-            Arc::new(ModernCall::new(client, may_ask, round, early_answers.unwrap_or_default()));
-        let pass = self.gate.clone().pass(request.clone(), caller, call.clone());
-        self.start_exchange(request, id, call, ModernCallWork::Call(pass))
+        let call = self.new_call(request.clone(), context, early_answers, false);
+        let pass = exchange::pass(&self.gate, request, &caller, &call);
+        self.start_exchange(id, call, pass)
     }
 
-    fn start_list(
+    fn new_call(
         &self,
         request: Frame,
-        id: OwnedRequestId,
-        kind: CapabilityKind,
         context: ModernRequestContext,
-    ) -> ModernExchange {
-        if has_cursor(&request) {
-            return ModernExchange::Answered(RpcResponse::failure(
-                &id,
-                code::INVALID_PARAMS,
-                "unknown cursor",
-            ));
-        }
-        let list = self.gate.clone().list(kind, context.client.caller.clone());
-        let round = CallRound::new(&request, &context);
-        let call = Arc::new(ModernCall::new(context.client, false, round, InputResponses::new()));
-        self.start_exchange(request, id, call, ModernCallWork::List(list))
+        early_answers: Option<InputResponses>,
+        is_list: bool,
+    ) -> Arc<Call> {
+        let parked_calls = self.parked_calls.clone();
+        let rounds = CallRounds::new(request, context, parked_calls, early_answers);
+        Call::new(Asking::Rounds(rounds), is_list)
     }
 
     fn start_exchange(
         &self,
-        request: Frame,
         id: OwnedRequestId,
-        call: Arc<ModernCall>,
-        work: ModernCallWork,
-    ) -> ModernExchange {
+        call: Arc<Call>,
+        work: BoxFuture<'static, Outcome>,
+    ) -> Exchange {
         let in_flight = InFlightGuard::new(&self.in_flight_count);
-        self.new_exchange(ModernRunningCall::new(request, id, call, work, in_flight))
-    }
-
-    fn new_exchange(&self, running: ModernRunningCall) -> ModernExchange {
-        ModernExchange::Running(Box::new(running), self.parked_calls.clone())
+        Exchange::Running(RunningCall::new(call, id, work, Some(in_flight)))
     }
 }

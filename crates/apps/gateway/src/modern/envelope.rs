@@ -9,7 +9,7 @@ use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, Span, meta, string};
 
-use super::RequestError;
+use crate::rejection::Rejection;
 
 /// The description of the client in a request.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl<'a> EnvelopeParser<'a> {
     }
 
     /// Returns the envelope, or an error if a member is missing or malformed.
-    pub(crate) fn parse(&self, frame: &Frame) -> Result<RequestEnvelope, RequestError> {
+    pub(crate) fn parse(&self, frame: &Frame) -> Result<RequestEnvelope, Rejection> {
         let capabilities =
             self.object(frame, self.members.capabilities, meta::CLIENT_CAPABILITIES)?;
         let Some(capabilities) = capabilities else {
@@ -65,7 +65,7 @@ impl<'a> EnvelopeParser<'a> {
         frame: &Frame,
         at: Option<Span>,
         key: &str,
-    ) -> Result<Option<Bytes>, RequestError> {
+    ) -> Result<Option<Bytes>, Rejection> {
         let Some(at) = at else { return Ok(None) };
         match at.slice(self.bytes).first() {
             Some(b'{') => Ok(Some(frame.bytes().slice(at.start()..at.end()))),
@@ -75,10 +75,10 @@ impl<'a> EnvelopeParser<'a> {
 }
 
 /// Returns the error for an envelope without the member `key`.
-pub(crate) fn missing_member(frame: &Frame, key: &str) -> RequestError {
-    RequestError::invalid_envelope(frame, format!("params._meta lacks {key}"))
+pub(crate) fn missing_member(frame: &Frame, key: &str) -> Rejection {
+    Rejection::invalid_envelope(frame, format!("params._meta lacks {key}"))
 }
 
-fn malformed_member(frame: &Frame, key: &str) -> RequestError {
-    RequestError::invalid_envelope(frame, format!("{key} in params._meta is malformed"))
+fn malformed_member(frame: &Frame, key: &str) -> Rejection {
+    Rejection::invalid_envelope(frame, format!("{key} in params._meta is malformed"))
 }

@@ -12,8 +12,8 @@ use toolgate_wire::{Frame, OwnedRequestId, build, code, method};
 use super::listen_subscribers::{ListenSubscriber, ListenSubscriberGuard};
 use super::notification_filter::NotificationFilter;
 use super::subscription_counts::SubscriptionGuard;
-use super::{ModernExchange, ModernHandler, ModernRequestContext};
-use crate::session::{ExchangeStep, RpcResponse};
+use super::{ModernHandler, ModernRequestContext};
+use crate::exchange::{Exchange, ExchangeStep, RpcResponse};
 
 /// An open listen request.
 pub(crate) struct ListenExchange {
@@ -30,16 +30,10 @@ impl ModernHandler {
         request: &Frame,
         id: OwnedRequestId,
         context: ModernRequestContext,
-    ) -> ModernExchange {
+    ) -> Exchange {
         let filter = match NotificationFilter::parse(request.params().unwrap_or_default()) {
             Ok(filter) => filter,
-            Err(reason) => {
-                return ModernExchange::Answered(RpcResponse::failure(
-                    &id,
-                    code::INVALID_PARAMS,
-                    reason,
-                ));
-            }
+            Err(reason) => return Exchange::failed(&id, code::INVALID_PARAMS, reason),
         };
         let caller = &context.client.caller;
         let mut filter = filter.restrict_to(&self.gate.capabilities(caller), &caller.capabilities);
@@ -47,22 +41,17 @@ impl ModernHandler {
         let subscriber = ListenSubscriber::new(id.clone(), (&context).into(), filter.clone());
         let Some(subscriber) = self.subscribers.insert(subscriber) else {
             let error = "too many listen requests are open";
-            return ModernExchange::Answered(RpcResponse::failure(
-                &id,
-                code::INVALID_REQUEST,
-                error,
-            ));
+            return Exchange::failed(&id, code::INVALID_REQUEST, error);
         };
         let mut subscriptions = SubscriptionGuard::new(self.gate.clone(), context.client);
         let uris = filter.uris.clone();
-        let subscribing = Box::pin(async move {
+        let subscribing: BoxFuture<'static, _> = Box::pin(async move {
             for uri in uris {
                 subscriptions.subscribe(uri).await;
             }
             subscriptions
         });
-        let subscribing: BoxFuture<'static, SubscriptionGuard> = subscribing;
-        ModernExchange::Listen(Box::new(ListenExchange {
+        Exchange::Listen(Box::new(ListenExchange {
             subscriber,
             accepted: filter,
             subscribing: Some(subscribing),

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use toolgate_host::{CallerId, GateEvent};
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{Frame, OwnedRequestId, build, meta, method, scan, string, to_single_line};
 
 use super::ModernRequestContext;
 use super::notification_filter::NotificationFilter;
-use crate::gate_service::{CallerId, GateEvent};
 use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
 use crate::principal::ClientPrincipal;

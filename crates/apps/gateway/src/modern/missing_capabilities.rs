@@ -7,10 +7,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::json;
+use toolgate_host::{GateError, QuestionKind};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, code, scan};
-
-use crate::gate_service::{GateError, QuestionKind};
 
 /// All kinds of questions, each with its bit.
 const KINDS: [(QuestionKind, u8); 4] = [

@@ -14,18 +14,16 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
+use toolgate_host::CallerId;
 use toolgate_model::{Digest, ServerName};
 use toolgate_wire::string;
 
-use super::request_digest;
-use super::running_call::ModernRunningCall;
 use super::state_cipher::StateCipher;
-use super::stateless_clients::StatelessClient;
-use crate::gate_service::CallerId;
+use super::{CallRounds, StatelessClient, request_digest};
+use crate::exchange::{Asking, RpcResponse, RunningCall};
 use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
 use crate::principal::ClientPrincipal;
-use crate::session::RpcResponse;
 
 /// How many calls may be parked: per caller, per server, per peer and in total. A parked call keeps
 /// its slots at the gate. Half of a caller's and a quarter of a server's slots stay free for calls
@@ -34,25 +32,9 @@ const PER_CALLER: usize = 16;
 const PER_SERVER: usize = 48;
 const PARKED_LIMITS: PeerLimits = PeerLimits { total: 256, per_peer: 32 };
 
-/// Why a `requestState` does not lead to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum RequestStateError {
-    /// It was changed, or encrypted by another process.
-    #[error("requestState is unknown to this gateway or was changed; nothing was run again")]
-    Foreign,
-    /// Its deadline has passed.
-    #[error("requestState has expired; its call was cancelled and not run again")]
-    Expired,
-    /// It was given to another caller.
-    #[error("requestState belongs to another caller")]
-    OtherCaller,
-    /// It was given for another request.
-    #[error("requestState belongs to another request; a retry must repeat its request unchanged")]
-    OtherRequest,
-    /// It was used before, or the call is gone.
-    #[error("the call of this requestState is no longer waiting; it was not run again")]
-    Gone,
-}
+/// The error for a `requestState` that was changed, or encrypted by another process.
+const FOREIGN_STATE: &str =
+    "requestState is unknown to this gateway or was changed; nothing was run again";
 
 /// The parked calls of a gateway.
 pub(crate) struct ParkedCalls {
@@ -97,7 +79,7 @@ struct ParkedCall {
 }
 
 /// The slot that holds a call while it is parked. A task polls the call in there.
-type ParkedCallSlot = Mutex<Option<Box<ModernRunningCall>>>;
+type ParkedCallSlot = Mutex<Option<Box<RunningCall>>>;
 
 impl ParkedCalls {
     pub(crate) fn new(time: Duration) -> Self {
@@ -115,32 +97,30 @@ impl ParkedCalls {
 
     /// Parks a call and returns the response with its questions. Returns the call itself if there
     /// is no room.
-    pub(crate) fn park(
-        self: &Arc<Self>,
-        mut running: Box<ModernRunningCall>,
-    ) -> Result<RpcResponse, Box<ModernRunningCall>> {
-        let client = running.call.client().clone();
-        let (principal, server) = (client.principal.clone(), running.call.asking_server());
-        let peer = running.call.peer_id();
-        let request = request_digest::digest(&running.request);
-        let mut table = self.table();
-        if !table.has_room(&client, &peer, server.as_ref()) {
+    pub(crate) fn park(mut running: Box<RunningCall>) -> Result<RpcResponse, Box<RunningCall>> {
+        let call = running.call.clone();
+        let Asking::Rounds(rounds) = &call.asking else { return Err(running) };
+        let (parked_calls, client) = (&rounds.parked_calls, &rounds.client);
+        let (server, peer) = (rounds.asking_server(), rounds.peer_id());
+        let request = request_digest::digest(&rounds.request);
+        let mut table = parked_calls.table();
+        if !table.has_room(client, &peer, server.as_ref()) {
             tracing::warn!(target: "toolgate::gateway", "too many parked calls");
             return Err(running);
         }
         let number = table.last + 1;
-        let until = Instant::now() + self.ttl;
-        let Some(state) = self.seal_state(number, until, &client, &request) else {
+        let until = Instant::now() + parked_calls.ttl;
+        let Some(state) = parked_calls.seal_state(number, until, client, &request) else {
             return Err(running);
         };
         table.last = number;
         running.mark_parked();
-        let reply = input_required(&running, &state);
+        let reply = input_required(&running, rounds, &state);
         let slot = Arc::new(Mutex::new(Some(running)));
-        let poll_task =
-            tokio::spawn(poll_until_claimed(Arc::downgrade(self), number, slot.clone(), until));
+        let weak = Arc::downgrade(parked_calls);
+        let poll_task = tokio::spawn(poll_until_claimed(weak, number, slot.clone(), until));
+        let (principal, caller) = (client.principal.clone(), client.caller.id);
         let poll_task = poll_task.abort_handle();
-        let caller = client.caller.id;
         let parked = ParkedCall { principal, peer, caller, server, request, slot, poll_task };
         table.parked.insert(number, parked);
         Ok(reply)
@@ -165,26 +145,26 @@ impl ParkedCalls {
         state: &str,
         client: &StatelessClient,
         request: &Digest,
-    ) -> Result<Box<ModernRunningCall>, RequestStateError> {
-        let state = self
-            .cipher
-            .as_ref()
-            .and_then(|cipher| cipher.open(state))
-            .ok_or(RequestStateError::Foreign)?;
+    ) -> Result<Box<RunningCall>, &'static str> {
+        let cipher = self.cipher.as_ref();
+        let state = cipher.and_then(|cipher| cipher.open(state)).ok_or(FOREIGN_STATE)?;
         let mut parts = state.split(' ');
-        let mut next = || parts.next().ok_or(RequestStateError::Foreign);
-        let number: u64 = next()?.parse().map_err(|_| RequestStateError::Foreign)?;
-        let until: u128 = next()?.parse().map_err(|_| RequestStateError::Foreign)?;
+        let mut next = || parts.next().ok_or(FOREIGN_STATE);
+        let number: u64 = next()?.parse().map_err(|_| FOREIGN_STATE)?;
+        let until: u128 = next()?.parse().map_err(|_| FOREIGN_STATE)?;
         if next()? != holder_digest(client).to_string() {
-            return Err(RequestStateError::OtherCaller);
+            return Err("requestState belongs to another caller");
         }
         if self.started.elapsed().as_millis() >= until {
-            return Err(RequestStateError::Expired);
+            return Err("requestState has expired; its call was cancelled and not run again");
         }
         if next()? != request.to_string() {
-            return Err(RequestStateError::OtherRequest);
+            return Err(
+                "requestState belongs to another request; a retry must repeat its request unchanged",
+            );
         }
-        self.take(number).ok_or(RequestStateError::Gone)
+        self.take(number)
+            .ok_or("the call of this requestState is no longer waiting; it was not run again")
     }
 
     /// Returns the newest parked call of this caller for this request. This is the only call that a
@@ -193,7 +173,7 @@ impl ParkedCalls {
         &self,
         caller: CallerId,
         request: &Digest,
-    ) -> Option<Box<ModernRunningCall>> {
+    ) -> Option<Box<RunningCall>> {
         let alike = |parked: &ParkedCall| parked.caller == caller && parked.request == *request;
         let newest = {
             let table = self.table();
@@ -203,7 +183,7 @@ impl ParkedCalls {
         self.take(newest?)
     }
 
-    fn take(&self, number: u64) -> Option<Box<ModernRunningCall>> {
+    fn take(&self, number: u64) -> Option<Box<RunningCall>> {
         let parked = self.table().parked.remove(&number)?;
         parked.poll_task.abort();
         parked.slot.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -256,9 +236,9 @@ fn holder_digest(client: &StatelessClient) -> Digest {
 }
 
 /// Returns the response that asks the client.
-fn input_required(running: &ModernRunningCall, state: &str) -> RpcResponse {
-    let requests = running.call.to_input_requests();
+fn input_required(running: &RunningCall, rounds: &CallRounds, state: &str) -> RpcResponse {
+    let requests = rounds.to_input_requests();
     let head = br#"{"resultType":"input_required","inputRequests":"#;
     let tail = format!(r#","requestState":{}}}"#, string::encode(state));
-    RpcResponse::result(running.id(), &[head.as_slice(), &requests, tail.as_bytes()].concat())
+    RpcResponse::result(&running.id, &[head.as_slice(), &requests, tail.as_bytes()].concat())
 }

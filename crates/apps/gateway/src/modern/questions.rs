@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
+use toolgate_host::{Answer, Question};
 use toolgate_model::ServerName;
 use toolgate_wire::{Frame, JsonEdit, Span, meta, scan, string};
-
-use crate::gate_service::{Answer, Question};
 
 /// The answers of a client, by the keys of the questions.
 pub(crate) type InputResponses = HashMap<String, Bytes>;
 
 /// When the open questions go to the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum QuestionTiming {
     /// At once: the server has asked all its questions.
     Now,
@@ -25,7 +24,7 @@ pub(crate) enum QuestionTiming {
 
 /// The questions without an answer.
 #[derive(Default)]
-pub(crate) struct ModernQuestions {
+pub(crate) struct OpenQuestions {
     open: Vec<PendingQuestion>,
     last_key: u64,
     /// Answers that came before their questions.
@@ -39,10 +38,11 @@ struct PendingQuestion {
     /// `method` and `params`, raw.
     request: Bytes,
     answer: oneshot::Sender<Answer>,
-    urgency: Option<QuestionTiming>,
+    /// When the question goes to the client; `None` if it was sent.
+    timing: Option<QuestionTiming>,
 }
 
-impl ModernQuestions {
+impl OpenQuestions {
     pub(crate) fn new(given: InputResponses) -> Self {
         Self { early_answers: given, ..Self::default() }
     }
@@ -51,7 +51,7 @@ impl ModernQuestions {
     pub(crate) fn add(
         &mut self,
         question: Question,
-        urgency: QuestionTiming,
+        timing: QuestionTiming,
     ) -> oneshot::Receiver<Answer> {
         let (answer, receiver) = oneshot::channel();
         let (request, server) = (to_input_request(&question), question.server.clone());
@@ -60,13 +60,10 @@ impl ModernQuestions {
         let key = key.unwrap_or_else(|| self.new_key());
         match self.early_answers.remove(&key) {
             Some(given) => drop(answer.send(Answer::Result(given))),
-            None => self.open.push(PendingQuestion {
-                server,
-                key,
-                request,
-                answer,
-                urgency: Some(urgency),
-            }),
+            None => {
+                let timing = Some(timing);
+                self.open.push(PendingQuestion { server, key, request, answer, timing });
+            }
         }
         receiver
     }
@@ -87,18 +84,17 @@ impl ModernQuestions {
     }
 
     /// Returns when the client must be asked, or `None` if all open questions were sent.
-    pub(crate) fn urgency(&mut self) -> Option<QuestionTiming> {
+    pub(crate) fn timing(&mut self) -> Option<QuestionTiming> {
         // Questions that a server has withdrawn are not asked.
         self.open.retain(|open| !open.answer.is_closed());
-        let mut urgency = self.open.iter().filter_map(|open| open.urgency);
-        urgency.clone().find(|urgency| *urgency == QuestionTiming::Now).or_else(|| urgency.next())
+        self.open.iter().filter_map(|open| open.timing).min()
     }
 
     /// Returns all open questions as raw `inputRequests` and marks them as sent.
     pub(crate) fn take_input_requests(&mut self) -> Vec<u8> {
         let mut map = b"{".to_vec();
         for (at, open) in self.open.iter_mut().enumerate() {
-            open.urgency = None;
+            open.timing = None;
             map.extend_from_slice(if at == 0 { b"" } else { b"," });
             map.extend_from_slice(string::encode(&open.key).as_bytes());
             map.push(b':');
@@ -112,11 +108,11 @@ impl ModernQuestions {
     /// ignored.
     pub(crate) fn apply_answers(&mut self, mut answers: InputResponses) {
         for mut open in std::mem::take(&mut self.open) {
-            match answers.remove(&open.key).filter(|_| open.urgency.is_none()) {
+            match answers.remove(&open.key).filter(|_| open.timing.is_none()) {
                 // The server may have withdrawn the question; then the answer is dropped.
                 Some(answer) => drop(open.answer.send(Answer::Result(answer))),
                 None => {
-                    open.urgency = Some(QuestionTiming::Now);
+                    open.timing = Some(QuestionTiming::Now);
                     self.open.push(open);
                 }
             }
@@ -161,10 +157,10 @@ fn to_input_request(question: &Question) -> Bytes {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use toolgate_host::QuestionKind;
     use toolgate_wire::{MessageLimits, build};
 
     use super::*;
-    use crate::gate_service::QuestionKind;
 
     fn question(key: Option<&str>, params: Value) -> Question {
         asked_by(QuestionKind::Form, key, params)
@@ -181,13 +177,13 @@ mod tests {
         }
     }
 
-    fn asked(questions: &mut ModernQuestions) -> Value {
+    fn asked(questions: &mut OpenQuestions) -> Value {
         serde_json::from_slice(&questions.take_input_requests()).unwrap()
     }
 
     #[test]
     fn questions_keep_their_keys_and_those_without_get_one() {
-        let mut questions = ModernQuestions::default();
+        let mut questions = OpenQuestions::default();
         let _open = [
             questions.add(question(Some("name"), json!({"a": 1})), QuestionTiming::Soon),
             questions.add(question(None, json!({"b": 2})), QuestionTiming::Soon),
@@ -207,12 +203,12 @@ mod tests {
                 "k": expected(json!({"_meta": {"dev.toolgate/inputKey": "k"}})),
             })
         );
-        assert_eq!(questions.urgency(), None, "they are asked once");
+        assert_eq!(questions.timing(), None, "they are asked once");
     }
 
     #[test]
     fn an_address_to_visit_keeps_its_elicitation_id_or_gets_one() {
-        let mut questions = ModernQuestions::default();
+        let mut questions = OpenQuestions::default();
         let visit = |key, params| asked_by(QuestionKind::Url, Some(key), params);
         let _open = [
             questions
@@ -229,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_asked_again_and_the_rest_delivered() {
-        let mut questions = ModernQuestions::default();
+        let mut questions = OpenQuestions::default();
         let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         let mut second = questions.add(question(Some("b"), json!({})), QuestionTiming::Now);
         questions.take_input_requests();
@@ -239,21 +235,21 @@ mod tests {
         );
         assert_eq!(second.try_recv(), Ok(Answer::Result(given)));
         assert!(first.try_recv().is_err());
-        assert_eq!(questions.urgency(), Some(QuestionTiming::Now));
+        assert_eq!(questions.timing(), Some(QuestionTiming::Now));
         assert_eq!(asked(&mut questions).as_object().unwrap().len(), 1);
     }
 
     #[test]
     fn a_question_taken_back_is_not_asked() {
-        let mut questions = ModernQuestions::default();
+        let mut questions = OpenQuestions::default();
         drop(questions.add(question(None, json!({})), QuestionTiming::Soon));
-        assert_eq!(questions.urgency(), None);
+        assert_eq!(questions.timing(), None);
     }
 
     #[test]
     fn an_answer_that_came_first_is_used_once() {
         let mut questions =
-            ModernQuestions::new([("a".to_owned(), Bytes::from_static(b"{}"))].into());
+            OpenQuestions::new([("a".to_owned(), Bytes::from_static(b"{}"))].into());
         let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         let mut second = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         assert!(first.try_recv().is_ok());

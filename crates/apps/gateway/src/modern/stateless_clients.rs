@@ -13,18 +13,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::time::{MissedTickBehavior, interval};
+use toolgate_host::{
+    Answer, Caller, CallerId, CallerScope, Client, Interactor, Question, QuestionKind,
+};
 use toolgate_wire::{Frame, scan};
 
 use super::subscription_counts::SubscriptionCounts;
 use super::{RequestEnvelope, SUPPORTED_REVISION};
-use crate::gate_service::{
-    Answer, Caller, CallerId, CallerScope, Client, GateError, GateService, Interactor, Question,
-    QuestionKind,
-};
+use crate::Gate;
+use crate::exchange::ClientCapabilities;
 use crate::peer::PeerId;
-use crate::peer_quota::PeerLimits;
+use crate::peer_quota::{PeerEntry, PeerLimits};
 use crate::principal::{ClientIdentity, ClientPrincipal};
-use crate::session::ClientCapabilities;
+use crate::rejection::Rejection;
 
 /// How many clients one peer may have. Each is a client program with its capabilities.
 const PER_PEER: usize = 64;
@@ -41,7 +42,7 @@ pub(crate) struct StatelessClient {
     /// The configured answer to `roots/list`. It replaces the client's own.
     pub(crate) roots: Option<Bytes>,
     pub(crate) subscriptions: SubscriptionCounts,
-    gate: Arc<dyn GateService>,
+    gate: Arc<Gate>,
     last_used: AtomicU64,
 }
 
@@ -51,13 +52,14 @@ impl Drop for StatelessClient {
     }
 }
 
-/// Why there is no client for a request.
-#[derive(Debug)]
-pub(crate) enum StatelessClientError {
-    /// There is no room for one more.
-    Full,
-    /// The gate rejects such a client.
-    Refused(GateError),
+impl PeerEntry for Arc<StatelessClient> {
+    fn peer(&self) -> &PeerId {
+        &self.peer
+    }
+
+    fn idle_since(&self) -> Option<u64> {
+        (!is_busy(self)).then(|| self.last_used.load(Ordering::Relaxed))
+    }
 }
 
 /// What distinguishes clients: their raw description, their principal and their profile.
@@ -70,44 +72,45 @@ struct StatelessClientKey {
 
 /// The modern clients of a gateway.
 pub(crate) struct StatelessClients {
-    gate: Arc<dyn GateService>,
-    max_clients: usize,
+    gate: Arc<Gate>,
+    limits: PeerLimits,
     clients: Mutex<HashMap<StatelessClientKey, Arc<StatelessClient>>>,
     /// Counts the checks for idle clients. It serves as a clock that is cheap to read.
     ticks: AtomicU64,
 }
 
 impl StatelessClients {
-    pub(crate) fn new(gate: Arc<dyn GateService>, max_clients: usize) -> Self {
-        Self { gate, max_clients, clients: Mutex::default(), ticks: AtomicU64::new(0) }
+    pub(crate) fn new(gate: Arc<Gate>, max_clients: usize) -> Self {
+        let limits = PeerLimits { total: max_clients, per_peer: PER_PEER };
+        Self { gate, limits, clients: Mutex::default(), ticks: AtomicU64::new(0) }
     }
 
     fn clients(&self) -> MutexGuard<'_, HashMap<StatelessClientKey, Arc<StatelessClient>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the client that sends such a request.
+    /// Returns the client that sent a request.
     pub(crate) fn find_or_create(
         &self,
         identity: ClientIdentity,
         envelope: &RequestEnvelope,
-    ) -> Result<Arc<StatelessClient>, StatelessClientError> {
-        let RequestEnvelope { capabilities, client, .. } = envelope;
-        let key = StatelessClientKey {
-            identity,
-            capabilities: capabilities.clone(),
-            client: client.clone(),
-        };
+        request: &Frame,
+    ) -> Result<Arc<StatelessClient>, Rejection> {
+        let (capabilities, client) = (envelope.capabilities.clone(), envelope.client.clone());
+        let key = StatelessClientKey { identity, capabilities, client };
         if let Some(client) = self.clients().get(&key) {
             client.last_used.store(self.ticks.load(Ordering::Relaxed), Ordering::Relaxed);
             return Ok(client.clone());
         }
+        let id = || request.id().map(|id| id.to_owned());
         let text = |member| scan::member_text(&key.client, member).unwrap_or_default().into_owned();
         let client = Client { name: text("name"), version: text("version") };
         let requested = key.identity.profile.as_deref();
-        let profile =
-            self.gate.choose_profile(requested, &client).map_err(StatelessClientError::Refused)?;
-        self.insert(key, client, profile).ok_or(StatelessClientError::Full)
+        let profile = self.gate.choose_profile(requested, &client);
+        let profile = profile.map_err(|error| Rejection::refused_client(id(), error))?;
+        self.insert(key, client, profile).ok_or_else(|| {
+            Rejection::invalid_request(id(), "too many different clients are active")
+        })
     }
 
     fn insert(
@@ -124,23 +127,12 @@ impl StatelessClients {
         };
         let peer = key.identity.peer_id();
         let mut known = self.clients();
-        let is_own = |client: &StatelessClient| client.peer == peer;
-        let own = known.values().filter(|client| is_own(client)).count();
-        let limits = PeerLimits { total: self.max_clients, per_peer: PER_PEER };
-        let evicted = match limits.admit(&peer, known.len(), own) {
-            true => None,
-            // This evicts only clients of the same peer, or those of peers that have exited.
-            false => {
-                Some(evict_longest_idle(&mut known, is_own).or_else(|| match own < PER_PEER {
-                    true => evict_longest_idle(&mut known, |client| client.peer.is_gone()),
-                    false => None,
-                })?)
-            }
-        };
-        let create =
-            |key: &StatelessClientKey| self.create_client(key, client, profile, peer.clone());
-        let client = known.entry(key).or_insert_with_key(create);
-        let client = client.clone();
+        let entries = || known.values().map(|client| (client.caller.id, client));
+        let evicted = self.limits.make_room(&peer, entries).ok()?;
+        let is_evicted = |client: &Arc<StatelessClient>| Some(client.caller.id) == evicted;
+        let evicted: Vec<_> = known.extract_if(|_, client| is_evicted(client)).collect();
+        let create = |key: &StatelessClientKey| self.create_client(key, client, profile, peer);
+        let client = known.entry(key).or_insert_with_key(create).clone();
         drop(known);
         drop(evicted);
         Some(client)
@@ -182,29 +174,23 @@ impl StatelessClients {
     /// Removes clients that were not used for `patience` ticks.
     fn evict_idle(&self, patience: u64) {
         let now = self.ticks.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut gone = Vec::new();
-        self.clients().retain(|_, client| {
+        self.remove_if(|_, client| {
             if is_busy(client) {
                 client.last_used.store(now, Ordering::Relaxed);
             }
-            let idle = now.saturating_sub(client.last_used.load(Ordering::Relaxed));
-            if idle > patience {
-                gone.push(client.clone());
-            }
-            idle <= patience
+            now.saturating_sub(client.last_used.load(Ordering::Relaxed)) > patience
         });
     }
 
     /// Removes the clients of some principals.
     pub(crate) fn forget_principals(&self, is_selected: impl Fn(&ClientPrincipal) -> bool) {
-        let mut gone = Vec::new();
-        self.clients().retain(|key, client| {
-            let forget = is_selected(&key.identity.principal);
-            if forget {
-                gone.push(client.clone());
-            }
-            !forget
-        });
+        self.remove_if(|key, _| is_selected(&key.identity.principal));
+    }
+
+    /// Removes some clients, and drops them after the lock is released.
+    fn remove_if(&self, is_gone: impl Fn(&StatelessClientKey, &Arc<StatelessClient>) -> bool) {
+        let gone: Vec<_> = self.clients().extract_if(|key, client| is_gone(key, client)).collect();
+        drop(gone);
     }
 }
 
@@ -212,18 +198,6 @@ impl StatelessClients {
 /// requests hold a reference to the client.
 fn is_busy(client: &Arc<StatelessClient>) -> bool {
     Arc::strong_count(client) > 1 || client.gate.has_open_tasks(client.caller.id)
-}
-
-/// Removes the client that has been idle longest among the selected ones, if one is idle.
-#[expect(clippy::mutable_key_type, reason = "equality and hash leave the peer out")]
-fn evict_longest_idle(
-    known: &mut HashMap<StatelessClientKey, Arc<StatelessClient>>,
-    among: impl Fn(&StatelessClient) -> bool,
-) -> Option<(StatelessClientKey, Arc<StatelessClient>)> {
-    let idle = known.values().filter(|client| !is_busy(client) && among(client));
-    let longest = idle.min_by_key(|client| client.last_used.load(Ordering::Relaxed));
-    let longest = longest.map(|client| client.caller.id)?;
-    known.extract_if(|_, client| client.caller.id == longest).next()
 }
 
 /// Removes clients that have been idle for `ttl`, periodically. Returns when `clients` is dropped.

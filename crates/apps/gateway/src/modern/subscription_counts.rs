@@ -4,14 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use toolgate_wire::{Frame, MessageKind, MessageLimits, build, method, string};
 
 use super::StatelessClient;
-use crate::gate_service::{Answer, CallerScope, GateService, Interactor, Question};
+use crate::Gate;
 
 /// How many listen requests want each URI. The lock is held during requests to the gate, so that a
 /// subscription and its end stay in order.
@@ -20,13 +18,13 @@ pub(crate) struct SubscriptionCounts(Mutex<HashMap<String, usize>>);
 
 /// The subscriptions of one listen request. Dropping it ends them.
 pub(crate) struct SubscriptionGuard {
-    gate: Arc<dyn GateService>,
+    gate: Arc<Gate>,
     client: Arc<StatelessClient>,
     uris: Vec<String>,
 }
 
 impl SubscriptionGuard {
-    pub(crate) fn new(gate: Arc<dyn GateService>, client: Arc<StatelessClient>) -> Self {
+    pub(crate) fn new(gate: Arc<Gate>, client: Arc<StatelessClient>) -> Self {
         Self { gate, client, uris: Vec::new() }
     }
 
@@ -64,11 +62,7 @@ impl Drop for SubscriptionGuard {
     }
 }
 
-async fn unsubscribe(
-    gate: &Arc<dyn GateService>,
-    client: &Arc<StatelessClient>,
-    uris: Vec<String>,
-) {
+async fn unsubscribe(gate: &Arc<Gate>, client: &Arc<StatelessClient>, uris: Vec<String>) {
     for uri in uris {
         let mut counts = client.subscriptions.0.lock().await;
         match counts.get_mut(&uri) {
@@ -83,7 +77,7 @@ async fn unsubscribe(
 
 /// Sends a request to the gate. Returns true if a server accepted it.
 async fn send_to_gate(
-    gate: &Arc<dyn GateService>,
+    gate: &Arc<Gate>,
     client: &Arc<StatelessClient>,
     method: &str,
     uri: &str,
@@ -91,26 +85,7 @@ async fn send_to_gate(
     let params = format!("{{\"uri\":{}}}", string::encode(uri));
     let request = build::request("0", method, Some(params.as_bytes()));
     let Ok(request) = Frame::parse(request, &MessageLimits::default()) else { return false };
-    let port = Arc::new(NullInteractor(client.caller.id.scope()));
-    let answer = gate.clone().pass(request, client.caller.clone(), port).await;
+    // A subscription needs no answers to questions, as nothing outside of calls does.
+    let answer = gate.pass(&request, &client.caller, client.caller.ambient.clone()).await;
     answer.is_ok_and(|answer| answer.kind() == MessageKind::Response)
-}
-
-/// An interactor that drops events and answers no questions: a subscription needs neither.
-struct NullInteractor(CallerScope);
-
-impl Interactor for NullInteractor {
-    fn scope(&self) -> CallerScope {
-        self.0
-    }
-
-    fn tell(&self, _event: Frame) {}
-
-    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
-        Box::pin(std::future::ready(Answer::Unsupported))
-    }
-
-    fn capabilities(&self) -> Bytes {
-        Bytes::from_static(b"{}")
-    }
 }

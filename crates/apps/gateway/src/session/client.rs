@@ -7,33 +7,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use toolgate_host::translate_question;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_host::{Answer, CallerScope, Interactor, Question, QuestionKind, translate_question};
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, Revision, method, to_single_line};
 
-use super::client_capabilities::ClientCapabilities;
-use super::pending_requests::LegacyPendingRequests;
 use super::questions::LegacyQuestions;
-use super::{ResponseContent, RpcResponse};
-use crate::gate_service::{Answer, CallerScope, Interactor, Question, QuestionKind};
-
-/// A destination for messages to the client. Each message is a single line.
-pub(crate) trait MessageSink: Send + Sync {
-    /// Sends a message, or keeps it until it can be sent.
-    fn send(&self, message: Bytes);
-
-    /// Sends a large message, which is read while it is sent.
-    fn send_large(&self, message: ChunkedMessage);
-
-    /// Sends a response.
-    fn send_response(&self, reply: RpcResponse) {
-        match reply.into_line() {
-            ResponseContent::Small(line) => self.send(line),
-            ResponseContent::Large(line) => self.send_large(line),
-        }
-    }
-}
+use crate::exchange::{Call, ClientCapabilities, MessageSink, PendingRequests};
 
 /// The log level for a client that has not set one: informative, without details for developers.
 const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
@@ -56,7 +36,7 @@ pub(crate) struct SessionClient {
     level: AtomicU8,
     sink: Arc<dyn MessageSink>,
     pub(crate) questions: LegacyQuestions,
-    pub(crate) pending_requests: LegacyPendingRequests,
+    pub(crate) pending_requests: PendingRequests<Arc<Call>>,
 }
 
 impl SessionClient {
@@ -83,7 +63,7 @@ impl SessionClient {
             level: AtomicU8::new(DEFAULT_LEVEL as u8),
             sink,
             questions: LegacyQuestions::default(),
-            pending_requests: LegacyPendingRequests::default(),
+            pending_requests: PendingRequests::default(),
         }
     }
 
@@ -92,7 +72,7 @@ impl SessionClient {
     }
 
     /// Sends a message that belongs to no call.
-    pub(crate) fn send(&self, message: Bytes) {
+    pub(crate) fn send(&self, message: OutgoingMessage) {
         self.sink.send(message);
     }
 
@@ -158,7 +138,7 @@ impl Interactor for SessionClient {
 
     fn tell(&self, event: Frame) {
         if self.wants_event(&event) {
-            self.send(to_single_line(event.bytes()));
+            self.send(to_single_line(event.bytes()).into());
         }
     }
 

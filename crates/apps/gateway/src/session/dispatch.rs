@@ -3,65 +3,91 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use toolgate_model::CapabilityKind;
+use futures_util::future::BoxFuture;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, MessageKind, OwnedRequestId, WireError, build, code, method, scan};
-
-use super::call::{LegacyCall, ResponseMode};
-use super::exchange::{
-    LegacyBatch, LegacyCallWork, LegacyExchange, LegacyRunningCall, SubscriptionChange,
+use toolgate_wire::{
+    Frame, MessageKind, MessageOrBatch, OwnedRequestId, WireError, code, method, scan,
 };
-use super::{LegacySession, RpcResponse, notifications};
+
+use super::{LegacySession, notifications};
+use crate::exchange::{
+    self, Asking, BatchExchange, Call, CancelReason, Exchange, Outcome, ResponseMode, RpcResponse,
+    RunningCall,
+};
+use crate::rejection::Rejection;
+
+/// The error for a message before `initialize`.
+pub(crate) const NOT_INITIALIZED: &str = "the session is not initialized";
+
+/// Answers a request before `initialize`. Only `ping` succeeds.
+pub(crate) fn answer_uninitialized(request: &Frame) -> Option<RpcResponse> {
+    let id = request.id()?.to_owned();
+    Some(match request.is(method::PING) {
+        true => RpcResponse::result(&id, b"{}"),
+        false => RpcResponse::failure(&id, code::INVALID_REQUEST, NOT_INITIALIZED),
+    })
+}
 
 impl LegacySession {
+    /// Handles a message. Returns `None` if nothing in it needs an answer, and an error if the
+    /// session cannot take such a message.
+    pub(crate) fn handle_message(
+        self: &Arc<Self>,
+        message: MessageOrBatch,
+        response_mode: ResponseMode,
+    ) -> Result<Option<Exchange>, Rejection> {
+        match message {
+            MessageOrBatch::One(frame) if frame.kind() == MessageKind::Request => {
+                Ok(Some(self.handle_request(frame, response_mode)))
+            }
+            MessageOrBatch::One(frame) => {
+                self.handle_one_way(frame);
+                Ok(None)
+            }
+            MessageOrBatch::Batch(messages) => self.handle_batch(messages, response_mode),
+        }
+    }
+
     /// Starts to answer a request.
     pub(crate) fn handle_request(
         self: &Arc<Self>,
         request: Frame,
         response_mode: ResponseMode,
-    ) -> LegacyExchange {
+    ) -> Exchange {
         let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
         else {
-            return LegacyExchange::Answered(invalid_request(
-                None,
-                "a request must have an id and a method",
-            ));
+            return Exchange::Answered(RpcResponse::invalid(exchange::NO_ID_OR_METHOD));
         };
-        if let Some(kind) = listed_kind(&name) {
-            return self.start_list(&request, id, kind, response_mode);
+        if let Some(kind) = exchange::listed_kind(&name) {
+            if exchange::has_cursor(&request) {
+                return Exchange::failed(&id, code::INVALID_PARAMS, "unknown cursor");
+            }
+            let call = self.new_call(response_mode, true);
+            return self.start(id, call, |_| exchange::list(&self.gate, kind, &self.caller));
         }
         match name.as_ref() {
-            method::RESOURCES_SUBSCRIBE => {
-                let change =
-                    request.name().map(|uri| SubscriptionChange::Subscribe(uri.into_owned()));
-                self.start_call(request, id, change, response_mode)
+            method::RESOURCES_SUBSCRIBE | method::RESOURCES_UNSUBSCRIBE => {
+                self.start_subscription(request, id, response_mode)
             }
-            method::RESOURCES_UNSUBSCRIBE => {
-                let change =
-                    request.name().map(|uri| SubscriptionChange::Unsubscribe(uri.into_owned()));
-                self.start_call(request, id, change, response_mode)
+            method::PING => Exchange::Answered(RpcResponse::result(&id, b"{}")),
+            method::LOGGING_SET_LEVEL => Exchange::Answered(self.set_level(&request, &id)),
+            method::INITIALIZE => {
+                Exchange::failed(&id, code::INVALID_REQUEST, "the session is already initialized")
             }
-            method::PING => LegacyExchange::Answered(RpcResponse::result(&id, b"{}")),
-            method::LOGGING_SET_LEVEL => LegacyExchange::Answered(self.set_level(&request, &id)),
-            method::INITIALIZE => LegacyExchange::Answered(invalid_request(
-                Some(&id),
-                "the session is already initialized",
-            )),
             // A server may know methods that the gateway does not.
-            _ => self.start_call(request, id, None, response_mode),
+            _ => self.start_call(request, id, response_mode),
         }
     }
 
-    /// Starts to answer a batch. Returns `None` if nothing in it needs an answer, and an error if
-    /// the session's revision has no batches.
-    pub(crate) fn handle_batch(
+    /// Starts to answer a batch.
+    fn handle_batch(
         self: &Arc<Self>,
         messages: Vec<Result<Frame, WireError>>,
         response_mode: ResponseMode,
-    ) -> Result<Option<LegacyExchange>, RpcResponse> {
+    ) -> Result<Option<Exchange>, Rejection> {
         if !self.revision().has_batches() {
             let error = format!("batches are not part of {}", self.revision());
-            return Err(invalid_request(None, &error));
+            return Err(Rejection::invalid_request(None, &error));
         }
         let mut open = Vec::new();
         for message in messages {
@@ -70,22 +96,26 @@ impl LegacySession {
                     open.push(self.handle_request(frame, response_mode));
                 }
                 Ok(frame) => self.handle_one_way(frame),
-                Err(error) => open.push(LegacyExchange::Answered(RpcResponse::parse_error(&error))),
+                Err(error) => {
+                    open.push(Exchange::Answered(Rejection::parse_error(&error).to_response()));
+                }
             }
         }
-        Ok((!open.is_empty()).then(|| LegacyExchange::Batch(LegacyBatch::new(open))))
+        Ok((!open.is_empty()).then(|| Exchange::Batch(BatchExchange::new(open))))
     }
 
     /// Handles a message that needs no answer.
-    pub(crate) fn handle_one_way(&self, frame: Frame) {
+    fn handle_one_way(&self, frame: Frame) {
         match (frame.kind(), frame.method().as_deref()) {
             (MessageKind::Response | MessageKind::Failure, _) => {
                 self.client.questions.deliver_answer(frame)
             }
             (_, Some(method::INITIALIZED)) => self.mark_ready(),
             (_, Some(method::CANCELLED)) => {
-                if let Some(id) = frame.request_ref() {
-                    self.client.pending_requests.cancel(id);
+                let id = frame.request_ref().map(|id| id.to_owned());
+                let call = id.and_then(|id| self.client.pending_requests.get(&id));
+                if let Some(call) = call {
+                    call.cancel(CancelReason::Cancelled);
                 }
             }
             // Progress on a question is not used, and servers request roots anew each time.
@@ -98,7 +128,7 @@ impl LegacySession {
     fn mark_ready(&self) {
         let first = !self.ready.swap(true, Ordering::AcqRel);
         if first && self.client.wants_level(notifications::LOG_LEVEL) {
-            self.client.send(notifications::session_ready(&self.caller));
+            self.client.send(notifications::session_ready(&self.caller).into());
         }
     }
 
@@ -106,52 +136,55 @@ impl LegacySession {
         self: &Arc<Self>,
         request: Frame,
         id: OwnedRequestId,
-        change: Option<SubscriptionChange>,
         response_mode: ResponseMode,
-    ) -> LegacyExchange {
-        self.start_exchange(id, response_mode, |call| {
-            let pass = self.gate.clone().pass(request, self.caller.clone(), call);
-            match change {
-                Some(change) => LegacyCallWork::Subscription(pass, change),
-                None => LegacyCallWork::Call(pass),
-            }
+    ) -> Exchange {
+        let call = self.new_call(response_mode, false);
+        self.start(id, call, |call| exchange::pass(&self.gate, request, &self.caller, call))
+    }
+
+    /// Starts a change of subscription, and records it if a server accepts it.
+    fn start_subscription(
+        self: &Arc<Self>,
+        request: Frame,
+        id: OwnedRequestId,
+        response_mode: ResponseMode,
+    ) -> Exchange {
+        let Some(uri) = request.name().map(|uri| uri.into_owned()) else {
+            return self.start_call(request, id, response_mode);
+        };
+        let (session, call) = (self.clone(), self.new_call(response_mode, false));
+        self.start(id, call, |call| {
+            let call = call.clone();
+            Box::pin(async move {
+                let answer = session.gate.pass(&request, &session.caller, call).await;
+                if answer.as_ref().is_ok_and(|frame| frame.kind() == MessageKind::Response) {
+                    match request.is(method::RESOURCES_SUBSCRIBE) {
+                        true => session.subscriptions().insert(uri),
+                        false => session.subscriptions().remove(&uri),
+                    };
+                }
+                Outcome::Answer(answer)
+            })
         })
     }
 
-    fn start_list(
-        self: &Arc<Self>,
-        request: &Frame,
-        id: OwnedRequestId,
-        kind: CapabilityKind,
-        response_mode: ResponseMode,
-    ) -> LegacyExchange {
-        if has_cursor(request) {
-            return LegacyExchange::Answered(RpcResponse::failure(
-                &id,
-                code::INVALID_PARAMS,
-                "unknown cursor",
-            ));
-        }
-        self.start_exchange(id, response_mode, |_| {
-            LegacyCallWork::List(self.gate.clone().list(kind, self.caller.clone()))
-        })
+    fn new_call(&self, response_mode: ResponseMode, is_list: bool) -> Arc<Call> {
+        Call::new(Asking::Requests(self.client.clone(), response_mode), is_list)
     }
 
-    fn start_exchange(
-        self: &Arc<Self>,
+    /// Registers a call and starts its work.
+    fn start(
+        &self,
         id: OwnedRequestId,
-        response_mode: ResponseMode,
-        work: impl FnOnce(Arc<LegacyCall>) -> LegacyCallWork,
-    ) -> LegacyExchange {
-        let call = Arc::new(LegacyCall::new(self.client.clone(), id, response_mode));
-        match self.client.pending_requests.insert(&call) {
+        call: Arc<Call>,
+        work: impl FnOnce(&Arc<Call>) -> BoxFuture<'static, Outcome>,
+    ) -> Exchange {
+        match self.client.pending_requests.insert(id.clone(), || call.clone()) {
             Ok(()) => {
-                let work = work(call.clone());
-                LegacyExchange::Running(LegacyRunningCall::new(self.clone(), call, work))
+                let work = work(&call);
+                Exchange::Running(RunningCall::new(call, id, work, None))
             }
-            Err(reason) => {
-                LegacyExchange::Answered(invalid_request(Some(call.id()), reason.as_str()))
-            }
+            Err(reason) => Exchange::failed(&id, code::INVALID_REQUEST, reason),
         }
     }
 
@@ -163,36 +196,8 @@ impl LegacySession {
         self.client.set_level(level);
         self.gate.set_level(self.caller.id, level);
         if self.ready.load(Ordering::Acquire) && self.client.wants_level(notifications::LOG_LEVEL) {
-            self.client.send(notifications::level_changed(level));
+            self.client.send(notifications::level_changed(level).into());
         }
         RpcResponse::result(id, b"{}")
     }
-}
-
-/// Returns true if a list request has a cursor. Lists have a single page, so the gateway never
-/// issues cursors.
-pub(crate) fn has_cursor(request: &Frame) -> bool {
-    let params = request.params().unwrap_or_default();
-    let cursor = scan::member(params, "cursor").map(|cursor| cursor.slice(params));
-    cursor.is_some_and(|cursor| cursor != b"null")
-}
-
-/// Returns the kind of capability that a list method lists.
-pub(crate) fn listed_kind(name: &str) -> Option<CapabilityKind> {
-    match name {
-        method::TOOLS_LIST => Some(CapabilityKind::Tool),
-        method::RESOURCES_LIST => Some(CapabilityKind::Resource),
-        method::RESOURCES_TEMPLATES_LIST => Some(CapabilityKind::Template),
-        method::PROMPTS_LIST => Some(CapabilityKind::Prompt),
-        _ => None,
-    }
-}
-
-fn invalid_request(id: Option<&OwnedRequestId>, message: &str) -> RpcResponse {
-    RpcResponse::from_message(build::error_response(
-        id.map(OwnedRequestId::raw),
-        code::INVALID_REQUEST,
-        message,
-        None,
-    ))
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
+use toolgate_host::{Caller, CallerId, Client, GateError};
 use toolgate_wire::view::{Implementation, InitializeParams};
-use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, build, code, string};
+use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, string};
 
-use super::{LegacySession, MessageSink, RpcResponse, SessionClient};
-use crate::gate_service::{Caller, CallerId, Client, GateService};
+use super::{LegacySession, SessionClient};
+use crate::Gate;
+use crate::exchange::{MessageSink, RpcResponse};
 use crate::principal::ClientPrincipal;
 
 /// The outcome of an `initialize` request.
@@ -36,13 +38,13 @@ pub(crate) struct InitializeOptions<'a> {
 /// An unknown version is answered with the newest supported one, as the specification requires.
 /// Under `strict`, any other version is rejected.
 pub(crate) fn open_session(
-    gate: &Arc<dyn GateService>,
+    gate: &Arc<Gate>,
     options: InitializeOptions<'_>,
     request: &Frame,
     sink: Arc<dyn MessageSink>,
 ) -> InitializeOutcome {
     let Some(id) = request.id().map(|id| id.to_owned()) else {
-        return InitializeOutcome::Refused(missing_id());
+        return InitializeOutcome::Refused(RpcResponse::invalid("initialize has no id"));
     };
     let asked = InitializeParams::of(request.params().unwrap_or_default());
     let Some((view, version)) =
@@ -64,7 +66,7 @@ pub(crate) fn open_session(
     };
     let negotiated = NegotiatedClient { client, profile, revision, principal: options.principal };
     let session = create_session(gate, negotiated, &view, sink);
-    let result = initialize_result(gate.as_ref(), &session.caller);
+    let result = initialize_result(gate, &session.caller);
     InitializeOutcome::Session(session, RpcResponse::result(&id, &result))
 }
 
@@ -87,7 +89,7 @@ struct NegotiatedClient {
 }
 
 fn create_session(
-    gate: &Arc<dyn GateService>,
+    gate: &Arc<Gate>,
     NegotiatedClient { client, profile, revision, principal }: NegotiatedClient,
     view: &InitializeParams<'_>,
     sink: Arc<dyn MessageSink>,
@@ -115,7 +117,7 @@ fn parse_client(view: &Implementation<'_>) -> Client {
     Client { name: text(&view.name), version: text(&view.version) }
 }
 
-fn initialize_result(gate: &dyn GateService, caller: &Caller) -> Vec<u8> {
+fn initialize_result(gate: &Gate, caller: &Caller) -> Vec<u8> {
     let mut server = json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") });
     if caller.revision.has_titles() {
         server["title"] = "Toolgate".into();
@@ -132,22 +134,8 @@ fn initialize_result(gate: &dyn GateService, caller: &Caller) -> Vec<u8> {
 fn unsupported_version(id: &OwnedRequestId, asked: &str, only: Revision) -> RpcResponse {
     let message = format!("Unsupported protocol version: this gateway supports only {only}");
     let data = json!({ "supported": [only.as_str()], "requested": asked }).to_string();
-    let data = Some(data.as_bytes());
-    RpcResponse::from_message(build::error_response(
-        Some(id.raw()),
-        code::INVALID_PARAMS,
-        &message,
-        data,
-    ))
-}
-
-fn missing_id() -> RpcResponse {
-    RpcResponse::from_message(build::error_response(
-        None,
-        code::INVALID_REQUEST,
-        "initialize has no id",
-        None,
-    ))
+    let error = GateError { code: code::INVALID_PARAMS, message, data: Some(data.into()) };
+    RpcResponse::from_gate_error(&error, id)
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
+use toolgate_host::Caller;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{build, method};
-
-use crate::gate_service::Caller;
 
 /// The level of the gateway's own log messages about the session.
 pub(crate) const LOG_LEVEL: LogLevel = LogLevel::Info;

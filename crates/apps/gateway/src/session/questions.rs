@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
+use toolgate_host::{Answer, Question};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, FrameEdit, RequestId, build, code, method, to_single_line};
 
-use super::MessageSink;
-use crate::gate_service::{Answer, Question};
+use crate::exchange::MessageSink;
 
 /// The prefix of the gateway's ids.
 const PREFIX: &str = "toolgate-";
@@ -52,7 +52,7 @@ impl LegacyQuestions {
             return failure("the question has no id");
         };
         let open = LegacyQuestionGuard { questions: self, sink, number };
-        sink.send(to_single_line(&request));
+        sink.send(to_single_line(&request).into());
         let answer = answer.await;
         drop(open);
         answer.map_or_else(|_| client_gone(), |frame| parse_answer(&frame))
@@ -95,7 +95,8 @@ impl Drop for LegacyQuestionGuard<'_> {
         if self.questions.table().open.remove(&self.number).is_some() {
             let id = format_id(self.number);
             let params = format!(r#"{{"requestId":{id},"reason":"no longer needed"}}"#);
-            self.sink.send(build::notification(method::CANCELLED, Some(params.as_bytes())));
+            let cancelled = build::notification(method::CANCELLED, Some(params.as_bytes()));
+            self.sink.send(cancelled.into());
         }
     }
 }
@@ -135,11 +136,8 @@ fn parse_answer(answer: &Frame) -> Answer {
 }
 
 fn client_gone() -> Answer {
-    Answer::Failure {
-        code: code::CONNECTION_CLOSED,
-        message: "the client has disconnected".into(),
-        data: None,
-    }
+    let message = "the client has disconnected".into();
+    Answer::Failure { code: code::CONNECTION_CLOSED, message, data: None }
 }
 
 fn failure(message: &str) -> Answer {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolgate_host::{CallerId, GateEvent};
+
 use super::LegacySession;
-use crate::gate_service::{CallerId, GateEvent};
 
 /// The open sessions.
 #[derive(Default)]

@@ -22,7 +22,7 @@ pub(super) struct Piped {
 impl Piped {
     pub(super) fn new(options: Options) -> Self {
         let script = Script::new();
-        Self::on(Gateway::with_service(script.clone(), options), script)
+        Self::on(Gateway::new(script.clone(), options), script)
     }
 
     /// Another client of the same gateway.

@@ -9,8 +9,8 @@ use super::client::{call, initialize, request};
 use super::lines::Piped;
 use super::script::Script;
 use super::{Stage, modern};
-use crate::gate_service::GateEvent;
 use crate::{Gateway, Options};
+use toolgate_host::GateEvent;
 
 fn named(mut message: Value, client: &str) -> Value {
     message["params"]["clientInfo"]["name"] = client.into();
@@ -133,7 +133,7 @@ async fn lines_have_the_profile_they_were_opened_with() {
     for (profile, expected) in [(None, "default"), (Some("reader"), "reader")] {
         let script = Script::new();
         let gateway =
-            Gateway::with_service(script.clone(), Options::default()).with_default_profile(profile);
+            Gateway::new(script.clone(), Options::default()).with_default_profile(profile);
         let messages = [initialize("2025-11-25", json!({})), call(1, "echo")];
         converse(gateway, script.clone(), &messages).await;
         assert_eq!(script.seen_by(), [expected]);
@@ -143,8 +143,8 @@ async fn lines_have_the_profile_they_were_opened_with() {
 #[tokio::test]
 async fn lines_for_no_profile_are_refused_with_those_there_are() {
     let script = Script::new();
-    let gateway = Gateway::with_service(script.clone(), Options::default())
-        .with_default_profile(Some("nobody"));
+    let gateway =
+        Gateway::new(script.clone(), Options::default()).with_default_profile(Some("nobody"));
     let messages = [initialize("2025-11-25", json!({})), modern::call(1, "echo")];
     for answer in converse(gateway, script, &messages).await {
         let said = answer["error"]["message"].to_string();

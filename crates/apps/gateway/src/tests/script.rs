@@ -4,22 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::join_all;
 use tokio::sync::{Notify, Semaphore, broadcast};
-use toolgate_host::ServerName;
 use toolgate_host::keys::Keyring;
+use toolgate_host::{
+    Answer, Caller, CallerId, Client, GateError, GateEvent, Interactor, Question, QuestionKind,
+    ServerName,
+};
 use toolgate_model::CapabilityKind;
 use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, MessageLimits, build, method, scan};
 
-use crate::gate_service::{
-    Answer, Caller, CallerId, Client, GateError, GateEvent, GateService, Interactor, Question,
-    QuestionKind,
-};
-
-/// The scripted side.
-pub(super) struct Script {
+/// The scripted side. Its methods are those of the gate that the gateway uses.
+pub struct Script {
     events: broadcast::Sender<GateEvent>,
     /// Each permit lets one waiting call go on.
     pub(super) go: Semaphore,
@@ -62,9 +60,9 @@ const KNOWN: [&str; 8] = [
 ];
 
 /// Tells when a call is dropped.
-struct Watch(Arc<Script>, bool);
+struct Watch<'a>(&'a Script, bool);
 
-impl Drop for Watch {
+impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if self.1 { self.0.finished.notify_one() } else { self.0.dropped.notify_one() }
     }
@@ -115,13 +113,13 @@ impl Script {
         callers.iter().map(|caller| caller.profile.to_string()).collect()
     }
 
-    async fn play(
-        self: Arc<Self>,
-        request: Frame,
-        caller: Arc<Caller>,
+    pub(crate) async fn pass(
+        &self,
+        request: &Frame,
+        caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, GateError> {
-        self.callers.lock().unwrap().push(caller);
+        self.callers.lock().unwrap().push(caller.clone());
         let called = request.method().unwrap().into_owned();
         if !KNOWN.contains(&called.as_str()) {
             return Err(refusal(-32601, &format!("Method not found: {called}")));
@@ -132,11 +130,11 @@ impl Script {
         match request.name().as_deref() {
             Some("wait") => self.wait().await,
             Some("progress-then-wait") => {
-                port.tell(progress(&request, 1));
+                port.tell(progress(request, 1));
                 self.wait().await
             }
             Some("progress") => {
-                (1..=3).for_each(|step| port.tell(progress(&request, step)));
+                (1..=3).for_each(|step| port.tell(progress(request, step)));
                 Ok(result(r#"{"content":[],"said":3}"#))
             }
             Some("log") => {
@@ -161,11 +159,11 @@ impl Script {
             }
             Some("ask-in-turn") => {
                 let first = port.ask(question("form")).await;
-                port.tell(progress(&request, 1));
+                port.tell(progress(request, 1));
                 Ok(answers(vec![first, port.ask(question("form")).await]))
             }
             Some("ask-and-wait") => {
-                let mut watch = Watch(self.clone(), false);
+                let mut watch = Watch(self, false);
                 let answer = port.ask(question("form")).await;
                 watch.1 = true;
                 Ok(answers(vec![answer]))
@@ -180,7 +178,7 @@ impl Script {
             }
             Some("ask-then-progress") => {
                 let answer = port.ask(question("form")).await;
-                port.tell(progress(&request, 2));
+                port.tell(progress(request, 2));
                 Ok(answers(vec![answer]))
             }
             Some("who") => {
@@ -216,26 +214,19 @@ impl Script {
         Ok(result("{}"))
     }
 
-    async fn wait(self: Arc<Self>) -> Result<Frame, GateError> {
-        let mut watch = Watch(self.clone(), false);
+    async fn wait(&self) -> Result<Frame, GateError> {
+        let mut watch = Watch(self, false);
         self.begun.notify_one();
         self.go.acquire().await.unwrap().forget();
         watch.1 = true;
         Ok(result(r#"{"waited":true}"#))
     }
-}
 
-impl GateService for Script {
-    fn pass(
-        self: Arc<Self>,
-        request: Frame,
-        caller: Arc<Caller>,
-        port: Arc<dyn Interactor>,
-    ) -> BoxFuture<'static, Result<Frame, GateError>> {
-        Box::pin(self.play(request, caller, port))
-    }
-
-    fn choose_profile(&self, asked: Option<&str>, client: &Client) -> Result<Arc<str>, GateError> {
+    pub(crate) fn choose_profile(
+        &self,
+        asked: Option<&str>,
+        client: &Client,
+    ) -> Result<Arc<str>, GateError> {
         let configured = PROFILES.contains(&client.name.as_str()).then_some(client.name.as_str());
         let profile = asked.or(configured).unwrap_or("default");
         match PROFILES.contains(&profile) {
@@ -244,35 +235,35 @@ impl GateService for Script {
         }
     }
 
-    fn list(self: Arc<Self>, kind: CapabilityKind, _: Arc<Caller>) -> BoxFuture<'static, Bytes> {
-        Box::pin(async move {
-            match kind {
-                CapabilityKind::Tool => self.tools.clone(),
-                kind => Bytes::from(format!("{{\"{kind}s\":[]}}")),
-            }
-        })
+    pub(crate) async fn list(&self, kind: CapabilityKind, _: &Caller) -> Bytes {
+        match kind {
+            CapabilityKind::Tool => self.tools.clone(),
+            kind => Bytes::from(format!("{{\"{kind}s\":[]}}")),
+        }
     }
 
-    fn await_start(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
+    pub(crate) async fn await_start(&self) {}
 
-    fn capabilities(&self, _: &Caller) -> Bytes {
+    pub(crate) fn capabilities(&self, _: &Caller) -> Bytes {
         Bytes::from_static(
             br#"{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},
                 "extensions":{"io.modelcontextprotocol/tasks":{}},"logging":{}}"#,
         )
     }
 
-    fn instructions(&self, _: &Caller) -> Option<String> {
+    pub(crate) fn instructions(&self, _: &Caller) -> Option<String> {
         Some("be \"kind\"".into())
     }
 
-    fn has_open_tasks(&self, _: CallerId) -> bool {
+    pub(crate) fn has_open_tasks(&self, _: CallerId) -> bool {
         false
     }
 
-    fn header_rules(&self, _: &Caller, request: &Frame) -> Option<Arc<[ArgumentHeader]>> {
+    pub(crate) fn header_rules(
+        &self,
+        _: &Caller,
+        request: &Frame,
+    ) -> Option<Arc<[ArgumentHeader]>> {
         let rule = |name: &str| ArgumentHeader {
             header: format!("mcp-param-{name}"),
             path: vec![name.to_owned()],
@@ -281,32 +272,32 @@ impl GateService for Script {
             .then(|| [rule("region"), rule("count")].into())
     }
 
-    fn roots(&self) -> Option<Bytes> {
+    pub(crate) fn roots(&self) -> Option<Bytes> {
         self.roots.lock().unwrap().clone()
     }
 
-    fn set_level(&self, _: CallerId, level: LogLevel) {
+    pub(crate) fn set_level(&self, _: CallerId, level: LogLevel) {
         self.levels.lock().unwrap().push(level);
     }
 
-    fn watch_task(&self, _: &Caller, _: &str) -> bool {
+    pub(crate) fn watch_task(&self, _: &Caller, _: &str) -> bool {
         true
     }
 
-    fn release(&self, caller: CallerId) {
+    pub(crate) fn release(&self, caller: CallerId) {
         self.released.lock().unwrap().push(caller);
         self.release.notify_one();
     }
 
-    fn keys(&self) -> Option<&Arc<Keyring>> {
+    pub(crate) fn keys(&self) -> Option<&Arc<Keyring>> {
         self.keys.get()
     }
 
-    fn requires_key(&self) -> bool {
+    pub(crate) fn requires_key(&self) -> bool {
         self.requires_key.load(Ordering::Relaxed)
     }
 
-    fn events(&self) -> broadcast::Receiver<GateEvent> {
+    pub(crate) fn events(&self) -> broadcast::Receiver<GateEvent> {
         self.events.subscribe()
     }
 }

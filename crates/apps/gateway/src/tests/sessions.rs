@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::Stage;
 use super::client::{call, initialize, request};
-use crate::gate_service::GateService as _;
 use crate::{ConnectionTimeouts, Options};
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::Stage;
 use super::client::{Http, call, request};
 use super::script::{frame, log};
 use crate::Options;
-use crate::gate_service::GateEvent;
+use toolgate_host::GateEvent;
 
 fn hasty() -> Options {
     Options { sse_after: Duration::from_millis(10), ..Options::default() }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 
-use super::{EventContent, STANDALONE, SessionEventLog, wake};
+use super::{STANDALONE, SessionEventLog, wake};
 use crate::http::stream::{self, EventSource};
 
 /// Reads one stream for one connection. Dropping it does not change the events in the stream.
@@ -15,13 +15,13 @@ pub(crate) struct EventLogReader {
     stream: u64,
     key: u64,
     cursor: u64,
-    /// A large event that is partly sent.
-    large_event: Option<Box<ChunkedMessage>>,
+    /// The event that is being sent.
+    sending: OutgoingMessage,
 }
 
 impl EventLogReader {
     pub(super) fn new(log: Arc<SessionEventLog>, stream: u64, key: u64, cursor: u64) -> Self {
-        Self { log, stream, key, cursor, large_event: None }
+        Self { log, stream, key, cursor, sending: OutgoingMessage::default() }
     }
 
     /// Returns true if this reads the stream for messages that belong to no request.
@@ -41,11 +41,8 @@ impl EventSource for EventLogReader {
     }
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(event) = &mut self.large_event {
-            match stream::next_chunk(event) {
-                Some(chunk) => return Poll::Ready(Some(chunk)),
-                None => self.large_event = None,
-            }
+        if let Some(chunk) = stream::next_chunk(&mut self.sending) {
+            return Poll::Ready(Some(chunk));
         }
         let mut streams = self.log.streams();
         let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
@@ -57,12 +54,8 @@ impl EventSource for EventLogReader {
             if let Some((number, event)) = stream.event_after(self.cursor) {
                 self.cursor = number;
                 stream.delivered = delivered.max(number);
-                return Poll::Ready(match event {
-                    EventContent::Small(event) => Some(event),
-                    EventContent::Large(event) => {
-                        stream::next_chunk(self.large_event.insert(Box::new(event)))
-                    }
-                });
+                self.sending = event;
+                return Poll::Ready(stream::next_chunk(&mut self.sending));
             }
         }
         if stream.finished {

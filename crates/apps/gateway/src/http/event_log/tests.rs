@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::http::stream::EventSource;
+use bytes::Bytes;
 use futures_util::FutureExt;
 use std::future::poll_fn;
 
@@ -21,6 +22,10 @@ fn drain(reader: &mut EventLogReader) -> (Vec<String>, bool) {
     }
 }
 
+fn push(log: &SessionEventLog, stream: u64, message: &[u8]) {
+    log.push(stream, Bytes::copy_from_slice(message).into());
+}
+
 fn log() -> Arc<SessionEventLog> {
     Arc::new(SessionEventLog::new())
 }
@@ -28,12 +33,12 @@ fn log() -> Arc<SessionEventLog> {
 #[test]
 fn what_waited_is_delivered_when_a_reader_comes_and_not_twice() {
     let log = log();
-    log.push(STANDALONE, b"1");
-    log.push(STANDALONE, b"2");
+    push(&log, STANDALONE, b"1");
+    push(&log, STANDALONE, b"2");
     let mut first = log.attach(STANDALONE, None);
     assert_eq!(drain(&mut first), (vec!["1".into(), "2".into()], false));
     drop(first);
-    log.push(STANDALONE, b"3");
+    push(&log, STANDALONE, b"3");
     assert_eq!(drain(&mut log.attach(STANDALONE, None)).0, ["3"]);
 }
 
@@ -42,11 +47,11 @@ fn a_stream_is_replayed_behind_the_last_event_seen() {
     let log = log();
     let stream = log.open();
     for data in [b"1", b"2", b"3"] {
-        log.push(stream, data);
+        push(&log, stream, data);
     }
     drop(drain(&mut log.attach(stream, None)));
     let ResumeOutcome::Stream(mut reader) = log.resume(&format!("{stream}-1")) else { panic!() };
-    log.push(stream, b"4");
+    push(&log, stream, b"4");
     log.finish(stream);
     assert_eq!(drain(&mut reader), (vec!["2".into(), "3".into(), "4".into()], true));
 }
@@ -55,7 +60,7 @@ fn a_stream_is_replayed_behind_the_last_event_seen() {
 fn a_stream_that_was_read_to_its_end_is_over_and_soon_forgotten() {
     let log = log();
     let stream = log.open();
-    log.push(stream, b"1");
+    push(&log, stream, b"1");
     log.finish(stream);
     assert!(drain(&mut log.attach(stream, None)).1);
     assert!(matches!(log.resume(&format!("{stream}-1")), ResumeOutcome::Finished));
@@ -81,11 +86,11 @@ fn the_newest_reader_gets_the_events_and_an_older_one_takes_over_again() {
     let log = log();
     let mut older = log.attach(STANDALONE, None);
     let mut newer = log.attach(STANDALONE, None);
-    log.push(STANDALONE, b"1");
+    push(&log, STANDALONE, b"1");
     assert_eq!(drain(&mut older), (vec![], false));
     assert_eq!(drain(&mut newer), (vec!["1".into()], false));
     drop(newer);
-    log.push(STANDALONE, b"2");
+    push(&log, STANDALONE, b"2");
     assert_eq!(drain(&mut older).0, ["2"]);
 }
 
@@ -93,8 +98,8 @@ fn the_newest_reader_gets_the_events_and_an_older_one_takes_over_again() {
 fn one_stream_never_shows_the_events_of_another() {
     let log = log();
     let (a, b) = (log.open(), log.open());
-    log.push(a, b"a");
-    log.push(b, b"b");
+    push(&log, a, b"a");
+    push(&log, b, b"b");
     assert_eq!(drain(&mut log.attach(a, None)).0, ["a"]);
     assert_eq!(drain(&mut log.attach(b, None)).0, ["b"]);
 }
@@ -103,7 +108,7 @@ fn one_stream_never_shows_the_events_of_another() {
 fn a_session_that_is_never_read_keeps_the_last_notifications_only() {
     let log = log();
     for number in 0..1000 {
-        log.push(STANDALONE, number.to_string().as_bytes());
+        push(&log, STANDALONE, number.to_string().as_bytes());
     }
     let (kept, _) = drain(&mut log.attach(STANDALONE, None));
     assert_eq!((kept.len(), kept[0].as_str()), (MAX_STANDALONE_WAITING, "744"));
@@ -114,13 +119,13 @@ fn a_large_answer_waits_while_delivered_events_go() {
     let log = log();
     let mut reader = log.attach(STANDALONE, None);
     for _ in 0..100 {
-        log.push(STANDALONE, b"x");
+        push(&log, STANDALONE, b"x");
     }
     drain(&mut reader);
     let stream = log.open();
-    log.push(stream, &vec![b'y'; 2 << 20]);
+    push(&log, stream, &vec![b'y'; 2 << 20]);
     log.finish(stream);
-    log.push(STANDALONE, b"later");
+    push(&log, STANDALONE, b"later");
     assert_eq!(log.streams().events, 2, "the answer and what came later");
     assert_eq!(drain(&mut log.attach(stream, None)).0[0].len(), 2 << 20);
 }
@@ -130,7 +135,7 @@ fn answers_nobody_fetches_do_not_pile_up() {
     let log = log();
     for _ in 0..100 {
         let stream = log.open();
-        log.push(stream, &vec![b'y'; 1 << 20]);
+        push(&log, stream, &vec![b'y'; 1 << 20]);
         log.finish(stream);
     }
     let streams = log.streams();
@@ -141,14 +146,14 @@ fn answers_nobody_fetches_do_not_pile_up() {
 fn a_closed_session_ends_its_streams_behind_what_was_said() {
     let log = log();
     let mut standing = log.attach(STANDALONE, None);
-    log.push(STANDALONE, b"last");
+    push(&log, STANDALONE, b"last");
     let stream = log.open();
     let mut request = log.attach(stream, None);
     log.close();
     assert_eq!(drain(&mut standing), (vec!["last".into()], true));
-    log.push(stream, b"answer");
+    push(&log, stream, b"answer");
     log.finish(stream);
     assert_eq!(drain(&mut request), (vec!["answer".into()], true));
-    log.push(STANDALONE, b"late");
+    push(&log, STANDALONE, b"late");
     assert!(drain(&mut log.attach(STANDALONE, None)).1);
 }

@@ -2,24 +2,25 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use toolgate_wire::{Frame, MessageKind, MessageOrBatch, WireError, build, code, method};
+use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
 use super::outbox::SseOutbox;
+use crate::exchange::{Exchange, MessageSink, ResponseMode, RpcResponse};
 use crate::gateway::GatewayState;
 use crate::http::clock::{ConnectionPhase, ConnectionState};
+use crate::http::server::unknown_session;
 use crate::peer::PeerId;
+use crate::peer_quota::PeerEntry;
 use crate::principal::ClientIdentity;
-use crate::session::{
-    InitializeOutcome, LegacyExchange, LegacySession, MessageSink, ResponseMode, RpcResponse,
-    run_exchange,
-};
+use crate::rejection::Rejection;
+use crate::session::{InitializeOutcome, LegacySession, NOT_INITIALIZED, answer_uninitialized};
 
 /// A client and its session, once it has one.
 pub(super) struct SseClient {
     gateway: Arc<GatewayState>,
     pub(super) identity: ClientIdentity,
     /// The peer whose quota this client uses.
-    pub(super) peer: PeerId,
+    peer: PeerId,
     pub(super) outbox: Arc<SseOutbox>,
     /// When the stream was opened.
     pub(super) opened_at: u64,
@@ -54,110 +55,71 @@ impl SseClient {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Handles a message. Returns false if the stream has ended, and an error if the session cannot
-    /// take such a message.
-    pub(super) fn handle_message(&self, message: MessageOrBatch) -> Result<bool, RpcResponse> {
+    /// Handles a message. Its answer goes onto the stream.
+    pub(super) fn handle_message(&self, message: MessageOrBatch) -> Result<(), Rejection> {
         let session = match &*self.state() {
-            SseClientState::Closed => return Ok(false),
+            SseClientState::Closed => return Err(unknown_session()),
             SseClientState::New => None,
             SseClientState::Open(session) => Some(session.clone()),
         };
         match (session, message) {
             (Some(session), message) => {
-                self.handle_session_message(&session, message).map(|()| true)
+                let exchange = session.handle_message(message, ResponseMode::Streaming)?;
+                exchange.into_iter().for_each(|exchange| self.spawn_exchange(exchange));
+                Ok(())
             }
-            (None, MessageOrBatch::One(frame)) => Ok(self.handle_uninitialized(&frame)),
-            (None, MessageOrBatch::Batch(_)) => Err(RpcResponse::from_message(
-                build::error_response(None, code::INVALID_REQUEST, NOT_INITIALIZED, None),
-            )),
+            (None, MessageOrBatch::One(frame)) => self.handle_uninitialized(frame),
+            (None, MessageOrBatch::Batch(_)) => {
+                Err(Rejection::invalid_request(None, NOT_INITIALIZED))
+            }
         }
     }
 
     /// Handles a message before `initialize`. Only `initialize` and `ping` succeed.
-    fn handle_uninitialized(&self, frame: &Frame) -> bool {
-        let Some(id) = frame.id().filter(|_| frame.kind() == MessageKind::Request) else {
-            return true;
-        };
+    fn handle_uninitialized(&self, frame: Frame) -> Result<(), Rejection> {
+        if frame.kind() != MessageKind::Request {
+            return Ok(());
+        }
         if frame.is(method::INITIALIZE) {
             return self.open_session(frame);
         }
-        let id = id.to_owned();
-        self.send_response(match frame.is(method::PING) {
-            true => RpcResponse::result(&id, b"{}"),
-            false => RpcResponse::failure(&id, code::INVALID_REQUEST, NOT_INITIALIZED),
-        });
-        true
-    }
-
-    fn open_session(&self, request: &Frame) -> bool {
-        let mut state = self.state();
-        let session = match &*state {
-            SseClientState::Closed => return false,
-            SseClientState::Open(session) => Some(session.clone()),
-            SseClientState::New => None,
-        };
-        let reply = match session {
-            // Another POST was faster. The session answers the second `initialize` with an error.
-            Some(session) => {
-                drop(state);
-                self.spawn_exchange(
-                    session.handle_request(request.clone(), ResponseMode::Streaming),
-                );
-                return true;
-            }
-            None => match self.gateway.open_session(request, &self.identity, self.outbox.clone()) {
-                InitializeOutcome::Session(session, reply) => {
-                    *state = SseClientState::Open(session);
-                    self.connection.set_phase(ConnectionPhase::Serving);
-                    reply
-                }
-                InitializeOutcome::Refused(reply) => reply,
-            },
-        };
-        self.send_response(reply);
-        true
-    }
-
-    fn handle_session_message(
-        &self,
-        session: &Arc<LegacySession>,
-        message: MessageOrBatch,
-    ) -> Result<(), RpcResponse> {
-        match message {
-            MessageOrBatch::One(frame) if frame.kind() == MessageKind::Request => {
-                self.spawn_exchange(session.handle_request(frame, ResponseMode::Streaming));
-            }
-            MessageOrBatch::One(frame) => session.handle_one_way(frame),
-            MessageOrBatch::Batch(messages) => self.handle_batch(session, messages)?,
-        }
+        answer_uninitialized(&frame).into_iter().for_each(|reply| self.send_response(reply));
         Ok(())
     }
 
-    fn handle_batch(
-        &self,
-        session: &Arc<LegacySession>,
-        messages: Vec<Result<Frame, WireError>>,
-    ) -> Result<(), RpcResponse> {
-        if let Some(exchange) = session.handle_batch(messages, ResponseMode::Streaming)? {
-            self.spawn_exchange(exchange);
+    fn open_session(&self, request: Frame) -> Result<(), Rejection> {
+        let mut state = self.state();
+        if !matches!(*state, SseClientState::New) {
+            // Another POST was faster. The session answers the second `initialize` with an error.
+            drop(state);
+            return self.handle_message(MessageOrBatch::One(request));
         }
+        let reply = match self.gateway.open_session(&request, &self.identity, self.outbox.clone()) {
+            InitializeOutcome::Session(session, reply) => {
+                *state = SseClientState::Open(session);
+                self.connection.set_phase(ConnectionPhase::Serving);
+                reply
+            }
+            InitializeOutcome::Refused(reply) => reply,
+        };
+        self.send_response(reply);
         Ok(())
     }
 
     /// Runs an exchange in a task of its own. It ends at the latest when the session ends.
-    fn spawn_exchange(&self, mut exchange: LegacyExchange) {
-        if let LegacyExchange::Answered(reply) = exchange {
+    fn spawn_exchange(&self, mut exchange: Exchange) {
+        if let Exchange::Answered(reply) = exchange {
             return self.send_response(reply);
         }
         let outbox = self.outbox.clone();
         tokio::spawn(async move {
-            let reply = run_exchange(|context| exchange.poll_step(context), outbox.as_ref()).await;
-            outbox.send_response(reply);
+            let reply = exchange.run(outbox.as_ref()).await;
+            outbox.send(reply.into_line());
         });
     }
 
     fn send_response(&self, reply: RpcResponse) {
-        self.outbox.send_response(reply);
+        self.outbox.send(reply.into_line());
     }
 
     /// Returns true if the client has not opened a session yet.
@@ -167,7 +129,7 @@ impl SseClient {
 
     pub(super) fn in_flight(&self) -> usize {
         match &*self.state() {
-            SseClientState::Open(session) => session.client().pending_requests.len(),
+            SseClientState::Open(session) => session.in_flight(),
             SseClientState::New | SseClientState::Closed => 0,
         }
     }
@@ -182,4 +144,13 @@ impl SseClient {
     }
 }
 
-const NOT_INITIALIZED: &str = "the session is not initialized";
+impl PeerEntry for SseClient {
+    fn peer(&self) -> &PeerId {
+        &self.peer
+    }
+
+    /// A client is idle until it opens a session.
+    fn idle_since(&self) -> Option<u64> {
+        self.is_new().then_some(self.opened_at)
+    }
+}

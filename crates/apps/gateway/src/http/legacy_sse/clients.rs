@@ -14,11 +14,11 @@ use super::MESSAGES_PATH;
 use super::client::SseClient;
 use crate::gateway::GatewayState;
 use crate::http::clock::{CoarseClock, ConnectionState};
-use crate::http::sessions::{HttpSessionId, OpenSessionError};
+use crate::http::sessions::HttpSessionId;
 use crate::http::stream::EventSource;
-use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
 use crate::principal::{ClientIdentity, ClientPrincipal};
+use crate::rejection::Rejection;
 
 /// The HTTP+SSE clients of one server.
 pub(crate) struct SseClients {
@@ -56,17 +56,17 @@ impl SseClients {
         gateway: Arc<GatewayState>,
         identity: ClientIdentity,
         connection: Arc<ConnectionState>,
-    ) -> Result<SseClientStream, OpenSessionError> {
-        let peer = identity.peer_id();
-        let own = self.open.pin().values().filter(|client| client.peer == peer).count();
-        if !self.limits.admit(&peer, self.open.len(), own) && !self.evict(&peer) {
-            return Err(OpenSessionError::Full);
-        }
-        let key = HttpSessionId::generate().map_err(OpenSessionError::Random)?;
+    ) -> Result<SseClientStream, Rejection> {
+        let open = self.open.pin();
+        let entries = || open.iter().map(|(key, client)| (*key, client.as_ref()));
+        let evicted = self.limits.make_room(&identity.peer_id(), entries);
+        let key = HttpSessionId::reserve(evicted, |evicted| {
+            open.remove(&evicted).inspect(|client| client.close());
+        })?;
         let client = Arc::new(SseClient::new(gateway, identity, self.clock.now(), connection));
         let endpoint = format!("{MESSAGES_PATH}?session={key}");
-        client.outbox.push(sse::named_event("endpoint", endpoint.as_bytes()));
-        self.open.pin().insert(key, client.clone());
+        client.outbox.push(sse::event("endpoint", None, Bytes::from(endpoint).into()));
+        open.insert(key, client.clone());
         Ok(SseClientStream { clients: self.clone(), key, client })
     }
 
@@ -86,17 +86,6 @@ impl SseClients {
                 client.close();
             }
         }
-    }
-
-    /// Closes the oldest client of a peer that has not opened a session.
-    fn evict(&self, peer: &PeerId) -> bool {
-        let open = self.open.pin();
-        let silent = open.iter().filter(|(_, client)| client.is_new() && client.peer == *peer);
-        let Some((key, client)) = silent.min_by_key(|(_, client)| client.opened_at) else {
-            return false;
-        };
-        client.close();
-        open.remove(key).is_some()
     }
 
     /// Returns how many requests are in flight.

@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 
+use crate::exchange::MessageSink;
 use crate::http::stream;
-use crate::session::MessageSink;
 
 /// How many bytes may wait for a client that does not read. A single message may be larger.
 const MAX_WAITING_BYTES: usize = 64 << 20;
@@ -23,28 +23,12 @@ pub(super) struct SseOutbox {
 /// The queue itself and its reader.
 #[derive(Default)]
 struct SseOutboxState {
-    events: VecDeque<SseOutboxEvent>,
+    events: VecDeque<OutgoingMessage>,
     bytes: usize,
-    /// A large event that is partly sent.
-    large_event: Option<Box<ChunkedMessage>>,
+    /// The event that is being sent.
+    sending: OutgoingMessage,
     closed: bool,
     waker: Option<Waker>,
-}
-
-/// An encoded event.
-enum SseOutboxEvent {
-    Small(Bytes),
-    /// The event is in a file, and is read while it is sent.
-    Large(ChunkedMessage),
-}
-
-impl SseOutboxEvent {
-    fn memory_size(&self) -> usize {
-        match self {
-            Self::Small(event) => event.len(),
-            Self::Large(event) => event.held_bytes(),
-        }
-    }
 }
 
 impl SseOutbox {
@@ -62,20 +46,13 @@ impl SseOutbox {
     /// Returns the next event, or `None` at the end.
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state();
-        if let Some(event) = &mut state.large_event {
-            match stream::next_chunk(event) {
-                Some(chunk) => return Poll::Ready(Some(chunk)),
-                None => state.large_event = None,
-            }
+        if let Some(chunk) = stream::next_chunk(&mut state.sending) {
+            return Poll::Ready(Some(chunk));
         }
         if let Some(event) = state.events.pop_front() {
-            state.bytes -= event.memory_size();
-            return Poll::Ready(match event {
-                SseOutboxEvent::Small(event) => Some(event),
-                SseOutboxEvent::Large(event) => {
-                    stream::next_chunk(state.large_event.insert(Box::new(event)))
-                }
-            });
+            state.bytes -= event.held_bytes();
+            state.sending = event;
+            return Poll::Ready(stream::next_chunk(&mut state.sending));
         }
         if state.closed {
             return Poll::Ready(None);
@@ -85,16 +62,12 @@ impl SseOutbox {
     }
 
     /// Adds an encoded event.
-    pub(super) fn push(&self, event: Bytes) {
-        self.push_event(SseOutboxEvent::Small(event));
-    }
-
-    fn push_event(&self, event: SseOutboxEvent) {
+    pub(super) fn push(&self, event: OutgoingMessage) {
         let mut state = self.state();
         if state.closed {
             return;
         }
-        if !state.events.is_empty() && state.bytes + event.memory_size() > MAX_WAITING_BYTES {
+        if !state.events.is_empty() && state.bytes + event.held_bytes() > MAX_WAITING_BYTES {
             // A dropped message could be an answer that the client waits for, so the stream ends
             // instead.
             tracing::warn!(target: "toolgate::gateway", "closed a stream that is not read");
@@ -102,7 +75,7 @@ impl SseOutbox {
             state.bytes = 0;
             state.closed = true;
         } else {
-            state.bytes += event.memory_size();
+            state.bytes += event.held_bytes();
             state.events.push_back(event);
         }
         wake(state);
@@ -110,12 +83,8 @@ impl SseOutbox {
 }
 
 impl MessageSink for SseOutbox {
-    fn send(&self, message: Bytes) {
-        self.push(sse::named_event("message", &message));
-    }
-
-    fn send_large(&self, message: ChunkedMessage) {
-        self.push_event(SseOutboxEvent::Large(sse::large_named_event("message", message)));
+    fn send(&self, message: OutgoingMessage) {
+        self.push(sse::event("message", None, message));
     }
 }
 
@@ -139,9 +108,9 @@ mod tests {
     fn what_waits_is_sent_before_the_end() {
         let outbox = SseOutbox::default();
         assert!(next(&outbox).is_pending());
-        outbox.send(Bytes::from_static(b"{}"));
+        outbox.send(Bytes::from_static(b"{}").into());
         outbox.close();
-        outbox.send(Bytes::from_static(b"late"));
+        outbox.send(Bytes::from_static(b"late").into());
         assert_eq!(next(&outbox), Poll::Ready(Some("event: message\ndata: {}\n\n".into())));
         assert_eq!(next(&outbox), Poll::Ready(None));
     }
@@ -149,12 +118,12 @@ mod tests {
     #[test]
     fn a_client_that_does_not_read_is_given_up_but_a_large_answer_is_not() {
         let outbox = SseOutbox::default();
-        outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES]));
+        outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES]).into());
         assert!(
             matches!(next(&outbox), Poll::Ready(Some(event)) if event.len() > MAX_WAITING_BYTES)
         );
         for _ in 0..2 {
-            outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES / 2]));
+            outbox.send(Bytes::from(vec![b'x'; MAX_WAITING_BYTES / 2]).into());
         }
         assert_eq!(next(&outbox), Poll::Ready(None));
     }

@@ -5,9 +5,9 @@ use toolgate_model::CapabilityKind;
 use toolgate_wire::{build, method};
 
 use super::{Stage, request};
-use crate::gate_service::GateEvent;
 use crate::tests::client::Events;
 use crate::tests::script::frame;
+use toolgate_host::GateEvent;
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 

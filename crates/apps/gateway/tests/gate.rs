@@ -1,10 +1,18 @@
 //! The gateway with the real gate and a tool of this process.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[expect(dead_code, reason = "the unit tests use the rest")]
+#[path = "../src/tests/client.rs"]
+mod client;
+
 use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use toolgate_gateway::{Gateway, Options};
 use toolgate_host::{Host, Tool};
 
-use super::client::{call, request};
-use crate::{Gateway, Options};
+use client::{Http, call, request};
 
 #[tokio::test]
 async fn a_request_reaches_a_real_tool_and_its_answer_the_client() {
@@ -14,7 +22,13 @@ async fn a_request_reaches_a_real_tool_and_its_answer_the_client() {
     });
     let host = Host::builder().tool(greet).start().await.unwrap();
     let gateway = Gateway::new(host.gate().clone(), Options::default());
-    let (http, shutdown, serving) = super::serve(gateway).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let http = Http::new(listener.local_addr().unwrap());
+    let (shutdown, ended) = oneshot::channel::<()>();
+    let serving = tokio::spawn(async move {
+        let ended = async { drop(ended.await) };
+        gateway.serve_http(listener, ended).await
+    });
     let session = http.session().await;
     let list = session.post(request(1, "tools/list")).await.json().await;
     assert_eq!(list["result"]["tools"][0]["name"], "greet");

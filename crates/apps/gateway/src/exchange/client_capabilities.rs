@@ -2,9 +2,8 @@
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
+use toolgate_host::QuestionKind;
 use toolgate_wire::{meta, scan};
-
-use crate::gate_service::QuestionKind;
 
 /// The kinds of questions that a client can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

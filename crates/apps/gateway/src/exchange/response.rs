@@ -5,34 +5,36 @@
 //! are stored in a file are read while they are sent.
 
 use bytes::Bytes;
-use toolgate_transport::chunked_message::ChunkedMessage;
+use toolgate_host::GateError;
+use toolgate_transport::chunked_message::{ChunkedMessage, OutgoingMessage};
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Frame, OwnedRequestId, WireError, build, code, to_single_line};
-
-use crate::gate_service::GateError;
+use toolgate_wire::{Frame, OwnedRequestId, build, code, to_single_line};
 
 /// The response to one request, or to a batch.
 #[derive(Debug, Clone)]
 pub(crate) struct RpcResponse {
-    parts: [Bytes; 3],
-    /// The whole response if part of it is in a file. Then `parts` are empty.
-    large: Option<Box<ChunkedMessage>>,
+    pub(crate) content: ResponseContent,
     /// The error code, if it is an error response to a request.
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
 }
 
-/// The content of a response, ready to send.
-pub(crate) enum ResponseContent<T> {
-    /// The content is in memory.
-    Small(T),
+/// The content of a response.
+#[derive(Debug, Clone)]
+pub(crate) enum ResponseContent {
+    /// The pieces in order. Some may be empty.
+    Small([Bytes; 3]),
     /// Part of the content is in a file.
-    Large(ChunkedMessage),
+    Large(Box<ChunkedMessage>),
 }
 
 impl RpcResponse {
+    fn new(parts: [Bytes; 3], code: Option<i32>) -> Self {
+        Self { content: ResponseContent::Small(parts), code }
+    }
+
     /// Creates a response from the bytes of a complete message.
     pub(crate) fn from_message(message: Bytes) -> Self {
-        Self { parts: [message, Bytes::new(), Bytes::new()], large: None, code: None }
+        Self::new([message, Bytes::new(), Bytes::new()], None)
     }
 
     /// Creates a response with a small result.
@@ -43,8 +45,7 @@ impl RpcResponse {
     /// Creates a response with a prepared result that many clients share.
     pub(crate) fn shared_result(id: &OwnedRequestId, result: Bytes) -> Self {
         let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.raw());
-        let parts = [head.into(), result, Bytes::from_static(b"}")];
-        Self { parts, large: None, code: None }
+        Self::new([head.into(), result, Bytes::from_static(b"}")], None)
     }
 
     /// Creates a response from a server's answer, with the client's id.
@@ -62,12 +63,12 @@ impl RpcResponse {
             message.push(tail, Some(detached));
             return Self::large(message);
         }
-        Self { parts, large: None, code: answer.error().and_then(error_code) }
+        Self::new(parts, answer.error().and_then(error_code))
     }
 
     /// Creates a response that is not entirely in memory.
     fn large(message: ChunkedMessage) -> Self {
-        Self { parts: Default::default(), large: Some(Box::new(message)), code: None }
+        Self { content: ResponseContent::Large(Box::new(message)), code: None }
     }
 
     /// Joins the responses to a batch.
@@ -79,11 +80,11 @@ impl RpcResponse {
             let before: &'static [u8] = if message.has_no_parts() { b"[" } else { b"," };
             message.push(Bytes::from_static(before), None);
             match reply.into_line() {
-                ResponseContent::Small(line) => {
+                OutgoingMessage::Small(line) => {
                     message.push(line.clone(), None);
                     lines.push(line);
                 }
-                ResponseContent::Large(line) => {
+                OutgoingMessage::Large(line) => {
                     any_large = true;
                     message.append(line);
                 }
@@ -93,48 +94,46 @@ impl RpcResponse {
         if any_large { Self::large(message) } else { Self::from_message(build::batch(&lines)) }
     }
 
+    fn error(id: Option<&OwnedRequestId>, code: i32, message: &str, data: Option<&[u8]>) -> Self {
+        let id = id.map(OwnedRequestId::raw);
+        Self::from_message(build::error_response(id, code, message, data))
+    }
+
     /// Creates an error response from an error of the gate.
     pub(crate) fn from_gate_error(refusal: &GateError, id: &OwnedRequestId) -> Self {
         let GateError { code, message, data } = refusal;
-        let failure = build::error_response(Some(id.raw()), *code, message, data.as_deref());
-        Self { code: Some(*code), ..Self::from_message(failure) }
+        Self { code: Some(*code), ..Self::error(Some(id), *code, message, data.as_deref()) }
     }
 
     /// Creates an error response.
     pub(crate) fn failure(id: &OwnedRequestId, code: i32, message: &str) -> Self {
-        let failure = build::error_response(Some(id.raw()), code, message, None);
-        Self { code: Some(code), ..Self::from_message(failure) }
+        Self { code: Some(code), ..Self::error(Some(id), code, message, None) }
     }
 
-    /// Creates the error response to a message that cannot be parsed.
-    pub(crate) fn parse_error(error: &WireError) -> Self {
-        let id = error.id().map(OwnedRequestId::raw);
-        Self::from_message(build::error_response(id, error.code(), &error.message(), None))
+    /// Creates the error response to a message without an id that is not valid.
+    pub(crate) fn invalid(message: &str) -> Self {
+        Self::error(None, code::INVALID_REQUEST, message, None)
     }
 
-    /// Returns the error code, or `None` for a result.
-    pub(crate) fn code(&self) -> Option<i32> {
-        self.code
+    /// Creates the error response to a message that is rejected before it is dispatched. Its status
+    /// over HTTP does not depend on the code.
+    pub(crate) fn rejected(id: Option<&OwnedRequestId>, error: &GateError) -> Self {
+        Self::error(id, error.code, &error.message, error.data.as_deref())
     }
 
-    /// Returns the pieces in order. Some may be empty.
-    pub(crate) fn into_parts(self) -> ResponseContent<[Bytes; 3]> {
-        match self.large {
-            None => ResponseContent::Small(self.parts),
-            Some(message) => ResponseContent::Large(*message),
-        }
-    }
-
-    /// Returns the response as one piece without line breaks.
-    pub(crate) fn into_line(self) -> ResponseContent<Bytes> {
-        if let Some(message) = self.large {
-            return ResponseContent::Large(message.without_line_breaks());
-        }
-        let [head, middle, tail] = &self.parts;
+    /// Returns the response as one line.
+    pub(crate) fn into_line(self) -> OutgoingMessage {
+        let parts = match self.content {
+            ResponseContent::Small(parts) => parts,
+            ResponseContent::Large(message) => {
+                return OutgoingMessage::Large(message.without_line_breaks());
+            }
+        };
+        let [head, middle, tail] = &parts;
         if middle.is_empty() && tail.is_empty() {
-            return ResponseContent::Small(to_single_line(head));
+            return to_single_line(head).into();
         }
-        ResponseContent::Small(to_single_line(&[head.as_ref(), middle, tail].concat().into()))
+        to_single_line(&[head.as_ref(), middle, tail].concat().into()).into()
     }
 }
 
@@ -147,10 +146,10 @@ mod tests {
     use super::*;
     use toolgate_wire::MessageLimits;
 
-    fn small<T>(written: ResponseContent<T>) -> T {
-        match written {
-            ResponseContent::Small(small) => small,
-            ResponseContent::Large(_) => panic!("it is small"),
+    fn line(reply: RpcResponse) -> Bytes {
+        match reply.into_line() {
+            OutgoingMessage::Small(line) => line,
+            OutgoingMessage::Large(_) => panic!("it is small"),
         }
     }
 
@@ -158,10 +157,9 @@ mod tests {
     fn a_prepared_list_is_framed_without_a_copy() {
         let list = Bytes::from_static(br#"{"tools":[]}"#);
         let reply = RpcResponse::shared_result(&OwnedRequestId::from_text("a"), list.clone());
-        let [_, middle, _] = small(reply.clone().into_parts());
+        let ResponseContent::Small([_, middle, _]) = &reply.content else { panic!("it is small") };
         assert_eq!(middle.as_ptr(), list.as_ptr());
-        let line = r#"{"jsonrpc":"2.0","id":"a","result":{"tools":[]}}"#;
-        assert_eq!(small(reply.into_line()), line);
+        assert_eq!(line(reply), r#"{"jsonrpc":"2.0","id":"a","result":{"tools":[]}}"#);
     }
 
     #[test]
@@ -171,7 +169,7 @@ mod tests {
         );
         let answer = Frame::parse(bytes, &MessageLimits::default()).unwrap();
         assert_eq!(
-            small(RpcResponse::from_answer(&answer, &OwnedRequestId::from_text("x")).into_line()),
+            line(RpcResponse::from_answer(&answer, &OwnedRequestId::from_text("x"))),
             "{\"result\": {\"n\": 1.50, \"id\": 4},  \"id\": \"x\", \"jsonrpc\": \"2.0\"}"
         );
     }

@@ -1,0 +1,205 @@
+//! One request from the servers' point of view: it receives their progress and their questions.
+//!
+//! Messages wait here until the transport takes them. A call without messages allocates nothing for
+//! this. The form of the messages on the wire is left to the transport.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, join_all};
+use toolgate_host::{Answer, CallerScope, GateError, Interactor, Question};
+use toolgate_transport::chunked_message::OutgoingMessage;
+use toolgate_wire::view::LogLevel;
+use toolgate_wire::{Frame, to_single_line};
+
+use super::MessageSink;
+use super::message_backlog::MessageBacklog;
+use crate::modern::{CallRounds, QuestionTiming};
+use crate::session::SessionClient;
+
+/// Why a request ends before its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CancelReason {
+    /// The client cancelled it.
+    Cancelled,
+    /// The client's session has ended.
+    SessionClosed,
+}
+
+/// Whether the transport can send messages before the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResponseMode {
+    /// Messages can precede the answer.
+    Streaming,
+    /// The client accepts only the answer. Events go where messages outside of calls go, and
+    /// servers cannot ask questions.
+    AnswerOnly,
+}
+
+/// How a call tells its client something and asks it. Each era has its own way.
+#[expect(clippy::large_enum_variant, reason = "a box would cost an allocation per call")]
+pub(crate) enum Asking {
+    /// Sends a question as a request, and the client responds while the call continues (legacy).
+    Requests(Arc<SessionClient>, ResponseMode),
+    /// Ends the exchange with the questions, and the client answers in a retry (modern).
+    Rounds(CallRounds),
+}
+
+/// A request that is in flight or parked.
+pub(crate) struct Call {
+    pub(crate) asking: Asking,
+    /// True for a list. It is ready within moments, so a client that closed its input after the
+    /// request still gets it.
+    pub(crate) is_list: bool,
+    state: Mutex<CallState>,
+}
+
+/// The messages that wait for the transport.
+#[derive(Default)]
+struct CallState {
+    messages: MessageBacklog,
+    cancel_reason: Option<CancelReason>,
+    waker: Option<Waker>,
+}
+
+impl Call {
+    pub(crate) fn new(asking: Asking, is_list: bool) -> Arc<Self> {
+        Arc::new(Self { asking, is_list, state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, CallState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rounds(&self) -> Option<&CallRounds> {
+        match &self.asking {
+            Asking::Requests(..) => None,
+            Asking::Rounds(rounds) => Some(rounds),
+        }
+    }
+
+    /// Cancels the request.
+    pub(crate) fn cancel(&self, reason: CancelReason) {
+        self.update(|state| state.cancel_reason = Some(reason));
+    }
+
+    /// Returns why the request was cancelled, if it was. Otherwise registers the task to wake on a
+    /// cancellation, a message or a question.
+    pub(super) fn poll_cancelled(&self, context: &Context<'_>) -> Option<CancelReason> {
+        let mut state = self.state();
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            empty => *empty = Some(context.waker().clone()),
+        }
+        state.cancel_reason
+    }
+
+    /// Returns the next message for the client.
+    pub(super) fn next_message(&self) -> Option<Bytes> {
+        self.state().messages.pop()
+    }
+
+    /// Returns when the client must be asked before the call can continue.
+    pub(super) fn question_timing(&self) -> Option<QuestionTiming> {
+        self.rounds()?.question_timing()
+    }
+
+    /// Answers all open questions as unsupported, because the client cannot be asked now.
+    pub(super) fn reject_questions(&self) {
+        self.rounds().inspect(|rounds| rounds.reject_questions());
+    }
+
+    /// Returns the error that replaces a failed answer, if the client lacked a capability.
+    pub(super) fn explain_failure(&self, answer: &Frame) -> Option<GateError> {
+        self.rounds()?.missing_capabilities.explain_failure(answer)
+    }
+
+    fn update(&self, change: impl FnOnce(&mut CallState)) {
+        let waker = {
+            let mut state = self.state();
+            change(&mut state);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Questions to a legacy client are messages of the call.
+impl MessageSink for Call {
+    fn send(&self, message: OutgoingMessage) {
+        match (&self.asking, message) {
+            (Asking::Requests(client, ResponseMode::AnswerOnly), message) => client.send(message),
+            (_, OutgoingMessage::Small(message)) => {
+                self.update(|state| state.messages.push(message));
+            }
+            // Only answers are large, and this only sends notifications and questions.
+            (_, OutgoingMessage::Large(_)) => {}
+        }
+    }
+}
+
+impl Interactor for Call {
+    fn scope(&self) -> CallerScope {
+        match &self.asking {
+            Asking::Requests(client, _) => client.scope(),
+            Asking::Rounds(rounds) => rounds.client.caller.id.scope(),
+        }
+    }
+
+    fn tell(&self, event: Frame) {
+        match &self.asking {
+            Asking::Requests(client, _) if client.wants_event(&event) => {
+                self.send(to_single_line(event.bytes()).into());
+            }
+            Asking::Requests(..) => {}
+            Asking::Rounds(rounds) => {
+                if let Some(message) = rounds.adapt_event(&event) {
+                    self.update(|state| state.messages.push_bounded(message));
+                }
+            }
+        }
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+        match &self.asking {
+            Asking::Requests(client, ResponseMode::Streaming) => {
+                client.ask_client(question, Some(self))
+            }
+            Asking::Requests(client, ResponseMode::AnswerOnly) => client.ask_client(question, None),
+            Asking::Rounds(rounds) => {
+                let answer = rounds.ask(question, QuestionTiming::Soon);
+                self.update(|_| {});
+                Box::pin(answer)
+            }
+        }
+    }
+
+    fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
+        let Asking::Rounds(rounds) = &self.asking else {
+            return Box::pin(join_all(questions.into_iter().map(|question| self.ask(question))));
+        };
+        let ask = |question| rounds.ask(question, QuestionTiming::Now);
+        let answers: Vec<_> = questions.into_iter().map(ask).collect();
+        self.update(|_| {});
+        Box::pin(join_all(answers))
+    }
+
+    fn capabilities(&self) -> Bytes {
+        match &self.asking {
+            Asking::Requests(client, mode) => {
+                client.forwarded_capabilities(*mode == ResponseMode::Streaming)
+            }
+            Asking::Rounds(rounds) => rounds.client.caller.capabilities.clone(),
+        }
+    }
+
+    fn level(&self) -> Option<LogLevel> {
+        match &self.asking {
+            Asking::Requests(client, _) => Some(client.level()),
+            Asking::Rounds(rounds) => rounds.log_level(),
+        }
+    }
+}

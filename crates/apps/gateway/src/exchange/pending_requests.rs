@@ -1,0 +1,87 @@
+//! The requests in flight of one client, by the client's ids.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use toolgate_wire::OwnedRequestId;
+
+/// How many requests of one client may be in flight at once.
+const MAX_OPEN: usize = 1024;
+
+/// The error for an id that is in use.
+const DUPLICATE_ID: &str = "a request with this id is in flight";
+
+/// The requests in flight, each with what is needed to cancel it.
+pub(crate) struct PendingRequests<T>(Mutex<PendingTable<T>>);
+
+/// The requests in flight by id.
+struct PendingTable<T> {
+    closed: bool,
+    open: HashMap<OwnedRequestId, T>,
+}
+
+impl<T> Default for PendingRequests<T> {
+    fn default() -> Self {
+        Self(Mutex::new(PendingTable { closed: false, open: HashMap::new() }))
+    }
+}
+
+impl<T> PendingRequests<T> {
+    fn table(&self) -> MutexGuard<'_, PendingTable<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns an error if a request with this id is in flight.
+    pub(crate) fn check_unused(&self, id: &OwnedRequestId) -> Result<(), &'static str> {
+        if self.table().open.contains_key(id) { Err(DUPLICATE_ID) } else { Ok(()) }
+    }
+
+    /// Registers a request that `start` starts, or returns why it is rejected.
+    pub(crate) fn insert(
+        &self,
+        id: OwnedRequestId,
+        start: impl FnOnce() -> T,
+    ) -> Result<(), &'static str> {
+        let mut table = self.table();
+        if table.closed {
+            return Err("the session has ended");
+        }
+        let full = table.open.len() >= MAX_OPEN;
+        match table.open.entry(id) {
+            Entry::Occupied(_) => Err(DUPLICATE_ID),
+            Entry::Vacant(_) if full => Err("too many requests in flight"),
+            Entry::Vacant(entry) => {
+                entry.insert(start());
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes a request that was answered or cancelled.
+    pub(crate) fn remove(&self, id: &OwnedRequestId) -> Option<T> {
+        self.table().open.remove(id)
+    }
+
+    /// Rejects new requests, because the session has ended.
+    pub(crate) fn close(&self) {
+        self.table().closed = true;
+    }
+
+    /// Returns how many requests are in flight.
+    pub(crate) fn len(&self) -> usize {
+        self.table().open.len()
+    }
+}
+
+impl<T: Clone> PendingRequests<T> {
+    /// Returns what cancels the request with this id, if it is in flight.
+    pub(crate) fn get(&self, id: &OwnedRequestId) -> Option<T> {
+        self.table().open.get(id).cloned()
+    }
+
+    /// Returns what cancels the requests in flight.
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.table().open.values().cloned().collect()
+    }
+}
