@@ -1,14 +1,14 @@
 //! The exchange of one request: messages for the client, then one response.
 //!
-//! Both eras use it. They differ only in how a call asks its client ([`Asking`]). The transport polls
+//! Both eras use it. They differ only in how a call asks its client ([`AskingStrategy`]). The transport polls
 //! an exchange in its own task; an exchange has no task and no channel. Dropping it cancels the
 //! request at the server. If a transport loses its client and the call should continue, it polls the
 //! exchange elsewhere. A call that has asked a modern client something stays alive, parked.
 
 mod call;
 mod client_capabilities;
+mod in_flight_requests;
 mod message_backlog;
-mod pending_requests;
 mod response;
 mod running_call;
 
@@ -26,9 +26,9 @@ use toolgate_wire::{Frame, OwnedRequestId, method, scan};
 use crate::Gate;
 use crate::modern::{ListenExchange, ParkedCalls};
 
-pub(crate) use call::{Asking, Call, CancelReason, ResponseMode};
+pub(crate) use call::{AskingStrategy, Call, CancelReason, ResponseMode};
 pub(crate) use client_capabilities::ClientCapabilities;
-pub(crate) use pending_requests::PendingRequests;
+pub(crate) use in_flight_requests::InFlightRequests;
 pub(crate) use response::{ResponseContent, RpcResponse};
 pub(crate) use running_call::{InFlightGuard, Outcome, RunningCall};
 

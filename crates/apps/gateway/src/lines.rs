@@ -19,7 +19,7 @@ use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
 use crate::GatewayError;
 use crate::exchange::{
-    Exchange, MessageSink, PendingRequests, ResponseMode, RpcResponse, listed_kind,
+    Exchange, InFlightRequests, MessageSink, ResponseMode, RpcResponse, listed_kind,
 };
 use crate::gateway::GatewayState;
 use crate::modern::{MessageEra, ModernRequestContext, RequestEnvelope, VersionHeader};
@@ -63,7 +63,7 @@ struct LineClient {
     peer: Arc<ConnectionPeer>,
     profile: RequestedProfile,
     /// The client's modern requests.
-    modern_requests: Arc<PendingRequests<RequestTask>>,
+    modern_requests: Arc<InFlightRequests<RequestTask>>,
 }
 
 /// The settings of one client.

@@ -39,7 +39,7 @@ pub(crate) enum ResponseMode {
 
 /// How a call tells its client something and asks it. Each era has its own way.
 #[expect(clippy::large_enum_variant, reason = "a box would cost an allocation per call")]
-pub(crate) enum Asking {
+pub(crate) enum AskingStrategy {
     /// Sends a question as a request, and the client responds while the call continues (legacy).
     Requests(Arc<SessionClient>, ResponseMode),
     /// Ends the exchange with the questions, and the client answers in a retry (modern).
@@ -48,7 +48,7 @@ pub(crate) enum Asking {
 
 /// A request that is in flight or parked.
 pub(crate) struct Call {
-    pub(crate) asking: Asking,
+    pub(crate) asking: AskingStrategy,
     /// True for a list. It is ready within moments, so a client that closed its input after the
     /// request still gets it.
     pub(crate) is_list: bool,
@@ -64,7 +64,7 @@ struct CallState {
 }
 
 impl Call {
-    pub(crate) fn new(asking: Asking, is_list: bool) -> Arc<Self> {
+    pub(crate) fn new(asking: AskingStrategy, is_list: bool) -> Arc<Self> {
         Arc::new(Self { asking, is_list, state: Mutex::default() })
     }
 
@@ -74,8 +74,8 @@ impl Call {
 
     fn rounds(&self) -> Option<&CallRounds> {
         match &self.asking {
-            Asking::Requests(..) => None,
-            Asking::Rounds(rounds) => Some(rounds),
+            AskingStrategy::Requests(..) => None,
+            AskingStrategy::Rounds(rounds) => Some(rounds),
         }
     }
 
@@ -131,7 +131,9 @@ impl Call {
 impl MessageSink for Call {
     fn send(&self, message: OutgoingMessage) {
         match (&self.asking, message) {
-            (Asking::Requests(client, ResponseMode::AnswerOnly), message) => client.send(message),
+            (AskingStrategy::Requests(client, ResponseMode::AnswerOnly), message) => {
+                client.send(message)
+            }
             (_, OutgoingMessage::Small(message)) => {
                 self.update(|state| state.messages.push(message));
             }
@@ -144,18 +146,18 @@ impl MessageSink for Call {
 impl Interactor for Call {
     fn scope(&self) -> CallerScope {
         match &self.asking {
-            Asking::Requests(client, _) => client.scope(),
-            Asking::Rounds(rounds) => rounds.client.caller.id.scope(),
+            AskingStrategy::Requests(client, _) => client.scope(),
+            AskingStrategy::Rounds(rounds) => rounds.client.caller.id.scope(),
         }
     }
 
     fn tell(&self, event: Frame) {
         match &self.asking {
-            Asking::Requests(client, _) if client.wants_event(&event) => {
+            AskingStrategy::Requests(client, _) if client.wants_event(&event) => {
                 self.send(to_single_line(event.bytes()).into());
             }
-            Asking::Requests(..) => {}
-            Asking::Rounds(rounds) => {
+            AskingStrategy::Requests(..) => {}
+            AskingStrategy::Rounds(rounds) => {
                 if let Some(message) = rounds.adapt_event(&event) {
                     self.update(|state| state.messages.push_bounded(message));
                 }
@@ -165,11 +167,13 @@ impl Interactor for Call {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         match &self.asking {
-            Asking::Requests(client, ResponseMode::Streaming) => {
+            AskingStrategy::Requests(client, ResponseMode::Streaming) => {
                 client.ask_client(question, Some(self))
             }
-            Asking::Requests(client, ResponseMode::AnswerOnly) => client.ask_client(question, None),
-            Asking::Rounds(rounds) => {
+            AskingStrategy::Requests(client, ResponseMode::AnswerOnly) => {
+                client.ask_client(question, None)
+            }
+            AskingStrategy::Rounds(rounds) => {
                 let answer = rounds.ask(question, QuestionTiming::Soon);
                 self.update(|_| {});
                 Box::pin(answer)
@@ -178,7 +182,7 @@ impl Interactor for Call {
     }
 
     fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
-        let Asking::Rounds(rounds) = &self.asking else {
+        let AskingStrategy::Rounds(rounds) = &self.asking else {
             return Box::pin(join_all(questions.into_iter().map(|question| self.ask(question))));
         };
         let ask = |question| rounds.ask(question, QuestionTiming::Now);
@@ -189,17 +193,17 @@ impl Interactor for Call {
 
     fn capabilities(&self) -> Bytes {
         match &self.asking {
-            Asking::Requests(client, mode) => {
+            AskingStrategy::Requests(client, mode) => {
                 client.forwarded_capabilities(*mode == ResponseMode::Streaming)
             }
-            Asking::Rounds(rounds) => rounds.client.caller.capabilities.clone(),
+            AskingStrategy::Rounds(rounds) => rounds.client.caller.capabilities.clone(),
         }
     }
 
     fn level(&self) -> Option<LogLevel> {
         match &self.asking {
-            Asking::Requests(client, _) => Some(client.level()),
-            Asking::Rounds(rounds) => rounds.log_level(),
+            AskingStrategy::Requests(client, _) => Some(client.level()),
+            AskingStrategy::Rounds(rounds) => rounds.log_level(),
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 use toolgate_host::GateError;
 use toolgate_wire::{Frame, OwnedRequestId, code};
 
-use super::{Asking, Call, CancelReason, ExchangeStep, RpcResponse};
+use super::{AskingStrategy, Call, CancelReason, ExchangeStep, RpcResponse};
 use crate::modern::QuestionTiming;
 
 /// How long the gateway waits for more questions before it asks the client.
@@ -119,7 +119,7 @@ impl RunningCall {
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        if let Asking::Requests(client, _) = &self.call.asking {
+        if let AskingStrategy::Requests(client, _) = &self.call.asking {
             client.pending_requests.remove(&self.id);
         }
     }

@@ -10,7 +10,8 @@ use super::retry::{self, RetryParams};
 use super::rounds::{CallRound, CallRounds};
 use super::{ModernHandler, RequestEnvelope, StatelessClient, discover, request_digest};
 use crate::exchange::{
-    self, Asking, Call, Exchange, InFlightGuard, Outcome, ResponseMode, RpcResponse, RunningCall,
+    self, AskingStrategy, Call, Exchange, InFlightGuard, Outcome, ResponseMode, RpcResponse,
+    RunningCall,
 };
 use crate::peer::ConnectionPeer;
 
@@ -102,7 +103,7 @@ impl ModernHandler {
         round: CallRound,
         answers: InputResponses,
     ) -> Exchange {
-        if let Asking::Rounds(rounds) = &running.call.asking {
+        if let AskingStrategy::Rounds(rounds) = &running.call.asking {
             rounds.resume(round, answers);
         }
         running.id = id;
@@ -134,7 +135,7 @@ impl ModernHandler {
     ) -> Arc<Call> {
         let parked_calls = self.parked_calls.clone();
         let rounds = CallRounds::new(request, context, parked_calls, early_answers);
-        Call::new(Asking::Rounds(rounds), is_list)
+        Call::new(AskingStrategy::Rounds(rounds), is_list)
     }
 
     fn start_exchange(

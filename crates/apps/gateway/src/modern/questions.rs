@@ -24,7 +24,7 @@ pub(crate) enum QuestionTiming {
 
 /// The questions without an answer.
 #[derive(Default)]
-pub(crate) struct OpenQuestions {
+pub(crate) struct RoundQuestions {
     open: Vec<PendingQuestion>,
     last_key: u64,
     /// Answers that came before their questions.
@@ -42,7 +42,7 @@ struct PendingQuestion {
     timing: Option<QuestionTiming>,
 }
 
-impl OpenQuestions {
+impl RoundQuestions {
     pub(crate) fn new(given: InputResponses) -> Self {
         Self { early_answers: given, ..Self::default() }
     }
@@ -177,13 +177,13 @@ mod tests {
         }
     }
 
-    fn asked(questions: &mut OpenQuestions) -> Value {
+    fn asked(questions: &mut RoundQuestions) -> Value {
         serde_json::from_slice(&questions.take_input_requests()).unwrap()
     }
 
     #[test]
     fn questions_keep_their_keys_and_those_without_get_one() {
-        let mut questions = OpenQuestions::default();
+        let mut questions = RoundQuestions::default();
         let _open = [
             questions.add(question(Some("name"), json!({"a": 1})), QuestionTiming::Soon),
             questions.add(question(None, json!({"b": 2})), QuestionTiming::Soon),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_address_to_visit_keeps_its_elicitation_id_or_gets_one() {
-        let mut questions = OpenQuestions::default();
+        let mut questions = RoundQuestions::default();
         let visit = |key, params| asked_by(QuestionKind::Url, Some(key), params);
         let _open = [
             questions
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_asked_again_and_the_rest_delivered() {
-        let mut questions = OpenQuestions::default();
+        let mut questions = RoundQuestions::default();
         let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         let mut second = questions.add(question(Some("b"), json!({})), QuestionTiming::Now);
         questions.take_input_requests();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_question_taken_back_is_not_asked() {
-        let mut questions = OpenQuestions::default();
+        let mut questions = RoundQuestions::default();
         drop(questions.add(question(None, json!({})), QuestionTiming::Soon));
         assert_eq!(questions.timing(), None);
     }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn an_answer_that_came_first_is_used_once() {
         let mut questions =
-            OpenQuestions::new([("a".to_owned(), Bytes::from_static(b"{}"))].into());
+            RoundQuestions::new([("a".to_owned(), Bytes::from_static(b"{}"))].into());
         let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         let mut second = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
         assert!(first.try_recv().is_ok());

@@ -13,7 +13,7 @@ use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, OwnedRequestId, method, to_single_line};
 
 use super::missing_capabilities::MissingCapabilities;
-use super::questions::{InputResponses, OpenQuestions, QuestionTiming};
+use super::questions::{InputResponses, QuestionTiming, RoundQuestions};
 use super::{ModernRequestContext, ParkedCalls, StatelessClient};
 use crate::exchange::{ClientCapabilities, ResponseMode};
 use crate::peer::{ConnectionPeer, PeerId};
@@ -95,13 +95,13 @@ pub(crate) struct CallRounds {
     /// True if a request of this method may be answered with questions.
     may_ask: bool,
     pub(crate) missing_capabilities: MissingCapabilities,
-    state: Mutex<RoundState>,
+    state: Mutex<CallRoundState>,
 }
 
 /// The current round and the questions that are open in it.
-struct RoundState {
+struct CallRoundState {
     round: CallRound,
-    questions: OpenQuestions,
+    questions: RoundQuestions,
 }
 
 impl CallRounds {
@@ -114,18 +114,18 @@ impl CallRounds {
         early_answers: Option<InputResponses>,
     ) -> Self {
         let (round, may_ask) = (CallRound::new(&request, &context), early_answers.is_some());
-        let questions = OpenQuestions::new(early_answers.unwrap_or_default());
+        let questions = RoundQuestions::new(early_answers.unwrap_or_default());
         Self {
             client: context.client,
             request,
             parked_calls,
             may_ask,
             missing_capabilities: MissingCapabilities::default(),
-            state: Mutex::new(RoundState { round, questions }),
+            state: Mutex::new(CallRoundState { round, questions }),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, RoundState> {
+    fn state(&self) -> MutexGuard<'_, CallRoundState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

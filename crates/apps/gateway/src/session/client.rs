@@ -13,7 +13,7 @@ use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, Revision, method, to_single_line};
 
 use super::questions::LegacyQuestions;
-use crate::exchange::{Call, ClientCapabilities, MessageSink, PendingRequests};
+use crate::exchange::{Call, ClientCapabilities, InFlightRequests, MessageSink};
 
 /// The log level for a client that has not set one: informative, without details for developers.
 const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
@@ -36,7 +36,7 @@ pub(crate) struct SessionClient {
     level: AtomicU8,
     sink: Arc<dyn MessageSink>,
     pub(crate) questions: LegacyQuestions,
-    pub(crate) pending_requests: PendingRequests<Arc<Call>>,
+    pub(crate) pending_requests: InFlightRequests<Arc<Call>>,
 }
 
 impl SessionClient {
@@ -63,7 +63,7 @@ impl SessionClient {
             level: AtomicU8::new(DEFAULT_LEVEL as u8),
             sink,
             questions: LegacyQuestions::default(),
-            pending_requests: PendingRequests::default(),
+            pending_requests: InFlightRequests::default(),
         }
     }
 

@@ -11,8 +11,8 @@ use toolgate_wire::{
 
 use super::{LegacySession, notifications};
 use crate::exchange::{
-    self, Asking, BatchExchange, Call, CancelReason, Exchange, Outcome, ResponseMode, RpcResponse,
-    RunningCall,
+    self, AskingStrategy, BatchExchange, Call, CancelReason, Exchange, Outcome, ResponseMode,
+    RpcResponse, RunningCall,
 };
 use crate::rejection::Rejection;
 
@@ -169,7 +169,7 @@ impl LegacySession {
     }
 
     fn new_call(&self, response_mode: ResponseMode, is_list: bool) -> Arc<Call> {
-        Call::new(Asking::Requests(self.client.clone(), response_mode), is_list)
+        Call::new(AskingStrategy::Requests(self.client.clone(), response_mode), is_list)
     }
 
     /// Registers a call and starts its work.

@@ -13,22 +13,22 @@ const MAX_OPEN: usize = 1024;
 const DUPLICATE_ID: &str = "a request with this id is in flight";
 
 /// The requests in flight, each with what is needed to cancel it.
-pub(crate) struct PendingRequests<T>(Mutex<PendingTable<T>>);
+pub(crate) struct InFlightRequests<T>(Mutex<InFlightTable<T>>);
 
 /// The requests in flight by id.
-struct PendingTable<T> {
+struct InFlightTable<T> {
     closed: bool,
     open: HashMap<OwnedRequestId, T>,
 }
 
-impl<T> Default for PendingRequests<T> {
+impl<T> Default for InFlightRequests<T> {
     fn default() -> Self {
-        Self(Mutex::new(PendingTable { closed: false, open: HashMap::new() }))
+        Self(Mutex::new(InFlightTable { closed: false, open: HashMap::new() }))
     }
 }
 
-impl<T> PendingRequests<T> {
-    fn table(&self) -> MutexGuard<'_, PendingTable<T>> {
+impl<T> InFlightRequests<T> {
+    fn table(&self) -> MutexGuard<'_, InFlightTable<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,7 +74,7 @@ impl<T> PendingRequests<T> {
     }
 }
 
-impl<T: Clone> PendingRequests<T> {
+impl<T: Clone> InFlightRequests<T> {
     /// Returns what cancels the request with this id, if it is in flight.
     pub(crate) fn get(&self, id: &OwnedRequestId) -> Option<T> {
         self.table().open.get(id).cloned()
