@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use toolgate_config::Home;
-use toolgate_store::journal::{JournalEvent, JournalRecord};
-use toolgate_store::{Journal, Keyring, SqliteStore};
+use toolgate_journal::{Journal, JournalEvent, JournalRecord};
+use toolgate_store::{Keyring, StateStore};
 
 use crate::HostError;
 
@@ -47,7 +47,7 @@ impl StoredApprovals {
 /// Opens the stored approvals of a home. Decisions made here are written to its journal.
 pub async fn open(home: &Home) -> Result<StoredApprovals, HostError> {
     home.create()?;
-    let state = Arc::new(SqliteStore::open(home.state_db()).await?);
+    let state = Arc::new(StateStore::open(home.state_db()).await?);
     let keys = Keyring::load(state.clone()).await?;
     let broker = ApprovalBroker::load(state).await?;
     let journal = Arc::new(Journal::new(home.state_dir().join("journal")));

@@ -2,9 +2,9 @@
 //!
 //! Everything here only reads files; no running gateway is needed or affected.
 
-pub use toolgate_store::StoreError as AuditError;
-pub use toolgate_store::journal::{
-    DecidedCall, EntryEvent, JournalEntries, JournalEntry, JournalFollower, JournalOutcome,
-    JournalPaths, JournalProblem, JournalProblemKind, JournalPublicKey, OversizeSummary,
-    VerifyReport, parse_rfc3339, read, read_since, rfc3339_from_time, verify,
+pub use toolgate_journal::{
+    DecidedCall, EntryEvent, JournalEntries, JournalEntry, JournalError, JournalFollower,
+    JournalOutcome, JournalPaths, JournalProblem, JournalProblemKind, JournalPublicKey,
+    OversizeSummary, VerifyReport, read, read_since, verify,
 };
+pub use toolgate_policy::SCHEMA_MISMATCH;

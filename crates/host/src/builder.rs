@@ -6,13 +6,12 @@ use std::sync::Arc;
 use toolgate_config::{Home, NamingStyle, PrefixMode};
 use toolgate_fleet::{DRAIN_LIMIT, FleetBuilder, FleetServer};
 use toolgate_gate::Gate;
+use toolgate_journal::Journal;
 use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{ContextNamingStyle, ExposureMode, Origin, ServerName, ServerSpec};
 use toolgate_pins::LockFile;
 use toolgate_session::Interactor;
-use toolgate_store::{
-    DecisionStore, FileResultStore, Journal, ResultQuota, SqliteStore, StateStore,
-};
+use toolgate_store::{ResultQuota, ResultStore, StateStore};
 
 use crate::builtin_servers::{BuiltinServers, ContextAvailability, builtin_server};
 use crate::local::LocalServer;
@@ -49,8 +48,7 @@ pub struct HostBuilder {
 
 /// The stores of a host.
 struct HostStores {
-    store: Arc<dyn StateStore>,
-    decisions: Arc<dyn DecisionStore>,
+    store: Arc<StateStore>,
     journal: Option<Arc<Journal>>,
 }
 
@@ -58,12 +56,12 @@ impl HostStores {
     /// Opens the stores of a home. Without one, the stores are in memory and nothing is written.
     async fn of(setup: Option<&Setup>) -> Result<Self, HostError> {
         let Some(setup) = setup else {
-            let state = Arc::new(SqliteStore::in_memory().await?);
-            return Ok(Self { store: state.clone(), decisions: state, journal: None });
+            let store = Arc::new(StateStore::in_memory().await?);
+            return Ok(Self { store, journal: None });
         };
         let folder = setup.home().state_dir().join("journal");
         let journal = Some(Arc::new(Journal::new(folder)));
-        Ok(Self { store: setup.store(), decisions: setup.decisions(), journal })
+        Ok(Self { store: setup.store(), journal })
     }
 }
 
@@ -237,7 +235,7 @@ impl HostBuilder {
         }
         let launcher = Launcher::new(self.helper.clone().unwrap_or_else(HelperProgram::current));
         let guarantee = launcher.guarantee();
-        let (store, roots) = (Some(stores.store), roster.roots(&plan));
+        let (store, roots) = (Some(stores.store.clone()), roster.roots(&plan));
         let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN_LIMIT }.build());
         let gate = Gate::new(fleet.clone(), roster.gateway_settings(&plan));
         gate.set_governance(&plan.settings.governance);
@@ -245,10 +243,10 @@ impl HostBuilder {
         if let Some(journal) = &stores.journal {
             journal.set_mask(roster.secrets.clone());
         }
-        gate.open_stores(stores.decisions, stores.journal).await?;
+        gate.open_stores(stores.store, stores.journal).await?;
         if let Some(setup) = &setup {
             let folder = setup.home().state_dir().join("results");
-            gate.keep_results(Arc::new(FileResultStore::new(folder, ResultQuota::default())));
+            gate.keep_results(Arc::new(ResultStore::new(folder, ResultQuota::default())));
         }
         for member in members {
             match self.idle {

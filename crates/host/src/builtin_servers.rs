@@ -9,13 +9,13 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use toolgate_config::{NamingStyle, Plan, PrefixMode};
+use toolgate_exposure::NamingOptions;
 use toolgate_fleet::{BuiltInServer, FleetServer};
 use toolgate_gate::GatewaySettings;
 use toolgate_model::{
     ContextNamingStyle, ContextOfferMode, ExposureMode, Mask, Origin, SamplingLimits, ServerName,
     ServerSpec, ServerState, StartBlock, TransportSpec,
 };
-use toolgate_naming::NamingOptions;
 use toolgate_pins::LockFile;
 
 use crate::setup::fleet_server;

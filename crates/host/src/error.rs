@@ -2,6 +2,7 @@
 
 use toolgate_config::ConfigError;
 use toolgate_gate::GateError;
+use toolgate_journal::JournalError;
 use toolgate_model::ServerNameError;
 use toolgate_store::StoreError;
 use toolgate_transport::TransportError;
@@ -19,6 +20,9 @@ pub enum HostError {
     /// The state cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// The server name is invalid.
     #[error(transparent)]
     Name(#[from] ServerNameError),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolgate_store::SqliteStore;
+use toolgate_store::StateStore;
 
 use crate::HostError;
 
@@ -10,6 +10,6 @@ pub use toolgate_store::{AccessKey, AccessKeyError, KEY_PREFIX, Keyring};
 
 /// Returns a keyring in memory, for hosts without a home and for tests.
 pub async fn in_memory() -> Result<Arc<Keyring>, HostError> {
-    let state = Arc::new(SqliteStore::in_memory().await?);
+    let state = Arc::new(StateStore::in_memory().await?);
     Ok(Keyring::load(state).await?)
 }

@@ -18,7 +18,7 @@ use toolgate_model::{
 use toolgate_pins::{
     LockedServer, PinStatus, PinSubject, compare_definitions, compare_instructions, is_pinned_kind,
 };
-use toolgate_store::{DecisionStore, Pin};
+use toolgate_store::{Pin, StateStore};
 use toolgate_wire::string;
 
 pub use toolgate_pins::{DefinitionDifference, LockFile, LockFileError, LockViolation, Package};
@@ -111,7 +111,7 @@ impl Host {
     /// Returns the current definitions with their pins. Starts no server.
     pub async fn pins(
         &self,
-        decisions: &dyn DecisionStore,
+        decisions: &StateStore,
         chosen: &PinFilter<'_>,
     ) -> Result<Vec<PinEntry>, HostError> {
         let pins = decisions.pins().await?;
@@ -147,7 +147,7 @@ impl Host {
     /// many were approved.
     pub async fn approve_pins(
         &self,
-        decisions: &dyn DecisionStore,
+        decisions: &StateStore,
         chosen: &PinFilter<'_>,
         seen: Digest,
         by: &str,
@@ -183,7 +183,7 @@ impl Host {
     /// that the server offers is pinned as if it were the first.
     pub async fn forget_pins(
         &self,
-        decisions: &dyn DecisionStore,
+        decisions: &StateStore,
         server: &str,
         name: Option<&str>,
         by: &str,

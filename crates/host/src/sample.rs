@@ -3,10 +3,10 @@
 //! It returns the time, echoes text and explains how to add servers. It reads and changes nothing
 //! else.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde_json::json;
-use toolgate_store::journal::rfc3339_from_time;
+use toolgate_model::time::{rfc3339, to_millis};
 
 use crate::local::{LocalServer, Prompt, Resource, Tool, ToolOutput};
 
@@ -47,7 +47,7 @@ pub fn sample_server() -> LocalServer {
                 "now",
                 "The current time in UTC, as seconds and as text",
                 nothing,
-                |_| async { now() },
+                |_| async { Ok::<_, String>(now()) },
             )
             .read_only(),
             Tool::new("echo", "Returns the given text", text, |call| async move {
@@ -73,8 +73,7 @@ pub fn sample_server() -> LocalServer {
         ))
 }
 
-fn now() -> Result<ToolOutput, String> {
-    let now = SystemTime::now();
-    let since = now.duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
-    Ok(ToolOutput::from(json!({ "seconds": since.as_secs(), "utc": rfc3339_from_time(now) })))
+fn now() -> ToolOutput {
+    let ms = to_millis(SystemTime::now());
+    ToolOutput::from(json!({ "seconds": ms / 1000, "utc": rfc3339(ms) }))
 }

@@ -9,7 +9,7 @@ use toolgate_config::{
 };
 use toolgate_fleet::FleetServer;
 use toolgate_model::{ConfigScope, ServerName, ServerState, StartBlock};
-use toolgate_store::{Consent, ConsentSet, DecisionStore, SqliteStore, StateStore};
+use toolgate_store::{Consent, ConsentSet, StateStore};
 
 use crate::HostError;
 
@@ -53,8 +53,7 @@ impl SetupOptions {
 pub struct Setup {
     options: SetupOptions,
     plan: Plan,
-    store: Arc<dyn StateStore>,
-    decisions: Arc<dyn DecisionStore>,
+    store: Arc<StateStore>,
     last_good: LastGoodFiles,
 }
 
@@ -62,12 +61,10 @@ impl Setup {
     /// Reads the files and opens the state.
     pub async fn load(options: SetupOptions) -> Result<Self, HostError> {
         options.home.create()?;
-        let state = Arc::new(SqliteStore::open(options.home.state_db()).await?);
-        let (store, decisions): (Arc<dyn StateStore>, Arc<dyn DecisionStore>) =
-            (state.clone(), state);
+        let store = Arc::new(StateStore::open(options.home.state_db()).await?);
         let mut last_good = LastGoodFiles::default();
-        let plan = read(&options, &*store, &mut last_good).await?;
-        Ok(Self { options, plan, store, decisions, last_good })
+        let plan = read(&options, &store, &mut last_good).await?;
+        Ok(Self { options, plan, store, last_good })
     }
 
     /// Reads the files again.
@@ -76,7 +73,7 @@ impl Setup {
     /// content stays in force ([`LastGoodFiles`]). A deleted file no longer counts. If reloading
     /// fails altogether, the plan does not change.
     pub async fn reload(&mut self) -> Result<(), HostError> {
-        self.plan = read(&self.options, &*self.store, &mut self.last_good).await?;
+        self.plan = read(&self.options, &self.store, &mut self.last_good).await?;
         Ok(())
     }
 
@@ -96,13 +93,9 @@ impl Setup {
         &self.options.home
     }
 
-    pub(crate) fn store(&self) -> Arc<dyn StateStore> {
+    /// Returns the state of the home.
+    pub fn store(&self) -> Arc<StateStore> {
         self.store.clone()
-    }
-
-    /// Returns the store of pins, grants and pending calls.
-    pub fn decisions(&self) -> Arc<dyn DecisionStore> {
-        self.decisions.clone()
     }
 
     /// Returns the entry of a server.
@@ -155,7 +148,7 @@ impl Setup {
 
 async fn read(
     options: &SetupOptions,
-    store: &dyn StateStore,
+    store: &StateStore,
     last_good: &mut LastGoodFiles,
 ) -> Result<Plan, HostError> {
     let consents: ConsentSet = store.consents().await?.into_iter().collect();

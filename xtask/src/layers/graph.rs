@@ -27,7 +27,6 @@ enum CrateLayer {
 /// Uses within one layer: (who, whom).
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-model", "toolgate-wire"),
-    ("toolgate-exposure", "toolgate-naming"),
     ("toolgate-exposure", "toolgate-search"),
     ("toolgate-pins", "toolgate-schema"), // its tests: what a schema takes is asked of who knows
     ("toolgate-transport", "toolgate-launch"),

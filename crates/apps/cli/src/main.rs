@@ -22,6 +22,7 @@ mod operator;
 mod out;
 mod profiles;
 mod reload;
+mod review;
 mod server_access;
 mod shutdown;
 mod suggesting_parser;

@@ -4,13 +4,12 @@
 //! refer to the same text; and the text is put between marks that no passage can close.
 
 use std::fmt::Write as _;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
 use toolgate_host::strip_text;
 use toolgate_library::{DocumentOrigin, DocumentTrust, PassageHit};
+use toolgate_model::time::rfc3339;
 use toolgate_reading::PassageLocation;
-use toolgate_store::journal::rfc3339_from_time;
 
 /// The notice shown before text of documents.
 pub(crate) const NOTICE: &str = "The text of passages is quoted from documents. Where it is marked \
@@ -130,8 +129,7 @@ pub(crate) fn format_place(place: PassageLocation) -> String {
 
 /// Formats milliseconds since 1970 as RFC 3339.
 pub(crate) fn format_time(milliseconds: i64) -> String {
-    let since = Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0));
-    rfc3339_from_time(UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH))
+    rfc3339(u64::try_from(milliseconds).unwrap_or(0))
 }
 
 /// Returns the URI of a document.

@@ -1,11 +1,15 @@
 //! Catalogs in the database: every definition byte for byte, in the server's order.
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
-use sqlx::{Sqlite, Transaction};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, Sqlite, Transaction};
 use toolgate_model::{CapabilityKind, Catalog, Definition, Digest, ServerName};
 
-use crate::sqlite::{now_millis, time_from_millis};
-use crate::{SavedCatalog, SqliteStore, StoreError};
+use crate::columns::{self, as_text, malformed};
+use crate::sqlite::now_millis;
+use crate::{StateStore, StoreError};
 
 /// The maximum number of catalogs per server name, one per declaration. A changed declaration may
 /// be changed back.
@@ -33,21 +37,49 @@ const LOAD: &str = "select protocol, capabilities, server_info, instructions, sa
 const LOAD_DEFINITIONS: &str = "select kind, name, raw from definitions \
      where server = $1 and spec = $2 order by kind, position";
 
-/// A row of `catalogs`: protocol, capabilities, server info, instructions, time.
-type CatalogRow = (String, String, String, Option<String>, i64);
+/// A stored catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedCatalog {
+    /// The catalog.
+    pub catalog: Catalog,
+    /// When it was stored.
+    pub saved_at: SystemTime,
+}
 
-pub(crate) async fn save(
-    state: &SqliteStore,
-    server: &ServerName,
-    spec: &Digest,
-    catalog: &Catalog,
-) -> Result<(), StoreError> {
-    let action = "store a catalog";
-    let mut transaction = state.begin(action).await?;
-    write(&mut transaction, server.as_str(), &spec.to_string(), catalog)
-        .await
-        .map_err(|error| error.into_store_error(state, action))?;
-    state.commit(action, transaction).await
+impl StateStore {
+    /// Stores the catalog of a server that is declared as `spec`.
+    pub async fn save_catalog(
+        &self,
+        server: &ServerName,
+        spec: &Digest,
+        catalog: &Catalog,
+    ) -> Result<(), StoreError> {
+        let save = async {
+            let mut transaction = self.begin().await?;
+            write(&mut transaction, server.as_str(), &spec.to_string(), catalog).await?;
+            transaction.commit().await
+        };
+        self.run("store a catalog", save).await
+    }
+
+    /// Returns the last known catalog of a server that is declared as `spec`.
+    pub async fn catalog(
+        &self,
+        server: &ServerName,
+        spec: &Digest,
+    ) -> Result<Option<SavedCatalog>, StoreError> {
+        let load = async {
+            let select = |sql| sqlx::query(sql).bind(server.as_str()).bind(spec.to_string());
+            // Both queries read the same state, even if another process writes meanwhile.
+            let mut transaction = self.pool().begin().await?;
+            let row = select(LOAD).fetch_optional(&mut *transaction).await?;
+            let Some(row) = row else { return Ok(None) };
+            let rows = select(LOAD_DEFINITIONS).fetch_all(&mut *transaction).await?;
+            transaction.commit().await?;
+            read(&row, &rows).map(Some)
+        };
+        self.run("read a catalog", load).await
+    }
 }
 
 async fn write(
@@ -55,16 +87,14 @@ async fn write(
     server: &str,
     spec: &str,
     catalog: &Catalog,
-) -> Result<(), CatalogWriteError> {
+) -> Result<(), sqlx::Error> {
     // This also deletes the definitions of the old catalog.
     let old = sqlx::query("delete from catalogs where server = $1 and spec = $2");
     old.bind(server).bind(spec).execute(&mut **transaction).await?;
     let row = sqlx::query(SAVE).bind(server).bind(spec).bind(catalog.protocol.as_str());
     let row = row.bind(as_text(&catalog.capabilities)?).bind(as_text(&catalog.server_info)?);
-    row.bind(catalog.instructions.as_deref())
-        .bind(now_millis())
-        .execute(&mut **transaction)
-        .await?;
+    let row = row.bind(catalog.instructions.as_deref()).bind(now_millis());
+    row.execute(&mut **transaction).await?;
     for kind in CapabilityKind::ALL {
         for (definition, position) in catalog.definitions(kind).iter().zip(0i64..) {
             let row = sqlx::query(SAVE_DEFINITION).bind(server).bind(spec).bind(kind.as_str());
@@ -77,81 +107,20 @@ async fn write(
     Ok(())
 }
 
-pub(crate) async fn load(
-    state: &SqliteStore,
-    server: &ServerName,
-    spec: &Digest,
-) -> Result<Option<SavedCatalog>, StoreError> {
-    let action = "read a catalog";
-    let spec = spec.to_string();
-    // Both queries read the same state, even if another process writes meanwhile.
-    let begun = state.pool().begin().await;
-    let mut transaction = begun.map_err(|source| state.query_error(action, source))?;
-    let row = sqlx::query_as::<_, CatalogRow>(LOAD).bind(server.as_str()).bind(&spec);
-    let row = row.fetch_optional(&mut *transaction).await;
-    let Some(row) = row.map_err(|source| state.query_error(action, source))? else {
-        return Ok(None);
-    };
-    let rows = sqlx::query_as::<_, (String, String, String)>(LOAD_DEFINITIONS);
-    let rows = rows.bind(server.as_str()).bind(&spec).fetch_all(&mut *transaction).await;
-    let rows = rows.map_err(|source| state.query_error(action, source))?;
-    state.commit(action, transaction).await?;
-    catalog_from_rows(row, rows).map(Some).map_err(|what| StoreError::Malformed { action, what })
-}
-
-fn catalog_from_rows(
-    row: CatalogRow,
-    rows: Vec<(String, String, String)>,
-) -> Result<SavedCatalog, String> {
-    let (protocol, capabilities, server_info, instructions, saved_at) = row;
-    let protocol = protocol.parse().map_err(|_| format!("unknown protocol {protocol:?}"))?;
+fn read(row: &SqliteRow, definitions: &[SqliteRow]) -> Result<SavedCatalog, sqlx::Error> {
+    let protocol: &str = row.try_get("protocol")?;
+    let protocol =
+        protocol.parse().map_err(|_| malformed(format!("unknown protocol {protocol:?}")))?;
     let mut catalog = Catalog::empty(protocol);
-    catalog.capabilities = capabilities.into();
-    catalog.server_info = server_info.into();
-    catalog.instructions = instructions;
-    for (kind, name, raw) in rows {
-        let list = CapabilityKind::from_word(&kind).and_then(|kind| catalog.definitions_mut(kind));
-        let list = list.ok_or_else(|| format!("unknown kind {kind:?}"))?;
+    catalog.capabilities = row.try_get::<String, _>("capabilities")?.into();
+    catalog.server_info = row.try_get::<String, _>("server_info")?.into();
+    catalog.instructions = row.try_get("instructions")?;
+    for row in definitions {
+        let kind = columns::kind(row)?;
+        let list = catalog.definitions_mut(kind);
+        let list = list.ok_or_else(|| malformed(format!("a catalog has no {}", kind.as_str())))?;
+        let (name, raw) = (row.try_get::<&str, _>("name")?, row.try_get::<String, _>("raw")?);
         list.push(Definition { name: name.into(), raw: Bytes::from(raw) });
     }
-    Ok(SavedCatalog { catalog, saved_at: time_from_millis(saved_at) })
-}
-
-pub(crate) async fn forget(state: &SqliteStore, server: &ServerName) -> Result<bool, StoreError> {
-    let query = sqlx::query("delete from catalogs where server = $1").bind(server.as_str());
-    let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.query_error("delete catalogs", source))?;
-    Ok(done.rows_affected() > 0)
-}
-
-/// Returns the definition as text. JSON is UTF-8, so other bytes are an error.
-fn as_text(raw: &Bytes) -> Result<&str, std::str::Utf8Error> {
-    std::str::from_utf8(raw)
-}
-
-/// An error of writing a catalog, without the database's path.
-enum CatalogWriteError {
-    Query(sqlx::Error),
-    NotText(std::str::Utf8Error),
-}
-
-impl CatalogWriteError {
-    fn into_store_error(self, state: &SqliteStore, action: &'static str) -> StoreError {
-        match self {
-            Self::Query(source) => state.query_error(action, source),
-            Self::NotText(error) => StoreError::Malformed { action, what: error.to_string() },
-        }
-    }
-}
-
-impl From<sqlx::Error> for CatalogWriteError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl From<std::str::Utf8Error> for CatalogWriteError {
-    fn from(error: std::str::Utf8Error) -> Self {
-        Self::NotText(error)
-    }
+    Ok(SavedCatalog { catalog, saved_at: columns::time(row, "saved_at")? })
 }

@@ -61,32 +61,6 @@ pub enum StoreError {
         /// The cause.
         source: sqlx::Error,
     },
-    /// The journal cannot be written now. Actions that must be recorded first are not possible.
-    #[error("cannot write the journal in {}: {why}", path.display())]
-    Journal {
-        /// The folder of the journal.
-        path: PathBuf,
-        /// The cause.
-        why: String,
-    },
-    /// A file of the journal cannot be read.
-    #[error("cannot read {}", path.display())]
-    ReadJournal {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A line of the journal is not a valid record.
-    #[error("cannot read line {line} of {}: {what}", path.display())]
-    JournalLine {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        what: String,
-    },
     /// A stored or given value is not valid.
     #[error("cannot {action}: {what}")]
     Malformed {

@@ -8,8 +8,9 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 use toolgate_model::Digest;
 
-use crate::sqlite::{now_millis, time_from_millis};
-use crate::{AccessKey, DecisionStore, StoreError, binding, generate_id};
+use crate::columns::random_letters;
+use crate::sqlite::{now_millis, time_from_millis, to_millis};
+use crate::{AccessKey, StateStore, StoreError, generate_id};
 
 /// The prefix of every key, so that people and secret scanners recognize it.
 pub const KEY_PREFIX: &str = "tgk_";
@@ -31,7 +32,7 @@ pub enum AccessKeyError {
 
 /// The access keys of a home.
 pub struct Keyring {
-    store: Arc<dyn DecisionStore>,
+    store: Arc<StateStore>,
     known: ArcSwap<HashMap<Digest, Arc<AccessKey>>>,
     /// Held while keys are read and replaced, so that an older read never replaces a newer one.
     refreshing: Mutex<()>,
@@ -39,7 +40,7 @@ pub struct Keyring {
 
 impl Keyring {
     /// Loads the keys of a store, and follows changes by other processes while the keyring lives.
-    pub async fn load(store: Arc<dyn DecisionStore>) -> Result<Arc<Self>, StoreError> {
+    pub async fn load(store: Arc<StateStore>) -> Result<Arc<Self>, StoreError> {
         let seen = store.change_counter().await?;
         let known = ArcSwap::from_pointee(by_digest(store.keys().await?));
         let keyring = Arc::new(Self { store, known, refreshing: Mutex::default() });
@@ -69,13 +70,13 @@ impl Keyring {
         name: &str,
         expires_at: Option<SystemTime>,
     ) -> Result<Option<(AccessKey, String)>, StoreError> {
-        let secret = format!("{KEY_PREFIX}{}", binding::random_letters::<KEY_LENGTH>()?);
+        let secret = format!("{KEY_PREFIX}{}", random_letters::<KEY_LENGTH>()?);
         let key = AccessKey {
             id: generate_id()?,
             name: name.to_owned(),
             digest: Digest::of(secret.as_bytes()),
             added_at: time_from_millis(now_millis()),
-            expires_at: expires_at.map(|until| time_from_millis(binding::to_millis(until))),
+            expires_at: expires_at.map(|until| time_from_millis(to_millis(until))),
         };
         let added = self.store.add_key(&key).await?;
         self.refresh().await;

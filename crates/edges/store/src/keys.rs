@@ -2,10 +2,12 @@
 
 use std::time::SystemTime;
 
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
 use toolgate_model::Digest;
 
-use crate::sqlite::time_from_millis;
-use crate::{SqliteStore, StoreError, binding};
+use crate::sqlite::to_millis;
+use crate::{StateStore, StoreError, columns};
 
 /// The record of a key that identifies a caller over HTTP. The key itself is shown once and not
 /// stored.
@@ -35,32 +37,31 @@ const ADD: &str = "insert into keys (id, name, digest, added_at, expires_at) \
 
 const LIST: &str = "select id, name, digest, added_at, expires_at from keys order by name";
 
-pub(crate) async fn add(state: &SqliteStore, key: &AccessKey) -> Result<bool, StoreError> {
-    let query = sqlx::query(ADD).bind(&key.id).bind(&key.name).bind(key.digest.to_string());
-    let query =
-        query.bind(binding::to_millis(key.added_at)).bind(key.expires_at.map(binding::to_millis));
-    let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.query_error("store an access key", source))?;
-    Ok(done.rows_affected() > 0)
-}
+impl StateStore {
+    /// Stores the key of a caller. Returns false if the caller already has one.
+    pub async fn add_key(&self, key: &AccessKey) -> Result<bool, StoreError> {
+        let query = sqlx::query(ADD).bind(&key.id).bind(&key.name).bind(key.digest.to_string());
+        let query = query.bind(to_millis(key.added_at)).bind(key.expires_at.map(to_millis));
+        Ok(self.execute("store an access key", query).await? > 0)
+    }
 
-pub(crate) async fn revoke(state: &SqliteStore, name: &str) -> Result<bool, StoreError> {
-    let query = sqlx::query("delete from keys where name = $1").bind(name);
-    let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.query_error("revoke an access key", source))?;
-    Ok(done.rows_affected() > 0)
-}
+    /// Deletes the key of a caller. Returns true if there was one.
+    pub async fn revoke_key(&self, name: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query("delete from keys where name = $1").bind(name);
+        Ok(self.execute("revoke an access key", query).await? > 0)
+    }
 
-pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<AccessKey>, StoreError> {
-    let action = "read the access keys";
-    let query = sqlx::query_as::<_, (String, String, String, i64, Option<i64>)>(LIST);
-    let rows =
-        query.fetch_all(state.pool()).await.map_err(|error| state.query_error(action, error))?;
-    let keys = rows.into_iter().map(|(id, name, digest, added_at, expires_at)| {
-        let digest = binding::parse_digest(&digest);
-        let digest = digest.map_err(|what| StoreError::Malformed { action, what })?;
-        let (added_at, expires_at) = (time_from_millis(added_at), expires_at.map(time_from_millis));
-        Ok(AccessKey { id, name, digest, added_at, expires_at })
-    });
-    keys.collect()
+    /// Returns every key, by name.
+    pub async fn keys(&self) -> Result<Vec<AccessKey>, StoreError> {
+        let read = |row: &SqliteRow| {
+            Ok(AccessKey {
+                id: row.try_get("id")?,
+                name: row.try_get("name")?,
+                digest: columns::digest(row, "digest")?,
+                added_at: columns::time(row, "added_at")?,
+                expires_at: columns::optional_time(row, "expires_at")?,
+            })
+        };
+        self.list("read the access keys", sqlx::query(LIST), read).await
+    }
 }

@@ -4,269 +4,172 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row as _, Sqlite, Transaction};
+use sqlx::{Row as _, Sqlite, Transaction};
 
-use crate::binding::{self, bound_columns};
-use crate::sqlite::time_from_millis;
+use crate::columns::{self, as_text, bind_binding, validity_window};
+use crate::sqlite::{time_from_millis, to_millis};
 use crate::{
-    ApprovalBinding, ApprovalChoice, ApprovalDecision, Grant, KeepPendingOutcome, PendingCall,
-    PendingLimits, SettledCall, SqliteStore, StoreError, grants,
+    ApprovalChoice, ApprovalDecision, Grant, KeepPendingOutcome, PendingCall, PendingLimits,
+    SettledCall, StateStore, StoreError, generate_id, grants,
 };
-
-macro_rules! columns {
-    () => {
-        concat!(
-            "id, ",
-            bound_columns!(),
-            ", arguments, arguments_digest, because, asked_at, expires_at, other_params"
-        )
-    };
-}
 
 const PRUNE: &str = "delete from pending where expires_at <= $1";
 
-const SAME: &str = concat!(
-    "update pending set expires_at = max(expires_at, $1) \
-     where choice is null and expires_at > $2 and asked_at <= $3 \
-     and arguments_digest = $4 and caller = $5 and client = $6 and server = $7 and kind = $8 \
-     and name = $9 and identity = $10 and definition = $11 returning ",
-    columns!()
-);
+/// Extends the expiry of the same call, if it already waits.
+const EXTEND: &str = "update pending set expires_at = max(expires_at, $9) \
+     where caller = $1 and client = $2 and server = $3 and kind = $4 and name = $5 \
+     and identity = $6 and definition = $7 and arguments_digest = $8 \
+     and choice is null and expires_at > $10 and asked_at <= $11 returning *";
 
 const COUNT: &str = "select count(*), coalesce(sum(caller = $1), 0) from pending \
      where choice is null";
 
-const KEEP: &str = concat!(
-    "insert into pending (",
-    columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
-);
+const KEEP: &str = "insert into pending (caller, client, server, kind, name, identity, definition, \
+     arguments_digest, id, arguments, other_params, because, asked_at, expires_at) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-const LIST: &str = concat!(
-    "select ",
-    columns!(),
-    " from pending where choice is null and expires_at > $1 and asked_at <= $2 \
-      order by asked_at, id"
-);
+const LIST: &str = "select * from pending \
+     where choice is null and expires_at > $1 and asked_at <= $2 order by asked_at, id";
 
-const SETTLE: &str = concat!(
-    "update pending set choice = $1, decided_by = $2, decided_at = $3 \
-     where id = $4 and choice is null and expires_at > $3 and asked_at <= $5 returning ",
-    columns!()
-);
+const DECIDE: &str = "update pending set choice = $1, decided_by = $2, decided_at = $3 \
+     where id = $4 and choice is null and expires_at > $3 and asked_at <= $5 returning *";
 
-const VERDICT: &str = "select choice, decided_by from pending where id = $1 \
+const DECISION: &str = "select choice, decided_by from pending where id = $1 \
      and choice is not null and decided_by is not null";
 
 const WITHDRAW: &str = "delete from pending where id = $1 and choice is null";
 
-/// A row of `pending`.
-struct PendingCallRow {
-    id: String,
-    binding: binding::ApprovalBindingRow,
-    arguments: String,
-    arguments_digest: String,
-    because: String,
-    asked_at: i64,
-    expires_at: i64,
-    other_params: String,
-}
+impl StateStore {
+    /// Stores a call that needs approval, within the limits. If the same call already waits, this
+    /// extends the expiry of that one instead.
+    pub async fn keep_pending(
+        &self,
+        pending: &PendingCall,
+        limits: PendingLimits,
+    ) -> Result<KeepPendingOutcome, StoreError> {
+        let keep = async {
+            let mut transaction = self.begin().await?;
+            let outcome = keep(&mut transaction, pending, limits).await?;
+            transaction.commit().await?;
+            Ok(outcome)
+        };
+        self.run("store a call that waits for approval", keep).await
+    }
 
-impl FromRow<'_, SqliteRow> for PendingCallRow {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            binding: binding::ApprovalBindingRow::from_row(row)?,
-            arguments: row.try_get("arguments")?,
-            arguments_digest: row.try_get("arguments_digest")?,
-            because: row.try_get("because")?,
-            asked_at: row.try_get("asked_at")?,
-            expires_at: row.try_get("expires_at")?,
-            other_params: row.try_get("other_params")?,
-        })
+    /// Returns the undecided calls that have not expired, oldest first.
+    pub async fn pending_calls(&self) -> Result<Vec<PendingCall>, StoreError> {
+        let (now, begun) = validity_window();
+        let query = sqlx::query(LIST).bind(now).bind(begun);
+        self.list("read the calls that wait for approval", query, read).await
+    }
+
+    /// Decides a pending call exactly once. Returns `None` if the call does not exist, has expired
+    /// or was already decided.
+    ///
+    /// Marks the call and stores the resulting grant in one transaction. A second decision finds
+    /// the mark, and no reader ever sees a mark without its grant.
+    pub async fn decide_pending(
+        &self,
+        id: &str,
+        choice: ApprovalChoice,
+        by: &str,
+    ) -> Result<Option<SettledCall>, StoreError> {
+        let grant_id = generate_id()?;
+        let decide = async {
+            let mut transaction = self.begin().await?;
+            let (now, begun) = validity_window();
+            let query = sqlx::query(DECIDE).bind(choice.as_str()).bind(by).bind(now);
+            let row = query.bind(id).bind(begun).fetch_optional(&mut *transaction).await?;
+            let Some(row) = row else { return Ok(None) };
+            let call = read(&row)?;
+            let grant = build_grant(grant_id, &call, choice, by, time_from_millis(now));
+            let grant = match grant {
+                Some(grant) => Some(grants::keep(&mut transaction, grant).await?),
+                None => None,
+            };
+            transaction.commit().await?;
+            Ok(Some(SettledCall { call, choice, grant }))
+        };
+        self.run("decide a pending call", decide).await
+    }
+
+    /// Returns the decision about a call, as long as it is stored.
+    pub async fn approval_decision(
+        &self,
+        id: &str,
+    ) -> Result<Option<ApprovalDecision>, StoreError> {
+        let read = |row: &SqliteRow| {
+            Ok(ApprovalDecision { choice: columns::choice(row)?, by: row.try_get("decided_by")? })
+        };
+        self.find("read the decision about a call", sqlx::query(DECISION).bind(id), read).await
+    }
+
+    /// Withdraws a call that no longer needs approval. Returns true if it was pending.
+    pub async fn withdraw_pending(&self, id: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query(WITHDRAW).bind(id);
+        Ok(self.execute("withdraw a pending call", query).await? > 0)
     }
 }
 
-impl PendingCallRow {
-    fn into_call(self) -> Result<PendingCall, String> {
-        Ok(PendingCall {
-            id: self.id,
-            binding: self.binding.into_binding()?,
-            arguments: Bytes::from(self.arguments),
-            other_params: Bytes::from(self.other_params),
-            arguments_digest: binding::parse_digest(&self.arguments_digest)?,
-            because: self.because,
-            asked_at: time_from_millis(self.asked_at),
-            expires_at: time_from_millis(self.expires_at),
-        })
-    }
-}
-
-pub(crate) async fn keep(
-    state: &SqliteStore,
+async fn keep(
+    transaction: &mut Transaction<'_, Sqlite>,
     pending: &PendingCall,
-    room: PendingLimits,
-) -> Result<KeepPendingOutcome, StoreError> {
-    let action = "store a call that waits for approval";
-    let malformed = |what: String| StoreError::Malformed { action, what };
-    let text = |raw| std::str::from_utf8(raw).map_err(|error| malformed(error.to_string()));
-    let params = (text(&pending.arguments)?, text(&pending.other_params)?);
-    let mut transaction = state.begin(action).await?;
-    let kept = async {
-        let (now, begun) = binding::validity_window();
-        sqlx::query(PRUNE).bind(now).execute(&mut *transaction).await?;
-        if let Some(same) = extend_same_call(&mut transaction, pending, now, begun).await? {
-            return Ok(Err(same));
-        }
-        if let Some(full) = check_limits(&mut transaction, &pending.binding.caller, room).await? {
-            return Ok(Ok(full));
-        }
-        insert(&mut transaction, pending, params).await?;
-        Ok(Ok(KeepPendingOutcome::New))
+    limits: PendingLimits,
+) -> Result<KeepPendingOutcome, sqlx::Error> {
+    let (now, begun) = validity_window();
+    sqlx::query(PRUNE).bind(now).execute(&mut **transaction).await?;
+    let about = |sql| {
+        let query = bind_binding(sqlx::query(sql), &pending.binding);
+        query.bind(pending.arguments_digest.to_string())
     };
-    let kept = kept.await.map_err(|source| state.query_error(action, source))?;
-    state.commit(action, transaction).await?;
-    match kept {
-        Ok(kept) => Ok(kept),
-        Err(same) => same
-            .into_call()
-            .map(|call| KeepPendingOutcome::Joined(Box::new(call)))
-            .map_err(malformed),
+    let query = about(EXTEND).bind(to_millis(pending.expires_at)).bind(now).bind(begun);
+    if let Some(same) = query.fetch_optional(&mut **transaction).await? {
+        return Ok(KeepPendingOutcome::Joined(Box::new(read(&same)?)));
     }
-}
-
-/// Returns the same call if it already waits, and extends its expiry to that of the new one.
-async fn extend_same_call(
-    transaction: &mut Transaction<'_, Sqlite>,
-    pending: &PendingCall,
-    now: i64,
-    begun: i64,
-) -> Result<Option<PendingCallRow>, sqlx::Error> {
-    let PendingCall {
-        binding: ApprovalBinding { caller, client, tool, identity, definition }, ..
-    } = pending;
-    let query =
-        sqlx::query_as::<_, PendingCallRow>(SAME).bind(binding::to_millis(pending.expires_at));
-    let query = query.bind(now).bind(begun).bind(pending.arguments_digest.to_string());
-    let query = query.bind(caller).bind(client).bind(tool.server.as_str());
-    let query = query.bind(tool.kind.as_str()).bind(&*tool.name);
-    let query = query.bind(identity.to_string()).bind(definition.to_string());
-    query.fetch_optional(&mut **transaction).await
-}
-
-async fn check_limits(
-    transaction: &mut Transaction<'_, Sqlite>,
-    caller: &str,
-    room: PendingLimits,
-) -> Result<Option<KeepPendingOutcome>, sqlx::Error> {
-    let query = sqlx::query_as::<_, (i64, i64)>(COUNT).bind(caller);
+    let query = sqlx::query_as::<_, (i64, i64)>(COUNT).bind(&pending.binding.caller);
     let (all, own) = query.fetch_one(&mut **transaction).await?;
-    Ok(match () {
-        () if own >= i64::from(room.per_caller) => Some(KeepPendingOutcome::CallerFull),
-        () if all >= i64::from(room.in_all) => Some(KeepPendingOutcome::Full),
-        () => None,
-    })
-}
-
-async fn insert(
-    transaction: &mut Transaction<'_, Sqlite>,
-    pending: &PendingCall,
-    (arguments, other_params): (&str, &str),
-) -> Result<(), sqlx::Error> {
-    let PendingCall {
-        binding: ApprovalBinding { caller, client, tool, identity, definition }, ..
-    } = pending;
-    let query = sqlx::query(KEEP).bind(&pending.id).bind(caller).bind(client);
-    let query = query.bind(tool.server.as_str()).bind(tool.kind.as_str()).bind(&*tool.name);
-    let query = query.bind(identity.to_string()).bind(definition.to_string()).bind(arguments);
-    let query = query.bind(pending.arguments_digest.to_string()).bind(&pending.because);
-    let query = query
-        .bind(binding::to_millis(pending.asked_at))
-        .bind(binding::to_millis(pending.expires_at));
-    let query = query.bind(other_params);
-    query.execute(&mut **transaction).await.map(drop)
-}
-
-pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<PendingCall>, StoreError> {
-    let action = "read the calls that wait for approval";
-    let (now, begun) = binding::validity_window();
-    let query = sqlx::query_as::<_, PendingCallRow>(LIST).bind(now).bind(begun);
-    let rows = query.fetch_all(state.pool()).await;
-    let rows = rows.map_err(|source| state.query_error(action, source))?;
-    let calls = rows.into_iter().map(PendingCallRow::into_call).collect::<Result<_, _>>();
-    calls.map_err(|what| StoreError::Malformed { action, what })
-}
-
-/// Marks the row and stores the grant in one transaction. A second decision finds the mark, and no
-/// reader ever sees a mark without its grant.
-pub(crate) async fn decide(
-    state: &SqliteStore,
-    id: &str,
-    choice: ApprovalChoice,
-    by: &str,
-) -> Result<Option<SettledCall>, StoreError> {
-    let action = "decide a pending call";
-    let malformed = |what: String| StoreError::Malformed { action, what };
-    let mut transaction = state.begin(action).await?;
-    let (now, begun) = binding::validity_window();
-    let query =
-        sqlx::query_as::<_, PendingCallRow>(SETTLE).bind(choice.as_str()).bind(by).bind(now);
-    let row = query.bind(id).bind(begun).fetch_optional(&mut *transaction).await;
-    let Some(row) = row.map_err(|source| state.query_error(action, source))? else {
-        return Ok(None);
-    };
-    let call = row.into_call().map_err(malformed)?;
-    let grant = build_grant(&call, choice, by, time_from_millis(now))?;
-    let grant = match grant {
-        Some(grant) => {
-            let kept = grants::keep(&mut transaction, grant).await;
-            Some(kept.map_err(|source| state.query_error(action, source))?)
-        }
-        None => None,
-    };
-    state.commit(action, transaction).await?;
-    Ok(Some(SettledCall { call, choice, grant }))
+    if own >= i64::from(limits.per_caller) {
+        return Ok(KeepPendingOutcome::CallerFull);
+    }
+    if all >= i64::from(limits.in_all) {
+        return Ok(KeepPendingOutcome::Full);
+    }
+    let query = about(KEEP).bind(&pending.id).bind(as_text(&pending.arguments)?);
+    let query = query.bind(as_text(&pending.other_params)?).bind(&pending.because);
+    let query = query.bind(to_millis(pending.asked_at)).bind(to_millis(pending.expires_at));
+    query.execute(&mut **transaction).await?;
+    Ok(KeepPendingOutcome::New)
 }
 
 /// Returns the grant that follows from a choice, if any.
 fn build_grant(
+    id: String,
     call: &PendingCall,
     choice: ApprovalChoice,
     by: &str,
     given_at: SystemTime,
-) -> Result<Option<Grant>, StoreError> {
-    if choice == ApprovalChoice::Deny {
-        return Ok(None);
-    }
+) -> Option<Grant> {
     let once = choice == ApprovalChoice::Once;
-    Ok(Some(Grant {
-        id: binding::generate_id()?,
+    (choice != ApprovalChoice::Deny).then(|| Grant {
+        id,
         choice,
         binding: call.binding.clone(),
         arguments_digest: once.then_some(call.arguments_digest),
         by: by.to_owned(),
         given_at,
         expires_at: once.then_some(call.expires_at),
-    }))
+    })
 }
 
-pub(crate) async fn load_decision(
-    state: &SqliteStore,
-    id: &str,
-) -> Result<Option<ApprovalDecision>, StoreError> {
-    let action = "read the decision about a call";
-    let query = sqlx::query_as::<_, (String, String)>(VERDICT).bind(id);
-    let row = query.fetch_optional(state.pool()).await;
-    let Some((choice, by)) = row.map_err(|source| state.query_error(action, source))? else {
-        return Ok(None);
-    };
-    let choice =
-        binding::parse_choice(&choice).map_err(|what| StoreError::Malformed { action, what })?;
-    Ok(Some(ApprovalDecision { choice, by }))
-}
-
-pub(crate) async fn withdraw(state: &SqliteStore, id: &str) -> Result<bool, StoreError> {
-    let done = sqlx::query(WITHDRAW).bind(id).execute(state.pool()).await;
-    let done = done.map_err(|source| state.query_error("withdraw a pending call", source))?;
-    Ok(done.rows_affected() > 0)
+fn read(row: &SqliteRow) -> Result<PendingCall, sqlx::Error> {
+    Ok(PendingCall {
+        id: row.try_get("id")?,
+        binding: columns::binding(row)?,
+        arguments: Bytes::from(row.try_get::<String, _>("arguments")?),
+        other_params: Bytes::from(row.try_get::<String, _>("other_params")?),
+        arguments_digest: columns::digest(row, "arguments_digest")?,
+        because: row.try_get("because")?,
+        asked_at: columns::time(row, "asked_at")?,
+        expires_at: columns::time(row, "expires_at")?,
+    })
 }

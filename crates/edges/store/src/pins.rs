@@ -1,13 +1,16 @@
 //! Pins in the database: approved definitions, by server and server identity.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use bytes::Bytes;
-use sqlx::{Sqlite, Transaction};
-use toolgate_model::{CapabilityId, ServerName};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 
-use crate::sqlite::time_from_millis;
-use crate::{Pin, PinSummary, SqliteStore, StoreError, binding};
+use crate::columns::{self, as_text};
+use crate::sqlite::to_millis;
+use crate::{StateStore, StoreError};
 
 /// Stores a pin. An unchanged definition keeps its time. A changed one gets a time after every
 /// grant for its server, so that no earlier grant applies to it even if the clock changes.
@@ -24,7 +27,7 @@ const LIST: &str = "select server, identity, kind, name, digest, definition, pin
      from pins order by server, identity, kind, name";
 
 const LIST_HEADS: &str = "select server, identity, kind, name, digest, \
-     length(cast(definition as blob)), pinned_at from pins order by server, identity, kind, name";
+     length(cast(definition as blob)) as bytes, pinned_at from pins order by server, identity, kind, name";
 
 /// The maximum number of identities per server name with pins. A changed declaration may be changed
 /// back.
@@ -34,100 +37,134 @@ const PRUNE: &str = "delete from pins where server = $1 and identity not in \
      (select identity from pins where server = $1 \
       group by identity order by max(pinned_at) desc, identity limit $2)";
 
-/// A row of `pins` with its definition.
-type StoredPinRow = (String, String, String, String, String, String, String, i64);
+/// An approved definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// The server.
+    pub server: ServerName,
+    /// The identity of the server: the digest of its command or address.
+    pub identity: Digest,
+    /// The pinned capability, or `None` for the server's instructions.
+    pub capability: Option<(CapabilityKind, String)>,
+    /// The digest of the definition.
+    pub digest: Digest,
+    /// The definition itself, to show what changed.
+    pub definition: Bytes,
+    /// Who approved it: `first listing`, or a person.
+    pub by: String,
+    /// When it was pinned.
+    pub pinned_at: SystemTime,
+}
 
-/// A row of `pins` with the length of its definition.
-type PinSummaryRow = (String, String, String, String, String, i64, i64);
+/// A pin without its definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinSummary {
+    /// The server.
+    pub server: ServerName,
+    /// The identity of the server: the digest of its command or address.
+    pub identity: Digest,
+    /// The pinned capability, or `None` for the server's instructions.
+    pub capability: Option<(CapabilityKind, String)>,
+    /// The digest of the definition.
+    pub digest: Digest,
+    /// The length of the definition in bytes.
+    pub bytes: u64,
+    /// When it was pinned.
+    pub pinned_at: SystemTime,
+}
 
-pub(crate) async fn pin(state: &SqliteStore, pins: &[Pin]) -> Result<(), StoreError> {
-    let action = "store pins";
-    let mut transaction = state.begin(action).await?;
-    for pin in pins {
-        let definition = std::str::from_utf8(&pin.definition);
-        let definition = definition
-            .map_err(|error| StoreError::Malformed { action, what: error.to_string() })?;
-        let written = write(&mut transaction, pin, definition).await;
-        written.map_err(|source| state.query_error(action, source))?;
+impl From<&Pin> for PinSummary {
+    fn from(pin: &Pin) -> Self {
+        Self {
+            server: pin.server.clone(),
+            identity: pin.identity,
+            capability: pin.capability.clone(),
+            digest: pin.digest,
+            bytes: pin.definition.len() as u64,
+            pinned_at: pin.pinned_at,
+        }
     }
-    let servers: BTreeSet<_> = pins.iter().map(|pin| pin.server.as_str()).collect();
-    for server in servers {
-        let query = sqlx::query(PRUNE).bind(server).bind(KEPT);
-        let pruned = query.execute(&mut *transaction).await;
-        pruned.map_err(|source| state.query_error(action, source))?;
+}
+
+impl StateStore {
+    /// Returns every pin.
+    pub async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
+        let read = |row: &SqliteRow| {
+            Ok(Pin {
+                server: columns::server(row)?,
+                identity: columns::digest(row, "identity")?,
+                capability: capability(row)?,
+                digest: columns::digest(row, "digest")?,
+                definition: Bytes::from(row.try_get::<String, _>("definition")?),
+                by: row.try_get("pinned_by")?,
+                pinned_at: columns::time(row, "pinned_at")?,
+            })
+        };
+        self.list("read pins", sqlx::query(LIST), read).await
     }
-    state.commit(action, transaction).await
+
+    /// Returns every pin without its definition, which is enough to check definitions.
+    pub async fn pin_summaries(&self) -> Result<Vec<PinSummary>, StoreError> {
+        let read = |row: &SqliteRow| {
+            Ok(PinSummary {
+                server: columns::server(row)?,
+                identity: columns::digest(row, "identity")?,
+                capability: capability(row)?,
+                digest: columns::digest(row, "digest")?,
+                bytes: row.try_get::<i64, _>("bytes")?.unsigned_abs(),
+                pinned_at: columns::time(row, "pinned_at")?,
+            })
+        };
+        self.list("read pins", sqlx::query(LIST_HEADS), read).await
+    }
+
+    /// Stores pins. Replaces those of the same capability and server identity.
+    pub async fn pin(&self, pins: &[Pin]) -> Result<(), StoreError> {
+        let store = async {
+            let mut transaction = self.begin().await?;
+            for pin in pins {
+                let (kind, name) = match &pin.capability {
+                    Some((kind, name)) => (kind.as_str(), name.as_str()),
+                    None => ("", ""),
+                };
+                let query = sqlx::query(PIN).bind(pin.server.as_str());
+                let query = query.bind(pin.identity.to_string()).bind(kind).bind(name);
+                let query = query.bind(pin.digest.to_string()).bind(as_text(&pin.definition)?);
+                let query = query.bind(&pin.by).bind(to_millis(pin.pinned_at));
+                query.execute(&mut *transaction).await?;
+            }
+            let servers: BTreeSet<_> = pins.iter().map(|pin| pin.server.as_str()).collect();
+            for server in servers {
+                sqlx::query(PRUNE).bind(server).bind(KEPT).execute(&mut *transaction).await?;
+            }
+            transaction.commit().await
+        };
+        self.run("store pins", store).await
+    }
+
+    /// Deletes the pins of a server, of one capability or of all. Returns how many.
+    pub async fn unpin(
+        &self,
+        server: &ServerName,
+        which: Option<&CapabilityId>,
+    ) -> Result<u64, StoreError> {
+        let query = match which {
+            None => sqlx::query("delete from pins where server = $1").bind(server.as_str()),
+            Some(id) => {
+                sqlx::query("delete from pins where server = $1 and kind = $2 and name = $3")
+                    .bind(server.as_str())
+                    .bind(id.kind.as_str())
+                    .bind(&*id.name)
+            }
+        };
+        self.execute("delete pins", query).await
+    }
 }
 
-async fn write(
-    transaction: &mut Transaction<'_, Sqlite>,
-    pin: &Pin,
-    definition: &str,
-) -> Result<(), sqlx::Error> {
-    let (kind, name) = match &pin.capability {
-        Some((kind, name)) => (kind.as_str(), name.as_str()),
-        None => ("", ""),
-    };
-    let query = sqlx::query(PIN).bind(pin.server.as_str()).bind(pin.identity.to_string());
-    let query = query.bind(kind).bind(name).bind(pin.digest.to_string()).bind(definition);
-    let query = query.bind(&pin.by).bind(binding::to_millis(pin.pinned_at));
-    query.execute(&mut **transaction).await.map(drop)
-}
-
-pub(crate) async fn all(state: &SqliteStore) -> Result<Vec<Pin>, StoreError> {
-    let action = "read pins";
-    let rows = sqlx::query_as::<_, StoredPinRow>(LIST).fetch_all(state.pool()).await;
-    let rows = rows.map_err(|source| state.query_error(action, source))?;
-    let pins = rows.into_iter().map(pin_from_row).collect::<Result<_, _>>();
-    pins.map_err(|what| StoreError::Malformed { action, what })
-}
-
-pub(crate) async fn summaries(state: &SqliteStore) -> Result<Vec<PinSummary>, StoreError> {
-    let action = "read pins";
-    let rows = sqlx::query_as::<_, PinSummaryRow>(LIST_HEADS).fetch_all(state.pool()).await;
-    let rows = rows.map_err(|source| state.query_error(action, source))?;
-    let heads = rows.into_iter().map(summary_from_row).collect::<Result<_, _>>();
-    heads.map_err(|what| StoreError::Malformed { action, what })
-}
-
-fn pin_from_row(row: StoredPinRow) -> Result<Pin, String> {
-    let (server, identity, kind, name, digest, definition, by, pinned_at) = row;
-    let bytes = i64::try_from(definition.len()).unwrap_or(i64::MAX);
-    let head = summary_from_row((server, identity, kind, name, digest, bytes, pinned_at))?;
-    let PinSummary { server, identity, capability, digest, pinned_at, .. } = head;
-    let definition = Bytes::from(definition);
-    Ok(Pin { server, identity, capability, digest, definition, by, pinned_at })
-}
-
-fn summary_from_row(row: PinSummaryRow) -> Result<PinSummary, String> {
-    let (server, identity, kind, name, digest, bytes, pinned_at) = row;
-    let capability = match kind.as_str() {
-        "" => None,
-        kind => Some((binding::parse_kind(kind)?, name)),
-    };
-    Ok(PinSummary {
-        server: ServerName::new(&server).map_err(|error| error.to_string())?,
-        identity: binding::parse_digest(&identity)?,
-        capability,
-        digest: binding::parse_digest(&digest)?,
-        bytes: bytes.unsigned_abs(),
-        pinned_at: time_from_millis(pinned_at),
-    })
-}
-
-pub(crate) async fn unpin(
-    state: &SqliteStore,
-    server: &ServerName,
-    which: Option<&CapabilityId>,
-) -> Result<u64, StoreError> {
-    let query = match which {
-        None => sqlx::query("delete from pins where server = $1").bind(server.as_str()),
-        Some(id) => sqlx::query("delete from pins where server = $1 and kind = $2 and name = $3")
-            .bind(server.as_str())
-            .bind(id.kind.as_str())
-            .bind(&*id.name),
-    };
-    let done = query.execute(state.pool()).await;
-    let done = done.map_err(|source| state.query_error("delete pins", source))?;
-    Ok(done.rows_affected())
+/// Reads the pinned capability. A pin without a kind is that of the server's instructions.
+fn capability(row: &SqliteRow) -> Result<Option<(CapabilityKind, String)>, sqlx::Error> {
+    match row.try_get("kind")? {
+        "" => Ok(None),
+        _ => Ok(Some((columns::kind(row)?, row.try_get("name")?))),
+    }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use toolgate_wire::large::LargeMessageSource;
 
-/// The limits of a [`FileResultStore`].
+/// The limits of a [`ResultStore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResultQuota {
     /// The maximum number of bytes in total.
@@ -30,18 +30,6 @@ impl Default for ResultQuota {
     fn default() -> Self {
         Self { bytes: 512 << 20, results: 128, age: Duration::from_secs(24 * 3600) }
     }
-}
-
-/// A store of results.
-pub trait ResultStore: Send + Sync {
-    /// Begins to write a result.
-    fn begin(&self) -> io::Result<ResultWriter>;
-
-    /// Stores the written result for its owner.
-    fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>>;
-
-    /// Returns the result with this id, if it belongs to this owner and still exists.
-    fn find(&self, owner: &str, id: &str) -> Option<Arc<KeptResult>>;
 }
 
 /// A named byte range of a result.
@@ -127,9 +115,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A result store with files in one folder.
+/// A store of results, with files in one folder.
 #[derive(Debug)]
-pub struct FileResultStore {
+pub struct ResultStore {
     folder: PathBuf,
     quota: ResultQuota,
     kept: Mutex<Vec<ResultEntry>>,
@@ -143,7 +131,7 @@ struct ResultEntry {
     result: Arc<KeptResult>,
 }
 
-impl FileResultStore {
+impl ResultStore {
     /// Creates a store in this folder, which is created when it is needed.
     pub fn new(folder: impl AsRef<Path>, quota: ResultQuota) -> Self {
         Self { folder: folder.as_ref().to_owned(), quota, kept: Mutex::default() }
@@ -178,8 +166,9 @@ fn index_to_evict(kept: &[ResultEntry]) -> Option<usize> {
     older.iter().position(|entry| entry.owner == richest.owner)
 }
 
-impl ResultStore for FileResultStore {
-    fn begin(&self) -> io::Result<ResultWriter> {
+impl ResultStore {
+    /// Begins to write a result.
+    pub fn begin(&self) -> io::Result<ResultWriter> {
         std::fs::create_dir_all(&self.folder)?;
         let file = tempfile::tempfile_in(&self.folder)?;
         Ok(ResultWriter {
@@ -189,7 +178,8 @@ impl ResultStore for FileResultStore {
         })
     }
 
-    fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>> {
+    /// Stores the written result for its owner.
+    pub fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let id = format!("{:032x}", u128::from_be_bytes(random));
@@ -205,7 +195,8 @@ impl ResultStore for FileResultStore {
         Ok(result)
     }
 
-    fn find(&self, owner: &str, id: &str) -> Option<Arc<KeptResult>> {
+    /// Returns the result with this id, if it belongs to this owner and still exists.
+    pub fn find(&self, owner: &str, id: &str) -> Option<Arc<KeptResult>> {
         let mut kept = lock(&self.kept);
         kept.retain(|entry| entry.since.elapsed() < self.quota.age);
         let own = kept.iter().find(|entry| entry.owner == owner && entry.result.id == id);
@@ -217,14 +208,14 @@ impl ResultStore for FileResultStore {
 mod tests {
     use super::*;
 
-    fn kept(results: &FileResultStore, owner: &str, bytes: usize) -> String {
+    fn kept(results: &ResultStore, owner: &str, bytes: usize) -> String {
         let mut draft = results.begin().unwrap();
         draft.write_all(&vec![b'x'; bytes]).unwrap();
         results.keep(owner, draft).unwrap().id().to_owned()
     }
 
-    fn results(folder: &Path, quota: ResultQuota) -> FileResultStore {
-        FileResultStore::new(folder.join("results"), quota)
+    fn results(folder: &Path, quota: ResultQuota) -> ResultStore {
+        ResultStore::new(folder.join("results"), quota)
     }
 
     #[test]

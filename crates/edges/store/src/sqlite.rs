@@ -1,20 +1,22 @@
-//! State in one SQLite file: opens it safely and implements [`StateStore`].
+//! The state store: one SQLite file, opened safely, and the helpers that its tables share.
 //!
 //! Several processes may open the file (a gateway and a CLI command). Every write is one immediate
 //! transaction, and a process waits while the file is busy. A file that is damaged or too new is
 //! reported and never changed.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqliteSynchronous};
+use sqlx::query::Query;
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqliteRow,
+    SqliteSynchronous,
+};
 use sqlx::{Sqlite, Transaction};
-use toolgate_model::{Catalog, Digest, ServerName};
-use toolgate_wire::Era;
+use toolgate_model::time;
 
 use crate::sqlite_file::{self, BUSY_TIMEOUT, connect_with_retry, query_error};
-use crate::{Consent, DetectedEra, SavedCatalog, ServerTrust, StateStore, StoreError, StoreFuture};
-use crate::{attempts, catalogs, consents, eras, private_files, trusts};
+use crate::{StoreError, private_files};
 
 /// The migrations of the schema. A released migration never changes.
 const MIGRATIONS: [(i64, &str, &str); 7] = [
@@ -31,14 +33,21 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
     (7, "other params", include_str!("../migrations/sqlite/0007_other_params.sql")),
 ];
 
-/// A store in a SQLite database. Cheap to clone.
+/// A statement with its parameters.
+pub(crate) type SqlQuery = Query<'static, Sqlite, SqliteArguments>;
+
+/// Reads a value from a row.
+pub(crate) type RowReader<T> = fn(&SqliteRow) -> Result<T, sqlx::Error>;
+
+/// The state that survives a restart, in a SQLite database. A completed write is on disk. Cheap to
+/// clone.
 #[derive(Debug, Clone)]
-pub struct SqliteStore {
+pub struct StateStore {
     pool: SqlitePool,
     path: PathBuf,
 }
 
-impl SqliteStore {
+impl StateStore {
     /// Opens the database at `path`. Creates it or migrates it to the current schema.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path = path.into();
@@ -59,18 +68,14 @@ impl SqliteStore {
             .busy_timeout(BUSY_TIMEOUT)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true);
-        let pool = connect_with_retry(&options)
-            .await
-            .map_err(|source| query_error("open the state", &path, source))?;
+        let failed = |source| query_error("open the state", &path, source);
+        let pool = connect_with_retry(&options).await.map_err(failed)?;
         let state = Self { pool, path };
-        state.migrate().await?;
+        let action = "migrate the state";
+        let mut transaction = state.named(action, state.begin().await)?;
+        sqlite_file::migrate(&mut transaction, &state.path, &MIGRATIONS).await?;
+        state.named(action, transaction.commit().await)?;
         Ok(state)
-    }
-
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let mut transaction = self.begin("migrate the state").await?;
-        sqlite_file::migrate(&mut transaction, &self.path, &MIGRATIONS).await?;
-        self.commit("migrate the state", transaction).await
     }
 
     /// Closes the database after all writes are in its main file.
@@ -78,105 +83,91 @@ impl SqliteStore {
         self.pool.close().await;
     }
 
+    /// Returns a number that changes when another process may have changed the store. Writes
+    /// through this value need not change it.
+    pub async fn change_counter(&self) -> Result<u64, StoreError> {
+        // SQLite counts the commits of other connections. This process has only one connection.
+        let query = sqlx::query_scalar::<_, i64>("pragma data_version");
+        let version = query.fetch_one(&self.pool).await;
+        self.named("check for changes", version).map(i64::unsigned_abs)
+    }
+
     pub(crate) fn pool(&self) -> &SqlitePool {
         &self.pool
     }
 
-    pub(crate) async fn begin(
-        &self,
-        action: &'static str,
-    ) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        let begun = self.pool.begin_with("BEGIN IMMEDIATE").await;
-        begun.map_err(|source| self.query_error(action, source))
+    /// Begins a transaction that waits for other writers.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        self.pool.begin_with("BEGIN IMMEDIATE").await
     }
 
-    pub(crate) async fn commit(
+    /// Adds the failed action and the path to an error of the database.
+    pub(crate) fn named<T>(
         &self,
         action: &'static str,
-        transaction: Transaction<'static, Sqlite>,
-    ) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|source| self.query_error(action, source))
+        outcome: Result<T, sqlx::Error>,
+    ) -> Result<T, StoreError> {
+        outcome.map_err(|error| match error {
+            sqlx::Error::Decode(what) | sqlx::Error::Encode(what) => {
+                StoreError::Malformed { action, what: what.to_string() }
+            }
+            source => query_error(action, &self.path, source),
+        })
     }
 
-    pub(crate) fn query_error(&self, action: &'static str, source: sqlx::Error) -> StoreError {
-        query_error(action, &self.path, source)
+    /// Runs several statements as one action.
+    pub(crate) async fn run<T>(
+        &self,
+        action: &'static str,
+        work: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, StoreError> {
+        self.named(action, work.await)
+    }
+
+    /// Runs one statement. Returns the number of changed rows.
+    pub(crate) async fn execute(
+        &self,
+        action: &'static str,
+        query: SqlQuery,
+    ) -> Result<u64, StoreError> {
+        let done = self.named(action, query.execute(&self.pool).await)?;
+        Ok(done.rows_affected())
+    }
+
+    /// Returns the values of all rows.
+    pub(crate) async fn list<T>(
+        &self,
+        action: &'static str,
+        query: SqlQuery,
+        read: RowReader<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.named(action, query.fetch_all(&self.pool).await)?;
+        self.named(action, rows.iter().map(read).collect())
+    }
+
+    /// Returns the value of the first row.
+    pub(crate) async fn find<T>(
+        &self,
+        action: &'static str,
+        query: SqlQuery,
+        read: RowReader<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = self.named(action, query.fetch_optional(&self.pool).await)?;
+        self.named(action, row.as_ref().map(read).transpose())
     }
 }
 
 /// Returns the current time in milliseconds since 1970, the format of all stored times.
 pub fn now_millis() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    to_millis(SystemTime::now())
+}
+
+/// Returns a time in milliseconds since 1970.
+pub(crate) fn to_millis(time: SystemTime) -> i64 {
+    time::to_millis(time).cast_signed()
 }
 
 /// Converts stored milliseconds to a time.
 pub(crate) fn time_from_millis(millis: i64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or(0))
-}
-
-impl StateStore for SqliteStore {
-    fn give_consent<'a>(
-        &'a self,
-        server: &'a ServerName,
-        digest: &'a Digest,
-        shown: &'a str,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(consents::give(self, server, digest, shown))
-    }
-
-    fn revoke_consents<'a>(&'a self, server: &'a ServerName) -> StoreFuture<'a, bool> {
-        Box::pin(consents::revoke(self, server))
-    }
-
-    fn consents(&self) -> StoreFuture<'_, Vec<Consent>> {
-        Box::pin(consents::all(self))
-    }
-
-    fn save_trust<'a>(&'a self, server: &'a ServerName, digest: &'a Digest) -> StoreFuture<'a, ()> {
-        Box::pin(trusts::save(self, server, digest))
-    }
-
-    fn revoke_trust<'a>(&'a self, server: &'a ServerName) -> StoreFuture<'a, bool> {
-        Box::pin(trusts::revoke(self, server))
-    }
-
-    fn trusts(&self) -> StoreFuture<'_, Vec<ServerTrust>> {
-        Box::pin(trusts::all(self))
-    }
-
-    fn save_catalog<'a>(
-        &'a self,
-        server: &'a ServerName,
-        spec: &'a Digest,
-        catalog: &'a Catalog,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(catalogs::save(self, server, spec, catalog))
-    }
-
-    fn catalog<'a>(
-        &'a self,
-        server: &'a ServerName,
-        spec: &'a Digest,
-    ) -> StoreFuture<'a, Option<SavedCatalog>> {
-        Box::pin(catalogs::load(self, server, spec))
-    }
-
-    fn forget_catalogs<'a>(&'a self, server: &'a ServerName) -> StoreFuture<'a, bool> {
-        Box::pin(catalogs::forget(self, server))
-    }
-
-    fn save_era<'a>(&'a self, spec: &'a Digest, era: Option<Era>) -> StoreFuture<'a, ()> {
-        match era {
-            Some(era) => Box::pin(eras::save(self, spec, era)),
-            None => Box::pin(eras::forget(self, spec)),
-        }
-    }
-
-    fn era<'a>(&'a self, spec: &'a Digest) -> StoreFuture<'a, Option<DetectedEra>> {
-        Box::pin(eras::load(self, spec))
-    }
-
-    fn count_attempt<'a>(&'a self, spec: &'a Digest) -> StoreFuture<'a, u32> {
-        Box::pin(attempts::count(self, spec))
-    }
+    time::from_millis(u64::try_from(millis).unwrap_or(0))
 }

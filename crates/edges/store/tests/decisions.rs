@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_store::{
-    AccessKeyError, ApprovalBinding, ApprovalChoice, ApprovalDecision, DecisionStore,
-    GrantSelector, KeepPendingOutcome, Keyring, PendingCall, PendingLimits, Pin, SamplingCharge,
-    SqliteStore, StoreError, generate_id,
+    AccessKeyError, ApprovalBinding, ApprovalChoice, ApprovalDecision, GrantSelector,
+    KeepPendingOutcome, Keyring, PendingCall, PendingLimits, Pin, SamplingCharge, StateStore,
+    StoreError, generate_id,
 };
 
 const ROOM: PendingLimits = PendingLimits { per_caller: 100, in_all: 1000 };
@@ -60,11 +60,11 @@ fn call(id: &str) -> PendingCall {
     }
 }
 
-async fn open(folder: &Path) -> SqliteStore {
-    SqliteStore::open(folder.join("state.db")).await.unwrap()
+async fn open(folder: &Path) -> StateStore {
+    StateStore::open(folder.join("state.db")).await.unwrap()
 }
 
-async fn keep(state: &SqliteStore, call: &PendingCall) {
+async fn keep(state: &StateStore, call: &PendingCall) {
     assert_eq!(state.keep_pending(call, ROOM).await.unwrap(), KeepPendingOutcome::New);
 }
 
@@ -86,7 +86,7 @@ async fn a_call_comes_back_as_it_was_kept_after_reopening() {
 
 #[tokio::test]
 async fn the_same_call_is_asked_about_once_and_from_then_on_as_long() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let first = call("one");
     keep(&state, &first).await;
     let later = now() + 20 * MINUTE;
@@ -127,7 +127,7 @@ async fn the_same_call_is_asked_about_once_and_from_then_on_as_long() {
 
 #[tokio::test]
 async fn there_is_room_for_so_many_of_a_caller_and_so_many_in_all() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let room = PendingLimits { per_caller: 2, in_all: 3 };
     let of = |id: &str, caller: &str| {
         let bound = ApprovalBinding { caller: caller.into(), ..bound() };
@@ -148,7 +148,7 @@ async fn there_is_room_for_so_many_of_a_caller_and_so_many_in_all() {
 
 #[tokio::test]
 async fn every_choice_leaves_the_grant_it_means() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     for choice in ApprovalChoice::ALL {
         let call = call(choice.as_str());
         keep(&state, &call).await;
@@ -172,7 +172,7 @@ async fn every_choice_leaves_the_grant_it_means() {
 
 #[tokio::test]
 async fn a_call_is_settled_once_and_not_after_it_was_withdrawn_or_has_expired() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     for id in ["decided", "withdrawn"] {
         keep(&state, &call(id)).await;
     }
@@ -197,7 +197,7 @@ async fn a_call_is_settled_once_and_not_after_it_was_withdrawn_or_has_expired() 
 
 #[tokio::test]
 async fn a_one_time_grant_is_for_exactly_its_call_and_used_up() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let call = call("one");
     keep(&state, &call).await;
     let grant = state
@@ -227,7 +227,7 @@ async fn a_one_time_grant_is_for_exactly_its_call_and_used_up() {
 
 #[tokio::test]
 async fn a_one_time_grant_expires_and_one_for_good_is_not_spent() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     // On a busy machine it may expire before it is decided. Then the next round gives it more time.
     let mut life = Duration::from_millis(300);
     let brief = loop {
@@ -251,7 +251,7 @@ async fn a_one_time_grant_expires_and_one_for_good_is_not_spent() {
 
 #[tokio::test]
 async fn the_same_permission_given_again_is_one() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     for choice in
         [ApprovalChoice::Tool, ApprovalChoice::Tool, ApprovalChoice::Server, ApprovalChoice::Server]
     {
@@ -264,7 +264,7 @@ async fn the_same_permission_given_again_is_one() {
 
 #[tokio::test]
 async fn grants_are_taken_back_by_id_by_server_and_by_tool() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let mut ids = Vec::new();
     for (server, at, choice) in [
         ("git", "push", ApprovalChoice::Tool),
@@ -330,7 +330,7 @@ async fn pins_come_back_are_replaced_and_forgotten() {
 
 #[tokio::test]
 async fn what_is_pinned_after_a_grant_for_the_server_is_later_whatever_the_clock_says() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let before = pin(Some((CapabilityKind::Tool, "push")), "push");
     // Pinned when the clock was ahead.
     let ahead = Pin { pinned_at: now() + MINUTE, ..pin(Some((CapabilityKind::Tool, "b")), "b") };
@@ -380,7 +380,7 @@ async fn a_server_spends_no_more_than_its_day_allows() {
 }
 
 /// As many handles as processes would have, each with a connection of its own.
-async fn handles(folder: &Path, count: usize) -> Vec<Arc<SqliteStore>> {
+async fn handles(folder: &Path, count: usize) -> Vec<Arc<StateStore>> {
     let mut handles = Vec::new();
     for _ in 0..count {
         handles.push(Arc::new(open(folder).await));
@@ -512,7 +512,7 @@ async fn what_others_change_is_noticed() {
 
 #[tokio::test]
 async fn arguments_that_are_no_text_are_refused() {
-    let state = SqliteStore::in_memory().await.unwrap();
+    let state = StateStore::in_memory().await.unwrap();
     let call = PendingCall { arguments: Bytes::from_static(b"\xff"), ..call("one") };
     let error = state.keep_pending(&call, ROOM).await.unwrap_err();
     assert!(matches!(error, StoreError::Malformed { .. }), "{error:?}");
@@ -527,7 +527,7 @@ fn ids_are_short_and_never_the_same() {
 
 #[tokio::test]
 async fn a_key_is_kept_as_a_digest_and_holds_until_it_is_revoked_or_expires() {
-    let state = Arc::new(SqliteStore::in_memory().await.unwrap());
+    let state = Arc::new(StateStore::in_memory().await.unwrap());
     let keyring = Keyring::load(state.clone()).await.unwrap();
     let (key, secret) = keyring.add("ci", None).await.unwrap().unwrap();
     assert!(secret.starts_with("tgk_") && secret.len() == 56, "{secret}");

@@ -37,7 +37,7 @@ pub struct FleetBuilder {
     /// Starts the server processes.
     pub launcher: Launcher,
     /// Stores catalogs between runs.
-    pub store: Option<Arc<dyn StateStore>>,
+    pub store: Option<Arc<StateStore>>,
     /// The URIs to answer `roots/list` with.
     pub roots: Vec<String>,
     /// How long calls in progress on a replaced or removed server may continue; usually

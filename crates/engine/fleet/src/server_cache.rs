@@ -19,7 +19,7 @@ const LEGACY: Duration = Duration::from_secs(24 * 3600);
 const FUTILE_ATTEMPTS: u32 = 2;
 
 /// The cache of catalogs and eras; empty without a store.
-pub(crate) struct ServerCache(pub(crate) Option<Arc<dyn StateStore>>);
+pub(crate) struct ServerCache(pub(crate) Option<Arc<StateStore>>);
 
 impl ServerCache {
     pub(crate) async fn save(&self, spec: &ServerSpec, catalog: &Catalog) {

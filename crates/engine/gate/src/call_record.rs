@@ -9,10 +9,12 @@
 use std::time::Instant;
 
 use memchr::memmem;
+use toolgate_journal::{
+    Journal, JournalError, JournalEvent, JournalOutcome, JournalPosition, JournalRecord,
+    params_digest,
+};
 use toolgate_model::Effect;
 use toolgate_policy::SCHEMA_MISMATCH;
-use toolgate_store::journal::{JournalEvent, JournalOutcome, JournalRecord, params_digest};
-use toolgate_store::{Journal, StoreError};
 use toolgate_wire::{Frame, MessageKind, code, scan};
 
 use crate::Gate;
@@ -46,7 +48,7 @@ impl Gate {
         subject: &CallTarget<'_>,
         effect: Effect,
         because: &str,
-    ) -> Option<Result<toolgate_store::journal::JournalPosition, StoreError>> {
+    ) -> Option<Result<JournalPosition, JournalError>> {
         tracing::debug!(
             target: "toolgate::gate", id = %context.id, effect = effect.as_str(), "decided: {because}"
         );

@@ -4,9 +4,9 @@
 
 use bytes::Bytes;
 use toolgate_fleet::FleetError;
+use toolgate_journal::JournalError;
 use toolgate_model::{Effect, ServerState};
 use toolgate_session::SessionError;
-use toolgate_store::StoreError;
 use toolgate_wire::{Frame, Revision, code, method, string};
 
 use crate::decide::CallContext;
@@ -125,7 +125,7 @@ impl Denial {
     }
 
     /// Returns the denial for a request that cannot be recorded.
-    pub(crate) fn journal_unavailable(error: &StoreError) -> Self {
+    pub(crate) fn journal_unavailable(error: &JournalError) -> Self {
         Self::from_reason(format!(
             "the journal cannot be written, so only calls known to be read-only are allowed: \
              {error}"

@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use toolgate_exposure::UriOwner;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
-use toolgate_naming::UriOwner;
 use toolgate_session::Interactor;
 use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, Span, code, method, scan, string};

@@ -9,11 +9,11 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
+use toolgate_exposure::UriOwner;
 use toolgate_fleet::{ApplyReport, Fleet, FleetError, FleetServer, ServerLease, ServerStatus};
 use toolgate_model::{
     CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope, ServerName,
 };
-use toolgate_naming::UriOwner;
 use toolgate_session::{Interactor, OutboundRequest};
 use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::view::LogLevel;

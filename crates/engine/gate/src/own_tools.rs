@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_bridge::{self as bridge, ResponseTranslation};
+use toolgate_exposure::NamingOptions;
 use toolgate_exposure::{OwnToolCosts, summary};
 use toolgate_model::{CapabilityId, CapabilityKind, ExposureMode, Profile};
-use toolgate_naming::NamingOptions;
 use toolgate_search::tokens::estimate;
 use toolgate_session::Interactor;
 use toolgate_wire::{Frame, Revision, build, method, scan, string};

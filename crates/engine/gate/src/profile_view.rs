@@ -15,12 +15,12 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use toolgate_bridge as bridge;
 use toolgate_bridge::tasks::TaskFormat;
+use toolgate_exposure::ExposedNames;
 use toolgate_exposure::{Exposure, ExposureEntry, ExposureReason};
 use toolgate_fleet::{CheckedDefinition, OfferedCatalog};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
 };
-use toolgate_naming::ExposedNames;
 use toolgate_policy::{CapabilityPolicy, ClientNames};
 use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::{Era, Frame, Revision};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use toolgate_exposure::UriOwner;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
-use toolgate_naming::UriOwner;
 use toolgate_wire::{Frame, Span, method, scan, string};
 
 use crate::GateError;

@@ -29,7 +29,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
-use toolgate_store::{FileResultStore, KeptResult, ResultStore};
+use toolgate_store::{KeptResult, ResultStore};
 use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, build, code, method, scan};
 
 use crate::present::own_frame;
@@ -53,7 +53,7 @@ const WRITERS: usize = 2;
 
 /// The result store; a temporary one until another is set.
 pub(crate) struct ResultStorage {
-    store: OnceLock<Arc<dyn ResultStore>>,
+    store: OnceLock<Arc<ResultStore>>,
     writers: Semaphore,
 }
 
@@ -64,8 +64,8 @@ impl Default for ResultStorage {
 }
 
 impl ResultStorage {
-    fn store(&self) -> Arc<dyn ResultStore> {
-        self.store.get_or_init(|| Arc::new(FileResultStore::temporary())).clone()
+    fn store(&self) -> Arc<ResultStore> {
+        self.store.get_or_init(|| Arc::new(ResultStore::temporary())).clone()
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn limit(view: &ProfileView) -> Option<u32> {
 
 impl Gate {
     /// Sets the result store. Only the first call has an effect.
-    pub fn keep_results(&self, store: Arc<dyn ResultStore>) {
+    pub fn keep_results(&self, store: Arc<ResultStore>) {
         let _ = self.results.store.set(store);
     }
 
@@ -144,7 +144,7 @@ impl Gate {
             (self.results.store(), owner(&caller.result_owner), caller.revision);
         let whole = answer.clone();
         let work = move || {
-            let kept = keep::keep(&*store, &owner, &answer, &survey)?;
+            let kept = keep::keep(&store, &owner, &answer, &survey)?;
             preview::preview(&kept, &answer, &survey, limit, revision)
         };
         let writing = self.results.writers.acquire().await;

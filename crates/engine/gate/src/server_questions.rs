@@ -23,7 +23,7 @@ use toolgate_model::SamplingLimits;
 use toolgate_session::{
     Answer, CallerScope, Interactor, Question, QuestionKind, restrict_sampling,
 };
-use toolgate_store::DecisionStore;
+use toolgate_store::StateStore;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, code};
 
@@ -42,7 +42,7 @@ pub(crate) struct GuardedInteractor {
     port: Arc<dyn Interactor>,
     limits: Option<SamplingLimits>,
     samplings: Arc<SamplingTracker>,
-    decisions: Option<Arc<dyn DecisionStore>>,
+    decisions: Option<Arc<StateStore>>,
     /// Whether the caller was answering a sampling request when this request arrived, which may be
     /// part of that answer.
     nested: bool,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use toolgate_exposure::NamingOptions;
 use toolgate_model::{DEFAULT_PROFILE, ExposureMode, PrefixMode, Profiles};
-use toolgate_naming::NamingOptions;
 use toolgate_wire::code;
 
 use crate::{Client, Gate, GateError};

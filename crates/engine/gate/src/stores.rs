@@ -8,9 +8,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use toolgate_journal::{Journal, JournalError, JournalEvent, JournalRecord};
 use toolgate_model::CapabilityId;
-use toolgate_store::journal::{JournalEvent, JournalRecord};
-use toolgate_store::{DecisionStore, GrantSelector, Journal, Keyring, Pin, StoreError};
+use toolgate_store::{GrantSelector, Keyring, Pin, StateStore, StoreError};
 
 use crate::Gate;
 use crate::approvals::ApprovalBroker;
@@ -34,7 +34,7 @@ pub(crate) enum StoreWrite {
 
 /// The stores of a gate.
 pub(crate) struct GateStores {
-    pub(crate) decisions: Arc<dyn DecisionStore>,
+    pub(crate) decisions: Arc<StateStore>,
     pub(crate) broker: Arc<ApprovalBroker>,
     keys: Arc<Keyring>,
     pub(crate) journal: Option<Arc<Journal>>,
@@ -43,7 +43,7 @@ pub(crate) struct GateStores {
 
 impl GateStores {
     async fn open(
-        decisions: Arc<dyn DecisionStore>,
+        decisions: Arc<StateStore>,
         journal: Option<Arc<Journal>>,
     ) -> Result<Self, StoreError> {
         let broker = ApprovalBroker::load(decisions.clone()).await?;
@@ -75,7 +75,7 @@ impl GateStores {
 
 async fn run_writes(
     broker: Arc<ApprovalBroker>,
-    decisions: Arc<dyn DecisionStore>,
+    decisions: Arc<StateStore>,
     mut waiting: mpsc::UnboundedReceiver<StoreWrite>,
 ) {
     while let Some(write) = waiting.recv().await {
@@ -130,7 +130,7 @@ impl Gate {
     /// when servers are first seen.
     pub async fn open_stores(
         &self,
-        decisions: Arc<dyn DecisionStore>,
+        decisions: Arc<StateStore>,
         journal: Option<Arc<Journal>>,
     ) -> Result<(), StoreError> {
         let seen = decisions.change_counter().await?;
@@ -142,7 +142,7 @@ impl Gate {
     }
 
     /// Finishes pending writes and closes the journal.
-    pub async fn close_stores(&self) -> Result<(), StoreError> {
+    pub async fn close_stores(&self) -> Result<(), JournalError> {
         let Some(stores) = self.stores.get() else { return Ok(()) };
         let _ = tokio::time::timeout(PATIENCE, stores.flush()).await;
         match &stores.journal {

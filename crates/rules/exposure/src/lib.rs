@@ -9,6 +9,7 @@ mod cost;
 mod cost_report;
 mod deferral;
 mod evaluate;
+mod naming;
 mod patterns;
 mod profile;
 mod selection;
@@ -22,12 +23,12 @@ use std::sync::Arc;
 use toolgate_model::{
     CapabilityId, Catalog, DeclaredProfile, Definition, ExposureMode, Origin, ServerSpec,
 };
-use toolgate_naming::{ExposedNames, NameClaim, NamingOptions, expose};
 
 use evaluate::ExposureDraft;
 
 pub use cost::OwnToolCosts;
 pub use cost_report::{CostReport, TokenCost, cost_report};
+pub use naming::{ExposedNames, NameBounds, NameClaim, NamingOptions, UriOwner, expose};
 pub use summary::{DefinitionLookup, summary};
 pub use unlisted::profile_sees;
 

@@ -2,10 +2,9 @@
 //! The server's tags apply to them.
 
 use toolgate_model::{DeclaredProfile, ExposureMode, ServerSpec};
-use toolgate_naming::NamingOptions;
 
 use crate::profile::{ProfileFilter, ProfileFilterOutcome};
-use crate::{ExposureOptions, OwnToolCosts};
+use crate::{ExposureOptions, NamingOptions, OwnToolCosts};
 
 /// Returns true if a profile sees something of a server that no list contains. An empty name stands
 /// for the server as a whole.

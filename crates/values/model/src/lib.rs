@@ -27,6 +27,7 @@ mod selection;
 mod spec;
 mod status;
 mod tags;
+pub mod time;
 mod token_bucket;
 
 pub use auth::{AuthProvider, AuthSpec, OAuthSpec};

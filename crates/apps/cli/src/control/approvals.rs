@@ -9,7 +9,7 @@ use toolgate_host::ServerName;
 use toolgate_host::approvals::{
     ApprovalBroker, ApprovalChoice, ApprovalError, Grant, GrantSelector, PendingCall,
 };
-use toolgate_host::audit::rfc3339_from_time;
+use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
 use crate::exit::{CliError, error_chain};

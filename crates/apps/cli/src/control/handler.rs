@@ -20,6 +20,7 @@ use super::{
 use crate::exit::CliError;
 use crate::local_context::LocalContext;
 use crate::operator::{OperatorIdentity, OperatorRules, OperatorVerifier, Requester};
+use crate::review::definition_statuses;
 
 /// Answers control requests about one host, and reloads its config files.
 pub struct ControlHandler {
@@ -249,7 +250,7 @@ impl ControlHandler {
                 }
                 to_raw_json(&checkup::check_servers(&self.host, &servers, &self.findings()).await)
             }
-            ControlRequest::Standings => to_raw_json(&self.host.server_health()),
+            ControlRequest::Standings => to_raw_json(&definition_statuses(&self.host)),
             ControlRequest::Approvals { asked } => asked.answer(self.broker()?, &by).await,
             ControlRequest::Untaint { caller } => {
                 let cleared = self.host.gate().clear_taint(caller.as_deref());

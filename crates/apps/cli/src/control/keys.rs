@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::audit::rfc3339_from_time;
 use toolgate_host::json;
 use toolgate_host::keys::{AccessKey, Keyring};
+use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
 use crate::exit::{CliError, error_chain};

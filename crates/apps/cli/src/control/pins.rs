@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolgate_host::audit::rfc3339_from_time;
 use toolgate_host::pins::{DefinitionDifference, PinEntry, PinFilter, entries_digest};
 use toolgate_host::review::TextFinding;
 use toolgate_host::{Host, Setup};
+use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
 use crate::exit::CliError;
@@ -99,12 +99,12 @@ pub async fn answer(
     asked: &PinRequest,
     by: &str,
 ) -> Result<Box<RawValue>, CliError> {
-    let decisions = setup.decisions();
+    let decisions = setup.store();
     match asked {
         PinRequest::Show { server, name } => {
             let problems = host.relist(server.as_deref()).await;
             let chosen = PinFilter { server: server.as_deref(), name: name.as_deref() };
-            let rows = host.pins(&*decisions, &chosen).await?;
+            let rows = host.pins(&decisions, &chosen).await?;
             let seen = entries_digest(&rows).to_string();
             let suspicious = host.text_findings();
             let line =
@@ -115,10 +115,10 @@ pub async fn answer(
             let chosen = PinFilter { server: Some(server), name: name.as_deref() };
             let invalid = |()| CliError::usage("`seen` is not the digest of shown definitions");
             let seen = seen.parse().map_err(invalid)?;
-            to_raw_json(&host.approve_pins(&*decisions, &chosen, seen, by).await?)
+            to_raw_json(&host.approve_pins(&decisions, &chosen, seen, by).await?)
         }
         PinRequest::Forget { server, name } => {
-            to_raw_json(&host.forget_pins(&*decisions, server, name.as_deref(), by).await?)
+            to_raw_json(&host.forget_pins(&decisions, server, name.as_deref(), by).await?)
         }
         PinRequest::Lock => {
             host.wait_settled().await;

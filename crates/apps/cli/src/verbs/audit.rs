@@ -8,7 +8,7 @@ mod tail;
 mod verify;
 
 use clap::{Args, Subcommand};
-use toolgate_host::audit::{AuditError, JournalPaths};
+use toolgate_host::audit::{JournalError, JournalPaths};
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
@@ -48,7 +48,7 @@ fn journal_paths(context: &CliContext) -> JournalPaths {
     JournalPaths::for_folder(context.home.state_dir().join("journal"))
 }
 
-fn journal_error(error: &AuditError) -> CliError {
+fn journal_error(error: &JournalError) -> CliError {
     let hint = "run `toolgate audit verify` to check the journal";
     CliError::failed(error_chain(error)).hint(hint)
 }

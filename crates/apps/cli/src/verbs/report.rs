@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use toolgate_host::review::{self, render_html, render_markdown};
 
 use super::score::fetch_standings;
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out;
+use crate::review::{render_html, render_markdown};
 
 /// The arguments of `toolgate report`.
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ impl ReportFormatArg {
 
 pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, CliError> {
     let collector = since::count_journal(context, options.since).await?;
-    let report = collector.report(&fetch_standings(context).await?, review::rfc3339);
+    let report = collector.report(&fetch_standings(context).await?);
     let named = options.output.as_deref().and_then(ReportFormatArg::from_extension);
     let usual = if context.json { ReportFormatArg::Json } else { ReportFormatArg::Md };
     let text = match options.format.or(named).unwrap_or(usual) {

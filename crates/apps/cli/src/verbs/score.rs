@@ -4,7 +4,6 @@
 //! started.
 
 use clap::Args;
-use toolgate_host::review::{HealthScore, ScorePart, ServerDefinitionStatus};
 
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
@@ -12,6 +11,7 @@ use crate::control::{ControlRequest, unknown_server_error};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::review::{HealthScore, ScorePart, ServerDefinitionStatus};
 use crate::server_access::ServerAccess;
 
 /// The arguments of `toolgate score`.

@@ -1,14 +1,16 @@
 //! The `--since` option, and counting the journal from that time on.
 
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
+use toolgate_host::audit::{JournalError, read_since};
 use toolgate_host::parse_duration;
-use toolgate_host::review::{self, UsageCollector, parse_rfc3339};
+use toolgate_model::time::{parse_rfc3339, to_millis};
 
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, error_chain};
 use crate::out;
+use crate::review::UsageCollector;
 
 /// A time argument, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +20,8 @@ impl FromStr for TimeArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ago = |age: Duration| now.saturating_sub(age);
-        let at = match parse_age(text) {
-            Some(age) => u64::try_from(ago(age).as_millis()).ok(),
-            None => parse_rfc3339(text),
-        };
+        let ago = |age: Duration| SystemTime::now().checked_sub(age).map_or(0, to_millis);
+        let at = parse_age(text).map(ago).or_else(|| parse_rfc3339(text));
         at.map(Self).ok_or_else(|| {
             format!("`{text}` is neither an age (7d, 12h, 30m) nor a time (2026-11-16T10:00)")
         })
@@ -38,23 +36,38 @@ pub fn parse_age(text: &str) -> Option<Duration> {
     }
 }
 
+/// The maximum number of read errors to report.
+const REPORTED_ERRORS: usize = 20;
+
 /// Counts the journal of this home. Prints a note for each part that cannot be read.
 pub async fn count_journal(
     context: &CliContext,
     since: Option<TimeArg>,
 ) -> Result<UsageCollector, CliError> {
-    let home = context.home.clone();
+    let folder = context.home.state_dir().join("journal");
     let since = since.map_or(0, |TimeArg(ms)| ms);
-    let counting = tokio::task::spawn_blocking(move || review::count_journal(&home, since));
-    let counted = counting
+    let count = move || {
+        let mut collector = UsageCollector::default();
+        let mut unread = Vec::new();
+        for entry in read_since(&folder, since)? {
+            match entry {
+                Ok(entry) => collector.add_entry(&entry),
+                Err(error) => unread.push(error),
+            }
+            unread.truncate(REPORTED_ERRORS);
+        }
+        Ok((collector, unread))
+    };
+    let counted = tokio::task::spawn_blocking(count)
         .await
         .map_err(|error| CliError::failed(format!("cannot count the journal: {error}")))?;
-    let tally = counted.map_err(|error| CliError::failed(crate::exit::error_chain(&error)))?;
-    for error in &tally.unread {
-        let why = out::escape_invisible_lines(&crate::exit::error_chain(error));
+    let (collector, unread) =
+        counted.map_err(|error: JournalError| CliError::failed(error_chain(&error)))?;
+    for error in &unread {
+        let why = out::escape_invisible_lines(&error_chain(error));
         out::note(&format!("{} skipped part of the journal: {why}", out::cyan("note:")));
     }
-    Ok(tally.collector)
+    Ok(collector)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use toolgate_fleet::{ConnectReport, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer, PhaseReport};
 use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{ConfigScope, Origin, ServerName, ServerSpec, TransportSpec};
-use toolgate_store::{SqliteStore, StateStore};
+use toolgate_store::StateStore;
 
 fn name() -> ServerName {
     ServerName::new("it").unwrap()
@@ -38,8 +38,8 @@ fn member(spec: ServerSpec) -> FleetServer {
 }
 
 /// A fleet of one server, not started yet, and what it remembers.
-async fn fleet(member: FleetServer) -> (Fleet, Arc<dyn StateStore>) {
-    let store: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+async fn fleet(member: FleetServer) -> (Fleet, Arc<StateStore>) {
+    let store: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
     let fleet = without_servers(Some(store.clone()));
     fleet.add_idle_server(member).await;
     (fleet, store)
@@ -50,7 +50,7 @@ fn forgetful() -> Fleet {
     without_servers(None)
 }
 
-fn without_servers(store: Option<Arc<dyn StateStore>>) -> Fleet {
+fn without_servers(store: Option<Arc<StateStore>>) -> Fleet {
     let launcher = Launcher::new(HelperProgram::none());
     FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build()
 }

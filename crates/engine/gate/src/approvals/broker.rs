@@ -5,10 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use tokio::sync::{Mutex, watch};
+use toolgate_journal::Journal;
 use toolgate_model::Digest;
 use toolgate_store::{
-    ApprovalBinding, ApprovalChoice, ApprovalDecision, DecisionStore, Grant, GrantSelector,
-    Journal, PendingCall, SettledCall, StoreError,
+    ApprovalBinding, ApprovalChoice, ApprovalDecision, Grant, GrantSelector, PendingCall,
+    SettledCall, StateStore, StoreError,
 };
 
 use super::grant_index::{ApprovalBindingRef, CoveringGrant, GrantIndex};
@@ -22,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Finds grants, obtains approvals and decides pending calls.
 pub struct ApprovalBroker {
-    pub(super) store: Arc<dyn DecisionStore>,
+    pub(super) store: Arc<StateStore>,
     grant_index: ArcSwap<GrantIndex>,
     pub(super) waiters: WaiterTable,
     pub(super) rate_limit: ApprovalRateLimit,
@@ -38,7 +39,7 @@ pub struct ApprovalBroker {
 
 impl ApprovalBroker {
     /// Loads a broker from the store. While it lives, it follows what other processes decide.
-    pub async fn load(store: Arc<dyn DecisionStore>) -> Result<Arc<Self>, StoreError> {
+    pub async fn load(store: Arc<StateStore>) -> Result<Arc<Self>, StoreError> {
         let seen = store.change_counter().await?;
         let standing = store.grants().await?.into_iter().collect::<GrantIndex>();
         let broker = Arc::new_cyclic(|me| Self {

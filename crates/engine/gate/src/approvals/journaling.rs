@@ -1,8 +1,8 @@
 //! Records decisions about calls that no longer wait. For a waiting call, the pipeline records the
 //! outcome of its question.
 
-use toolgate_store::journal::{Journal, JournalEvent, JournalRecord};
-use toolgate_store::{GrantSelector, SettledCall, StoreError};
+use toolgate_journal::{Journal, JournalError, JournalEvent, JournalRecord};
+use toolgate_store::{GrantSelector, SettledCall};
 use toolgate_wire::string;
 
 /// Records a decision.
@@ -36,13 +36,13 @@ pub(super) async fn record_revoked(journal: &Journal, which: &GrantSelector, cou
 }
 
 /// Appends a record and waits until it is on disk. People decide seldom enough for that.
-async fn append(journal: &Journal, record: &JournalRecord<'_>) -> Result<(), StoreError> {
+async fn append(journal: &Journal, record: &JournalRecord<'_>) -> Result<(), JournalError> {
     let ticket = journal.append(record)?;
     journal.wait_durable(ticket).await
 }
 
 /// Logs a failed write. The decision itself is stored and stays valid.
-fn log_failure(outcome: Result<(), StoreError>) {
+fn log_failure(outcome: Result<(), JournalError>) {
     if let Err(error) = outcome {
         tracing::error!(target: "toolgate::gate", "cannot record an approval: {error}");
     }

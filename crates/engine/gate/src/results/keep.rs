@@ -27,7 +27,7 @@ pub(super) fn part(number: usize) -> String {
 
 /// Stores a result for its owner.
 pub(super) fn keep(
-    store: &dyn ResultStore,
+    store: &ResultStore,
     owner: &str,
     answer: &Frame,
     survey: &ResultLayout,

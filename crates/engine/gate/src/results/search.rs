@@ -105,12 +105,12 @@ mod tests {
     use std::io::Write as _;
     use std::sync::Arc;
 
-    use toolgate_store::{FileResultStore, ResultQuota, ResultStore as _};
+    use toolgate_store::{ResultQuota, ResultStore};
 
     use super::*;
 
     fn kept(text: &str) -> (Arc<KeptResult>, ResultSection) {
-        let results = FileResultStore::new(std::env::temp_dir(), ResultQuota::default());
+        let results = ResultStore::new(std::env::temp_dir(), ResultQuota::default());
         let mut draft = results.begin().unwrap();
         draft.write_all(text.as_bytes()).unwrap();
         let section =

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use toolgate_store::journal::rfc3339_from_time;
+use toolgate_model::time::rfc3339_from_time;
 
 pub(crate) fn now() -> String {
     rfc3339_from_time(SystemTime::now())

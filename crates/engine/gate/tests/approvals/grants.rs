@@ -5,9 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use toolgate_gate::approvals::ApprovalBroker;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
-use toolgate_store::{
-    ApprovalBinding, ApprovalChoice, DecisionStore as _, GrantSelector, SqliteStore,
-};
+use toolgate_store::{ApprovalBinding, ApprovalChoice, GrantSelector, StateStore};
 
 use crate::support::*;
 
@@ -95,7 +93,7 @@ async fn what_is_taken_back_holds_no_longer() {
 async fn grants_survive_a_restart_and_what_others_take_back_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let open = async || Arc::new(SqliteStore::open(path.clone()).await.unwrap());
+    let open = async || Arc::new(StateStore::open(path.clone()).await.unwrap());
     let broker = ApprovalBroker::load(open().await).await.unwrap();
     let waiting = Call::to_operator("{}").start(&broker);
     let [row] = &listed(&broker, 1).await[..] else { panic!() };

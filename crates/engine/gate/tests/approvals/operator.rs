@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolgate_gate::approvals::{ApprovalBroker, CallApprovalOutcome};
 use toolgate_model::Digest;
-use toolgate_store::{ApprovalBinding, ApprovalChoice, DecisionStore as _, SqliteStore};
+use toolgate_store::{ApprovalBinding, ApprovalChoice, StateStore};
 
 use crate::support::*;
 
@@ -14,12 +14,12 @@ use crate::support::*;
 async fn a_call_is_on_disk_before_it_waits_and_goes_on_when_it_is_approved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let state = SqliteStore::open(path.clone()).await.unwrap();
+    let state = StateStore::open(path.clone()).await.unwrap();
     let broker = ApprovalBroker::load(Arc::new(state)).await.unwrap();
     let waiting = Call::to_operator(r#"{"a": 1.50}"#).start(&broker);
     let [call] = &listed(&broker, 1).await[..] else { panic!() };
     assert_eq!((&call.binding, &call.arguments[..]), (&bound(), &br#"{"a": 1.50}"#[..]));
-    let beside = SqliteStore::open(path).await.unwrap();
+    let beside = StateStore::open(path).await.unwrap();
     assert_eq!(beside.pending_calls().await.unwrap(), broker.list().await.unwrap());
 
     let settled = broker.settle(&call.id, ApprovalChoice::Once, "operator").await.unwrap().unwrap();
@@ -174,9 +174,9 @@ async fn of_a_form_and_an_operator_who_answer_at_once_one_counts() {
 async fn what_another_process_decides_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let ours = SqliteStore::open(path.clone()).await.unwrap();
+    let ours = StateStore::open(path.clone()).await.unwrap();
     let broker = ApprovalBroker::load(Arc::new(ours)).await.unwrap();
-    let theirs = SqliteStore::open(path).await.unwrap();
+    let theirs = StateStore::open(path).await.unwrap();
     for choice in [ApprovalChoice::Deny, ApprovalChoice::Once, ApprovalChoice::Tool] {
         let waiting = Call::to_operator("{}").start(&broker);
         let [row] = &listed(&broker, 1).await[..] else { panic!() };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use toolgate_gate::approvals::{ApprovalBroker, CallApprovalOutcome};
-use toolgate_store::{ApprovalChoice, SqliteStore};
+use toolgate_store::{ApprovalChoice, StateStore};
 
 use crate::support::*;
 
@@ -41,7 +41,7 @@ async fn run(acts: Vec<(u64, Act)>) -> (usize, usize) {
     let path = folder.path().join("state.db");
     let mut brokers = Vec::new();
     for _ in 0..2 {
-        let state = SqliteStore::open(path.clone()).await.unwrap();
+        let state = StateStore::open(path.clone()).await.unwrap();
         brokers.push(ApprovalBroker::load(Arc::new(state)).await.unwrap());
     }
     let running: Vec<_> = acts

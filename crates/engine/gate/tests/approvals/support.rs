@@ -13,7 +13,7 @@ use toolgate_gate::approvals::{
 };
 use toolgate_model::{ApprovalChannel, CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
-use toolgate_store::{ApprovalBinding, PendingCall, SqliteStore};
+use toolgate_store::{ApprovalBinding, PendingCall, StateStore};
 use toolgate_wire::{Era, Frame};
 
 /// How a client reacts to a form.
@@ -171,7 +171,7 @@ pub const SHORT: Duration = Duration::from_millis(100);
 pub const LONG: Duration = Duration::from_secs(60);
 
 pub async fn broker() -> Arc<ApprovalBroker> {
-    ApprovalBroker::load(Arc::new(SqliteStore::in_memory().await.unwrap())).await.unwrap()
+    ApprovalBroker::load(Arc::new(StateStore::in_memory().await.unwrap())).await.unwrap()
 }
 
 /// Waits until as many calls wait.

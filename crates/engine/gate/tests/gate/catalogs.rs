@@ -8,14 +8,14 @@ use toolgate_fleet::{DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer};
 use toolgate_gate::Gate;
 use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{CapabilityKind, FailurePhase, PrefixMode, ServerState};
-use toolgate_store::{SqliteStore, StateStore};
+use toolgate_store::StateStore;
 
 use crate::fleet::{
     Played, all_is_told, caller, empty, member, pass, spec, tools, with_tools, without_waiting,
 };
 use crate::start::Mute;
 
-fn remembering(store: &Arc<dyn StateStore>) -> (Arc<Gate>, Arc<Fleet>) {
+fn remembering(store: &Arc<StateStore>) -> (Arc<Gate>, Arc<Fleet>) {
     let (launcher, store) = (Launcher::new(HelperProgram::none()), Some(store.clone()));
     let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();
     let fleet = Arc::new(fleet);
@@ -24,7 +24,7 @@ fn remembering(store: &Arc<dyn StateStore>) -> (Arc<Gate>, Arc<Fleet>) {
 
 #[tokio::test]
 async fn after_the_first_run_nobody_waits_for_a_server_that_does_not_answer() {
-    let store: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+    let store: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
     let names: Vec<_> = (0..20).map(|n| format!("s{n}")).collect();
     let (first, fleet) = remembering(&store);
     for name in &names {

@@ -16,13 +16,13 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_fleet::{Fleet, FleetEvent};
 use toolgate_gate::{Caller, CallerId, Client, Gate};
+use toolgate_journal::{self as journal, EntryEvent, Journal, JournalEntry};
 use toolgate_model::{
     ConfigScope, Effect, GovernanceSettings, Origin, PolicyMode, Posture, PrefixMode, RuleSet,
     RuleSpec, ServerSpec,
 };
 use toolgate_session::{Answer, CallerScope, Interactor, Question};
-use toolgate_store::journal::{self, EntryEvent, JournalEntry};
-use toolgate_store::{DecisionStore, Journal, PendingCall, SqliteStore};
+use toolgate_store::{PendingCall, StateStore};
 use toolgate_wire::{Frame, MessageLimits, Revision};
 
 use crate::fleet::{Outcome, Played, empty, member, spec};
@@ -32,7 +32,7 @@ struct World {
     gate: Arc<Gate>,
     fleet: Arc<Fleet>,
     server: Played,
-    decisions: Arc<dyn DecisionStore>,
+    decisions: Arc<StateStore>,
     dir: tempfile::TempDir,
 }
 
@@ -93,7 +93,7 @@ impl World {
         let (server, wares) = selling(tools);
         let (gate, fleet) = empty(PrefixMode::Always);
         gate.set_governance(&governance);
-        let decisions: Arc<dyn DecisionStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+        let decisions: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
         gate.open_stores(decisions.clone(), journal).await.unwrap();
         let declared = member(spec, &server);
         fleet.add_server(toolgate_fleet::FleetServer { origin: from_file(), ..declared }).await;

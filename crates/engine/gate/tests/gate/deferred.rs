@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
+use toolgate_exposure::NamingOptions;
 use toolgate_gate::{Gate, GateEvent, GatewaySettings};
 use toolgate_model::{CapabilityKind, ExposureMode, PrefixMode, Profile, ServerSpec, ToolSpec};
-use toolgate_naming::NamingOptions;
 use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
 

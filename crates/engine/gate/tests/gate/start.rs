@@ -11,7 +11,7 @@ use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder};
 use toolgate_gate::{Gate, GateEvent};
 use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{CapabilityKind, PoolScope, PrefixMode, ServerState};
-use toolgate_store::{SqliteStore, StateStore};
+use toolgate_store::StateStore;
 
 use crate::fleet::{Played, all_is_told, caller, empty, enlist, gate, pass, without_waiting};
 
@@ -98,7 +98,7 @@ async fn servers_come_and_go_while_the_gate_stands() {
 
 #[tokio::test]
 async fn a_server_that_never_came_up_is_waited_for_twice_and_never_again() {
-    let store: Arc<dyn StateStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+    let store: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
     for in_vain in [false, false, true, true] {
         let (launcher, store) = (Launcher::new(HelperProgram::none()), Some(store.clone()));
         let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use toolgate_exposure::NamingOptions;
 use toolgate_exposure::{ExposureOptions, Visibility, exposure};
 use toolgate_model::{
     CapabilityKind, ExposureMode, Profile, ToolSelection, ToolSpec, imports_tag,
     matches_tool_pattern,
 };
-use toolgate_naming::NamingOptions;
 
 use crate::world::{OWN, Server, declared, offers};
 

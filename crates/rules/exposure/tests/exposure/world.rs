@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use toolgate_exposure::NamingOptions;
 use toolgate_exposure::{
     Exposure, ExposureEntry, ExposureOptions, OwnToolCosts, ServerOffer, Visibility, exposure,
 };
@@ -11,7 +12,6 @@ use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, ConfigScope, DeclaredProfile, Definition, ExposureMode,
     Origin, Profile, Profiles, ServerName, ServerSpec, ToolSelection, TransportSpec,
 };
-use toolgate_naming::NamingOptions;
 use toolgate_wire::Revision;
 
 #[derive(Debug)]

@@ -2,12 +2,11 @@
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use toolgate_context::reading::PassageLocation;
 use toolgate_context::{DocumentTrust, PassageHit};
-use toolgate_host::audit::rfc3339_from_time;
+use toolgate_model::time::rfc3339;
 
 use crate::out;
 
@@ -65,8 +64,7 @@ pub fn heading_path(hit: &PassageHit) -> String {
 
 /// Formats a time given in milliseconds since 1970.
 pub fn format_time(milliseconds: i64) -> String {
-    let since = Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default());
-    rfc3339_from_time(UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH))
+    rfc3339(u64::try_from(milliseconds).unwrap_or_default())
 }
 
 /// Returns the word for a trust level.

@@ -69,7 +69,7 @@ async fn a_call_its_caller_gave_up_has_an_outcome() {
     let (server, _) = selling(json!([tool("t")]));
     let dir = tempfile::tempdir().unwrap();
     let (gate, fleet) = empty(PrefixMode::Always);
-    let decisions = Arc::new(SqliteStore::in_memory().await.unwrap());
+    let decisions = Arc::new(StateStore::in_memory().await.unwrap());
     let journal = Journal::new(dir.path().join("journal"));
     gate.open_stores(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
     let silent = Silent { server: server.clone(), called: Arc::default() };

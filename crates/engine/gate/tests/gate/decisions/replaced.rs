@@ -59,7 +59,7 @@ async fn replaced(governance: GovernanceSettings, old: Value, new: Value) -> Rep
     let dir = tempfile::tempdir().unwrap();
     let (gate, fleet) = empty(PrefixMode::Always);
     gate.set_governance(&governance);
-    let decisions: Arc<dyn DecisionStore> = Arc::new(SqliteStore::in_memory().await.unwrap());
+    let decisions: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
     let journal = Journal::new(dir.path().join("journal"));
     gate.open_stores(decisions.clone(), Some(Arc::new(journal))).await.unwrap();
     let (server, new) = (selling(json!([old])).0, selling(json!([new])).0);

@@ -1,0 +1,166 @@
+//! The types of a usage report. They define the stable format of `report --json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::histogram::Histogram;
+use super::score::HealthScore;
+
+/// The usage of all servers in one period.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct UsageReport {
+    /// The time of the first record, or none without records.
+    pub from: Option<String>,
+    /// The time of the last record, or none without records.
+    pub to: Option<String>,
+    /// The number of records.
+    pub records: u64,
+    /// The counts of the whole period.
+    pub totals: CallCounts,
+    /// The latency of all calls.
+    pub latency: Option<LatencyPercentiles>,
+    /// The length of a slice, in seconds.
+    pub slice_seconds: u64,
+    /// The usage per slice, in order of time.
+    pub slices: Vec<SliceUsage>,
+    /// The usage per server, by name.
+    pub servers: Vec<ServerUsage>,
+    /// The most used tools and other capabilities.
+    pub tools: Vec<ToolUsage>,
+    /// The reasons of decisions, the most frequent first.
+    pub reasons: Vec<DecisionReasonCount>,
+    /// The number of answers to approval requests, by choice.
+    pub approvals: BTreeMap<String, u64>,
+    /// The number of other journal notes, by kind.
+    pub notes: BTreeMap<String, u64>,
+}
+
+/// The numbers of calls by outcome and of decisions by effect.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CallCounts {
+    /// Calls that were made and have ended.
+    pub calls: u64,
+    /// Calls answered with a result.
+    pub ok: u64,
+    /// Calls answered with a result that is marked as an error.
+    pub tool_errors: u64,
+    /// Calls answered with a JSON-RPC error.
+    pub errors: u64,
+    /// Calls that timed out.
+    pub timed_out: u64,
+    /// Calls that the caller cancelled.
+    pub cancelled: u64,
+    /// Calls with an unknown outcome.
+    pub unknown: u64,
+    /// Calls with arguments that the schema or the server refused. They do not affect the score,
+    /// because the caller made the mistake.
+    pub bad_arguments: u64,
+    /// Decisions to allow a call.
+    pub allowed: u64,
+    /// Decisions to ask for an approval.
+    pub asked: u64,
+    /// Calls that were refused by a rule or a person, or because no approval came in time.
+    pub denied: u64,
+}
+
+impl CallCounts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { calls, ok, tool_errors, errors, timed_out, .. } = other;
+        let Self { cancelled, unknown, bad_arguments, allowed, asked, denied, .. } = other;
+        for (into, more) in [
+            (&mut self.calls, calls),
+            (&mut self.ok, ok),
+            (&mut self.tool_errors, tool_errors),
+            (&mut self.errors, errors),
+            (&mut self.timed_out, timed_out),
+            (&mut self.cancelled, cancelled),
+            (&mut self.unknown, unknown),
+            (&mut self.bad_arguments, bad_arguments),
+            (&mut self.allowed, allowed),
+            (&mut self.asked, asked),
+            (&mut self.denied, denied),
+        ] {
+            *into += more;
+        }
+    }
+
+    /// Returns the number of calls that count for the score: neither cancelled nor invalid ones.
+    pub(crate) fn scored_calls(&self) -> u64 {
+        self.ok + self.tool_errors + self.failed()
+    }
+
+    /// Returns the number of failed calls.
+    pub(crate) fn failed(&self) -> u64 {
+        self.errors + self.timed_out + self.unknown
+    }
+}
+
+/// Latency percentiles, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LatencyPercentiles {
+    /// The median.
+    pub p50: u64,
+    /// The 95th percentile.
+    pub p95: u64,
+    /// The 99th percentile.
+    pub p99: u64,
+    /// The maximum.
+    pub max: u64,
+}
+
+impl LatencyPercentiles {
+    pub(crate) fn of(histogram: &Histogram) -> Option<Self> {
+        let percentile = |percent| histogram.percentile(percent);
+        let (p50, p95, p99) = (percentile(50)?, percentile(95)?, percentile(99)?);
+        Some(Self { p50, p95, p99, max: histogram.largest() })
+    }
+}
+
+/// The usage in one slice of time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SliceUsage {
+    /// The start of the slice.
+    pub at: String,
+    /// The counts of the slice.
+    #[serde(flatten)]
+    pub counts: CallCounts,
+    /// The latency of the calls in the slice.
+    pub latency: Option<LatencyPercentiles>,
+}
+
+/// The usage and health score of one server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ServerUsage {
+    /// The health score.
+    #[serde(flatten)]
+    pub score: HealthScore,
+    /// The counts of the server.
+    pub counts: CallCounts,
+    /// The latency of its calls.
+    pub latency: Option<LatencyPercentiles>,
+}
+
+/// The usage of one tool or other capability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolUsage {
+    /// The server that offers it.
+    pub server: String,
+    /// The name that the server gives it.
+    pub name: String,
+    /// The counts of the capability.
+    pub counts: CallCounts,
+    /// The latency of its calls.
+    pub latency: Option<LatencyPercentiles>,
+}
+
+/// How often one reason led to a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionReasonCount {
+    /// The effect of the decision.
+    pub effect: &'static str,
+    /// The reason.
+    pub because: String,
+    /// The number of decisions.
+    pub count: u64,
+}
