@@ -1,6 +1,5 @@
-//! Stores the state that must survive a restart: consents, trust, decisions, access keys, the
-//! and for each server its last known catalog, its era and the number of attempts
-//! to start it.
+//! Stores the state that must survive a restart: consents, trust, decisions, access keys, and
+//! for each server its last known catalog, its era and the number of attempts to start it.
 //!
 //! The [`StateStore`] is one SQLite file. An acknowledged write is on disk. This crate makes no
 //! decisions: it only stores them.
