@@ -1,8 +1,9 @@
 //! The processes of connected clients. Toolgate uses them to distinguish clients from the operator.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use toolgate_transport::peer::{PeerProcess, PeerSocket};
 
 /// The most running processes to remember. One machine does not run more clients than this.
@@ -13,13 +14,9 @@ const MAX_PROCESSES: usize = 4096;
 pub struct ClientProcesses(Arc<Mutex<Vec<PeerProcess>>>);
 
 impl ClientProcesses {
-    fn list(&self) -> MutexGuard<'_, Vec<PeerProcess>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the recorded processes that still run.
     pub fn all(&self) -> Vec<PeerProcess> {
-        let mut list = self.list();
+        let mut list = self.0.lock();
         list.retain(PeerProcess::is_alive);
         list.clone()
     }
@@ -31,7 +28,7 @@ impl ClientProcesses {
         if process.pid == 1 {
             return;
         }
-        let mut list = self.list();
+        let mut list = self.0.lock();
         if list.contains(&process) {
             return;
         }
@@ -46,7 +43,7 @@ impl ClientProcesses {
     /// Remembers the processes at the other end of a loopback connection.
     pub(crate) async fn record_connection(&self, ours: SocketAddr, peer: SocketAddr) {
         let Ok(Some(socket)) = PeerSocket::find(ours, peer) else { return };
-        let known = self.list().clone();
+        let known = self.0.lock().clone();
         let found = tokio::task::spawn_blocking(move || socket.processes(&known));
         for process in found.await.unwrap_or_default() {
             self.record(process);

@@ -8,10 +8,10 @@ use tokio::task::AbortHandle;
 use toolgate_wire::{Frame, MessageLimits};
 
 use crate::events::fan_out;
-use crate::exchange::MessageSink;
+use crate::exchange::{MessageSink, RpcResponse};
 use crate::modern::{self, ModernHandler};
 use crate::principal::{ClientIdentity, RequestedProfile};
-use crate::session::{self, InitializeOptions, InitializeOutcome, LegacySessions};
+use crate::session::{self, LegacySession, LegacySessions};
 use crate::{Gate, GatewayError, Options, http, lines};
 
 /// Serves a gate to MCP clients.
@@ -96,23 +96,17 @@ impl Gateway {
 }
 
 impl GatewayState {
-    /// Answers `initialize`. Registers a session that begins; the transport must close it.
+    /// Answers `initialize`, with an error if no session begins. The transport must close the session.
     pub(crate) fn open_session(
         &self,
         request: &Frame,
         identity: &ClientIdentity,
         sink: Arc<dyn MessageSink>,
-    ) -> InitializeOutcome {
-        let Self { gate, options, .. } = self;
-        let ClientIdentity { principal, profile, .. } = identity;
-        let profile = profile.as_deref();
-        let initialize_options =
-            InitializeOptions { strict: options.strict, profile, principal: principal.clone() };
-        let outcome = session::open_session(gate, initialize_options, request, sink);
-        if let InitializeOutcome::Session(session, _) = &outcome {
-            self.sessions.insert(session.clone());
-        }
-        outcome
+    ) -> Result<(Arc<LegacySession>, RpcResponse), RpcResponse> {
+        let strict = self.options.strict;
+        let opened = session::open_session(&self.gate, strict, identity, request, sink)?;
+        self.sessions.insert(opened.0.clone());
+        Ok(opened)
     }
 
     /// Waits briefly after startup, before `initialize` is answered: clients get the servers'

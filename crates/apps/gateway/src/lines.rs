@@ -26,7 +26,7 @@ use crate::modern::{MessageEra, ModernRequestContext, RequestEnvelope, VersionHe
 use crate::peer::ConnectionPeer;
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
 use crate::rejection::Rejection;
-use crate::session::{InitializeOutcome, LegacySession, NOT_INITIALIZED, answer_uninitialized};
+use crate::session::{LegacySession, NOT_INITIALIZED, answer_uninitialized};
 
 /// How long a client may take to read the last lines.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -235,11 +235,11 @@ impl LineClient {
         }
         let sink = Arc::new(LineSink(Arc::downgrade(&self.sender)));
         match self.gateway.open_session(request, &self.identity(), sink) {
-            InitializeOutcome::Session(session, reply) => {
+            Ok((session, reply)) => {
                 self.session = Some(session);
                 self.send_response(reply);
             }
-            InitializeOutcome::Refused(reply) => self.send_response(reply),
+            Err(reply) => self.send_response(reply),
         }
     }
 

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 use std::future::pending;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::sleep;
 use toolgate_host::keys::AccessKey;
 use toolgate_transport::peer::{PeerProcess, PeerSocket};
@@ -91,7 +92,7 @@ impl ConnectionPeer {
     }
 
     fn find_holder(&self, socket: &PeerSocket) -> PeerConnectionOwner {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         // After a fork several processes may hold the socket. The oldest opened it.
         let holders = socket.processes(recent.make_contiguous());
         let Some(process) = holders.into_iter().min_by_key(|it| (it.started, it.pid)) else {

@@ -4,7 +4,9 @@
 //! little. So a client can use up its own share, but not the shares of others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::peer::{PeerConnectionOwner, PeerId};
 
@@ -98,7 +100,6 @@ pub(crate) struct PeerQuota {
 pub(crate) struct PeerQuotaGuard {
     quota: Arc<PeerQuota>,
     peer: PeerId,
-    count: usize,
 }
 
 impl PeerQuota {
@@ -106,36 +107,23 @@ impl PeerQuota {
         Arc::new(Self { limits, held: Mutex::default() })
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<PeerId, usize>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Acquires one unit for a peer. Returns `None` if a limit is reached.
     pub(crate) fn acquire(self: &Arc<Self>, peer: PeerId) -> Option<PeerQuotaGuard> {
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let (all, own) = (held.values().sum(), held.get(&peer).copied().unwrap_or_default());
         if !self.limits.admit(&peer, all, own) {
             return None;
         }
         held.insert(peer.clone(), own + 1);
-        Some(PeerQuotaGuard { quota: self.clone(), peer, count: 1 })
-    }
-}
-
-impl PeerQuotaGuard {
-    /// Acquires one more unit for the same peer. Returns false if a limit is reached.
-    pub(crate) fn grow(&mut self) -> bool {
-        let more = self.quota.acquire(self.peer.clone());
-        // This guard returns it when it is dropped.
-        more.map(|mut more| more.count = 0).inspect(|()| self.count += 1).is_some()
+        Some(PeerQuotaGuard { quota: self.clone(), peer })
     }
 }
 
 impl Drop for PeerQuotaGuard {
     fn drop(&mut self) {
-        let mut held = self.quota.held();
+        let mut held = self.quota.held.lock();
         if let Some(own) = held.get_mut(&self.peer) {
-            *own = own.saturating_sub(self.count);
+            *own = own.saturating_sub(1);
             if *own == 0 {
                 held.remove(&self.peer);
             }
@@ -161,11 +149,8 @@ mod tests {
         let late: Vec<_> = (4..30).flat_map(|user| take(user, 64)).collect();
         assert_eq!(late.len(), 16, "one each of the rest, and so much in all");
         drop(first);
-        let mut grown = quota.acquire(peer(1)).unwrap();
-        assert!(!grown.grow(), "what is left is reserved");
+        assert_eq!(take(1, 64).len(), 1, "what is left is reserved");
         drop((others, late));
-        assert_eq!((0..64).take_while(|_| grown.grow()).count(), 15);
-        drop(grown);
         assert_eq!(take(1, 64).len(), 16, "everything was given back");
     }
 }

@@ -19,9 +19,10 @@ mod questions;
 mod sessions;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use toolgate_host::{Caller, CallerId, GateEvent};
 use toolgate_wire::{Revision, to_single_line};
 
@@ -30,7 +31,7 @@ use crate::exchange::CancelReason;
 
 pub(crate) use client::SessionClient;
 pub(crate) use dispatch::{NOT_INITIALIZED, answer_uninitialized};
-pub(crate) use initialize::{InitializeOptions, InitializeOutcome, open_session};
+pub(crate) use initialize::open_session;
 pub(crate) use notifications::list_changed_method;
 pub(crate) use sessions::LegacySessions;
 
@@ -99,10 +100,6 @@ impl LegacySession {
         }
     }
 
-    fn subscriptions(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends an event from outside of any call to the client, if it concerns the client.
     fn deliver_event(&self, event: &GateEvent) {
         if !self.ready.load(Ordering::Acquire) {
@@ -117,7 +114,7 @@ impl LegacySession {
                 return;
             }
             GateEvent::ResourceUpdated { uri, frame } => {
-                self.subscriptions().contains(uri).then_some(frame)
+                self.subscriptions.lock().contains(uri).then_some(frame)
             }
             GateEvent::Log { level, frame } => self.client.wants_level(*level).then_some(frame),
             GateEvent::TaskStatus { caller, frame, .. } => {

@@ -41,15 +41,6 @@ pub struct ChildProcess {
     pub handle: ChildHandle,
 }
 
-/// The stdin and stdout pipes of a child.
-#[derive(Debug)]
-pub struct ChildIo {
-    /// Its standard input; dropping it closes the pipe.
-    pub stdin: ChildStdin,
-    /// Its standard output.
-    pub stdout: ChildStdout,
-}
-
 impl ChildProcess {
     pub(crate) fn start_supervised(
         started: StartedProcess,
@@ -64,11 +55,6 @@ impl ChildProcess {
         tokio::spawn(supervise(tree, received, drained, publish));
         let handle = ChildHandle { pid, guarantee, stop_requests: orders, exit, stderr: ring };
         Self { stdin, stdout, handle }
-    }
-
-    /// Splits the child into its pipes and its handle.
-    pub fn split(self) -> (ChildIo, ChildHandle) {
-        (ChildIo { stdin: self.stdin, stdout: self.stdout }, self.handle)
     }
 }
 

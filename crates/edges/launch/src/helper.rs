@@ -65,9 +65,3 @@ impl HelperProgram {
         self.0.as_deref()
     }
 }
-
-impl Default for HelperProgram {
-    fn default() -> Self {
-        Self::current()
-    }
-}

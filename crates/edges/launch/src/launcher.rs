@@ -70,9 +70,3 @@ impl Launcher {
         TreeGuarantee::ProcessGroup
     }
 }
-
-impl Default for Launcher {
-    fn default() -> Self {
-        Self::new(HelperProgram::current())
-    }
-}

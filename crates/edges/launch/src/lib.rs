@@ -41,7 +41,7 @@ mod stderr_severity;
 #[cfg(unix)]
 mod sys;
 
-pub use child::{ChildHandle, ChildIo, ChildProcess, SHUTDOWN_GRACE};
+pub use child::{ChildHandle, ChildProcess, SHUTDOWN_GRACE};
 pub use command::LaunchSpec;
 pub use confined::{ConfinedLimits, ConfinedOutcome, run_confined};
 pub use env::{ALLOWED, AllowedVariable, minimal_env, withheld_variables};

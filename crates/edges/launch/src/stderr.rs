@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use toolgate_model::{Mask, TokenBucket};
 use tracing::{debug, info, warn};
@@ -48,7 +49,7 @@ struct StderrRingState {
 impl StderrRing {
     /// Returns the kept text from its first whole line. Replaces invalid UTF-8.
     pub fn tail(&self) -> String {
-        let mut kept = self.lock();
+        let mut kept = self.state.lock();
         let overflowed = kept.bytes > kept.tail.len() as u64;
         let bytes = kept.tail.make_contiguous();
         let cut = match bytes.iter().position(|byte| *byte == b'\n') {
@@ -68,27 +69,22 @@ impl StderrRing {
 
     /// Returns the number of lines written in total, kept or not.
     pub fn lines_written(&self) -> u64 {
-        self.lock().lines
+        self.state.lock().lines
     }
 
     /// Returns the number of bytes written in total, kept or not.
     pub fn bytes_written(&self) -> u64 {
-        self.lock().bytes
+        self.state.lock().bytes
     }
 
     fn push(&self, chunk: &[u8]) {
-        let mut kept = self.lock();
+        let mut kept = self.state.lock();
         kept.bytes += chunk.len() as u64;
         kept.lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
         let fresh = &chunk[chunk.len().saturating_sub(KEPT)..];
         let surplus = (kept.tail.len() + fresh.len()).saturating_sub(KEPT);
         kept.tail.drain(..surplus);
         kept.tail.extend(fresh);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, StderrRingState> {
-        // The state is valid after every operation, so a panic elsewhere does not matter.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -270,7 +266,7 @@ mod tests {
         assert!(tail.starts_with("line ") && tail.ends_with("line 49999\n"));
         assert_eq!(ring.lines_written(), 50_000);
         assert_eq!(ring.last_lines(2), ["line 49998", "line 49999"]);
-        assert!(ring.lock().tail.capacity() <= 2 * KEPT);
+        assert!(ring.state.lock().tail.capacity() <= 2 * KEPT);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use support::{
     ALL, GUARDED, OrdinaryUser, PROBE, gone, launcher, line, marked, marker, shell, stat_field,
 };
-use toolgate_launch::{SHUTDOWN_GRACE, TreeGuarantee};
+use toolgate_launch::{ChildProcess, SHUTDOWN_GRACE, TreeGuarantee};
 
 /// Leaves its group and session and is orphaned, as daemons do; says `up` when that is done.
 const DAEMONISES: &str = "setsid sh -c '(sleep 300 </dev/null >/dev/null 2>&1 &)'; echo up; cat";
@@ -34,8 +34,8 @@ async fn a_daemon_dies_on_shutdown() {
         let mut child = launcher(guarantee).start(&shell(&marker, DAEMONISES)).await.unwrap();
         assert_eq!(line(&mut child).await, "up");
         assert!(marked(&marker).len() >= 4, "guard, sh, cat and the daemon");
-        let (io, handle) = child.split();
-        drop(io);
+        let ChildProcess { stdin, stdout, handle } = child;
+        drop((stdin, stdout));
         handle.shutdown(SHUTDOWN_GRACE).await;
         // No waiting: the end that was reported is the end of the whole tree.
         assert_eq!(marked(&marker), [0_u32; 0], "{guarantee:?}");
@@ -47,8 +47,8 @@ async fn the_end_of_stdin_alone_lets_a_server_clean_up() {
     for guarantee in ALL {
         let script = "trap 'echo terminated >&2' TERM; cat; echo clean >&2; exit 7";
         let child = launcher(guarantee).start(&shell("polite", script)).await.unwrap();
-        let (io, handle) = child.split();
-        drop(io);
+        let ChildProcess { stdin, stdout, handle } = child;
+        drop((stdin, stdout));
         assert_eq!(handle.shutdown(SHUTDOWN_GRACE).await.code(), Some(7));
         assert_eq!(handle.stderr().tail(), "clean\n");
     }

@@ -79,11 +79,6 @@ impl PeerProcess {
         Some(found)
     }
 
-    /// Returns whether `other` is an ancestor, or `None` if that is unknown.
-    pub fn descends_from(&self, other: &Self) -> Option<bool> {
-        Some(self.ancestors()?.contains(other))
-    }
-
     /// Returns the process that started this one to talk with it. This is the nearest ancestor that
     /// is not a wrapper, such as a shell that passes its own standard input on.
     pub fn starter(&self) -> Option<Self> {

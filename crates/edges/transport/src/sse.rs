@@ -1,13 +1,19 @@
 //! Parses and writes server-sent events.
 //!
-//! An event has the fields that MCP uses: name, id, data and retry. HTTP+SSE streams, which are
-//! read without holding a whole event, have their own decoder in [`crate::http_sse`].
+//! An event has the fields that MCP uses: name, id, data and retry. HTTP+SSE streams
+//! are read without holding a whole event, by [`crate::http_sse`].
 
-use bytes::{Bytes, BytesMut};
+mod tokenizer;
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
 
 use crate::TransportError;
 use crate::chunked_message::{ChunkedMessage, OutgoingMessage};
 use crate::spool::{BodyLimits, BodySpool, ReceivedBody};
+
+pub(crate) use tokenizer::{SseField, SseToken, SseTokenizer, extend_bounded};
 
 /// One received event.
 #[derive(Debug, Clone)]
@@ -22,172 +28,100 @@ pub struct SseEvent {
     pub retry: Option<u64>,
 }
 
-/// A data line longer than this is consumed before its end arrives.
-const LONG: usize = 64 << 10;
-
 /// An incremental parser of server-sent events.
 #[derive(Debug)]
 pub struct SseParser {
+    tokenizer: SseTokenizer,
+    event: SseEventBuilder,
+    ready: VecDeque<SseEvent>,
+}
+
+/// An event that is not complete.
+#[derive(Debug)]
+struct SseEventBuilder {
     limits: BodyLimits,
-    buffer: BytesMut,
-    searched: usize,
-    name: String,
-    id: Option<String>,
-    retry: Option<u64>,
+    name: Vec<u8>,
+    id: Option<Vec<u8>>,
+    retry: Vec<u8>,
     data: Option<BodySpool>,
-    /// Whether the parser is inside a long data line whose beginning it has consumed.
-    in_long_line: bool,
-    is_past_start: bool,
 }
 
 impl SseParser {
     /// Creates a parser that refuses events beyond the limits.
     pub fn new(limits: BodyLimits) -> Self {
-        Self {
-            limits,
-            buffer: BytesMut::new(),
-            searched: 0,
-            name: String::new(),
-            id: None,
-            retry: None,
-            data: None,
-            in_long_line: false,
-            is_past_start: false,
-        }
+        let (name, retry) = (Vec::new(), Vec::new());
+        let event = SseEventBuilder { limits, name, id: None, retry, data: None };
+        Self { tokenizer: SseTokenizer::default(), event, ready: VecDeque::new() }
     }
 
     /// Adds bytes of the stream.
-    pub fn push(&mut self, chunk: &[u8]) {
-        self.buffer.extend_from_slice(chunk);
+    pub fn push(&mut self, chunk: &[u8]) -> Result<(), TransportError> {
+        self.tokenizer.push(chunk, |token| {
+            self.ready.extend(self.event.take_token(token)?);
+            Ok(())
+        })
     }
 
     /// Returns the next complete event in the bytes added so far.
     ///
     /// An event without data is returned if it has an id or a retry: servers send such an event to
     /// make a stream resumable.
-    pub fn next_event(&mut self) -> Result<Option<SseEvent>, TransportError> {
-        loop {
-            if self.in_long_line {
-                if !self.continue_data()? {
-                    return Ok(None);
-                }
-            } else if let Some(line) = self.next_line() {
-                if !line.is_empty() {
-                    self.parse_field(&line)?;
-                } else if let Some(event) = self.dispatch() {
-                    return Ok(Some(event));
-                }
-            } else if self.buffer.len() <= LONG {
-                return Ok(None);
-            } else if !self.begin_data()? {
-                return self.check_line();
-            }
+    pub fn next_event(&mut self) -> Option<SseEvent> {
+        self.ready.pop_front()
+    }
+}
+
+impl SseEventBuilder {
+    /// Adds a part of the event. Returns the event at its end.
+    fn take_token(&mut self, token: SseToken<'_>) -> Result<Option<SseEvent>, TransportError> {
+        match token {
+            SseToken::End => return Ok(self.finish()),
+            SseToken::LongName => return Err(too_long()),
+            SseToken::Field(field) => self.begin(field)?,
+            SseToken::Value(field, text) => self.extend(field, text)?,
         }
+        Ok(None)
     }
 
-    /// Refuses a long line that is not data.
-    fn check_line(&self) -> Result<Option<SseEvent>, TransportError> {
-        if self.buffer.len() <= self.limits.memory {
-            return Ok(None);
-        }
-        let head = self.buffer[..self.buffer.len().min(4096)].to_vec();
-        Err(TransportError::Oversize { limit: self.limits.memory, head })
-    }
-
-    /// Consumes the beginning of a long line. Returns false if the line is not data.
-    fn begin_data(&mut self) -> Result<bool, TransportError> {
-        let bom = if self.is_past_start { 0 } else { bom_len(&self.buffer) };
-        let Some(value) = self.buffer[bom..].strip_prefix(b"data:") else { return Ok(false) };
-        let taken = self.buffer.len() - value.strip_prefix(b" ").unwrap_or(value).len();
-        let _ = self.buffer.split_to(taken);
-        (self.is_past_start, self.in_long_line, self.searched) = (true, true, 0);
-        self.begin_data_line()?;
-        Ok(true)
-    }
-
-    /// Consumes more of a long data line. Returns true at the end of the line.
-    fn continue_data(&mut self) -> Result<bool, TransportError> {
-        let end = memchr::memchr2(b'\n', b'\r', &self.buffer);
-        let text = self.buffer.split_to(end.unwrap_or(self.buffer.len()));
-        self.data.get_or_insert_with(|| BodySpool::new(self.limits)).push(&text)?;
-        drop(text);
-        self.searched = 0;
-        // The buffer now begins with the line end, which may be incomplete.
-        self.in_long_line = end.is_none() || self.next_line().is_none();
-        Ok(!self.in_long_line)
-    }
-
-    /// Begins a data line.
-    fn begin_data_line(&mut self) -> Result<&mut BodySpool, TransportError> {
-        let continued = self.data.is_some();
-        let data = self.data.get_or_insert_with(|| BodySpool::new(self.limits));
-        if continued {
-            data.push(b"\n")?;
-        }
-        Ok(data)
-    }
-
-    /// Takes the next line, which ends with LF, CR or CRLF. A CR at the end of the buffer may be
-    /// half of a CRLF, so it waits for more bytes.
-    fn next_line(&mut self) -> Option<BytesMut> {
-        let found = memchr::memchr2(b'\n', b'\r', &self.buffer[self.searched..]);
-        let Some(at) = found.map(|at| self.searched + at) else {
-            self.searched = self.buffer.len();
-            return None;
-        };
-        let width = match (self.buffer[at], self.buffer.get(at + 1)) {
-            (b'\r', None) => {
-                self.searched = at;
-                return None;
-            }
-            (b'\r', Some(b'\n')) => 2,
-            _ => 1,
-        };
-        let mut line = self.buffer.split_to(at + width);
-        line.truncate(at);
-        self.searched = 0;
-        if !std::mem::replace(&mut self.is_past_start, true) {
-            let _ = line.split_to(bom_len(&line));
-        }
-        Some(line)
-    }
-
-    fn parse_field(&mut self, line: &[u8]) -> Result<(), TransportError> {
-        let (name, value) = match memchr::memchr(b':', line) {
-            Some(0) => return Ok(()),
-            Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
-            None => (line, &b""[..]),
-        };
-        match name {
-            b"data" => self.begin_data_line()?.push(value)?,
-            b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
-            b"id" if !value.contains(&0) => {
-                self.id = Some(String::from_utf8_lossy(value).into_owned());
-            }
-            b"retry" => {
-                self.retry = std::str::from_utf8(value).ok().and_then(|v| v.parse().ok());
-            }
-            _ => {}
+    fn begin(&mut self, field: SseField) -> Result<(), TransportError> {
+        match field {
+            SseField::Event => self.name.clear(),
+            SseField::Id => self.id = Some(Vec::new()),
+            SseField::Retry => self.retry.clear(),
+            SseField::Data => match &mut self.data {
+                Some(data) => data.push(b"\n")?,
+                none => *none = Some(BodySpool::new(self.limits)),
+            },
+            SseField::Other => {}
         }
         Ok(())
     }
 
-    fn dispatch(&mut self) -> Option<SseEvent> {
-        let data = self.data.take();
-        let has_content = data.is_some() || self.id.is_some() || self.retry.is_some();
-        let event = SseEvent {
-            name: std::mem::take(&mut self.name),
-            id: self.id.take(),
-            data: data.map_or(ReceivedBody::Memory(Bytes::new()), BodySpool::into_body),
-            retry: self.retry.take(),
+    fn extend(&mut self, field: SseField, text: &[u8]) -> Result<(), TransportError> {
+        let short = match field {
+            SseField::Event => &mut self.name,
+            SseField::Id => self.id.get_or_insert_default(),
+            SseField::Retry => &mut self.retry,
+            SseField::Data => return self.data.as_mut().map_or(Ok(()), |data| data.push(text)),
+            SseField::Other => return Ok(()),
         };
-        has_content.then_some(event)
+        if extend_bounded(short, text) { Ok(()) } else { Err(too_long()) }
+    }
+
+    fn finish(&mut self) -> Option<SseEvent> {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let (name, data) = (std::mem::take(&mut self.name), self.data.take());
+        let id = self.id.take().filter(|id| !id.contains(&0)).map(text);
+        let retry = std::mem::take(&mut self.retry);
+        let retry = std::str::from_utf8(&retry).ok().and_then(|retry| retry.parse().ok());
+        let has_content = data.is_some() || id.is_some() || retry.is_some();
+        let data = data.map_or(ReceivedBody::Memory(Bytes::new()), BodySpool::into_body);
+        has_content.then(|| SseEvent { name: text(name), id, data, retry })
     }
 }
 
-/// Returns the length of the byte order mark at the beginning of a stream, or 0.
-fn bom_len(beginning: &[u8]) -> usize {
-    if beginning.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+fn too_long() -> TransportError {
+    TransportError::Oversize { limit: tokenizer::SHORT, head: Vec::new() }
 }
 
 /// Writes an event, with an id if the stream can be resumed. The data must not contain a raw line
@@ -229,10 +163,8 @@ mod tests {
         let mut splitter = SseParser::new(LIMITS);
         let mut found = Vec::new();
         for chunk in chunks {
-            splitter.push(chunk);
-            while let Some(event) = splitter.next_event().unwrap() {
-                found.push(event);
-            }
+            splitter.push(chunk).unwrap();
+            found.extend(std::iter::from_fn(|| splitter.next_event()));
         }
         found
     }
@@ -291,12 +223,9 @@ mod tests {
     fn an_endless_event_is_refused() {
         for line in ["data: ", "event: ", ""] {
             let mut splitter = SseParser::new(BodyLimits { memory: 70_000, total: 100_000 });
-            splitter.push(line.as_bytes());
-            splitter.push(&[b'x'; 200_000]);
-            assert!(
-                matches!(splitter.next_event(), Err(TransportError::Oversize { .. })),
-                "{line}"
-            );
+            splitter.push(line.as_bytes()).unwrap();
+            let refused = splitter.push(&[b'x'; 200_000]);
+            assert!(matches!(refused, Err(TransportError::Oversize { .. })), "{line}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolgate_launch::{ChildHandle, LaunchSpec, Launcher, SHUTDOWN_GRACE};
+use toolgate_launch::{ChildHandle, ChildProcess, LaunchSpec, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
     Catalog, FailurePhase, HttpTransportKind, Mask, Secret, ServerFailure, ServerName, ServerSpec,
     ServerState, StdioSpec, TransportSpec, redact_args, redact_url,
@@ -272,11 +272,11 @@ impl ConnectAttempt<'_> {
                     ServerFailure { phase: FailurePhase::Launch, cause, stderr, hint: None };
                 ConnectError::Unavailable(log.record_failure(failure))
             })?;
-        let (io, child) = started.split();
+        let ChildProcess { stdin, stdout, handle: child } = started;
         log.done(FailurePhase::Launch, Some(format!("process {}", child.pid())));
         log.begin(FailurePhase::Initialize);
         log.step(FailurePhase::Connect, &TransportKind::Stdio.to_string());
-        match Session::on_lines(io.stdout, io.stdin, self.session_options(spec, era)).await {
+        match Session::on_lines(stdout, stdin, self.session_options(spec, era)).await {
             Ok(session) => Ok(self.new_connection(session, Some(child), log)),
             Err(error) => {
                 let stderr = read_stderr_tail(&child).await;

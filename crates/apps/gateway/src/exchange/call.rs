@@ -3,11 +3,12 @@
 //! Messages wait here until the transport takes them. A call without messages allocates nothing for
 //! this. The form of the messages on the wire is left to the transport.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
+use parking_lot::Mutex;
 use toolgate_host::{Answer, CallerScope, GateError, Interactor, Question};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::view::LogLevel;
@@ -68,10 +69,6 @@ impl Call {
         Arc::new(Self { asking, is_list, state: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, CallState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn rounds(&self) -> Option<&CallRounds> {
         match &self.asking {
             AskingStrategy::Requests(..) => None,
@@ -87,7 +84,7 @@ impl Call {
     /// Returns why the request was cancelled, if it was. Otherwise registers the task to wake on a
     /// cancellation, a message or a question.
     pub(super) fn poll_cancelled(&self, context: &Context<'_>) -> Option<CancelReason> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match &mut state.waker {
             Some(waker) => waker.clone_from(context.waker()),
             empty => *empty = Some(context.waker().clone()),
@@ -97,7 +94,7 @@ impl Call {
 
     /// Returns the next message for the client.
     pub(super) fn next_message(&self) -> Option<Bytes> {
-        self.state().messages.pop()
+        self.state.lock().messages.pop()
     }
 
     /// Returns when the client must be asked before the call can continue.
@@ -117,7 +114,7 @@ impl Call {
 
     fn update(&self, change: impl FnOnce(&mut CallState)) {
         let waker = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             change(&mut state);
             state.waker.take()
         };

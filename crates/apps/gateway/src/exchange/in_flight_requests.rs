@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use toolgate_wire::OwnedRequestId;
 
 /// How many requests of one client may be in flight at once.
@@ -28,13 +28,9 @@ impl<T> Default for InFlightRequests<T> {
 }
 
 impl<T> InFlightRequests<T> {
-    fn table(&self) -> MutexGuard<'_, InFlightTable<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns an error if a request with this id is in flight.
     pub(crate) fn check_unused(&self, id: &OwnedRequestId) -> Result<(), &'static str> {
-        if self.table().open.contains_key(id) { Err(DUPLICATE_ID) } else { Ok(()) }
+        if self.0.lock().open.contains_key(id) { Err(DUPLICATE_ID) } else { Ok(()) }
     }
 
     /// Registers a request that `start` starts, or returns why it is rejected.
@@ -43,7 +39,7 @@ impl<T> InFlightRequests<T> {
         id: OwnedRequestId,
         start: impl FnOnce() -> T,
     ) -> Result<(), &'static str> {
-        let mut table = self.table();
+        let mut table = self.0.lock();
         if table.closed {
             return Err("the session has ended");
         }
@@ -60,28 +56,28 @@ impl<T> InFlightRequests<T> {
 
     /// Removes a request that was answered or cancelled.
     pub(crate) fn remove(&self, id: &OwnedRequestId) -> Option<T> {
-        self.table().open.remove(id)
+        self.0.lock().open.remove(id)
     }
 
     /// Rejects new requests, because the session has ended.
     pub(crate) fn close(&self) {
-        self.table().closed = true;
+        self.0.lock().closed = true;
     }
 
     /// Returns how many requests are in flight.
     pub(crate) fn len(&self) -> usize {
-        self.table().open.len()
+        self.0.lock().open.len()
     }
 }
 
 impl<T: Clone> InFlightRequests<T> {
     /// Returns what cancels the request with this id, if it is in flight.
     pub(crate) fn get(&self, id: &OwnedRequestId) -> Option<T> {
-        self.table().open.get(id).cloned()
+        self.0.lock().open.get(id).cloned()
     }
 
     /// Returns what cancels the requests in flight.
     pub(crate) fn all(&self) -> Vec<T> {
-        self.table().open.values().cloned().collect()
+        self.0.lock().open.values().cloned().collect()
     }
 }

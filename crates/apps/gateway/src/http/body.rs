@@ -13,7 +13,6 @@ use toolgate_transport::TransportError;
 use toolgate_transport::spool::BodySpool;
 
 use super::server::HttpServer;
-use crate::peer_quota::PeerQuotaGuard;
 use crate::principal::ClientIdentity;
 use crate::rejection::Rejection;
 
@@ -40,51 +39,22 @@ impl HttpServer {
         }
         limit.end = Some(Instant::now() + timeouts.upload);
         let Some(second) = next_chunk(&mut body, &limit).await? else { return Ok(first) };
-        let (mut spool, mut upload) = (BodySpool::new(limits), UploadCounter::default());
+        let (mut spool, mut quota) = (BodySpool::new(limits), Vec::new());
         let mut chunks = [Some(first), Some(second)].into_iter();
         while let Some(chunk) = match chunks.next() {
             Some(chunk) => chunk,
             None => next_chunk(&mut body, &limit).await?,
         } {
-            upload.grow(chunk.len(), || self.upload_quota.acquire(identity.peer_id()))?;
             spool.push(&chunk).map_err(body_error)?;
+            while quota.len() < spool.len() / QUOTA_UNIT {
+                let unit = self.upload_quota.acquire(identity.peer_id()).ok_or_else(|| {
+                    let error = "too many uploads are in progress; try again later";
+                    Rejection::new(StatusCode::SERVICE_UNAVAILABLE, error)
+                })?;
+                quota.push(unit);
+            }
         }
         spool.into_bytes().await.map_err(body_error)
-    }
-}
-
-/// The received size of a body, and the quota it uses.
-#[derive(Default)]
-struct UploadCounter {
-    bytes: usize,
-    counted: usize,
-    quota: Option<PeerQuotaGuard>,
-}
-
-impl UploadCounter {
-    fn grow(
-        &mut self,
-        by: usize,
-        take: impl FnOnce() -> Option<PeerQuotaGuard>,
-    ) -> Result<(), Rejection> {
-        self.bytes += by;
-        let mut take = Some(take);
-        while self.counted < self.bytes / QUOTA_UNIT {
-            let has_room = match (&mut self.quota, take.take()) {
-                (Some(quota), _) => quota.grow(),
-                (none, Some(take)) => {
-                    *none = take();
-                    none.is_some()
-                }
-                (None, None) => false,
-            };
-            if !has_room {
-                let error = "too many uploads are in progress; try again later";
-                return Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, error));
-            }
-            self.counted += 1;
-        }
-        Ok(())
     }
 }
 

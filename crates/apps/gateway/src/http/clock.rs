@@ -3,9 +3,11 @@
 //! A periodic sweep finds slow and idle peers, instead of a timer per request. So a request only
 //! pays for storing a number.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::ConnectionTimeouts;
 use crate::peer::ConnectionPeer;
@@ -91,20 +93,16 @@ impl ConnectionState {
             self.set_phase(ConnectionPhase::Head);
         }
         if self.is_in_phase(ConnectionPhase::Head) {
-            let mut head = self.head();
+            let mut head = self.head.lock();
             let room = MAX_KEPT_HEAD.saturating_sub(head.len()).min(bytes.len());
             head.extend_from_slice(&bytes[..room]);
         }
     }
 
-    fn head(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns true if the last request head declares a length, or if the kept bytes do not contain
     /// all of it, as happens with a client that pipelines requests. Forgets the kept bytes.
     pub(crate) fn take_declared_length(&self) -> bool {
-        let mut head = self.head();
+        let mut head = self.head.lock();
         let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
         let begins = lines.next().is_some_and(|line| line.ends_with(b" HTTP/1.1"));
         let mut fields = lines.take_while(|line| !line.is_empty());
@@ -115,7 +113,7 @@ impl ConnectionState {
 
     /// Forgets the kept bytes of the head.
     pub(crate) fn forget_head(&self) {
-        self.head().clear();
+        self.head.lock().clear();
     }
 
     /// Records whether a write made progress.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -42,15 +43,11 @@ impl HttpConnections {
         Self { slots, open: Mutex::default(), limits: PeerLimits::from_total(max_connections, 4) }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<tokio::task::Id, OpenConnection>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns true if a peer may open one more connection. A peer that has used up its share loses
     /// its slowest connection instead. A connection that was just opened is not slow, because its
     /// request is still on the way. While few connections are open, shares are not checked.
     pub(crate) fn admit(&self, peer: &ConnectionPeer) -> bool {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.len() < self.limits.total / UNCOUNTED_DIVISOR {
             return true;
         }
@@ -69,19 +66,19 @@ impl HttpConnections {
     /// connection; if all are being served, it waits until one ends.
     pub(crate) async fn acquire_slot(&self) -> Option<OwnedSemaphorePermit> {
         if self.slots.available_permits() == 0 {
-            evict_slowest(&mut self.open(), |_| true);
+            evict_slowest(&mut self.open.lock(), |_| true);
         }
         self.slots.clone().acquire_owned().await.ok()
     }
 
     /// Registers a connection for the sweep.
     pub(crate) fn watch(&self, task: JoinHandle<()>, state: Arc<ConnectionState>) {
-        self.open().insert(task.id(), OpenConnection { state, task });
+        self.open.lock().insert(task.id(), OpenConnection { state, task });
     }
 
     /// Forgets ended connections and closes overdue ones.
     pub(crate) fn sweep(&self, timeouts: &ConnectionTimeouts) {
-        self.open().retain(|_, open| {
+        self.open.lock().retain(|_, open| {
             if open.state.is_overdue(timeouts) {
                 tracing::debug!(target: "toolgate::gateway", "closed a slow or idle connection");
                 open.task.abort();
@@ -93,7 +90,7 @@ impl HttpConnections {
     /// Waits until all connections have ended.
     pub(crate) async fn wait_closed(&self) {
         let open: Vec<_> =
-            self.open().drain().map(|(_, open)| ConnectionAbortGuard(open.task)).collect();
+            self.open.lock().drain().map(|(_, open)| ConnectionAbortGuard(open.task)).collect();
         for mut connection in open {
             // An aborted connection has ended too.
             let _ = (&mut connection.0).await;

@@ -14,10 +14,11 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use toolgate_transport::chunked_message::OutgoingMessage;
@@ -129,13 +130,9 @@ impl SessionEventLog {
         Self { streams: Mutex::new(streams) }
     }
 
-    pub(super) fn streams(&self) -> MutexGuard<'_, EventLogStreams> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Opens a stream for one request and returns its number.
     pub(crate) fn open(&self) -> u64 {
-        let mut streams = self.streams();
+        let mut streams = self.streams.lock();
         streams.last += 1;
         let stream = streams.last;
         if !streams.closed {
@@ -146,20 +143,20 @@ impl SessionEventLog {
 
     /// Adds a message, which must be a single line.
     pub(crate) fn push(&self, stream: u64, message: OutgoingMessage) {
-        let waker = self.streams().push(stream, message);
+        let waker = self.streams.lock().push(stream, message);
         wake(waker);
     }
 
     /// Marks a stream as complete.
     pub(crate) fn finish(&self, stream: u64) {
-        let wakers = self.streams().finish(stream);
+        let wakers = self.streams.lock().finish(stream);
         wake(wakers);
     }
 
     /// Attaches a reader to a stream. It starts after the event `after`, or at the first
     /// undelivered event.
     pub(crate) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> EventLogReader {
-        let mut streams = self.streams();
+        let mut streams = self.streams.lock();
         streams.readers += 1;
         let key = streams.readers;
         let mut cursor = after.unwrap_or_default();
@@ -181,7 +178,7 @@ impl SessionEventLog {
         resume: Duration,
         peer: PeerId,
     ) -> impl Future<Output = ()> + Send + use<> {
-        let left = self.streams().get(stream).map(|stream| stream.all_left.subscribe());
+        let left = self.streams.lock().get(stream).map(|stream| stream.all_left.subscribe());
         async move {
             // A stream that is gone was answered, or its session has ended.
             let Some(mut left) = left else { return pending().await };
@@ -206,7 +203,7 @@ impl SessionEventLog {
         });
         let Some((id, number)) = id else { return ResumeOutcome::Unknown };
         {
-            let streams = self.streams();
+            let streams = self.streams.lock();
             match streams.open.get(&id) {
                 None if id > streams.last => return ResumeOutcome::Unknown,
                 None => return ResumeOutcome::Finished,
@@ -221,7 +218,7 @@ impl SessionEventLog {
 
     /// Removes the streams that were fully read some time ago.
     pub(crate) fn sweep(&self, clock: &CoarseClock) {
-        let mut streams = self.streams();
+        let mut streams = self.streams.lock();
         let mut gone = Vec::new();
         for (id, stream) in &mut streams.open {
             if stream.is_done() {
@@ -234,13 +231,13 @@ impl SessionEventLog {
 
     /// Returns how many connections read from this log.
     pub(crate) fn readers(&self) -> usize {
-        self.streams().open.values().map(|stream| stream.readers.len()).sum()
+        self.streams.lock().open.values().map(|stream| stream.readers.len()).sum()
     }
 
     /// Closes the log when the session ends. Streams that have a reader stay until they are read to
     /// their end: the stream of a request ends with its answer, the standalone stream ends now.
     pub(crate) fn close(&self) {
-        let mut streams = self.streams();
+        let mut streams = self.streams.lock();
         streams.closed = true;
         streams.open.retain(|_, stream| !stream.readers.is_empty());
         let wakers = streams.finish(STANDALONE);

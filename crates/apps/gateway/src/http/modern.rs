@@ -118,8 +118,4 @@ impl EventSource for ExchangeEventSource {
         };
         Poll::Ready(stream::next_chunk(&mut self.sending))
     }
-
-    fn position(&self) -> Option<String> {
-        None
-    }
 }

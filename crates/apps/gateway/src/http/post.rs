@@ -36,7 +36,6 @@ use crate::exchange::{Exchange, ExchangeStep, MessageSink};
 use crate::modern::MessageEra;
 use crate::principal::{ClientIdentity, RequestedProfile};
 use crate::rejection::Rejection;
-use crate::session::InitializeOutcome;
 
 /// The sender of a message and the form of its answer.
 struct HttpRequestContext<'a> {
@@ -112,8 +111,8 @@ impl HttpServer {
         let key = self.sessions.reserve_id(&identity.peer_id())?;
         let log = Arc::new(SessionEventLog::new());
         let (session, reply) = match self.gateway.open_session(request, &identity, log.clone()) {
-            InitializeOutcome::Session(session, reply) => (session, reply),
-            InitializeOutcome::Refused(reply) => return Ok(json(reply)),
+            Ok(opened) => opened,
+            Err(reply) => return Ok(json(reply)),
         };
         let client = self.sessions.insert(key, HttpSession::new(session, log, identity));
         let mut response = match accept {

@@ -1,9 +1,10 @@
 //! The body of a response: empty, a JSON answer, or an event stream.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use bytes::buf::Chain;
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use toolgate_transport::chunked_message::ChunkedMessage;
@@ -11,59 +12,14 @@ use toolgate_transport::chunked_message::ChunkedMessage;
 use super::stream::EventStreamBody;
 
 /// Up to three chunks that are sent as one body without copying them together.
-#[derive(Debug, Default)]
-pub(crate) struct ResponsePieces {
-    pieces: [Bytes; 3],
-    at: usize,
+pub(crate) type ResponsePieces = Chain<Chain<Bytes, Bytes>, Bytes>;
+
+fn to_piece(bytes: Bytes) -> ResponsePieces {
+    to_pieces([bytes, Bytes::new(), Bytes::new()])
 }
 
-impl ResponsePieces {
-    pub(crate) fn new(pieces: [Bytes; 3]) -> Self {
-        let mut pieces = Self { pieces, at: 0 };
-        pieces.skip_empty();
-        pieces
-    }
-
-    fn rest(&self) -> &[Bytes] {
-        self.pieces.get(self.at..).unwrap_or_default()
-    }
-
-    /// Skips the chunks that are used up.
-    fn skip_empty(&mut self) {
-        while self.rest().first().is_some_and(Bytes::is_empty) {
-            self.at += 1;
-        }
-    }
-}
-
-impl From<Bytes> for ResponsePieces {
-    fn from(bytes: Bytes) -> Self {
-        Self::new([bytes, Bytes::new(), Bytes::new()])
-    }
-}
-
-impl Buf for ResponsePieces {
-    fn remaining(&self) -> usize {
-        self.rest().iter().map(Bytes::len).sum()
-    }
-
-    fn chunk(&self) -> &[u8] {
-        self.rest().first().map(Bytes::as_ref).unwrap_or_default()
-    }
-
-    fn advance(&mut self, mut count: usize) {
-        while let Some(piece) = self.pieces.get_mut(self.at).filter(|_| count > 0) {
-            let step = count.min(piece.len());
-            piece.advance(step);
-            count -= step;
-            self.skip_empty();
-        }
-    }
-
-    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
-        let full = self.rest().iter().filter(|piece| !piece.is_empty());
-        slices.iter_mut().zip(full).map(|(slice, piece)| *slice = IoSlice::new(piece)).count()
-    }
+fn to_pieces([head, middle, tail]: [Bytes; 3]) -> ResponsePieces {
+    head.chain(middle).chain(tail)
 }
 
 /// The body of a response.
@@ -71,7 +27,7 @@ pub(crate) enum ResponseBody {
     /// No data, or no more data.
     Empty,
     /// A whole answer.
-    Answer(ResponsePieces),
+    Answer([Bytes; 3]),
     /// A large answer, and how many bytes of it are left.
     Large(Box<ChunkedMessage>, u64),
     /// A stream of events.
@@ -99,7 +55,7 @@ impl Body for ResponseBody {
         match &mut *self {
             Self::Empty => Poll::Ready(None),
             Self::Answer(pieces) => {
-                let pieces = std::mem::take(pieces);
+                let pieces = to_pieces(std::mem::take(pieces));
                 *self = Self::Empty;
                 Poll::Ready(Some(Ok(Frame::data(pieces))))
             }
@@ -108,11 +64,11 @@ impl Body for ResponseBody {
                 if let Ok(Some(chunk)) = &chunk {
                     *left -= (chunk.len() as u64).min(*left);
                 }
-                Poll::Ready(chunk.transpose().map(|chunk| Ok(Frame::data(chunk?.into()))))
+                Poll::Ready(chunk.transpose().map(|chunk| Ok(Frame::data(to_piece(chunk?)))))
             }
             Self::Events(events) => events
                 .poll_next(context)
-                .map(|event| event.map(|event| Ok(Frame::data(event.into())))),
+                .map(|event| event.map(|event| Ok(Frame::data(to_piece(event))))),
         }
     }
 
@@ -123,40 +79,11 @@ impl Body for ResponseBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Empty => SizeHint::with_exact(0),
-            Self::Answer(pieces) => SizeHint::with_exact(pieces.remaining() as u64),
+            Self::Answer(pieces) => {
+                SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum())
+            }
             Self::Large(_, left) => SizeHint::with_exact(*left),
             Self::Events(_) => SizeHint::default(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_read_as_one_however_they_are_taken() {
-        let pieces =
-            ["{\"id\":", "7", ",\"result\":{}}"].map(|piece| Bytes::from_static(piece.as_bytes()));
-        for step in 1..20 {
-            let mut rest = ResponsePieces::new(pieces.clone());
-            let mut read = Vec::new();
-            while rest.has_remaining() {
-                let count = step.min(rest.chunk().len());
-                read.extend_from_slice(&rest.chunk()[..count]);
-                rest.advance(count);
-            }
-            assert_eq!(read, b"{\"id\":7,\"result\":{}}", "in steps of {step}");
-        }
-    }
-
-    #[test]
-    fn an_advance_may_cross_pieces() {
-        let mut rest =
-            ResponsePieces::new(["ab", "", "cd"].map(|piece| Bytes::from_static(piece.as_bytes())));
-        rest.advance(3);
-        assert_eq!((rest.remaining(), rest.chunk()), (1, &b"d"[..]));
-        let mut slices = [IoSlice::new(b""); 4];
-        assert_eq!(rest.chunks_vectored(&mut slices), 1);
     }
 }

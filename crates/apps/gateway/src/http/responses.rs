@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolgate_wire::code;
 
 use super::headers::{EVENT_STREAM, JSON};
-use super::response_body::{ResponseBody, ResponsePieces};
+use super::response_body::ResponseBody;
 use super::stream::EventStreamBody;
 use crate::exchange::{ResponseContent, RpcResponse};
 use crate::rejection::Rejection;
@@ -32,7 +32,7 @@ pub(crate) fn rejected(rejection: &Rejection, allow: &'static str) -> Response<R
 /// Returns a response with status 200.
 pub(crate) fn json(reply: RpcResponse) -> Response<ResponseBody> {
     let mut response = Response::new(match reply.content {
-        ResponseContent::Small(parts) => ResponseBody::Answer(ResponsePieces::new(parts)),
+        ResponseContent::Small(parts) => ResponseBody::Answer(parts),
         ResponseContent::Large(message) => ResponseBody::large(message),
     });
     response.headers_mut().insert(CONTENT_TYPE, JSON);

@@ -19,9 +19,9 @@ use crate::principal::{ClientIdentity, ClientPrincipal};
 use crate::rejection::Rejection;
 use crate::session::{LegacySession, LegacySessions};
 
-/// The id of a session.
+/// The id of a session: 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct HttpSessionId([u8; 16]);
+pub(crate) struct HttpSessionId([u8; 32]);
 
 impl HttpSessionId {
     /// Creates the id of a new session after `evict` has made room for it.
@@ -40,35 +40,19 @@ impl HttpSessionId {
         let mut bytes = [0; 16];
         let random = getrandom::fill(&mut bytes);
         random.map_err(|error| rejected(format!("cannot create a session id: {error}")))?;
-        Ok(Self(bytes))
-    }
-
-    fn from_header(header: &HeaderValue) -> Option<Self> {
-        Self::parse(header.as_bytes())
+        let digit =
+            |at: usize| b"0123456789abcdef"[usize::from(bytes[at / 2] >> (4 * (at % 2)) & 15)];
+        Ok(Self(std::array::from_fn(digit)))
     }
 
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        let text: &[u8; 32] = text.try_into().ok()?;
-        let mut bytes = [0; 16];
-        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = hex_digit(pair[0])? << 4 | hex_digit(pair[1])?;
-        }
-        Some(Self(bytes))
-    }
-}
-
-/// Parses a lower-case hexadecimal digit.
-fn hex_digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
+        text.try_into().ok().map(Self)
     }
 }
 
 impl fmt::Display for HttpSessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        formatter.write_str(&String::from_utf8_lossy(&self.0))
     }
 }
 
@@ -138,7 +122,7 @@ impl HttpSessions {
         id: &HeaderValue,
         identity: &ClientIdentity,
     ) -> Option<Arc<HttpSession>> {
-        let session = self.open.pin().get(&HttpSessionId::from_header(id)?).cloned()?;
+        let session = self.open.pin().get(&HttpSessionId::parse(id.as_bytes())?).cloned()?;
         if session.identity != *identity {
             return None;
         }
@@ -166,7 +150,8 @@ impl HttpSessions {
 
     /// Ends the session with this id if it belongs to the client. Returns false if there is none.
     pub(crate) fn close(&self, id: &HeaderValue, identity: &ClientIdentity) -> bool {
-        let found = HttpSessionId::from_header(id).filter(|_| self.find(id, identity).is_some());
+        let found =
+            HttpSessionId::parse(id.as_bytes()).filter(|_| self.find(id, identity).is_some());
         found.is_some_and(|key| self.remove(&key))
     }
 

@@ -21,7 +21,9 @@ pub(crate) trait EventSource: Send {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 
     /// Returns the id for resuming the stream here, or `None` if it cannot be resumed.
-    fn position(&self) -> Option<String>;
+    fn position(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Returns the next bytes of an event, or `None` at its end. An event that cannot be read ends

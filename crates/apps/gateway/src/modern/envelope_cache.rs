@@ -2,9 +2,8 @@
 //!
 //! The cache does not change the result of parsing.
 
-use std::sync::{PoisonError, RwLock};
-
 use bytes::Bytes;
+use parking_lot::RwLock;
 use toolgate_wire::{CachedMeta, Frame, MessageLimits, MessageOrBatch, WireError};
 
 /// How many envelopes are kept. Beyond that, the oldest is dropped.
@@ -21,7 +20,7 @@ impl EnvelopeCache {
         bytes: Bytes,
         limits: &MessageLimits,
     ) -> Result<MessageOrBatch, WireError> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         let message = MessageOrBatch::parse_with_cache(bytes, limits, &known)?;
         let new = match &message {
             MessageOrBatch::One(frame) if !is_known(&known, frame) => frame.cacheable_meta(),
@@ -29,7 +28,7 @@ impl EnvelopeCache {
         };
         drop(known);
         if let Some(new) = new {
-            let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.write();
             known.truncate(MAX_ENVELOPES - 1);
             known.insert(0, new);
         }
@@ -52,7 +51,7 @@ mod tests {
     #[test]
     fn recent_clients_are_remembered_and_no_more() {
         let cache = EnvelopeCache::default();
-        let held = || cache.0.read().unwrap().len();
+        let held = || cache.0.read().len();
         for client in 0..2 * MAX_ENVELOPES {
             let meta = json!({ "io.modelcontextprotocol/clientInfo": { "name": client } });
             let call =

@@ -1,10 +1,11 @@
 //! The open listen requests of all clients. Delivers the gate's events to them.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use toolgate_host::{CallerId, GateEvent};
 use toolgate_model::CapabilityKind;
 use toolgate_wire::{Frame, OwnedRequestId, build, meta, method, scan, string, to_single_line};
@@ -79,7 +80,7 @@ pub(crate) struct ListenSubscriberGuard {
 
 impl Drop for ListenSubscriberGuard {
     fn drop(&mut self) {
-        self.subscribers.table().open.remove(&self.number);
+        self.subscribers.table.lock().open.remove(&self.number);
     }
 }
 
@@ -92,16 +93,12 @@ impl std::ops::Deref for ListenSubscriberGuard {
 }
 
 impl ListenSubscribers {
-    fn table(&self) -> MutexGuard<'_, ListenSubscriberTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Registers a listen request. Returns `None` if there are too many, for its peer or in total.
     pub(crate) fn insert(
         self: &Arc<Self>,
         subscriber: ListenSubscriber,
     ) -> Option<ListenSubscriberGuard> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let peer = &subscriber.identity.peer;
         let own = table.open.values().filter(|open| open.identity.peer == *peer).count();
         if !LISTEN_LIMITS.admit(peer, table.open.len(), own) {
@@ -114,7 +111,7 @@ impl ListenSubscribers {
     }
 
     fn all(&self) -> Vec<Arc<ListenSubscriber>> {
-        self.table().open.values().cloned().collect()
+        self.table.lock().open.values().cloned().collect()
     }
 
     /// Delivers an event to the listen requests it concerns.
@@ -161,13 +158,9 @@ impl ListenSubscriber {
         });
     }
 
-    fn queue(&self) -> MutexGuard<'_, ListenSubscriberQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn update(&self, change: impl FnOnce(&mut ListenSubscriberQueue)) {
         let waker = {
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             change(&mut queue);
             queue.waker.take()
         };
@@ -178,7 +171,7 @@ impl ListenSubscriber {
 
     /// Returns the next message, or `None` at the end.
     pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if let Some(message) = queue.messages.pop_front() {
             return Poll::Ready(Some(message));
         }
@@ -316,7 +309,7 @@ mod tests {
     }
 
     fn waiting(own: &ListenSubscriber) -> Vec<Bytes> {
-        own.queue().messages.iter().cloned().collect()
+        own.queue.lock().messages.iter().cloned().collect()
     }
 
     #[test]

@@ -8,10 +8,11 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 use toolgate_host::CallerId;
@@ -91,10 +92,6 @@ impl ParkedCalls {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, ParkedCallTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Parks a call and returns the response with its questions. Returns the call itself if there
     /// is no room.
     pub(crate) fn park(mut running: Box<RunningCall>) -> Result<RpcResponse, Box<RunningCall>> {
@@ -103,7 +100,7 @@ impl ParkedCalls {
         let (parked_calls, client) = (&rounds.parked_calls, &rounds.client);
         let (server, peer) = (rounds.asking_server(), rounds.peer_id());
         let request = request_digest::digest(&rounds.request);
-        let mut table = parked_calls.table();
+        let mut table = parked_calls.table.lock();
         if !table.has_room(client, &peer, server.as_ref()) {
             tracing::warn!(target: "toolgate::gateway", "too many parked calls");
             return Err(running);
@@ -176,7 +173,7 @@ impl ParkedCalls {
     ) -> Option<Box<RunningCall>> {
         let alike = |parked: &ParkedCall| parked.caller == caller && parked.request == *request;
         let newest = {
-            let table = self.table();
+            let table = self.table.lock();
             let found = table.parked.iter().filter(|(_, parked)| alike(parked));
             found.map(|(number, _)| *number).max()
         };
@@ -184,26 +181,26 @@ impl ParkedCalls {
     }
 
     fn take(&self, number: u64) -> Option<Box<RunningCall>> {
-        let parked = self.table().parked.remove(&number)?;
+        let parked = self.table.lock().parked.remove(&number)?;
         parked.poll_task.abort();
-        parked.slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+        parked.slot.lock().take()
     }
 
     /// Cancels the parked calls of some principals.
     pub(crate) fn forget_principals(&self, is_selected: impl Fn(&ClientPrincipal) -> bool) {
         let gone: Vec<_> = {
-            let mut table = self.table();
+            let mut table = self.table.lock();
             table.parked.extract_if(|_, parked| is_selected(&parked.principal)).collect()
         };
         for (_, parked) in gone {
             parked.poll_task.abort();
-            drop(parked.slot.lock().unwrap_or_else(PoisonError::into_inner).take());
+            drop(parked.slot.lock().take());
         }
     }
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.table().parked.len()
+        self.table.lock().parked.len()
     }
 }
 
@@ -214,14 +211,13 @@ async fn poll_until_claimed(
     slot: Arc<ParkedCallSlot>,
     until: Instant,
 ) {
-    let taken =
-        poll_fn(|context| match slot.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(running) => {
-                running.poll_work(context);
-                Poll::Pending
-            }
-            None => Poll::Ready(()),
-        });
+    let taken = poll_fn(|context| match slot.lock().as_mut() {
+        Some(running) => {
+            running.poll_work(context);
+            Poll::Pending
+        }
+        None => Poll::Ready(()),
+    });
     if timeout_at(until, taken).await.is_err()
         && let Some(parked_calls) = parked_calls.upgrade()
     {

@@ -4,9 +4,10 @@
 //! the retry that brings the answers. Messages go to the current round. Between two rounds they are
 //! dropped.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use toolgate_host::{Answer, Question, QuestionKind};
 use toolgate_model::ServerName;
 use toolgate_wire::view::{LogLevel, LogMessageParams};
@@ -125,53 +126,49 @@ impl CallRounds {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, CallRoundState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the peer whose quota this call uses.
     pub(crate) fn peer_id(&self) -> PeerId {
-        let peer = self.state().round.peer.clone();
+        let peer = self.state.lock().round.peer.clone();
         self.client.principal.peer_id(&peer)
     }
 
     /// Returns an event as the current round wants it, or `None` if it does not want the event.
     pub(crate) fn adapt_event(&self, event: &Frame) -> Option<Bytes> {
-        self.state().round.adapt_event(event)
+        self.state.lock().round.adapt_event(event)
     }
 
     /// Returns the lowest level of log messages that the current round wants.
     pub(crate) fn log_level(&self) -> Option<LogLevel> {
-        self.state().round.log_level
+        self.state.lock().round.log_level
     }
 
     /// Returns when the client must be asked.
     pub(crate) fn question_timing(&self) -> Option<QuestionTiming> {
-        self.state().questions.timing()
+        self.state.lock().questions.timing()
     }
 
     /// Returns all open questions as `inputRequests` and ends the round.
     pub(crate) fn to_input_requests(&self) -> Vec<u8> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.round.mute();
         state.questions.take_input_requests()
     }
 
     /// Returns the server that waits for the client's answers.
     pub(crate) fn asking_server(&self) -> Option<ServerName> {
-        self.state().questions.asking_server()
+        self.state.lock().questions.asking_server()
     }
 
     /// Starts the next round with the client's answers.
     pub(crate) fn resume(&self, round: CallRound, answers: InputResponses) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.round = round;
         state.questions.apply_answers(answers);
     }
 
     /// Answers all open questions as unsupported, because the client cannot be asked now.
     pub(crate) fn reject_questions(&self) {
-        self.state().questions.reject_all();
+        self.state.lock().questions.reject_all();
     }
 
     /// Asks the client a question, if it can be asked.
@@ -182,7 +179,7 @@ impl CallRounds {
     ) -> impl Future<Output = Answer> + Send + use<> {
         let answer = match self.answer_without_asking(question.kind) {
             Some(answer) => Err(answer),
-            None => Ok(self.state().questions.add(question, timing)),
+            None => Ok(self.state.lock().questions.add(question, timing)),
         };
         async move {
             match answer {
@@ -197,7 +194,7 @@ impl CallRounds {
         if let (QuestionKind::Roots, Some(roots)) = (kind, &self.client.roots) {
             return Some(Answer::Result(roots.clone()));
         }
-        let able = self.state().round.capabilities.can_answer(kind);
+        let able = self.state.lock().round.capabilities.can_answer(kind);
         if !able {
             self.missing_capabilities.record(kind);
         }

@@ -7,11 +7,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 use toolgate_host::{
     Answer, Caller, CallerId, CallerScope, Client, Interactor, Question, QuestionKind,
@@ -85,10 +86,6 @@ impl StatelessClients {
         Self { gate, limits, clients: Mutex::default(), ticks: AtomicU64::new(0) }
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<StatelessClientKey, Arc<StatelessClient>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the client that sent a request.
     pub(crate) fn find_or_create(
         &self,
@@ -98,7 +95,7 @@ impl StatelessClients {
     ) -> Result<Arc<StatelessClient>, Rejection> {
         let (capabilities, client) = (envelope.capabilities.clone(), envelope.client.clone());
         let key = StatelessClientKey { identity, capabilities, client };
-        if let Some(client) = self.clients().get(&key) {
+        if let Some(client) = self.clients.lock().get(&key) {
             client.last_used.store(self.ticks.load(Ordering::Relaxed), Ordering::Relaxed);
             return Ok(client.clone());
         }
@@ -126,7 +123,7 @@ impl StatelessClients {
             client: Bytes::copy_from_slice(&key.client),
         };
         let peer = key.identity.peer_id();
-        let mut known = self.clients();
+        let mut known = self.clients.lock();
         let entries = || known.values().map(|client| (client.caller.id, client));
         let evicted = self.limits.make_room(&peer, entries).ok()?;
         let is_evicted = |client: &Arc<StatelessClient>| Some(client.caller.id) == evicted;
@@ -189,7 +186,8 @@ impl StatelessClients {
 
     /// Removes some clients, and drops them after the lock is released.
     fn remove_if(&self, is_gone: impl Fn(&StatelessClientKey, &Arc<StatelessClient>) -> bool) {
-        let gone: Vec<_> = self.clients().extract_if(|key, client| is_gone(key, client)).collect();
+        let gone: Vec<_> =
+            self.clients.lock().extract_if(|key, client| is_gone(key, client)).collect();
         drop(gone);
     }
 }

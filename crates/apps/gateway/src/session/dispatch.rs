@@ -159,8 +159,8 @@ impl LegacySession {
                 let answer = session.gate.pass(&request, &session.caller, call).await;
                 if answer.as_ref().is_ok_and(|frame| frame.kind() == MessageKind::Response) {
                     match request.is(method::RESOURCES_SUBSCRIBE) {
-                        true => session.subscriptions().insert(uri),
-                        false => session.subscriptions().remove(&uri),
+                        true => session.subscriptions.lock().insert(uri),
+                        false => session.subscriptions.lock().remove(&uri),
                     };
                 }
                 Outcome::Answer(answer)

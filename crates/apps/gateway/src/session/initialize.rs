@@ -12,62 +12,53 @@ use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, string};
 use super::{LegacySession, SessionClient};
 use crate::Gate;
 use crate::exchange::{MessageSink, RpcResponse};
-use crate::principal::ClientPrincipal;
+use crate::principal::ClientIdentity;
 
-/// The outcome of an `initialize` request.
-pub(crate) enum InitializeOutcome {
-    /// A new session, and the response for the client.
-    Session(Arc<LegacySession>, RpcResponse),
-    /// An error response, without a session.
-    Refused(RpcResponse),
-}
-
-/// The conditions of a session that do not come from the client's message.
-#[derive(Debug, Clone)]
-pub(crate) struct InitializeOptions<'a> {
-    /// Support only this revision and reject every other.
-    pub(crate) strict: Option<Revision>,
-    /// The requested profile.
-    pub(crate) profile: Option<&'a str>,
-    /// The principal that opens the session.
-    pub(crate) principal: ClientPrincipal,
-}
-
-/// Answers an `initialize` request.
+/// Answers an `initialize` request: a new session with its response, or an error response.
 ///
 /// An unknown version is answered with the newest supported one, as the specification requires.
 /// Under `strict`, any other version is rejected.
 pub(crate) fn open_session(
     gate: &Arc<Gate>,
-    options: InitializeOptions<'_>,
+    strict: Option<Revision>,
+    identity: &ClientIdentity,
     request: &Frame,
     sink: Arc<dyn MessageSink>,
-) -> InitializeOutcome {
+) -> Result<(Arc<LegacySession>, RpcResponse), RpcResponse> {
     let Some(id) = request.id().map(|id| id.to_owned()) else {
-        return InitializeOutcome::Refused(RpcResponse::invalid("initialize has no id"));
+        return Err(RpcResponse::invalid("initialize has no id"));
     };
     let asked = InitializeParams::of(request.params().unwrap_or_default());
     let Some((view, version)) =
         asked.and_then(|view| view.protocol_version.clone().map(|version| (view, version)))
     else {
         let error = "initialize has no protocolVersion";
-        return InitializeOutcome::Refused(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
+        return Err(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
     };
-    let revision = match negotiate_revision(&version, options.strict) {
-        Ok(revision) => revision,
-        Err(only) => return InitializeOutcome::Refused(unsupported_version(&id, &version, only)),
-    };
+    let revision = negotiate_revision(&version, strict)
+        .map_err(|only| unsupported_version(&id, &version, only))?;
     let client = parse_client(&view.client);
-    let profile = match gate.choose_profile(options.profile, &client) {
-        Ok(profile) => profile,
-        Err(refusal) => {
-            return InitializeOutcome::Refused(RpcResponse::from_gate_error(&refusal, &id));
-        }
-    };
-    let negotiated = NegotiatedClient { client, profile, revision, principal: options.principal };
-    let session = create_session(gate, negotiated, &view, sink);
-    let result = initialize_result(gate, &session.caller);
-    InitializeOutcome::Session(session, RpcResponse::result(&id, &result))
+    let profile = gate
+        .choose_profile(identity.profile.as_deref(), &client)
+        .map_err(|refusal| RpcResponse::from_gate_error(&refusal, &id))?;
+    let (principal, caller_id) = (&identity.principal, CallerId::fresh());
+    let capabilities = Bytes::copy_from_slice(view.capabilities.unwrap_or(b"{}"));
+    let scope = caller_id.scope();
+    let session_client =
+        Arc::new(SessionClient::new(scope, revision, &capabilities, gate.roots(), sink));
+    let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())
+        .with_profile(profile)
+        .with_result_owner(principal.to_gate_principal())
+        .with_person(principal.approval_name());
+    tracing::debug!(
+        target: "toolgate::gateway",
+        client = %caller.client.name, version = %caller.client.version, %revision,
+        profile = %caller.profile,
+        "session started"
+    );
+    let result = initialize_result(gate, &caller);
+    let session = Arc::new(LegacySession::new(gate.clone(), caller, session_client));
+    Ok((session, RpcResponse::result(&id, &result)))
 }
 
 /// Returns the revision to use, or the only supported one as the error.
@@ -78,38 +69,6 @@ fn negotiate_revision(asked: &str, strict: Option<Revision>) -> Result<Revision,
         Some(only) => Err(only),
         None => Ok(known.unwrap_or(Revision::LATEST_LEGACY)),
     }
-}
-
-/// A client with its negotiated settings.
-struct NegotiatedClient {
-    client: Client,
-    profile: Arc<str>,
-    revision: Revision,
-    principal: ClientPrincipal,
-}
-
-fn create_session(
-    gate: &Arc<Gate>,
-    NegotiatedClient { client, profile, revision, principal }: NegotiatedClient,
-    view: &InitializeParams<'_>,
-    sink: Arc<dyn MessageSink>,
-) -> Arc<LegacySession> {
-    let capabilities = view.capabilities.unwrap_or(b"{}");
-    let id = CallerId::fresh();
-    let session_client =
-        Arc::new(SessionClient::new(id.scope(), revision, capabilities, gate.roots(), sink));
-    let capabilities = Bytes::copy_from_slice(capabilities);
-    let caller = Caller::new(id, client, revision, capabilities, session_client.clone())
-        .with_profile(profile)
-        .with_result_owner(principal.to_gate_principal())
-        .with_person(principal.approval_name());
-    tracing::debug!(
-        target: "toolgate::gateway",
-        client = %caller.client.name, version = %caller.client.version, %revision,
-        profile = %caller.profile,
-        "session started"
-    );
-    Arc::new(LegacySession::new(gate.clone(), caller, session_client))
 }
 
 fn parse_client(view: &Implementation<'_>) -> Client {

@@ -5,9 +5,9 @@
 //! before.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use toolgate_host::{Answer, Question};
 use toolgate_wire::view::RpcError;
@@ -40,15 +40,11 @@ struct LegacyQuestionGuard<'a> {
 }
 
 impl LegacyQuestions {
-    fn table(&self) -> MutexGuard<'_, LegacyQuestionTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends a question and waits for the client's answer.
     pub(crate) async fn ask(&self, question: Question, sink: &dyn MessageSink) -> Answer {
         let Some((number, answer)) = self.register() else { return client_gone() };
         let Ok(request) = to_legacy_request(&question, number).finish() else {
-            self.table().open.remove(&number);
+            self.table.lock().open.remove(&number);
             return failure("the question has no id");
         };
         let open = LegacyQuestionGuard { questions: self, sink, number };
@@ -59,7 +55,7 @@ impl LegacyQuestions {
     }
 
     fn register(&self) -> Option<(u64, oneshot::Receiver<Frame>)> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if table.closed {
             return None;
         }
@@ -72,7 +68,8 @@ impl LegacyQuestions {
 
     /// Delivers a response of the client. A response to an unknown question is dropped.
     pub(crate) fn deliver_answer(&self, answer: Frame) {
-        let waiting = answer.id().and_then(parse_id).and_then(|n| self.table().open.remove(&n));
+        let waiting =
+            answer.id().and_then(parse_id).and_then(|n| self.table.lock().open.remove(&n));
         match waiting {
             // The server may have stopped waiting; then the answer is dropped.
             Some(waiting) => drop(waiting.send(answer)),
@@ -84,7 +81,7 @@ impl LegacyQuestions {
 
     /// Fails all open questions and rejects new ones, because the client is gone.
     pub(crate) fn close(&self) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         table.closed = true;
         table.open.clear();
     }
@@ -92,7 +89,7 @@ impl LegacyQuestions {
 
 impl Drop for LegacyQuestionGuard<'_> {
     fn drop(&mut self) {
-        if self.questions.table().open.remove(&self.number).is_some() {
+        if self.questions.table.lock().open.remove(&self.number).is_some() {
             let id = format_id(self.number);
             let params = format!(r#"{{"requestId":{id},"reason":"no longer needed"}}"#);
             let cancelled = build::notification(method::CANCELLED, Some(params.as_bytes()));

@@ -174,12 +174,12 @@ impl Events {
     /// The next event; none at the end.
     pub(super) async fn next(&mut self) -> Option<SseEvent> {
         loop {
-            if let Some(event) = self.splitter.next_event().unwrap() {
+            if let Some(event) = self.splitter.next_event() {
                 self.last = event.id.clone().or(self.last.take());
                 return Some(event);
             }
             let frame = self.body.frame().await?.unwrap();
-            self.splitter.push(&frame.into_data().unwrap());
+            self.splitter.push(&frame.into_data().unwrap()).unwrap();
         }
     }
 

@@ -4,8 +4,10 @@
 //! five seconds), so a request rarely meets a connection that the server is closing. A task closes
 //! expired connections even if no further request is sent, so a burst leaves none open.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::dial::HttpSender;
 
@@ -49,7 +51,7 @@ impl ConnectionPool {
     }
 
     fn pop(&self) -> Option<HttpSender> {
-        let mut kept = self.lock();
+        let mut kept = self.connections.lock();
         let newest = kept.idle.pop()?;
         if newest.until > Instant::now() {
             return Some(newest.sender);
@@ -60,7 +62,7 @@ impl ConnectionPool {
 
     /// Returns a connection to the pool after its last response was read to the end.
     pub(super) fn put(self: Arc<Self>, sender: HttpSender, keep_alive: Option<Duration>) {
-        let mut kept = self.lock();
+        let mut kept = self.connections.lock();
         if kept.idle.len() >= MAX_IDLE || sender.is_closed() {
             return;
         }
@@ -73,16 +75,12 @@ impl ConnectionPool {
 
     /// Closes expired connections. Returns when the next one expires.
     fn expire(&self) -> Option<Instant> {
-        let mut kept = self.lock();
+        let mut kept = self.connections.lock();
         let now = Instant::now();
         kept.idle.retain(|idle| idle.until > now);
         let next = kept.idle.iter().map(|idle| idle.until).min();
         kept.has_sweeper = next.is_some();
         next
-    }
-
-    fn lock(&self) -> MutexGuard<'_, IdleConnections> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,7 +188,7 @@ mod tests {
             let before = Instant::now();
             reply.read_bytes(BodyLimits::default()).await.unwrap();
             let after = Instant::now();
-            let until = pool.lock().idle[0].until;
+            let until = pool.connections.lock().idle[0].until;
             (before + long..=after + long).contains(&until)
         }
     }

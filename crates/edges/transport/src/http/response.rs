@@ -1,6 +1,5 @@
 //! The response to one request, with its body as bytes or as events.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,7 +85,7 @@ impl HttpResponse {
 
     /// Returns the body as a stream of events.
     pub fn into_events(self, limits: BodyLimits) -> EventStream {
-        EventStream { body: self.body, parser: SseParser::new(limits), ready: VecDeque::new() }
+        EventStream { body: self.body, parser: SseParser::new(limits) }
     }
 }
 
@@ -117,21 +116,17 @@ fn parse_keep_alive(headers: &HeaderMap) -> Option<Duration> {
 pub struct EventStream {
     body: PooledBody,
     parser: SseParser,
-    ready: VecDeque<SseEvent>,
 }
 
 impl EventStream {
     /// Returns the next event, or `None` at the end of the stream. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<SseEvent>, TransportError> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
+            if let Some(event) = self.parser.next_event() {
                 return Ok(Some(event));
             }
             let Some(chunk) = self.body.next().await? else { return Ok(None) };
-            self.parser.push(&chunk);
-            while let Some(event) = self.parser.next_event()? {
-                self.ready.push_back(event);
-            }
+            self.parser.push(&chunk)?;
         }
     }
 }

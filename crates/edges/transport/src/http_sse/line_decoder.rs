@@ -5,155 +5,87 @@
 //! It expects the name of an event before its data, as every server writes it, and treats data
 //! without a name before it as a message.
 
+use std::convert::Infallible;
+
 use bytes::BytesMut;
 
-/// The maximum length of a name and of the URL for posting.
-const SHORT: usize = 8 << 10;
+use crate::sse::{SseField, SseToken, SseTokenizer, extend_bounded};
 
 /// A decoder that reads events and writes lines.
 #[derive(Debug, Default)]
 pub(super) struct SseLineDecoder {
-    line: SseLineState,
-    /// Whether the last byte was a CR. An LF after it does not end a second line.
-    after_cr: bool,
-    event: Vec<u8>,
+    tokenizer: SseTokenizer,
+    event: SseLineEvent,
+}
+
+/// The event that is being decoded.
+#[derive(Debug, Default)]
+struct SseLineEvent {
+    name: Vec<u8>,
     has_data: bool,
     post_url: Vec<u8>,
     has_post_url: bool,
 }
 
-/// The position in a line of the event stream.
-#[derive(Debug)]
-enum SseLineState {
-    /// In the name of a field.
-    Field(Vec<u8>),
-    /// In the value of a field.
-    Value { field: SseField, begun: bool },
-}
-
-/// A field of an event, as far as the decoder knows it.
-#[derive(Debug, Clone, Copy)]
-enum SseField {
-    Event,
-    Data,
-    Other,
-}
-
-impl Default for SseLineState {
-    fn default() -> Self {
-        Self::Field(Vec::new())
-    }
-}
-
 impl SseLineDecoder {
     /// Decodes bytes of the stream and appends the bytes of messages to `lines`.
-    pub(super) fn push(&mut self, mut chunk: &[u8], lines: &mut BytesMut) {
-        while let Some(end) = memchr::memchr2(b'\n', b'\r', chunk) {
-            self.push_text(&chunk[..end], lines);
-            let second_half = chunk[end] == b'\n' && self.after_cr;
-            self.after_cr = chunk[end] == b'\r';
-            if !second_half {
-                self.end_line(lines);
-            }
-            chunk = &chunk[end + 1..];
-        }
-        self.push_text(chunk, lines);
+    pub(super) fn push(&mut self, chunk: &[u8], lines: &mut BytesMut) {
+        let pushed = self.tokenizer.push(chunk, |token| {
+            self.event.take_token(token, lines);
+            Ok::<_, Infallible>(())
+        });
+        let Ok(()) = pushed;
     }
 
     /// Returns the URL for posting, once the stream has sent it.
     pub(super) fn post_url(&self) -> Option<String> {
-        self.has_post_url.then(|| String::from_utf8_lossy(&self.post_url).trim().to_owned())
+        let url = || String::from_utf8_lossy(&self.event.post_url).trim().to_owned();
+        self.event.has_post_url.then(url)
     }
 
     /// Returns true if the lines written so far are complete.
     pub(super) fn is_between_messages(&self) -> bool {
-        !self.has_data
+        !self.event.has_data
     }
+}
 
-    fn push_text(&mut self, text: &[u8], lines: &mut BytesMut) {
-        if text.is_empty() {
-            return;
-        }
-        self.after_cr = false;
-        match &mut self.line {
-            SseLineState::Value { .. } => self.push_value(text, lines),
-            SseLineState::Field(name) => match memchr::memchr(b':', text) {
-                None => extend_bounded(name, text),
-                Some(colon) => {
-                    extend_bounded(name, &text[..colon]);
-                    let field = parse_field(name);
-                    self.line = SseLineState::Value { field, begun: false };
-                    self.begin_value(field, lines);
-                    self.push_value(&text[colon + 1..], lines);
-                }
-            },
-        }
-    }
-
-    fn begin_value(&mut self, field: SseField, lines: &mut BytesMut) {
-        match field {
-            SseField::Event => self.event.clear(),
-            // A line break between data lines is white space inside the message.
-            SseField::Data if std::mem::replace(&mut self.has_data, true) => {
-                self.push_data(b" ", lines)
+impl SseLineEvent {
+    fn take_token(&mut self, token: SseToken<'_>, lines: &mut BytesMut) {
+        match token {
+            SseToken::Field(SseField::Event) => self.name.clear(),
+            // A long name is cut and so matches no known event.
+            SseToken::Value(SseField::Event, text) => {
+                extend_bounded(&mut self.name, text);
             }
-            SseField::Data | SseField::Other => {}
-        }
-    }
-
-    fn push_value(&mut self, mut text: &[u8], lines: &mut BytesMut) {
-        let SseLineState::Value { field, begun } = &mut self.line else { return };
-        if !text.is_empty() && !std::mem::replace(begun, true) {
-            text = text.strip_prefix(b" ").unwrap_or(text);
-        }
-        match field {
-            SseField::Event => extend_bounded(&mut self.event, text),
-            SseField::Data => self.push_data(text, lines),
-            SseField::Other => {}
-        }
-    }
-
-    fn push_data(&mut self, text: &[u8], lines: &mut BytesMut) {
-        match self.event.as_slice() {
-            b"" | b"message" => lines.extend_from_slice(text),
-            b"endpoint" if !self.has_post_url => extend_bounded(&mut self.post_url, text),
+            // A line break between data lines is white space inside the message.
+            SseToken::Field(SseField::Data) if self.has_data => self.push_data(b" ", lines),
+            SseToken::Field(SseField::Data) => self.has_data = true,
+            SseToken::Value(SseField::Data, text) => self.push_data(text, lines),
+            SseToken::End => self.finish(lines),
             _ => {}
         }
     }
 
-    /// Handles the end of a line. An empty line ends the event.
-    fn end_line(&mut self, lines: &mut BytesMut) {
-        match std::mem::take(&mut self.line) {
-            SseLineState::Value { .. } => {}
-            SseLineState::Field(name) if !name.is_empty() => {
-                self.begin_value(parse_field(&name), lines)
+    fn push_data(&mut self, text: &[u8], lines: &mut BytesMut) {
+        match self.name.as_slice() {
+            b"" | b"message" => lines.extend_from_slice(text),
+            b"endpoint" if !self.has_post_url => {
+                extend_bounded(&mut self.post_url, text);
             }
-            SseLineState::Field(_) => {
-                if std::mem::take(&mut self.has_data) {
-                    match self.event.as_slice() {
-                        b"" | b"message" => lines.extend_from_slice(b"\n"),
-                        b"endpoint" => self.has_post_url = true,
-                        _ => {}
-                    }
-                }
-                self.event.clear();
-            }
+            _ => {}
         }
     }
-}
 
-fn parse_field(name: &[u8]) -> SseField {
-    // A byte order mark may precede the first name.
-    match name.strip_prefix(b"\xef\xbb\xbf").unwrap_or(name) {
-        b"event" => SseField::Event,
-        b"data" => SseField::Data,
-        _ => SseField::Other,
+    fn finish(&mut self, lines: &mut BytesMut) {
+        if std::mem::take(&mut self.has_data) {
+            match self.name.as_slice() {
+                b"" | b"message" => lines.extend_from_slice(b"\n"),
+                b"endpoint" => self.has_post_url = true,
+                _ => {}
+            }
+        }
+        self.name.clear();
     }
-}
-
-/// Appends `text` up to the maximum length. A longer name is cut and so matches no known field.
-fn extend_bounded(kept: &mut Vec<u8>, text: &[u8]) {
-    kept.extend_from_slice(&text[..text.len().min(SHORT - kept.len().min(SHORT))]);
 }
 
 #[cfg(test)]
@@ -195,7 +127,7 @@ mod tests {
         unfolder.push(&[b'e'; 100_000], &mut lines);
         unfolder.push(b"\nevent: ", &mut lines);
         unfolder.push(&[b'e'; 100_000], &mut lines);
-        assert!(unfolder.event.len() <= SHORT);
+        assert!(unfolder.event.name.len() <= 8 << 10);
         unfolder.push(b"\ndata: x\n\ndata: y\n\n", &mut lines);
         assert_eq!(lines, "y\n");
     }

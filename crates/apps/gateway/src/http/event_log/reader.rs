@@ -31,7 +31,7 @@ impl EventLogReader {
 
     /// Returns how many readers the stream has, including this one.
     pub(crate) fn reader_count(&self) -> usize {
-        self.log.streams().get(self.stream).map_or(0, |stream| stream.readers.len())
+        self.log.streams.lock().get(self.stream).map_or(0, |stream| stream.readers.len())
     }
 }
 
@@ -44,7 +44,7 @@ impl EventSource for EventLogReader {
         if let Some(chunk) = stream::next_chunk(&mut self.sending) {
             return Poll::Ready(Some(chunk));
         }
-        let mut streams = self.log.streams();
+        let mut streams = self.log.streams.lock();
         let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
         let delivered = stream.delivered;
         if let Some(newest) = stream.readers.last_mut().filter(|newest| newest.key == self.key) {
@@ -70,7 +70,7 @@ impl EventSource for EventLogReader {
 
 impl Drop for EventLogReader {
     fn drop(&mut self) {
-        let mut streams = self.log.streams();
+        let mut streams = self.log.streams.lock();
         let Some(stream) = streams.get(self.stream) else { return };
         stream.readers.retain(|reader| reader.key != self.key);
         if stream.readers.is_empty() {

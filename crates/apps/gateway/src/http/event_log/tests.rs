@@ -72,7 +72,7 @@ fn a_stream_that_was_read_to_its_end_is_over_and_soon_forgotten() {
     clock.set(REPLAY_TTL * 2);
     log.sweep(&clock);
     let (events, bytes) = {
-        let streams = log.streams();
+        let streams = log.streams.lock();
         (streams.events, streams.bytes)
     };
     assert_eq!((events, bytes), (0, 0));
@@ -126,7 +126,7 @@ fn a_large_answer_waits_while_delivered_events_go() {
     push(&log, stream, &vec![b'y'; 2 << 20]);
     log.finish(stream);
     push(&log, STANDALONE, b"later");
-    assert_eq!(log.streams().events, 2, "the answer and what came later");
+    assert_eq!(log.streams.lock().events, 2, "the answer and what came later");
     assert_eq!(drain(&mut log.attach(stream, None)).0[0].len(), 2 << 20);
 }
 
@@ -138,7 +138,7 @@ fn answers_nobody_fetches_do_not_pile_up() {
         push(&log, stream, &vec![b'y'; 1 << 20]);
         log.finish(stream);
     }
-    let streams = log.streams();
+    let streams = log.streams.lock();
     assert!(streams.bytes <= WAITING_LIMITS.bytes && streams.open.len() < 10);
 }
 

@@ -1,7 +1,8 @@
 //! One client of HTTP+SSE, for as long as its stream is open.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
 use super::outbox::SseOutbox;
@@ -13,7 +14,7 @@ use crate::peer::PeerId;
 use crate::peer_quota::PeerEntry;
 use crate::principal::ClientIdentity;
 use crate::rejection::Rejection;
-use crate::session::{InitializeOutcome, LegacySession, NOT_INITIALIZED, answer_uninitialized};
+use crate::session::{LegacySession, NOT_INITIALIZED, answer_uninitialized};
 
 /// A client and its session, once it has one.
 pub(super) struct SseClient {
@@ -51,13 +52,9 @@ impl SseClient {
         Self { gateway, peer: identity.peer_id(), identity, outbox, opened_at, connection, state }
     }
 
-    fn state(&self) -> MutexGuard<'_, SseClientState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Handles a message. Its answer goes onto the stream.
     pub(super) fn handle_message(&self, message: MessageOrBatch) -> Result<(), Rejection> {
-        let session = match &*self.state() {
+        let session = match &*self.state.lock() {
             SseClientState::Closed => return Err(unknown_session()),
             SseClientState::New => None,
             SseClientState::Open(session) => Some(session.clone()),
@@ -88,19 +85,19 @@ impl SseClient {
     }
 
     fn open_session(&self, request: Frame) -> Result<(), Rejection> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !matches!(*state, SseClientState::New) {
             // Another POST was faster. The session answers the second `initialize` with an error.
             drop(state);
             return self.handle_message(MessageOrBatch::One(request));
         }
         let reply = match self.gateway.open_session(&request, &self.identity, self.outbox.clone()) {
-            InitializeOutcome::Session(session, reply) => {
+            Ok((session, reply)) => {
                 *state = SseClientState::Open(session);
                 self.connection.set_phase(ConnectionPhase::Serving);
                 reply
             }
-            InitializeOutcome::Refused(reply) => reply,
+            Err(reply) => reply,
         };
         self.send_response(reply);
         Ok(())
@@ -124,11 +121,11 @@ impl SseClient {
 
     /// Returns true if the client has not opened a session yet.
     pub(super) fn is_new(&self) -> bool {
-        matches!(*self.state(), SseClientState::New)
+        matches!(*self.state.lock(), SseClientState::New)
     }
 
     pub(super) fn in_flight(&self) -> usize {
-        match &*self.state() {
+        match &*self.state.lock() {
             SseClientState::Open(session) => session.in_flight(),
             SseClientState::New | SseClientState::Closed => 0,
         }
@@ -136,7 +133,7 @@ impl SseClient {
 
     /// Ends the session and everything that runs in it.
     pub(super) fn close(&self) {
-        let ended = std::mem::replace(&mut *self.state(), SseClientState::Closed);
+        let ended = std::mem::replace(&mut *self.state.lock(), SseClientState::Closed);
         if let SseClientState::Open(session) = ended {
             self.gateway.sessions.close(&session);
         }

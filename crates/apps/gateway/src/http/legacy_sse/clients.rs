@@ -103,10 +103,6 @@ impl EventSource for SseClientStream {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.client.outbox.poll_next(context)
     }
-
-    fn position(&self) -> Option<String> {
-        None
-    }
 }
 
 impl Drop for SseClientStream {

@@ -1,10 +1,10 @@
 //! The queue of events for the stream of one client.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 
@@ -32,20 +32,16 @@ struct SseOutboxState {
 }
 
 impl SseOutbox {
-    fn state(&self) -> MutexGuard<'_, SseOutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Closes the queue. Events that already wait are still sent.
     pub(super) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.closed = true;
         wake(state);
     }
 
     /// Returns the next event, or `None` at the end.
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(chunk) = stream::next_chunk(&mut state.sending) {
             return Poll::Ready(Some(chunk));
         }
@@ -63,7 +59,7 @@ impl SseOutbox {
 
     /// Adds an encoded event.
     pub(super) fn push(&self, event: OutgoingMessage) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.closed {
             return;
         }
