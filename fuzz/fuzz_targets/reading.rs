@@ -11,7 +11,7 @@ pub fn check(format: DocumentFormat, input: &[u8]) {
     let mut before = 1;
     for passage in &document.passages {
         assert!(passage.text.contains(char::is_alphanumeric) && passage.text.len() <= 4000);
-        let PassageLocation::Lines { first, last } = passage.place else { panic!("a text has lines") };
+        let PassageLocation::Lines(first, last) = passage.place else { panic!("a text has lines") };
         assert!(before <= first && first <= last && last as usize <= lines, "{passage:?}");
         before = first;
         if format != DocumentFormat::Html {

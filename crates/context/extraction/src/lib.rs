@@ -28,7 +28,7 @@ mod words;
 
 pub use answer::{ExtractedAnswer, answer, ground_answer};
 pub use decisions::{DecisionStatus, ExtractedDecision, extract_decisions};
-pub use meeting::{MeetingAction, MeetingExtract, extract_meeting};
+pub use meeting::{MeetingExtract, extract_meeting};
 pub use open_loops::{OpenLoop, OpenLoopKind, extract_open_loops};
 pub use pack::pack;
 pub use sentences::sentences;

@@ -10,7 +10,7 @@ use crate::cues::{SentenceWords, list_contains};
 use crate::layout::TextBlockKind;
 use crate::sections::{NotePiece, NoteSection, pieces, section_named};
 use crate::{
-    ExtractedDecision, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions,
+    ExtractedDecision, OpenLoop, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions,
     extract_open_loops, people, speakers, table,
 };
 
@@ -23,21 +23,8 @@ pub struct MeetingExtract {
     pub topics: Vec<PassageSpan>,
     /// The decisions.
     pub decisions: Vec<ExtractedDecision>,
-    /// The actions.
-    pub actions: Vec<MeetingAction>,
-}
-
-/// A task that somebody took on or was given in the meeting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MeetingAction {
-    /// The task.
-    pub task: PassageSpan,
-    /// The owner, if stated.
-    pub owner: Option<PassageSpan>,
-    /// The due date as the text states it.
-    pub due: Option<PassageSpan>,
-    /// The due date as `YYYY-MM-DD`, if the text states a whole date.
-    pub date: Option<String>,
+    /// The tasks that somebody took on or was given.
+    pub actions: Vec<OpenLoop>,
 }
 
 /// Extracts the contents of a meeting from minutes or a transcript.
@@ -55,15 +42,7 @@ pub fn extract_meeting(text: &str) -> MeetingExtract {
         .into_iter()
         .filter(|open| open.kind != OpenLoopKind::Question);
     let decided = |span: &PassageSpan| decisions.iter().any(|decision| decision.span == *span);
-    let actions = loops
-        .filter(|open| !decided(&open.span))
-        .map(|open| MeetingAction {
-            task: open.span,
-            owner: open.owner,
-            due: open.due,
-            date: open.date,
-        })
-        .collect();
+    let actions = loops.filter(|open| !decided(&open.span)).collect();
     MeetingExtract { attendees: attendees.spans, topics: topics(text, &pieces), decisions, actions }
 }
 

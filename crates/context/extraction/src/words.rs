@@ -5,6 +5,9 @@
 
 use std::collections::HashSet;
 
+use toolgate_terms::fold::fold_text;
+pub(crate) use toolgate_terms::stem::english as stem;
+
 /// A word of a text and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextWord<'a> {
@@ -122,89 +125,12 @@ pub(crate) fn split_identifier(word: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the word in lower case, without accents, possessive endings and surrounding marks.
+/// Returns the word in lower case, without accents and possessive endings. German umlauts become
+/// two letters.
 pub(crate) fn fold(word: &str) -> String {
     let word = word.trim_end_matches("'s").trim_end_matches("’s").trim_end_matches(['\'', '’']);
-    let mut folded = String::with_capacity(word.len());
-    for c in word.chars().flat_map(char::to_lowercase) {
-        match c {
-            'à' | 'á' | 'â' | 'ã' | 'å' => folded.push('a'),
-            'ä' => folded.push_str("ae"),
-            'ç' => folded.push('c'),
-            'è' | 'é' | 'ê' | 'ë' => folded.push('e'),
-            'ì' | 'í' | 'î' | 'ï' => folded.push('i'),
-            'ñ' => folded.push('n'),
-            'ò' | 'ó' | 'ô' | 'õ' => folded.push('o'),
-            'ö' => folded.push_str("oe"),
-            'ù' | 'ú' | 'û' => folded.push('u'),
-            'ü' => folded.push_str("ue"),
-            'ß' => folded.push_str("ss"),
-            _ => folded.push(c),
-        }
-    }
-    folded
-}
-
-/// Endings, longest first. At least four letters of a word must remain.
-const ENDINGS: &[&str] = &[
-    "izations", "isations", "ization", "isation", "ications", "ication", "ations", "ation",
-    "ments", "ment", "ingly", "edly", "ators", "ator", "ities", "ity", "ances", "ance", "ences",
-    "ence", "ables", "able", "ible", "ively", "ives", "ive", "ings", "ing", "ions", "ion", "ally",
-    "ical", "ized", "izes", "ize", "ised", "ises", "ise", "ates", "ated", "ate", "ness", "ful",
-    "ors", "ers", "or", "er", "ies", "ied", "ed", "es", "ly", "al", "s", "e", "y",
-];
-
-/// Irregular forms, as `form:stem`.
-const IRREGULAR: &str = " \
-    chose:choose chosen:choose wrote:write written:write built:build made:make kept:keep sent:send \
-    held:hold bought:buy paid:pay ran:run began:begin begun:begin took:take taken:take gave:give \
-    given:give found:find left:leave met:meet said:say told:tell went:go gone:go spoke:speak \
-    spoken:speak grew:grow grown:grow knew:know known:know led:lead lost:lose meant:mean sold:sell \
-    shown:show stood:stand taught:teach thought:think understood:understand won:win drawn:draw \
-    drew:draw broke:break broken:break brought:bring caught:catch fell:fall fallen:fall felt:feel \
-    got:get gotten:get hid:hide hidden:hide lent:lend rose:rise risen:rise saw:see seen:see \
-    slept:sleep spent:spend stole:steal stolen:steal swore:swear threw:throw thrown:throw wore:wear \
-    worn:wear children:child people:person men:man women:woman feet:foot mice:mouse indices:index \
-    vertices:vertex matrices:matrix criteria:criterion lives:life wives:wife shelves:shelf \
-    leaves:leaf licence:license colour:color behaviour:behavior centre:center choice:choose \
-    decision:decide payment:pay sale:sell sales:sell ";
-
-fn regular(folded: &str) -> &str {
-    let place = IRREGULAR.find(&format!(" {folded}:")).map(|at| at + folded.len() + 2);
-    let other = place.and_then(|at| IRREGULAR[at..].split(' ').next());
-    other.unwrap_or(folded)
-}
-
-/// Returns a folded word without its endings, at most two of them.
-pub(crate) fn stem(folded: &str) -> String {
-    if folded.len() < 3 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return folded.to_owned();
-    }
-    let mut stem = regular(folded);
-    for _ in 0..2 {
-        let left = |ending: &&&str| {
-            let least = if ending.len() <= 3 && stem.len() <= 6 { 3 } else { 4 };
-            stem.len() >= least + ending.len() && stem.ends_with(**ending)
-        };
-        let Some(ending) = ENDINGS.iter().find(left) else { break };
-        // `ss` is not a plural: `process`, `access`.
-        if *ending == "s" && stem.ends_with("ss") {
-            break;
-        }
-        stem = &stem[..stem.len() - ending.len()];
-    }
-    undouble_consonant(stem).to_owned()
-}
-
-/// Removes a doubled consonant: `runn` → `run`; `pass` stays.
-fn undouble_consonant(stem: &str) -> &str {
-    let bytes = stem.as_bytes();
-    match bytes {
-        [.., one, two] if one == two && bytes.len() > 3 && !b"sleoz".contains(two) => {
-            &stem[..stem.len() - 1]
-        }
-        _ => stem,
-    }
+    let low = word.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
+    fold_text(&low)
 }
 
 /// Returns true if two stems are forms of one word: a long common prefix and short endings.

@@ -62,7 +62,7 @@ fn found(text: &str, is_meeting: bool) -> Vec<Find> {
         finds.extend(meeting.attendees.iter().map(|span| find("attendee", *span, Vec::new())));
         finds.extend(meeting.topics.iter().map(|span| find("topic", *span, Vec::new())));
         for action in meeting.actions {
-            finds.push(find("action", action.task, vec![words(text, action.owner)]));
+            finds.push(find("action", action.span, vec![words(text, action.owner)]));
         }
     }
     finds

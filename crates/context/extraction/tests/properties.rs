@@ -146,7 +146,7 @@ proptest! {
         }
         for text in &texts {
             let meeting = extract_meeting(text);
-            let actions = meeting.actions.iter().flat_map(|action| [Some(action.task), action.owner, action.due]);
+            let actions = meeting.actions.iter().flat_map(|action| [Some(action.span), action.owner, action.due]);
             for span in meeting.attendees.iter().chain(&meeting.topics).copied().chain(actions.flatten()) {
                 check(span, &[text])?;
             }

@@ -236,7 +236,7 @@ fn document_of_ten(number: usize) -> NewDocument {
     let passage = |line: u32| Passage {
         heading: title.clone(),
         text: text_of(6),
-        place: PassageLocation::Lines { first: line, last: line },
+        place: PassageLocation::Lines(line, line),
     };
     let passages = (1..=10).map(passage).collect();
     NewDocument {

@@ -27,7 +27,7 @@ impl BulkInsert {
         connection: &mut SqliteConnection,
         rows: impl ExactSizeIterator<Item = T>,
         bind: fn(InsertQuery, T) -> InsertQuery,
-    ) -> Result<(), sqlx::Error> {
+    ) -> sqlx::Result<()> {
         let mut rows = rows;
         while rows.len() > 0 {
             // Use only powers of two, so that SQLite prepares few different statements.

@@ -1,5 +1,6 @@
 //! The value types of documents, without their passages.
 
+use serde::{Deserialize, Serialize};
 use toolgate_model::Digest;
 use toolgate_reading::ParsedDocument;
 
@@ -19,7 +20,8 @@ pub struct NewDocument {
 }
 
 /// The origin of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum DocumentOrigin {
     /// A file below an ingested folder. For a file that was ingested by its own path, the folder is
     /// its parent.
@@ -51,12 +53,28 @@ pub struct SourceStamp {
 }
 
 /// Whether the user trusts a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DocumentTrust {
     /// The user trusts its folder or server.
     Trusted,
     /// It may come from anyone, so a model must not follow its instructions.
     Untrusted,
+}
+
+impl DocumentTrust {
+    /// Returns the trust level by whether the user trusts the source.
+    pub fn of(is_trusted: bool) -> Self {
+        if is_trusted { Self::Trusted } else { Self::Untrusted }
+    }
+
+    /// Returns the trust level in lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Untrusted => "untrusted",
+        }
+    }
 }
 
 /// A stored document without its text.

@@ -5,22 +5,21 @@ use std::collections::HashSet;
 use sqlx::AssertSqlSafe;
 
 use crate::listing::{BELOW, key_range_below};
-use crate::{DocumentTrust, Library};
-use toolgate_store::StoreError;
+use crate::{DocumentTrust, Library, LibraryResult};
 
 impl Library {
     /// Returns the keys of the trusted files at this path and below it.
-    pub async fn trusted_keys(&self, folder: &str) -> Result<HashSet<String>, StoreError> {
+    pub async fn trusted_keys(&self, folder: &str) -> LibraryResult<HashSet<String>> {
         let sql = "select key from documents where kind = 'file' and trusted and";
         let (exactly, from, to) = key_range_below(folder);
         let query = sqlx::query_scalar(AssertSqlSafe(format!("{sql} {BELOW}")));
-        let keys = query.bind(exactly).bind(from).bind(to).fetch_all(self.readers()).await;
+        let keys = query.bind(exactly).bind(from).bind(to).fetch_all(&self.readers).await;
         let keys = keys.map(|keys: Vec<String>| keys.into_iter().collect());
-        keys.map_err(|source| self.query_error("read the trusted documents", source))
+        keys.map_err(self.failed("read the trusted documents"))
     }
 
     /// Sets the trust of these documents.
-    pub async fn set_trust(&self, keys: &[String], trust: DocumentTrust) -> Result<(), StoreError> {
+    pub async fn set_trust(&self, keys: &[String], trust: DocumentTrust) -> LibraryResult<()> {
         if keys.is_empty() {
             return Ok(());
         }
@@ -32,7 +31,7 @@ impl Library {
                 .bind(key)
                 .execute(&mut *transaction)
                 .await
-                .map_err(|source| self.query_error(action, source))?;
+                .map_err(self.failed(action))?;
         }
         self.commit(action, transaction).await
     }

@@ -56,7 +56,7 @@ impl FrequencyChanges {
     }
 
     /// Writes the changes.
-    pub(crate) async fn apply(self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    pub(crate) async fn apply(self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
         let mut changes: Vec<_> = self.0.into_iter().filter(|(_, by)| *by != 0).collect();
         // Sorted like the table, because neighbours share a page.
         changes.sort_unstable();
@@ -77,7 +77,7 @@ impl FrequencyChanges {
 pub(crate) async fn load_frequencies(
     connection: &mut SqliteConnection,
     terms: impl Iterator<Item = &str>,
-) -> Result<HashMap<String, i64>, sqlx::Error> {
+) -> sqlx::Result<HashMap<String, i64>> {
     let terms = serde_json::Value::from_iter(terms).to_string();
     let query = "select json_group_object(term, passages) from frequencies \
          where term in (select value from json_each($1))";

@@ -10,8 +10,9 @@ use crate::bulk_insert::{BulkInsert, InsertQuery};
 use crate::frequencies::sample_weight;
 use crate::prepared_document::PreparedPassage;
 use crate::totals::{self, LibraryTotals, TotalsChange};
-use crate::{DocumentOrigin, DocumentTrust, Library, PreparedDocument, SourceStamp, removal};
-use toolgate_store::StoreError;
+use crate::{
+    DocumentOrigin, DocumentTrust, Library, LibraryResult, PreparedDocument, SourceStamp, removal,
+};
 use toolgate_store::now_millis;
 
 const DOCUMENTS: BulkInsert = BulkInsert {
@@ -38,19 +39,50 @@ const RESTAMP: &str = "update documents set digest = $2, bytes = $3, modified = 
 /// The maximum number of index pages that one step of optimizing writes.
 const TIDY_PAGES: i64 = 2000;
 
-pub(crate) async fn keep(
-    library: &Library,
-    documents: Vec<PreparedDocument>,
-) -> Result<(), StoreError> {
-    let documents = last_of_each_key(documents);
-    if documents.is_empty() {
-        return Ok(());
+impl Library {
+    /// Like [`Library::keep`], for documents that the caller has already prepared.
+    pub async fn keep_prepared(&self, documents: Vec<PreparedDocument>) -> LibraryResult<()> {
+        let documents = last_of_each_key(documents);
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let action = "store documents";
+        let mut transaction = self.begin(action).await?;
+        write(&mut transaction, documents).await.map_err(self.failed(action))?;
+        self.commit(action, transaction).await
     }
-    let action = "store documents";
-    let mut transaction = library.begin(action).await?;
-    let written = write(&mut transaction, documents).await;
-    written.map_err(|source| library.query_error(action, source))?;
-    library.commit(action, transaction).await
+
+    /// Updates the stamps of sources whose text has not changed.
+    pub async fn update_stamps(&self, stamps: Vec<(String, SourceStamp)>) -> LibraryResult<()> {
+        if stamps.is_empty() {
+            return Ok(());
+        }
+        let action = "update the stamps of documents";
+        let mut transaction = self.begin(action).await?;
+        for (key, stamp) in stamps {
+            let query = sqlx::query(RESTAMP).bind(key).bind(stamp.digest.to_string());
+            let query = query.bind(to_sql_integer(stamp.bytes)).bind(stamp.modified);
+            query.execute(&mut *transaction).await.map_err(self.failed(action))?;
+        }
+        self.commit(action, transaction).await
+    }
+
+    /// Does one bounded step of optimizing the index for searches. Returns true if there is more to
+    /// do. This is optional after an ingest.
+    pub async fn tidy(&self) -> LibraryResult<bool> {
+        let action = "optimize the index";
+        let mut transaction = self.begin(action).await?;
+        let failed = self.failed(action);
+        let changes = "select total_changes()";
+        let before: i64 =
+            sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
+        let merge = sqlx::query("insert into terms (terms, rank) values ('merge', $1)");
+        merge.bind(TIDY_PAGES).execute(&mut *transaction).await.map_err(failed)?;
+        let after: i64 =
+            sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
+        self.commit(action, transaction).await?;
+        Ok(after - before >= 2)
+    }
 }
 
 fn last_of_each_key(documents: Vec<PreparedDocument>) -> Vec<PreparedDocument> {
@@ -71,7 +103,7 @@ fn last_of_each_key(documents: Vec<PreparedDocument>) -> Vec<PreparedDocument> {
 async fn write(
     connection: &mut SqliteConnection,
     documents: Vec<PreparedDocument>,
-) -> Result<(), sqlx::Error> {
+) -> sqlx::Result<()> {
     let totals = totals::read(connection).await?;
     let keys: Vec<&str> = documents.iter().map(|document| document.key.as_str()).collect();
     let mut change = removal::remove(connection, &keys).await?;
@@ -185,7 +217,7 @@ impl DocumentRow {
 impl PassageRow {
     fn bind(query: InsertQuery, row: Self) -> InsertQuery {
         let (first, last) = match row.place {
-            PassageLocation::Lines { first, last } => (first, Some(last)),
+            PassageLocation::Lines(first, last) => (first, Some(last)),
             PassageLocation::Page(page) => (page, None),
         };
         let query = query.bind(row.id).bind(row.document).bind(row.heading).bind(row.text);
@@ -202,39 +234,4 @@ impl TermsRow {
 /// Converts a number of bytes to SQLite's integer type.
 fn to_sql_integer(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-pub(crate) async fn update_stamps(
-    library: &Library,
-    stamps: Vec<(String, SourceStamp)>,
-) -> Result<(), StoreError> {
-    if stamps.is_empty() {
-        return Ok(());
-    }
-    let action = "update the stamps of documents";
-    let mut transaction = library.begin(action).await?;
-    for (key, stamp) in stamps {
-        let query = sqlx::query(RESTAMP).bind(key).bind(stamp.digest.to_string());
-        let query = query.bind(to_sql_integer(stamp.bytes)).bind(stamp.modified);
-        let done = query.execute(&mut *transaction).await;
-        done.map_err(|source| library.query_error(action, source))?;
-    }
-    library.commit(action, transaction).await
-}
-
-/// Merges parts of the index in one step. SQLite counts the written pages as changes: fewer than
-/// two changes mean that nothing was left to merge.
-pub(crate) async fn tidy(library: &Library) -> Result<bool, StoreError> {
-    let action = "optimize the index";
-    let mut transaction = library.begin(action).await?;
-    let failed = |source| library.query_error(action, source);
-    let changes = "select total_changes()";
-    let before: i64 =
-        sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
-    let merge = sqlx::query("insert into terms (terms, rank) values ('merge', $1)");
-    merge.bind(TIDY_PAGES).execute(&mut *transaction).await.map_err(failed)?;
-    let after: i64 =
-        sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
-    library.commit(action, transaction).await?;
-    Ok(after - before >= 2)
 }

@@ -20,7 +20,10 @@ mod search;
 mod statistics;
 mod totals;
 
+/// The result of an operation on the library.
+pub(crate) type LibraryResult<T> = Result<T, toolgate_store::StoreError>;
+
 pub use document::{Document, DocumentOrigin, DocumentTrust, NewDocument, SourceStamp};
 pub use library::Library;
-pub use passage_hit::{LibraryStatus, PassageHit};
+pub use passage_hit::{LibraryStatus, PassageHit, heading_path};
 pub use prepared_document::PreparedDocument;

@@ -8,8 +8,9 @@ use toolgate_model::Digest;
 use toolgate_reading::PassageLocation;
 
 use crate::prepared_document::SEPARATORS;
-use crate::{Document, DocumentOrigin, DocumentTrust, Library, PassageHit, SourceStamp};
-use toolgate_store::StoreError;
+use crate::{
+    Document, DocumentOrigin, DocumentTrust, Library, LibraryResult, PassageHit, SourceStamp,
+};
 
 /// The condition for files at a path and below it, with the values of [`key_range_below`].
 pub(crate) const BELOW: &str = "(key = $1 or (key > $2 and key < $3))";
@@ -43,20 +44,13 @@ impl DocumentOrigin {
         }
     }
 
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         Ok(Self::from_columns(row.try_get("folder")?, row.try_get("server")?, row.try_get("uri")?))
     }
 }
 
-impl DocumentTrust {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
-        let trusted: bool = row.try_get("trusted")?;
-        Ok(if trusted { Self::Trusted } else { Self::Untrusted })
-    }
-}
-
 impl SourceStamp {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         let digest: &str = row.try_get("digest")?;
         let digest: Result<Digest, ()> = digest.parse();
         let digest = digest.map_err(|()| sqlx::Error::Decode("value is not a digest".into()))?;
@@ -66,14 +60,14 @@ impl SourceStamp {
 }
 
 impl FromRow<'_, SqliteRow> for Document {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         let passages: i64 = row.try_get("passages")?;
         Ok(Self {
             key: row.try_get("key")?,
             origin: DocumentOrigin::from_row(row)?,
             title: row.try_get("title")?,
             stamp: SourceStamp::from_row(row)?,
-            trust: DocumentTrust::from_row(row)?,
+            trust: DocumentTrust::of(row.try_get("trusted")?),
             kept: row.try_get("kept")?,
             passages: passages.unsigned_abs(),
         })
@@ -81,11 +75,11 @@ impl FromRow<'_, SqliteRow> for Document {
 }
 
 impl FromRow<'_, SqliteRow> for PassageHit {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         let first = row.try_get("first")?;
         let last: Option<u32> = row.try_get("last")?;
-        let place = last
-            .map_or(PassageLocation::Page(first), |last| PassageLocation::Lines { first, last });
+        let place =
+            last.map_or(PassageLocation::Page(first), |last| PassageLocation::Lines(first, last));
         Ok(Self {
             passage: row.try_get("id")?,
             key: row.try_get("key")?,
@@ -95,75 +89,58 @@ impl FromRow<'_, SqliteRow> for PassageHit {
             text: row.try_get("text")?,
             place,
             modified: row.try_get("modified")?,
-            trust: DocumentTrust::from_row(row)?,
+            trust: DocumentTrust::of(row.try_get("trusted")?),
             score: 0.0,
         })
     }
 }
 
-pub(crate) async fn stamps(
-    library: &Library,
-    folder: &str,
-) -> Result<HashMap<String, SourceStamp>, StoreError> {
-    let sql = "select key, digest, bytes, modified from documents where kind = 'file' and";
-    let (exactly, from, to) = key_range_below(folder);
-    let query = sqlx::query(AssertSqlSafe(format!("{sql} {BELOW}")));
-    let rows = query.bind(exactly).bind(from).bind(to).fetch_all(library.readers()).await;
-    let read = |row: SqliteRow| Ok((row.try_get("key")?, SourceStamp::from_row(&row)?));
-    let stamps = rows.and_then(|rows| rows.into_iter().map(read).collect());
-    stamps.map_err(|source| library.query_error("read the stamps of a folder", source))
-}
+impl Library {
+    /// Returns the stamp of each file at this path and below it, by key.
+    pub async fn stamps(&self, folder: &str) -> LibraryResult<HashMap<String, SourceStamp>> {
+        let sql = "select key, digest, bytes, modified from documents where kind = 'file' and";
+        let (exactly, from, to) = key_range_below(folder);
+        let query = sqlx::query(AssertSqlSafe(format!("{sql} {BELOW}")));
+        let rows = query.bind(exactly).bind(from).bind(to).fetch_all(&self.readers).await;
+        let read = |row: SqliteRow| Ok((row.try_get("key")?, SourceStamp::from_row(&row)?));
+        let stamps = rows.and_then(|rows| rows.into_iter().map(read).collect());
+        stamps.map_err(self.failed("read the stamps of a folder"))
+    }
 
-pub(crate) async fn document_passages(
-    library: &Library,
-    key: &str,
-) -> Result<Vec<PassageHit>, StoreError> {
-    let query = format!(
-        "{HIT} where d.key = $1 and p.id >= d.id and p.id < d.id + d.passages order by p.id"
-    );
-    let query = sqlx::query_as(AssertSqlSafe(query)).bind(key);
-    let passages = query.fetch_all(library.readers()).await;
-    passages.map_err(|source| library.query_error("read a document", source))
-}
+    /// Returns all passages of a document in order, with score 0.
+    pub async fn document_passages(&self, key: &str) -> LibraryResult<Vec<PassageHit>> {
+        let query = format!(
+            "{HIT} where d.key = $1 and p.id >= d.id and p.id < d.id + d.passages order by p.id"
+        );
+        let query = sqlx::query_as(AssertSqlSafe(query)).bind(key);
+        query.fetch_all(&self.readers).await.map_err(self.failed("read a document"))
+    }
 
-pub(crate) async fn passage(
-    library: &Library,
-    passage: i64,
-) -> Result<Option<PassageHit>, StoreError> {
-    let query = sqlx::query_as(AssertSqlSafe(format!("{HIT} where p.id = $1"))).bind(passage);
-    let passage = query.fetch_optional(library.readers()).await;
-    passage.map_err(|source| library.query_error("read a passage", source))
-}
+    /// Returns one passage by its number, with score 0.
+    pub async fn passage(&self, passage: i64) -> LibraryResult<Option<PassageHit>> {
+        let query = sqlx::query_as(AssertSqlSafe(format!("{HIT} where p.id = $1"))).bind(passage);
+        query.fetch_optional(&self.readers).await.map_err(self.failed("read a passage"))
+    }
 
-pub(crate) async fn keys(
-    library: &Library,
-    after: &str,
-    limit: usize,
-) -> Result<Vec<String>, StoreError> {
-    let query = "select key from documents where key > $1 order by key limit $2";
-    let query = sqlx::query_scalar(query).bind(after).bind(to_sql_limit(limit));
-    let keys = query.fetch_all(library.readers()).await;
-    keys.map_err(|source| library.query_error("list documents", source))
-}
+    /// Returns one page of document keys: those after `after`.
+    pub async fn keys(&self, after: &str, limit: usize) -> LibraryResult<Vec<String>> {
+        let query = "select key from documents where key > $1 order by key limit $2";
+        let query = sqlx::query_scalar(query).bind(after).bind(to_sql_limit(limit));
+        query.fetch_all(&self.readers).await.map_err(self.failed("list documents"))
+    }
 
-pub(crate) async fn documents(
-    library: &Library,
-    after: &str,
-    limit: usize,
-) -> Result<Vec<Document>, StoreError> {
-    let query = format!("{DOCUMENT} where key > $1 order by key limit $2");
-    let query = sqlx::query_as(AssertSqlSafe(query)).bind(after).bind(to_sql_limit(limit));
-    let documents = query.fetch_all(library.readers()).await;
-    documents.map_err(|source| library.query_error("list documents", source))
-}
+    /// Returns one page of documents without their text, by key: those after `after`.
+    pub async fn documents(&self, after: &str, limit: usize) -> LibraryResult<Vec<Document>> {
+        let query = format!("{DOCUMENT} where key > $1 order by key limit $2");
+        let query = sqlx::query_as(AssertSqlSafe(query)).bind(after).bind(to_sql_limit(limit));
+        query.fetch_all(&self.readers).await.map_err(self.failed("list documents"))
+    }
 
-pub(crate) async fn find_document(
-    library: &Library,
-    key: &str,
-) -> Result<Option<Document>, StoreError> {
-    let query = sqlx::query_as(AssertSqlSafe(format!("{DOCUMENT} where key = $1"))).bind(key);
-    let document = query.fetch_optional(library.readers()).await;
-    document.map_err(|source| library.query_error("read a document", source))
+    /// Returns one document without its text.
+    pub async fn find_document(&self, key: &str) -> LibraryResult<Option<Document>> {
+        let query = sqlx::query_as(AssertSqlSafe(format!("{DOCUMENT} where key = $1"))).bind(key);
+        query.fetch_optional(&self.readers).await.map_err(self.failed("read a document"))
+    }
 }
 
 /// Converts a limit to SQLite's integer type.

@@ -29,6 +29,17 @@ pub struct PassageHit {
     pub score: f64,
 }
 
+/// Returns the title of a document and the headings above a passage, for display.
+pub fn heading_path(title: &str, heading: &str) -> String {
+    match (title, heading) {
+        (title, "") => title.to_owned(),
+        ("", heading) => heading.to_owned(),
+        // The outermost heading is often the title.
+        (title, heading) if heading.starts_with(title) => heading.to_owned(),
+        (title, heading) => format!("{title} > {heading}"),
+    }
+}
+
 /// The size and the sources of a library.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LibraryStatus {

@@ -5,9 +5,8 @@
 use sqlx::sqlite::SqlitePool;
 use toolgate_reading::terms::fold as folded;
 
-use crate::Library;
 use crate::listing::to_sql_limit;
-use toolgate_store::StoreError;
+use crate::{Library, LibraryResult};
 use toolgate_store::now_millis;
 
 /// The maximum number of stored queries.
@@ -32,47 +31,49 @@ const QUERIES: &str = "select query from queries where folded >= $1 and folded <
 const TITLES: &str = "select distinct title from documents where folded >= $1 and folded < $2 \
      order by folded limit $3";
 
-pub(crate) async fn remember_query(library: &Library, query: &str) -> Result<(), StoreError> {
-    let query = query.trim();
-    if query.is_empty() || query.chars().nth(LONGEST).is_some() {
-        return Ok(());
-    }
-    let action = "store a query";
-    let mut transaction = library.begin(action).await?;
-    for statement in [
-        sqlx::query(NOTE).bind(folded(query)).bind(query.to_owned()).bind(now_millis()),
-        sqlx::query(TRIM).bind(REMEMBERED),
-    ] {
-        let done = statement.execute(&mut *transaction).await;
-        done.map_err(|source| library.query_error(action, source))?;
-    }
-    library.commit(action, transaction).await
-}
-
-pub(crate) async fn forget_queries(library: &Library) -> Result<(), StoreError> {
-    let action = "delete past queries";
-    let mut transaction = library.begin(action).await?;
-    let done = sqlx::query("delete from queries").execute(&mut *transaction).await;
-    done.map_err(|source| library.query_error(action, source))?;
-    library.commit(action, transaction).await
-}
-
-pub(crate) async fn complete(
-    library: &Library,
-    prefix: &str,
-    limit: usize,
-) -> Result<Vec<String>, StoreError> {
-    let (prefix, limit) = (folded(prefix.trim_start()), limit.min(MOST));
-    let failed = |source| library.query_error("complete a query", source);
-    let mut found =
-        find_by_prefix(library.readers(), QUERIES, &prefix, limit).await.map_err(failed)?;
-    let titles = find_by_prefix(library.readers(), TITLES, &prefix, limit).await.map_err(failed)?;
-    for title in titles {
-        if found.len() < limit && !found.iter().any(|known| folded(known) == folded(&title)) {
-            found.push(title);
+impl Library {
+    /// Stores a query for completion.
+    pub async fn remember_query(&self, query: &str) -> LibraryResult<()> {
+        let query = query.trim();
+        if query.is_empty() || query.chars().nth(LONGEST).is_some() {
+            return Ok(());
         }
+        let action = "store a query";
+        let mut transaction = self.begin(action).await?;
+        for statement in [
+            sqlx::query(NOTE).bind(folded(query)).bind(query.to_owned()).bind(now_millis()),
+            sqlx::query(TRIM).bind(REMEMBERED),
+        ] {
+            statement.execute(&mut *transaction).await.map_err(self.failed(action))?;
+        }
+        self.commit(action, transaction).await
     }
-    Ok(found)
+
+    /// Deletes all stored queries.
+    pub async fn forget_queries(&self) -> LibraryResult<()> {
+        let action = "delete past queries";
+        let mut transaction = self.begin(action).await?;
+        sqlx::query("delete from queries")
+            .execute(&mut *transaction)
+            .await
+            .map_err(self.failed(action))?;
+        self.commit(action, transaction).await
+    }
+
+    /// Returns past queries and titles that begin with `prefix`, the likeliest first.
+    pub async fn complete(&self, prefix: &str, limit: usize) -> LibraryResult<Vec<String>> {
+        let (prefix, limit) = (folded(prefix.trim_start()), limit.min(MOST));
+        let failed = self.failed("complete a query");
+        let mut found =
+            find_by_prefix(&self.readers, QUERIES, &prefix, limit).await.map_err(failed)?;
+        let titles = find_by_prefix(&self.readers, TITLES, &prefix, limit).await.map_err(failed)?;
+        for title in titles {
+            if found.len() < limit && !found.iter().any(|known| folded(known) == folded(&title)) {
+                found.push(title);
+            }
+        }
+        Ok(found)
+    }
 }
 
 async fn find_by_prefix(
@@ -80,7 +81,7 @@ async fn find_by_prefix(
     query: &'static str,
     prefix: &str,
     limit: usize,
-) -> Result<Vec<String>, sqlx::Error> {
+) -> sqlx::Result<Vec<String>> {
     // Every text with this prefix sorts before `end`.
     let end = format!("{prefix}\u{10ffff}");
     sqlx::query_scalar(query)

@@ -19,9 +19,7 @@ const PASSAGE: &str =
     "insert into terms (rowid, title, heading, path, body) values ($1, $2, $3, $4, $5)";
 
 /// Rebuilds the index if another version of the terms created it.
-pub(crate) async fn reindex_if_outdated(
-    connection: &mut SqliteConnection,
-) -> Result<(), sqlx::Error> {
+pub(crate) async fn reindex_if_outdated(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     let (made, passages): (i64, i64) =
         sqlx::query_as("select terms, passages from totals").fetch_one(&mut *connection).await?;
     if made == i64::from(VERSION) {
@@ -34,7 +32,7 @@ pub(crate) async fn reindex_if_outdated(
     query.execute(connection).await.map(drop)
 }
 
-async fn rebuild_index(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+async fn rebuild_index(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     let clear = [
         "insert into terms (terms) values ('delete-all')",
         "delete from frequencies",
@@ -70,7 +68,7 @@ async fn index_passage(
     connection: &mut SqliteConnection,
     (hit, document, done): (&PassageHit, i64, i64),
     indexer: &mut TermIndexer,
-) -> Result<([String; 4], i64), sqlx::Error> {
+) -> sqlx::Result<([String; 4], i64)> {
     let texts = [&hit.title, &hit.heading, searchable_path(&hit.key, &hit.origin), &hit.text];
     let terms = texts.map(|text| index_terms(text, indexer));
     let counted = sample_weight(hit.passage, done, &terms[3]);

@@ -6,8 +6,7 @@ use toolgate_reading::terms::TermIndexer;
 use crate::listing::{BELOW, key_range_below};
 use crate::prepared_document::index_terms;
 use crate::totals::TotalsChange;
-use crate::{DocumentOrigin, Library};
-use toolgate_store::StoreError;
+use crate::{DocumentOrigin, Library, LibraryResult};
 
 /// The maximum number of documents that one transaction deletes, so that other writers get a turn.
 const AT_ONCE: usize = 500;
@@ -22,41 +21,46 @@ const FIND: &str = "select id, folder, server, uri, title, bytes, passages, leng
 const COUNTED: &str = "select heading, text, counted from passages \
      where id >= $1 and id < $2 and counted > 0";
 
-pub(crate) async fn forget_keys(library: &Library, keys: &[String]) -> Result<u64, StoreError> {
-    let action = "delete documents";
-    let mut forgotten = 0;
-    for keys in keys.chunks(AT_ONCE) {
-        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let mut transaction = library.begin(action).await?;
-        let removed = remove_and_count(&mut transaction, &keys).await;
-        forgotten += removed.map_err(|source| library.query_error(action, source))?;
-        library.commit(action, transaction).await?;
+impl Library {
+    /// Deletes documents. Returns how many there were.
+    pub async fn forget(&self, keys: &[String]) -> LibraryResult<u64> {
+        let action = "delete documents";
+        let mut forgotten = 0;
+        for keys in keys.chunks(AT_ONCE) {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let mut transaction = self.begin(action).await?;
+            let removed = remove_and_count(&mut transaction, &keys).await;
+            forgotten += removed.map_err(self.failed(action))?;
+            self.commit(action, transaction).await?;
+        }
+        Ok(forgotten)
     }
-    Ok(forgotten)
+
+    /// Deletes every file at this path and below it. Returns how many there were.
+    pub async fn forget_folder(&self, folder: &str) -> LibraryResult<u64> {
+        let query =
+            AssertSqlSafe(format!("select key from documents where kind = 'file' and {BELOW}"));
+        let (exactly, from, to) = key_range_below(folder);
+        let query = sqlx::query_scalar(query).bind(exactly).bind(from).bind(to);
+        let found = query
+            .fetch_all(&self.readers)
+            .await
+            .map_err(self.failed("find the documents of a folder"))?;
+        self.forget(&found).await
+    }
+
+    /// Deletes every document of a server. Returns how many there were.
+    pub async fn forget_server(&self, server: &str) -> LibraryResult<u64> {
+        let query = sqlx::query_scalar("select key from documents where server = $1").bind(server);
+        let found = query
+            .fetch_all(&self.readers)
+            .await
+            .map_err(self.failed("find the documents of a server"))?;
+        self.forget(&found).await
+    }
 }
 
-pub(crate) async fn forget_folder(library: &Library, folder: &str) -> Result<u64, StoreError> {
-    let query = AssertSqlSafe(format!("select key from documents where kind = 'file' and {BELOW}"));
-    let (exactly, from, to) = key_range_below(folder);
-    let query = sqlx::query_scalar(query).bind(exactly).bind(from).bind(to);
-    let found = query.fetch_all(library.readers()).await;
-    let found =
-        found.map_err(|source| library.query_error("find the documents of a folder", source))?;
-    forget_keys(library, &found).await
-}
-
-pub(crate) async fn forget_server(library: &Library, server: &str) -> Result<u64, StoreError> {
-    let query = sqlx::query_scalar("select key from documents where server = $1").bind(server);
-    let found = query.fetch_all(library.readers()).await;
-    let found =
-        found.map_err(|source| library.query_error("find the documents of a server", source))?;
-    forget_keys(library, &found).await
-}
-
-async fn remove_and_count(
-    connection: &mut SqliteConnection,
-    keys: &[&str],
-) -> Result<u64, sqlx::Error> {
+async fn remove_and_count(connection: &mut SqliteConnection, keys: &[&str]) -> sqlx::Result<u64> {
     let change = remove(connection, keys).await?;
     let removed = change.documents.unsigned_abs();
     change.apply(connection).await?;
@@ -67,7 +71,7 @@ async fn remove_and_count(
 pub(crate) async fn remove(
     connection: &mut SqliteConnection,
     keys: &[&str],
-) -> Result<TotalsChange, sqlx::Error> {
+) -> sqlx::Result<TotalsChange> {
     let mut change = TotalsChange::default();
     let keys = serde_json::Value::from_iter(keys.iter().copied()).to_string();
     let found: Vec<RemovedDocumentRow> =

@@ -11,36 +11,34 @@ mod rank;
 mod selection;
 mod term_matches;
 
-use crate::{Library, PassageHit, frequencies, totals};
+use crate::{Library, LibraryResult, PassageHit, frequencies, totals};
 use library_query::LibraryQuery;
 use rank::AverageLengths;
 use term_matches::TermMatcher;
-use toolgate_store::StoreError;
 
 /// The maximum number of hits.
 const MOST: usize = 1000;
 
-pub(crate) async fn search(
-    library: &Library,
-    query: &str,
-    limit: usize,
-) -> Result<Vec<PassageHit>, StoreError> {
-    let query = LibraryQuery::parse(query);
-    let limit = limit.min(MOST);
-    if query.is_empty() || limit == 0 {
-        return Ok(Vec::new());
+impl Library {
+    /// Returns the best passages, best first. A phrase in double quotes must occur literally,
+    /// unless the rest of the query is a whole sentence. No other character has a special meaning.
+    pub async fn search(&self, query: &str, limit: usize) -> LibraryResult<Vec<PassageHit>> {
+        let query = LibraryQuery::parse(query);
+        let limit = limit.min(MOST);
+        if query.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        run_search(self, query, limit).await.map_err(self.failed("search the local context"))
     }
-    let found = run_search(library, query, limit).await;
-    found.map_err(|source| library.query_error("search the local context", source))
 }
 
 async fn run_search(
     library: &Library,
     query: LibraryQuery,
     limit: usize,
-) -> Result<Vec<PassageHit>, sqlx::Error> {
+) -> sqlx::Result<Vec<PassageHit>> {
     // In one transaction all queries read the same state of the file.
-    let mut reader = library.readers().begin().await?;
+    let mut reader = library.readers.begin().await?;
     let totals = totals::read(&mut reader).await?;
     let usual = AverageLengths::new(&totals);
     let known = frequencies::load_frequencies(&mut reader, query.terms()).await?;

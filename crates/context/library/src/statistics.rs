@@ -3,23 +3,21 @@
 use std::collections::HashMap;
 
 use crate::listing::to_sql_limit;
-use crate::{Library, frequencies};
-use toolgate_store::StoreError;
+use crate::{Library, LibraryResult, frequencies};
 
 impl Library {
     /// Returns the keys of the most recently modified documents, newest first.
-    pub async fn recent_keys(&self, limit: usize) -> Result<Vec<String>, StoreError> {
+    pub async fn recent_keys(&self, limit: usize) -> LibraryResult<Vec<String>> {
         let query = "select key from documents order by modified desc, id desc limit $1";
         let query = sqlx::query_scalar(query).bind(to_sql_limit(limit));
-        let keys = query.fetch_all(self.readers()).await;
-        keys.map_err(|source| self.query_error("list the newest documents", source))
+        query.fetch_all(&self.readers).await.map_err(self.failed("list the newest documents"))
     }
 
     /// Returns the approximate share of passages that contain each of these terms. A term that is
     /// too rare to be counted is treated as one that occurs in one passage.
-    pub async fn term_shares(&self, terms: &[String]) -> Result<HashMap<String, f64>, StoreError> {
-        let failed = |source| self.query_error("read word frequencies", source);
-        let mut connection = self.readers().acquire().await.map_err(failed)?;
+    pub async fn term_shares(&self, terms: &[String]) -> LibraryResult<HashMap<String, f64>> {
+        let failed = self.failed("read word frequencies");
+        let mut connection = self.readers.acquire().await.map_err(failed)?;
         let known =
             frequencies::load_frequencies(&mut connection, terms.iter().map(String::as_str))
                 .await

@@ -7,8 +7,7 @@ use sqlx::SqliteConnection;
 
 use crate::bulk_insert::{BulkInsert, InsertQuery};
 use crate::frequencies::FrequencyChanges;
-use crate::{DocumentOrigin, Library, LibraryStatus};
-use toolgate_store::StoreError;
+use crate::{DocumentOrigin, Library, LibraryResult, LibraryStatus};
 
 const APPLY: &str = "update totals set documents = documents + $1, passages = passages + $2, \
      bytes = bytes + $3, length = length + $4, next_passage = next_passage + $5, \
@@ -56,7 +55,7 @@ impl TotalsChange {
         *self.sources.entry((name.0, name.1.clone())).or_default() += by;
     }
 
-    pub(crate) async fn apply(self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    pub(crate) async fn apply(self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
         self.frequencies.apply(connection).await?;
         let sources: Vec<_> = self.sources.into_iter().filter(|(_, by)| *by != 0).collect();
         let bind = |query: InsertQuery, ((kind, name), by): ((&'static str, String), i64)| {
@@ -70,7 +69,7 @@ impl TotalsChange {
     }
 }
 
-pub(crate) async fn read(connection: &mut SqliteConnection) -> Result<LibraryTotals, sqlx::Error> {
+pub(crate) async fn read(connection: &mut SqliteConnection) -> sqlx::Result<LibraryTotals> {
     let query = "select documents, passages, bytes, length, next_passage, latest from totals";
     let row = sqlx::query_as::<_, (i64, i64, i64, i64, i64, Option<i64>)>(query);
     let (documents, passages, bytes, length, next_passage, latest) =
@@ -78,26 +77,31 @@ pub(crate) async fn read(connection: &mut SqliteConnection) -> Result<LibraryTot
     Ok(LibraryTotals { documents, passages, bytes, length, next_passage, latest })
 }
 
-pub(crate) async fn status(library: &Library) -> Result<LibraryStatus, StoreError> {
-    let failed = |source| library.query_error("read the status of the local context", source);
-    let mut transaction = library.readers().begin().await.map_err(failed)?;
-    let totals = read(&mut transaction).await.map_err(failed)?;
-    let query = "select kind, name, documents from sources order by kind, name";
-    let sources = sqlx::query_as::<_, (String, String, i64)>(query).fetch_all(&mut *transaction);
-    let sources = sources.await.map_err(failed)?;
-    let (folders, servers) = sources.into_iter().partition::<Vec<_>, _>(|row| row.0 == "folder");
-    let named = |rows: Vec<(String, String, i64)>| {
-        rows.into_iter().map(|(_, name, documents)| (name, documents.unsigned_abs())).collect()
-    };
-    Ok(LibraryStatus {
-        documents: totals.documents.unsigned_abs(),
-        passages: totals.passages.unsigned_abs(),
-        bytes: totals.bytes.unsigned_abs(),
-        size: file_size(library.path()),
-        latest: totals.latest,
-        folders: named(folders),
-        servers: named(servers),
-    })
+impl Library {
+    /// Returns the size of the library.
+    pub async fn status(&self) -> LibraryResult<LibraryStatus> {
+        let failed = self.failed("read the status of the local context");
+        let mut transaction = self.readers.begin().await.map_err(failed)?;
+        let totals = read(&mut transaction).await.map_err(failed)?;
+        let query = "select kind, name, documents from sources order by kind, name";
+        let sources =
+            sqlx::query_as::<_, (String, String, i64)>(query).fetch_all(&mut *transaction);
+        let sources = sources.await.map_err(failed)?;
+        let (folders, servers) =
+            sources.into_iter().partition::<Vec<_>, _>(|row| row.0 == "folder");
+        let named = |rows: Vec<(String, String, i64)>| {
+            rows.into_iter().map(|(_, name, documents)| (name, documents.unsigned_abs())).collect()
+        };
+        Ok(LibraryStatus {
+            documents: totals.documents.unsigned_abs(),
+            passages: totals.passages.unsigned_abs(),
+            bytes: totals.bytes.unsigned_abs(),
+            size: file_size(self.path()),
+            latest: totals.latest,
+            folders: named(folders),
+            servers: named(servers),
+        })
+    }
 }
 
 /// Returns the size of the file and its write-ahead log.

@@ -1,6 +1,10 @@
 //! Detects the format of a file by its name and its first bytes. Files that are neither text nor
 //! PDF have no format.
 
+use encoding_rs::{Encoding, UTF_8};
+
+use crate::decode;
+
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentFormat {
@@ -44,6 +48,10 @@ impl DocumentFormat {
     pub fn detect(name: &str, head: &[u8]) -> Option<Self> {
         if head.starts_with(b"%PDF-") {
             return Some(Self::Pdf);
+        }
+        if Encoding::for_bom(head).is_some_and(|(encoding, _)| encoding != UTF_8) {
+            let even = head.len() & !1;
+            return Self::detect(name, decode(head[..even].to_vec()).text.as_bytes());
         }
         let file = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
         let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -89,9 +97,6 @@ fn is_in(list: &str, word: &str) -> bool {
 const ONE_IN: usize = 5;
 
 fn is_text(head: &[u8]) -> bool {
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return true;
-    }
     const OTHERS: [&[u8]; 4] = [b"{\\rtf", b"%!PS", b"\x1f\x8b", b"PK\x03\x04"];
     if head.contains(&0) || OTHERS.iter().any(|magic| head.starts_with(magic)) {
         return false;

@@ -3,118 +3,91 @@
 //! Passages contain decoded text with line numbers of the file. No tree is built, because a page
 //! can nest elements arbitrarily deep; the parser only counts the few open elements that matter.
 
-pub(crate) mod entities;
 mod page;
-mod tokenizer;
 
-use page::{HtmlBlock, HtmlPageBuilder};
-use tokenizer::{HtmlToken, HtmlTokenizer};
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+use page::HtmlPage;
 
-use crate::passage_builder::{self, LocationTracker, PassageBuilder};
 use crate::{ParsedDocument, title};
 
-/// Elements whose content is not HTML.
-const RAW: [&str; 7] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed"];
-
-/// Elements without relevant content.
-const DROPPED: [&str; 6] = ["nav", "svg", "template", "object", "select", "datalist"];
+/// Elements without relevant content. The tokenizer does not look for tags in most of them.
+const DROPPED: [&str; 13] = [
+    "datalist", "iframe", "nav", "noembed", "noscript", "object", "script", "select", "style",
+    "svg", "template", "textarea", "xmp",
+];
 
 /// Elements that end a dropped element that was never closed.
 const CONTENT: [&str; 4] = ["main", "article", "h1", "body"];
 
 /// Elements that begin and end a paragraph.
-const BLOCKS: [&str; 33] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "header",
-    "hr",
-    "html",
-    "legend",
-    "main",
-    "menu",
-    "ol",
-    "p",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "tfoot",
-    "thead",
-    "ul",
-    "head",
-];
+const BLOCKS: &str = " address article aside blockquote body center dd details dialog div dl dt \
+    fieldset figcaption figure footer form head header hr html legend main menu ol p section \
+    summary table tbody tfoot thead ul ";
 
 /// Parses a page.
 pub(crate) fn read(name: &str, text: &str) -> ParsedDocument {
-    let mut reader = HtmlParser {
-        page: HtmlPageBuilder::default(),
-        tokens: HtmlTokenizer::new(text),
-        dropped: None,
-    };
-    reader.read();
-    let HtmlParser { page, .. } = reader;
-    let finished = page.finish();
-    let places = LocationTracker::Marked { marks: finished.marks, at: 0 };
-    let mut made = PassageBuilder::new(&finished.text, places);
-    for HtmlBlock { range, heading, kind } in finished.blocks {
-        made.add(range, &finished.headings[heading], kind);
-    }
-    let (passages, cut) = made.finish();
-    let cut =
-        cut.or_else(|| finished.is_cut.then(|| passage_builder::truncation_note(passages.last())));
-    let title = finished.title.unwrap_or_else(|| title::title_from_name(name));
-    ParsedDocument { title, passages, truncation: cut }
+    // The tokenizer treats a carriage return as the end of a line, and we do not.
+    let text = text.replace('\r', "");
+    let mut reader = HtmlReader::default();
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, span: Span<usize>| {
+        // An error is reported before the text that it is in.
+        if !matches!(event, CallbackEvent::Error(_)) {
+            reader.skip_to(&text, span.start);
+            reader.event(event);
+        }
+        reader.page.is_full().then_some(())
+    });
+    emitter.naively_switch_states(true);
+    // The first item says that the page is full.
+    let _ = Tokenizer::new_with_emitter(text.as_str(), emitter).next();
+    reader.page.finish(|| title::title_from_name(name))
 }
 
-/// Parses the tokens of a page into blocks.
-struct HtmlParser<'a> {
-    page: HtmlPageBuilder,
-    tokens: HtmlTokenizer<'a>,
+/// Turns the events of a tokenizer into text and headings.
+#[derive(Default)]
+struct HtmlReader {
+    page: HtmlPage,
+    /// How much of the source was read.
+    at: usize,
+    /// The name of the start tag that is being read.
+    tag: String,
+    is_title: bool,
     /// The name of the dropped element, and how many elements of that name are open.
     dropped: Option<(&'static str, usize)>,
 }
 
-impl HtmlParser<'_> {
-    fn read(&mut self) {
-        while let Some((token, taken)) = self.tokens.next() {
-            if self.page.is_full() {
-                break;
+impl HtmlReader {
+    /// Counts the lines up to this offset.
+    fn skip_to(&mut self, source: &str, at: usize) {
+        let skipped = source.as_bytes().get(self.at..at).unwrap_or_default();
+        self.page.add_lines(skipped);
+        self.at = self.at.max(at);
+    }
+
+    fn event(&mut self, event: CallbackEvent<'_>) {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.tag = String::from_utf8_lossy(name).into_owned();
             }
-            match token {
-                HtmlToken::Text(text) if self.dropped.is_none() => self.page.add_text(text),
-                HtmlToken::Open(name, is_closed) => self.open(name, is_closed, taken),
-                HtmlToken::Close(name) => self.close(name, taken),
-                HtmlToken::Text(_) | HtmlToken::Other(_) => self.page.skip(taken),
+            CallbackEvent::CloseStartTag { self_closing } => {
+                let tag = std::mem::take(&mut self.tag);
+                self.open(&tag, self_closing);
             }
+            CallbackEvent::EndTag { name } => self.close(&String::from_utf8_lossy(name)),
+            CallbackEvent::String { value } if self.dropped.is_none() => {
+                let text = String::from_utf8_lossy(value);
+                if self.is_title {
+                    self.page.set_title(&text);
+                } else {
+                    self.page.add_text(&text);
+                }
+            }
+            _ => {}
         }
     }
 
-    fn open(&mut self, name: &str, is_closed: bool, taken: &str) {
-        self.page.skip(taken);
-        let low = lower(name);
-        let name = low.as_str();
-        if RAW.contains(&name) && !is_closed {
-            let content = self.tokens.take_raw(name);
-            if name == "title" && self.dropped.is_none() {
-                self.page.title(content);
-            }
-            return self.page.skip(content);
-        }
+    fn open(&mut self, name: &str, is_closed: bool) {
         if let Some((dropped, depth)) = &mut self.dropped {
             if CONTENT.contains(&name) {
                 self.dropped = None;
@@ -124,15 +97,12 @@ impl HtmlParser<'_> {
             }
         }
         if let Some(dropped) = DROPPED.iter().find(|it| **it == name).filter(|_| !is_closed) {
-            self.page.end();
+            self.page.end_block();
             self.dropped = Some((dropped, 1));
             return;
         }
-        self.begin(name);
-    }
-
-    fn begin(&mut self, name: &str) {
         match name {
+            "title" => self.is_title = true,
             "br" => self.page.start_line(),
             "li" | "tr" => {
                 self.page.start_line();
@@ -142,16 +112,16 @@ impl HtmlParser<'_> {
             }
             "td" | "th" => self.page.start_cell(),
             "pre" => self.page.start_listing(),
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.page.start_heading(level(name)),
-            _ if BLOCKS.contains(&name) => self.page.end(),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.page.start_heading(usize::from(name.as_bytes()[1] - b'0'));
+            }
+            _ if is_block(name) => self.page.end_block(),
             _ => {}
         }
     }
 
-    fn close(&mut self, name: &str, taken: &str) {
-        self.page.skip(taken);
-        let low = lower(name);
-        let name = low.as_str();
+    fn close(&mut self, name: &str) {
+        self.is_title = false;
         if let Some((dropped, depth)) = &mut self.dropped {
             *depth -= usize::from(*dropped == name);
             if *depth == 0 || name == "header" || name == "body" {
@@ -162,19 +132,14 @@ impl HtmlParser<'_> {
         match name {
             "pre" => self.page.end_listing(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.page.end_heading(),
-            _ if BLOCKS.contains(&name) => self.page.end(),
+            _ if is_block(name) => self.page.end_block(),
             _ => {}
         }
     }
 }
 
-/// Returns a name in lower case. A name that is too long for any element is truncated.
-fn lower(name: &str) -> String {
-    name[..name.len().min(16)].to_ascii_lowercase()
-}
-
-fn level(name: &str) -> usize {
-    name.bytes().last().map_or(6, |digit| usize::from(digit - b'0'))
+fn is_block(name: &str) -> bool {
+    BLOCKS.split(' ').any(|block| block == name)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod lines;
 mod markdown;
 mod outline;
 mod passage_builder;
+mod section_builder;
 mod source;
 mod splitting;
 pub mod terms;
@@ -19,8 +20,9 @@ mod text;
 mod title;
 
 use passage_builder::{DocumentBlockKind, LocationTracker, PassageBuilder};
+use section_builder::SectionBuilder;
 
-pub use decode::{LossyText, decode};
+pub use decode::{DecodedText, decode};
 pub use document::{ParsedDocument, Passage, PassageLocation};
 pub use format::DocumentFormat;
 
@@ -30,33 +32,23 @@ pub fn read(format: DocumentFormat, name: &str, text: &str) -> ParsedDocument {
     if format == DocumentFormat::Html {
         return html::read(name, text);
     }
-    let mut passages = PassageBuilder::new(text, LocationTracker::counted());
+    let mut sections = SectionBuilder::new(LocationTracker::counted());
     let title = match format {
-        DocumentFormat::Markdown => markdown::read(text, &mut passages),
-        DocumentFormat::Source => source::read(text, &mut passages),
-        DocumentFormat::Text | DocumentFormat::Pdf | DocumentFormat::Html => {
-            text::read(text, &mut passages)
-        }
+        DocumentFormat::Markdown => markdown::read(text, &mut sections),
+        DocumentFormat::Source => source::read(text, &mut sections.passages),
+        _ => text::read(text, &mut sections),
     };
-    let (passages, cut) = passages.finish();
-    ParsedDocument {
-        title: title.unwrap_or_else(|| title::title_from_name(name)),
-        passages,
-        truncation: cut,
-    }
+    sections.finish(text, title.unwrap_or_else(|| title::title_from_name(name)))
 }
 
 /// Splits a document with pages into passages.
 pub fn pages(name: &str, pages: &[String]) -> ParsedDocument {
-    let mut document = ParsedDocument {
-        title: title::title_from_name(name),
-        passages: Vec::new(),
-        truncation: None,
-    };
+    let title = title::title_from_name(name);
+    let mut document = ParsedDocument { title, passages: Vec::new(), truncation: None };
     for (page, number) in pages.iter().zip(1..) {
-        let mut passages = PassageBuilder::new(page, LocationTracker::Page(number));
-        passages.add(0..page.len(), "", DocumentBlockKind::Prose);
-        document.passages.append(&mut passages.finish().0);
+        let mut passages = PassageBuilder::new(LocationTracker::Page(number));
+        passages.add(page, 0..page.len(), "", DocumentBlockKind::Prose);
+        document.passages.append(&mut passages.finish(page, String::new()).passages);
         if document.passages.len() >= passage_builder::MOST {
             document.passages.truncate(passage_builder::MOST);
             document.truncation = Some(passage_builder::truncation_note(document.passages.last()));

@@ -1,178 +1,147 @@
 //! Parses Markdown: headings, and between them paragraphs, lists, tables and code blocks.
 //!
-//! The parser works line by line, so it takes linear time however deeply the text is nested. It
-//! only interprets what determines the boundaries of passages; their text stays unchanged.
+//! The parser only determines where blocks begin and what headings say. The text of passages stays
+//! unchanged, and nothing between two blocks is lost, such as the targets of links.
 
 mod front_matter;
-mod heading;
 
 use std::ops::Range;
 
-use crate::lines::{self, TextLine};
-use crate::outline::Outline;
-use crate::passage_builder::{DocumentBlockKind, PassageBuilder};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::passage_builder::DocumentBlockKind;
+use crate::section_builder::SectionBuilder;
+
+/// The maximum length of a heading, in bytes.
+const LONGEST: usize = 512;
 
 /// Parses a text and returns its title, if it has one.
-pub(crate) fn read<'a>(text: &'a str, passages: &mut PassageBuilder<'a>) -> Option<String> {
-    let mut reader = MarkdownParser::new(text, passages);
+pub(crate) fn read(text: &str, sections: &mut SectionBuilder) -> Option<String> {
     let front = front_matter::parse(text);
-    let title = front.as_ref().and_then(|front| front.title.clone());
-    let start = front.map_or(0, |front| {
-        reader.passages.add(0..front.end, "", DocumentBlockKind::Whole);
-        front.end
-    });
-    for line in lines::lines(text, start..text.len()) {
-        if reader.passages.is_full() {
+    let start = front.as_ref().map_or(0, |front| front.end);
+    sections.block(text, 0..start, DocumentBlockKind::Whole);
+    let mut reader = MarkdownReader {
+        text,
+        sections,
+        open: start,
+        kind: DocumentBlockKind::Prose,
+        at: 0,
+        line: 0,
+        is_apart: false,
+        depth: 0,
+        heading: None,
+        title: None,
+        is_first: true,
+    };
+    let parser = Parser::new_ext(&text[start..], Options::ENABLE_HEADING_ATTRIBUTES);
+    for (event, range) in parser.into_offset_iter() {
+        if reader.sections.passages.is_full() {
             break;
         }
-        reader.line(&line);
+        reader.event(event, start + range.start..start + range.end);
     }
-    reader.close(text.len());
-    title.or(reader.title)
+    reader.end_block(text.len());
+    let title = reader.title;
+    front.and_then(|front| front.title).or(title)
 }
 
-/// An open code fence.
-#[derive(Debug, Clone, Copy)]
-struct MarkdownFence {
-    sign: u8,
-    length: usize,
-}
-
-/// Parses Markdown line by line.
-#[derive(Debug)]
-struct MarkdownParser<'a, 'b> {
+/// Turns the events of a Markdown parser into blocks and headings.
+struct MarkdownReader<'a, 'b> {
     text: &'a str,
-    passages: &'b mut PassageBuilder<'a>,
-    outline: Outline,
-    path: String,
+    sections: &'b mut SectionBuilder,
     /// The start of the current block.
-    open: Option<usize>,
-    /// The number of its lines so far.
-    height: usize,
+    open: usize,
     kind: DocumentBlockKind,
-    fence: Option<MarkdownFence>,
-    /// The start of headings without text below them yet.
-    lead: Option<usize>,
+    /// The offset of the current element.
+    at: usize,
+    /// The start of its line.
+    line: usize,
+    /// Whether the line before it is empty.
+    is_apart: bool,
+    /// The number of open elements.
+    depth: usize,
+    /// The words of the open heading.
+    heading: Option<String>,
     title: Option<String>,
+    /// Whether nothing precedes this place.
     is_first: bool,
 }
 
-impl<'a, 'b> MarkdownParser<'a, 'b> {
-    fn new(text: &'a str, passages: &'b mut PassageBuilder<'a>) -> Self {
-        Self {
-            text,
-            passages,
-            outline: Outline::default(),
-            path: String::new(),
-            open: None,
-            height: 0,
-            kind: DocumentBlockKind::Prose,
-            fence: None,
-            lead: None,
-            title: None,
-            is_first: true,
-        }
-    }
-
-    fn line(&mut self, line: &TextLine) {
-        if let Some(fence) = self.fence {
-            if closes_fence(line.text, fence) {
-                self.fence = None;
-                self.end(line.end());
+impl MarkdownReader<'_, '_> {
+    fn event(&mut self, event: Event, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => {
+                self.start(&tag, range.start);
+                self.depth += 1;
             }
-        } else if line.is_blank() {
-            self.end(line.start);
-        } else if let Some(fence) = opening_fence(line.text) {
-            self.end(line.start);
-            self.begin(line.start, DocumentBlockKind::Whole);
-            self.fence = Some(fence);
-        } else if let Some((level, words)) = heading::atx(line.text) {
-            self.end(line.start);
-            self.heading(level, words, line.start);
-        } else if let Some(level) = self.setext_level(line) {
-            let start = self.open.take().unwrap_or(line.start);
-            let words = self.text[start..line.start].trim();
-            self.heading(level, words, start);
-        } else {
-            let kind = if line.text.trim_start().starts_with('|') {
-                DocumentBlockKind::Whole
-            } else {
-                DocumentBlockKind::Prose
-            };
-            self.begin(line.start, kind);
+            Event::End(end) => {
+                self.depth -= 1;
+                let heading = self.heading.take_if(|_| self.depth == 0);
+                if let (TagEnd::Heading(level), Some(words)) = (end, heading) {
+                    self.end_heading(level as usize, &words, range.end);
+                }
+            }
+            Event::Text(words) | Event::Code(words) => self.add_heading_words(&words),
+            Event::SoftBreak | Event::HardBreak => self.add_heading_words(" "),
+            Event::Rule if self.depth == 0 => self.end_block(range.start),
+            _ => {}
         }
     }
 
-    /// Returns the level of the previous line as a heading, if this line underlines it.
-    fn setext_level(&self, line: &TextLine) -> Option<usize> {
-        let level = heading::underline(line.text)?;
-        let before =
-            self.open.filter(|_| self.height == 1 && self.kind == DocumentBlockKind::Prose)?;
-        heading::can_be_heading(&self.text[before..line.start]).then_some(level)
-    }
-
-    fn begin(&mut self, at: usize, kind: DocumentBlockKind) {
-        if self.open.is_none() {
-            self.open = Some(at);
-            self.kind = kind;
-            self.height = 0;
+    /// Begins a block at an element at the outermost level, or after an empty line.
+    fn start(&mut self, tag: &Tag, at: usize) {
+        self.move_to(at);
+        if self.depth == 0 || (self.is_apart && self.line > self.open && self.heading.is_none()) {
+            self.end_block(self.line);
         }
-        self.height += 1;
-        self.is_first = false;
-    }
-
-    /// Ends the current block. It includes the headings directly before it.
-    fn end(&mut self, at: usize) {
-        if let Some(open) = self.open.take() {
-            let start = self.lead.take().unwrap_or(open);
-            self.add(start..at);
+        match tag {
+            Tag::Heading { .. } if self.depth == 0 => self.heading = Some(String::new()),
+            Tag::CodeBlock(_) if self.line == self.open => self.kind = DocumentBlockKind::Whole,
+            // A row of a table.
+            Tag::Paragraph if self.text[at..].starts_with('|') && self.line == self.open => {
+                self.kind = DocumentBlockKind::Whole;
+            }
+            _ => {}
         }
     }
 
-    fn add(&mut self, block: Range<usize>) {
-        self.passages.add(block, &self.path, self.kind);
+    /// Finds the line of this offset. Elements come in order, so each byte is read once.
+    fn move_to(&mut self, at: usize) {
+        let from = self.at;
+        self.at = at.max(from);
+        let Some(end) = self.text[from..self.at].rfind('\n') else { return };
+        self.line = from + end + 1;
+        let before = self.text[..self.line].trim_end_matches([' ', '\t', '\r', '\n']).len();
+        let blank = &self.text.as_bytes()[before..self.line];
+        self.is_apart = blank.iter().filter(|byte| **byte == b'\n').count() > 1;
     }
 
-    fn heading(&mut self, level: usize, words: &str, start: usize) {
-        let is_below = self.outline.level().is_some_and(|open| open < level);
-        if let Some(lead) = self.lead.filter(|_| !is_below) {
-            self.kind = DocumentBlockKind::Prose;
-            self.add(lead..start);
-            self.lead = None;
+    /// Ends the current block. The next one begins here.
+    fn end_block(&mut self, at: usize) {
+        if !self.text[self.open..at].trim_ascii().is_empty() {
+            self.sections.block(self.text, self.open..at, self.kind);
+            self.is_first = false;
         }
-        self.lead.get_or_insert(start);
-        let words = heading::plain_text(words);
+        self.open = at;
+        self.kind = DocumentBlockKind::Prose;
+    }
+
+    fn add_heading_words(&mut self, words: &str) {
+        if let Some(heading) = &mut self.heading {
+            let room = LONGEST.saturating_sub(heading.len());
+            heading.push_str(&words[..words.floor_char_boundary(room)]);
+        }
+    }
+
+    fn end_heading(&mut self, level: usize, words: &str, end: usize) {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.sections.heading(self.text, level, &words, self.open);
         if self.title.is_none() && (level == 1 || self.is_first) && !words.is_empty() {
-            self.title = Some(words.clone());
+            self.title = Some(words);
         }
         self.is_first = false;
-        self.outline.enter(level, &words);
-        self.path = self.outline.path();
+        self.open = end;
     }
-
-    /// Ends everything at the end of the text.
-    fn close(&mut self, at: usize) {
-        self.end(at);
-        if let Some(lead) = self.lead.take() {
-            self.kind = DocumentBlockKind::Prose;
-            self.add(lead..at);
-        }
-    }
-}
-
-/// Returns the fence if a line opens a code block. Inside a list it can be indented further than
-/// Markdown allows elsewhere.
-fn opening_fence(line: &str) -> Option<MarkdownFence> {
-    let line = line.trim_start();
-    let sign = *line.as_bytes().first().filter(|sign| matches!(sign, b'`' | b'~'))?;
-    let length = line.bytes().take_while(|byte| *byte == sign).count();
-    let is_inline = sign == b'`' && line[length..].contains('`');
-    (length >= 3 && !is_inline).then_some(MarkdownFence { sign, length })
-}
-
-fn closes_fence(line: &str, fence: MarkdownFence) -> bool {
-    let line = line.trim_ascii();
-    line.len() >= fence.length && line.bytes().all(|byte| byte == fence.sign)
 }
 
 #[cfg(test)]

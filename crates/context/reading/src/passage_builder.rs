@@ -6,16 +6,16 @@
 
 use std::ops::Range;
 
-use crate::{Passage, PassageLocation, splitting};
+use crate::{ParsedDocument, Passage, PassageLocation, splitting};
 
 /// The usual length of a passage in bytes: a few paragraphs.
 const USUAL: usize = 1200;
 
 /// The length above which prose is split.
-pub(crate) const LONG: usize = 1600;
+const LONG: usize = 1600;
 
 /// The length above which a unit (a code block, a table, a function) is split.
-pub(crate) const LONGEST: usize = 4000;
+const LONGEST: usize = 4000;
 
 /// The length below which a passage is merged with a neighbour if possible.
 const SHORT: usize = 400;
@@ -65,7 +65,7 @@ impl LocationTracker {
             return PassageLocation::Page(*page);
         }
         let first = self.line(text, piece.start);
-        PassageLocation::Lines { first, last: self.line(text, piece.end.saturating_sub(1)) }
+        PassageLocation::Lines(first, self.line(text, piece.end.saturating_sub(1)))
     }
 
     fn line(&mut self, text: &str, to: usize) -> u32 {
@@ -88,10 +88,9 @@ impl LocationTracker {
     }
 }
 
-/// Builds passages from blocks.
+/// Builds passages from blocks. Every call gets the text, which may grow between the calls.
 #[derive(Debug)]
-pub(crate) struct PassageBuilder<'a> {
-    text: &'a str,
+pub(crate) struct PassageBuilder {
     locations: LocationTracker,
     heading: String,
     open: Range<usize>,
@@ -99,17 +98,10 @@ pub(crate) struct PassageBuilder<'a> {
     made: Vec<Passage>,
 }
 
-impl<'a> PassageBuilder<'a> {
-    pub(crate) fn new(text: &'a str, places: LocationTracker) -> Self {
-        let heading = String::new();
-        Self {
-            text,
-            locations: places,
-            heading,
-            open: 0..0,
-            kind: DocumentBlockKind::Prose,
-            made: Vec::new(),
-        }
+impl PassageBuilder {
+    pub(crate) fn new(locations: LocationTracker) -> Self {
+        let (heading, made) = Default::default();
+        Self { locations, heading, open: 0..0, kind: DocumentBlockKind::Prose, made }
     }
 
     /// Returns true if the maximum number of passages is reached.
@@ -117,19 +109,36 @@ impl<'a> PassageBuilder<'a> {
         self.made.len() >= MOST
     }
 
+    /// Notes that this line of the file begins at this offset of decoded text.
+    pub(crate) fn mark(&mut self, offset: usize, line: u32) {
+        let LocationTracker::Marked { marks, .. } = &mut self.locations else { return };
+        while marks.last().is_some_and(|mark| mark.0 >= offset) {
+            marks.pop();
+        }
+        if marks.last().is_none_or(|mark| mark.1 != line) {
+            marks.push((offset, line));
+        }
+    }
+
     /// Adds the next block.
-    pub(crate) fn add(&mut self, block: Range<usize>, heading: &str, kind: DocumentBlockKind) {
-        let block = trimmed(self.text, block);
+    pub(crate) fn add(
+        &mut self,
+        text: &str,
+        block: Range<usize>,
+        heading: &str,
+        kind: DocumentBlockKind,
+    ) {
+        let block = trimmed(text, block);
         if block.is_empty() || self.is_full() {
             return;
         }
         if self.heading != heading {
-            self.close();
+            self.close(text);
             self.heading.clear();
             self.heading.push_str(heading);
         }
         if !self.can_join(&block, kind) {
-            self.close();
+            self.close(text);
         }
         if self.open.is_empty() {
             self.open = block;
@@ -138,7 +147,7 @@ impl<'a> PassageBuilder<'a> {
             self.open.end = block.end;
             self.kind = if kind == DocumentBlockKind::Whole { kind } else { self.kind };
         }
-        self.split_open();
+        self.split_open(text);
     }
 
     fn can_join(&self, block: &Range<usize>, kind: DocumentBlockKind) -> bool {
@@ -152,46 +161,46 @@ impl<'a> PassageBuilder<'a> {
     }
 
     /// Splits the open text while it is too long. The last part stays open.
-    fn split_open(&mut self) {
+    fn split_open(&mut self, text: &str) {
         let most = if self.kind == DocumentBlockKind::Whole { LONGEST } else { LONG };
         if self.open.len() <= most {
             return;
         }
         while self.open.len() > LONG && !self.is_full() {
-            let cut = splitting::find_split(self.text, &self.open, LONG);
-            self.push_passage(trimmed(self.text, self.open.start..cut));
-            self.open = trimmed(self.text, cut..self.open.end);
+            let cut = splitting::find_split(text, &self.open, LONG);
+            self.push_passage(text, trimmed(text, self.open.start..cut));
+            self.open = trimmed(text, cut..self.open.end);
         }
         self.kind = DocumentBlockKind::Prose;
     }
 
     /// Turns the open text into a passage.
-    fn close(&mut self) {
+    fn close(&mut self, text: &str) {
         let piece = std::mem::replace(&mut self.open, 0..0);
-        self.push_passage(piece);
+        self.push_passage(text, piece);
     }
 
-    fn push_passage(&mut self, piece: Range<usize>) {
-        let text = &self.text[piece.clone()];
-        if self.is_full() || !text.contains(char::is_alphanumeric) {
+    fn push_passage(&mut self, text: &str, piece: Range<usize>) {
+        let words = &text[piece.clone()];
+        if self.is_full() || !words.contains(char::is_alphanumeric) {
             return;
         }
-        let place = self.locations.locate(self.text, &piece);
-        self.made.push(Passage { heading: self.heading.clone(), text: text.to_owned(), place });
+        let place = self.locations.locate(text, &piece);
+        self.made.push(Passage { heading: self.heading.clone(), text: words.to_owned(), place });
     }
 
-    /// Returns the passages, and a note on what was left out.
-    pub(crate) fn finish(mut self) -> (Vec<Passage>, Option<String>) {
-        self.close();
-        let cut = self.is_full().then(|| truncation_note(self.made.last()));
-        (self.made, cut)
+    /// Returns the passages as a document. It notes what was left out.
+    pub(crate) fn finish(mut self, text: &str, title: String) -> ParsedDocument {
+        self.close(text);
+        let truncation = self.is_full().then(|| truncation_note(self.made.last()));
+        ParsedDocument { title, passages: self.made, truncation }
     }
 }
 
 /// Returns the note for a document with too many passages.
 pub(crate) fn truncation_note(last: Option<&Passage>) -> String {
     let to = match last.map(|passage| passage.place) {
-        Some(PassageLocation::Lines { last, .. }) => format!("line {last}"),
+        Some(PassageLocation::Lines(_, last)) => format!("line {last}"),
         Some(PassageLocation::Page(page)) => format!("page {page}"),
         None => "its beginning".to_owned(),
     };
@@ -214,11 +223,11 @@ mod tests {
     use super::*;
 
     fn made(text: &str, blocks: &[(Range<usize>, &str, DocumentBlockKind)]) -> Vec<Passage> {
-        let mut passages = PassageBuilder::new(text, LocationTracker::counted());
+        let mut passages = PassageBuilder::new(LocationTracker::counted());
         for (block, heading, kind) in blocks {
-            passages.add(block.clone(), heading, *kind);
+            passages.add(text, block.clone(), heading, *kind);
         }
-        passages.finish().0
+        passages.finish(text, String::new()).passages
     }
 
     #[test]
@@ -227,7 +236,7 @@ mod tests {
         let kind = DocumentBlockKind::Prose;
         let passages = made(text, &[(0..3, "A", kind), (5..8, "A", kind), (10..15, "B", kind)]);
         let texts: Vec<_> = passages.iter().map(|p| (&*p.heading, &*p.text, p.place)).collect();
-        let lines = |first, last| PassageLocation::Lines { first, last };
+        let lines = |first, last| PassageLocation::Lines(first, last);
         assert_eq!(texts, [("A", "one\n\ntwo", lines(1, 3)), ("B", "three", lines(5, 5))]);
     }
 
@@ -249,11 +258,15 @@ mod tests {
     #[test]
     fn a_document_without_end_is_cut_and_says_so() {
         let text = "word and word. ".repeat(2 * MOST * LONG / 15);
-        let mut passages = PassageBuilder::new(&text, LocationTracker::counted());
-        passages.add(0..text.len(), "", DocumentBlockKind::Prose);
-        let (made, cut) = passages.finish();
-        assert_eq!(made.len(), MOST);
-        assert!(cut.is_some_and(|cut| cut.contains("too large") && cut.contains("line 1")));
+        let mut passages = PassageBuilder::new(LocationTracker::counted());
+        passages.add(&text, 0..text.len(), "", DocumentBlockKind::Prose);
+        let document = passages.finish(&text, String::new());
+        assert_eq!(document.passages.len(), MOST);
+        assert!(
+            document
+                .truncation
+                .is_some_and(|cut| cut.contains("too large") && cut.contains("line 1"))
+        );
     }
 
     #[test]

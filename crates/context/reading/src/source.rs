@@ -24,7 +24,7 @@ const GOES_ON: [&str; 14] = [
 /// Parses a text. Source code has no title.
 pub(crate) fn read(text: &str, passages: &mut PassageBuilder) -> Option<String> {
     let mut reader = SourceParser { outline: Outline::default(), lead: None, is_comment: false };
-    let mut segments = SegmentMerger::new(passages);
+    let mut segments = SegmentMerger::new(text, passages);
     for line in lines::lines(text, 0..text.len()) {
         if segments.is_full() {
             break;

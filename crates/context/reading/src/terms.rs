@@ -10,13 +10,14 @@
 
 mod compound;
 mod dense;
-mod fold;
 mod language;
 mod stop_words;
 mod word_cache;
 mod words;
 
 use std::collections::HashSet;
+
+pub use toolgate_terms::fold::fold_text as fold;
 
 use language::{Language, OWN};
 use stop_words::LanguageTally;
@@ -212,18 +213,8 @@ pub fn query_terms(text: &str) -> Vec<QueryTerm> {
 /// English is not, even if it is a stop word elsewhere: `war`.
 pub fn is_stop(word: &str) -> bool {
     let mut low = String::with_capacity(word.len());
-    fold::lower(word, &mut low);
+    toolgate_terms::fold::lower(word, &mut low);
     stop_words::lookup(&low).is_stop_in_request(Language::ENGLISH)
-}
-
-/// Returns a text in lower case without diacritics, for comparing prefixes. Its words keep their
-/// endings.
-pub fn fold(text: &str) -> String {
-    let mut low = String::with_capacity(text.len());
-    let mut folded = String::with_capacity(text.len());
-    fold::lower(text, &mut low);
-    fold::fold(&low, &mut folded);
-    folded
 }
 
 #[cfg(test)]

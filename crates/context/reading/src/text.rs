@@ -4,8 +4,8 @@
 //! level of a sign depends on the order in which the signs first occur.
 
 use crate::lines::{self, TextLine};
-use crate::outline::Outline;
-use crate::passage_builder::{DocumentBlockKind, PassageBuilder};
+use crate::passage_builder::DocumentBlockKind;
+use crate::section_builder::SectionBuilder;
 
 /// The signs that can underline a heading.
 const SIGNS: &str = "=-~^\"*#+`'";
@@ -14,101 +14,53 @@ const SIGNS: &str = "=-~^\"*#+`'";
 const LONGEST: usize = 120;
 
 /// Parses a text and returns its first heading, if it is at the outermost level.
-pub(crate) fn read(text: &str, passages: &mut PassageBuilder) -> Option<String> {
-    let mut reader = PlainTextParser::default();
+pub(crate) fn read(text: &str, sections: &mut SectionBuilder) -> Option<String> {
+    let (mut title, mut open, mut signs) = (None, None, Vec::new());
     let mut lines = lines::lines(text, 0..text.len()).peekable();
     while let Some(line) = lines.next() {
-        if passages.is_full() {
+        if sections.passages.is_full() {
             break;
         }
         if line.is_blank() {
-            reader.end(line.start, passages);
+            if let Some(start) = open.take() {
+                sections.block(text, start..line.start, DocumentBlockKind::Prose);
+            }
             continue;
         }
-        let level =
-            lines.peek().filter(|_| !reader.is_open()).and_then(|next| reader.level(&line, next));
-        if let Some(level) = level {
+        let next = lines.peek().filter(|_| open.is_none());
+        if let Some(level) = next.and_then(|next| level(&line, next, &mut signs)) {
             lines.next();
-            reader.heading(level, &line, passages);
+            let words = line.text.trim();
+            sections.heading(text, level, words, line.start);
+            title = title.or_else(|| (level == 0).then(|| words.to_owned()));
         } else {
-            reader.begin(line.start);
+            open.get_or_insert(line.start);
         }
     }
-    reader.close(text.len(), passages);
-    reader.title
+    if let Some(start) = open {
+        sections.block(text, start..text.len(), DocumentBlockKind::Prose);
+    }
+    title
 }
 
-/// Parses plain text line by line.
-#[derive(Debug, Default)]
-struct PlainTextParser {
-    outline: Outline,
-    path: String,
-    signs: Vec<char>,
-    /// The start of the current paragraph.
-    open: Option<usize>,
-    /// Whether the current paragraph is only a heading so far.
-    is_lead: bool,
-    title: Option<String>,
-}
-
-impl PlainTextParser {
-    fn is_open(&self) -> bool {
-        self.open.is_some() && !self.is_lead
-    }
-
-    fn begin(&mut self, at: usize) {
-        self.open.get_or_insert(at);
-        self.is_lead = false;
-    }
-
-    /// Ends a paragraph. A heading is kept for the text below it.
-    fn end(&mut self, at: usize, passages: &mut PassageBuilder) {
-        if !self.is_lead {
-            self.close(at, passages);
-        }
-    }
-
-    fn close(&mut self, at: usize, passages: &mut PassageBuilder) {
-        if let Some(start) = self.open.take() {
-            passages.add(start..at, &self.path, DocumentBlockKind::Prose);
-        }
-        self.is_lead = false;
-    }
-
-    fn heading(&mut self, level: usize, line: &TextLine, passages: &mut PassageBuilder) {
-        let is_below = self.outline.level().is_some_and(|open| open < level);
-        if !(self.is_lead && is_below) {
-            self.close(line.start, passages);
-        }
-        let words = line.text.trim();
-        self.outline.enter(level, words);
-        self.path = self.outline.path();
-        self.begin(line.start);
-        self.is_lead = true;
-        if level == 0 && self.title.is_none() {
-            self.title = Some(words.to_owned());
-        }
-    }
-
-    /// Returns the level of a line as a heading, if the next line underlines it.
-    fn level(&mut self, line: &TextLine, next: &TextLine) -> Option<usize> {
-        let under = next.text.trim_end();
-        let sign = under.chars().next().filter(|sign| SIGNS.contains(*sign))?;
-        let words = line.text.trim();
-        let is_underlined = line.indent() == 0
-            && words.len() <= LONGEST
-            && words.contains(char::is_alphanumeric)
-            && under.len() >= 3
-            && under.len() <= LONGEST
-            && under.chars().all(|c| c == sign)
-            && under.chars().count() + 2 >= words.chars().count();
-        is_underlined.then(|| {
-            self.signs.iter().position(|known| *known == sign).unwrap_or_else(|| {
-                self.signs.push(sign);
-                self.signs.len() - 1
-            })
+/// Returns the level of a line as a heading, if the next line underlines it.
+fn level(line: &TextLine, next: &TextLine, signs: &mut Vec<char>) -> Option<usize> {
+    let under = next.text.trim_end();
+    let sign = under.chars().next().filter(|sign| SIGNS.contains(*sign))?;
+    let words = line.text.trim();
+    let is_underlined = line.indent() == 0
+        && words.len() <= LONGEST
+        && words.contains(char::is_alphanumeric)
+        && under.len() >= 3
+        && under.len() <= LONGEST
+        && under.chars().all(|c| c == sign)
+        && under.chars().count() + 2 >= words.chars().count();
+    is_underlined.then(|| {
+        signs.iter().position(|known| *known == sign).unwrap_or_else(|| {
+            signs.push(sign);
+            signs.len() - 1
         })
-    }
+    })
 }
 
 #[cfg(test)]
@@ -117,9 +69,9 @@ mod tests {
     use crate::passage_builder::LocationTracker;
 
     fn read_all(text: &str) -> (Option<String>, Vec<(String, String)>) {
-        let mut passages = PassageBuilder::new(text, LocationTracker::counted());
-        let title = read(text, &mut passages);
-        let made = passages.finish().0;
+        let mut sections = SectionBuilder::new(LocationTracker::counted());
+        let title = read(text, &mut sections);
+        let made = sections.finish(text, String::new()).passages;
         (title, made.into_iter().map(|passage| (passage.heading, passage.text)).collect())
     }
 

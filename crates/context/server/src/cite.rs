@@ -68,6 +68,13 @@ pub(crate) fn source_passages<'a>(passages: &'a [QuotedPassage]) -> Vec<SourcePa
     passages.iter().map(convert).collect()
 }
 
+/// Formats the details of a quotation: its kind, and what is stated.
+pub(crate) fn details_text(kind: &str, stated: &[(&str, &Option<String>)]) -> String {
+    let stated =
+        stated.iter().filter_map(|(what, it)| Some(format!("; {what}: {}", (*it).as_ref()?)));
+    std::iter::once(kind.to_owned()).chain(stated).collect()
+}
+
 /// Formats quotations as a list with their details, between marks that the text cannot close.
 pub(crate) fn format_quotes(notice: &str, quotes: &[(&Quote, String)]) -> String {
     if quotes.is_empty() {

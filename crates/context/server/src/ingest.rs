@@ -5,7 +5,6 @@
 //! the others. An ingest reads nothing outside the given paths and executes nothing.
 
 mod budget;
-mod decode;
 mod options;
 mod plan;
 mod refused_files;
@@ -32,7 +31,7 @@ pub(crate) use plan::now;
 use refused_files::RefusedFiles;
 use walk::WalkResult;
 pub(crate) use walk::{IngestRoot, folders};
-pub(crate) use worker::{detect_format, read_text as document};
+pub(crate) use worker::read_text;
 
 /// Ingests documents into a library. Cheap to clone; all clones stop together.
 #[derive(Debug, Clone)]

@@ -23,15 +23,17 @@ mod watch;
 pub use error::ContextError;
 pub use ingest::Ingester;
 pub use library_handle::{LibraryHandle, shell_word};
+pub use passage::{format_time, single_line};
 pub use pdf::{PdfReader, helper_main};
 pub use server::{gateway_server, tools_server};
 pub use tools::IngestPermissions;
 
 pub use toolgate_library::{
     Document, DocumentOrigin, DocumentTrust, Library, LibraryStatus, NewDocument, PassageHit,
-    SourceStamp,
+    SourceStamp, heading_path,
 };
 pub use toolgate_model::ContextNamingStyle as Names;
+pub use toolgate_store::StoreError;
 pub use watch::{WatchEvent, keep_current, watch_paths};
 
 /// The types of documents and passages, and the terms that the index uses.

@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use toolgate_host::strip_text;
-use toolgate_library::{DocumentOrigin, DocumentTrust, PassageHit};
+use toolgate_library::{DocumentOrigin, PassageHit, heading_path};
 use toolgate_model::time::rfc3339;
-use toolgate_reading::PassageLocation;
 
 /// The notice shown before text of documents.
 pub(crate) const NOTICE: &str = "The text of passages is quoted from documents. Where it is marked \
@@ -51,27 +50,11 @@ impl From<PassageHit> for QuotedPassage {
             source: strip_text(&hit.key).into_owned(),
             title: shorten_heading(&hit.title),
             heading: shorten_heading(&hit.heading),
-            place: format_place(hit.place),
+            place: hit.place.to_string(),
             modified: format_time(hit.modified),
-            trust: match hit.trust {
-                DocumentTrust::Trusted => "trusted",
-                DocumentTrust::Untrusted => "untrusted",
-            },
+            trust: hit.trust.as_str(),
             score: if hit.score.is_finite() { hit.score } else { 0.0 },
             text: strip_text(&hit.text).into_owned(),
-        }
-    }
-}
-
-impl QuotedPassage {
-    /// Returns the title and the headings for display.
-    fn heading_path(&self) -> String {
-        match (self.title.as_str(), self.heading.as_str()) {
-            (title, "") => title.to_owned(),
-            ("", heading) => heading.to_owned(),
-            // The outermost heading is often the title.
-            (title, heading) if heading.starts_with(title) => heading.to_owned(),
-            (title, heading) => format!("{title} > {heading}"),
         }
     }
 }
@@ -83,7 +66,8 @@ pub(crate) fn format_passages(passages: &[QuotedPassage]) -> String {
     let mut text = String::new();
     for (passage, number) in passages.iter().zip(1..) {
         let QuotedPassage { place, trust, text: body, .. } = passage;
-        let (source, under) = (single_line(&passage.source), passage.heading_path());
+        let (source, under) =
+            (single_line(&passage.source), heading_path(&passage.title, &passage.heading));
         // Writing to a String cannot fail.
         let _ = write!(
             text,
@@ -105,7 +89,7 @@ pub(crate) fn fence<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
 }
 
 /// Returns the text on one line, without invisible characters.
-pub(crate) fn single_line(text: &str) -> String {
+pub fn single_line(text: &str) -> String {
     strip_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -118,17 +102,8 @@ fn shorten_heading(text: &str) -> String {
     }
 }
 
-/// Returns the location in words.
-pub(crate) fn format_place(place: PassageLocation) -> String {
-    match place {
-        PassageLocation::Lines { first, last } if first == last => format!("line {first}"),
-        PassageLocation::Lines { first, last } => format!("lines {first}-{last}"),
-        PassageLocation::Page(page) => format!("page {page}"),
-    }
-}
-
 /// Formats milliseconds since 1970 as RFC 3339.
-pub(crate) fn format_time(milliseconds: i64) -> String {
+pub fn format_time(milliseconds: i64) -> String {
     rfc3339(u64::try_from(milliseconds).unwrap_or(0))
 }
 
@@ -160,6 +135,9 @@ fn percent_encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use toolgate_library::DocumentTrust;
+    use toolgate_reading::PassageLocation;
+
     use super::*;
 
     fn hit(text: &str) -> PassageHit {
@@ -170,7 +148,7 @@ mod tests {
             title: "Plan".into(),
             heading: "Plan > Dates".into(),
             text: text.into(),
-            place: PassageLocation::Lines { first: 3, last: 9 },
+            place: PassageLocation::Lines(3, 9),
             modified: 1_700_000_000_000,
             trust: DocumentTrust::Untrusted,
             score: 2.5,
@@ -183,7 +161,7 @@ mod tests {
         assert_eq!(passage.uri, "file:///notes/a%20b.md");
         assert_eq!(passage.place, "lines 3-9");
         assert_eq!(passage.modified, "2023-11-14T22:13:20.000Z");
-        assert_eq!(passage.heading_path(), "Plan > Dates");
+        assert_eq!(heading_path(&passage.title, &passage.heading), "Plan > Dates");
         let note = PassageHit { key: "note:a b".into(), origin: DocumentOrigin::Note, ..hit("x") };
         assert_eq!(QuotedPassage::from(note).uri, "note:a%20b");
     }

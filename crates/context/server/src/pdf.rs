@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::{ConfinedLimits, ConfinedOutcome, HelperProgram, run_confined};
+use toolgate_reading::ParsedDocument;
 
 use crate::pdf_pages;
 
@@ -92,8 +93,28 @@ impl PdfReader {
         Self(None)
     }
 
-    /// Returns the text of a PDF, or the reason why it cannot be read. Blocks.
-    pub(crate) fn read(&self, file: File) -> Result<PdfPages, String> {
+    /// Parses a PDF. Returns the document and notes on losses, or the reason why it cannot be read.
+    /// Blocks.
+    pub(crate) fn read_document(
+        &self,
+        name: &str,
+        file: File,
+    ) -> Result<(ParsedDocument, Vec<String>), String> {
+        let PdfPages { title, pages, damaged } = self.read(file)?;
+        let mut document = toolgate_reading::pages(name, &pages);
+        if !title.trim().is_empty() {
+            document.title = title.trim().to_owned();
+        }
+        let mut notes: Vec<_> = document.truncation.iter().cloned().collect();
+        if let [first, rest @ ..] = damaged.as_slice() {
+            let more =
+                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            notes.push(format!("page {first}{more} could not be read completely"));
+        }
+        Ok((document, notes))
+    }
+
+    fn read(&self, file: File) -> Result<PdfPages, String> {
         let helper = self.0.as_ref().ok_or("this program has no helper to read PDFs")?;
         match run_confined(helper, &[VERB], file, &BOUNDS) {
             Ok(ConfinedOutcome::Answered(answer)) => parse_helper_output(&answer),

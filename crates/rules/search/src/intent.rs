@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use crate::hashing::{self, HashKeySet};
 use crate::terms::StemToken;
 use crate::words::WordKind;
-use crate::{IndexedCapability, SearchField, stem, terms};
+use toolgate_terms::stem;
+
+use crate::{IndexedCapability, SearchField, terms};
 
 /// Whether a request or a tool reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ struct IntentWords {
 fn words() -> &'static IntentWords {
     static WORDS: OnceLock<IntentWords> = OnceLock::new();
     let stems =
-        |text: &str| text.split_whitespace().map(|w| hashing::hash(&stem::stem(w))).collect();
+        |text: &str| text.split_whitespace().map(|w| hashing::hash(&stem::english(w))).collect();
     WORDS.get_or_init(|| IntentWords {
         reading: stems(READING),
         writing: stems(WRITING),

@@ -279,7 +279,9 @@ mod tests {
     fn a_section_is_a_topic() {
         let text = "# air\nplane > flight\n\n# water\nboat | ship\n";
         let lexicon = Lexicon::read(&[(SectionKind::Topics, text)]);
-        let topics = |word: &str| lexicon.entry(&crate::stem::stem(word)).unwrap().topics.clone();
+        let topics = |word: &str| {
+            lexicon.entry(&toolgate_terms::stem::english(word)).unwrap().topics.clone()
+        };
         assert_eq!(topics("plane"), topics("flight"));
         assert_eq!(topics("boat"), topics("ship"));
         assert_ne!(topics("plane"), topics("boat"));

@@ -14,7 +14,9 @@ use crate::intent::{self, ReadWriteIntent};
 use crate::lexicon::{Lexicon, LexiconEntry, LexiconTarget};
 use crate::terms::{self, StemToken, TermKey};
 use crate::words::WordKind;
-use crate::{definition, similar_words, stem, weights};
+use toolgate_terms::stem;
+
+use crate::{definition, similar_words, weights};
 
 /// The maximum length of a request, in bytes.
 const LONGEST: usize = 8 * 1024;
@@ -192,7 +194,7 @@ impl QueryParser<'_> {
         if token.word.kind != WordKind::Plain || next.word.kind != WordKind::Plain {
             return;
         }
-        let whole = stem::stem(&format!("{}{}", token.word.text, next.word.text));
+        let whole = stem::english(&format!("{}{}", token.word.text, next.word.text));
         self.add_stem(&whole, weights::JOINED, MatchKind::Part, ways);
     }
 
@@ -292,7 +294,7 @@ impl QueryParser<'_> {
         for entity in entities {
             let asked = &self.text[entity.range.clone()];
             for word in entity.related_words {
-                let target = LexiconTarget { stems: vec![stem::stem(word)], weight: 1.0 };
+                let target = LexiconTarget { stems: vec![stem::english(word)], weight: 1.0 };
                 let importance = weights::PATTERN * self.focus.weight_at(entity.range.start);
                 self.add_target(asked, &target, importance, MatchKind::Pattern);
             }

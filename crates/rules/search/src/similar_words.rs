@@ -5,8 +5,8 @@
 
 use crate::index::CapabilityIndex;
 use crate::lexicon::Lexicon;
-use crate::stem;
 use crate::terms::TermKey;
+use toolgate_terms::stem;
 
 /// The minimum length of a word for typing errors. Shorter words have too many neighbours.
 const SHORTEST_TYPO: usize = 5;
@@ -137,7 +137,7 @@ pub(crate) fn split_compound(index: &CapabilityIndex, word: &str) -> Option<[Str
 /// Splits a name such as `airquality` into two stems, if the lexicon knows both but not the whole.
 /// Other documents do not count, because they can be removed.
 pub(crate) fn split_name(word: &str) -> Option<[String; 2]> {
-    if word.len() < SHORTEST_COMPOUND || is_in_lexicon(&stem::stem(word)) {
+    if word.len() < SHORTEST_COMPOUND || is_in_lexicon(&stem::english(word)) {
         return None;
     }
     split_word(word, SHORTEST_PART_OF_NAME, is_in_lexicon)
@@ -151,7 +151,7 @@ fn split_word(word: &str, shortest: usize, is_known: impl Fn(&str) -> bool) -> O
     if word.len() < SHORTEST_COMPOUND || !word.is_ascii() {
         return None;
     }
-    let known = |part: &str| Some(stem::stem(part)).filter(|stem| is_known(stem));
+    let known = |part: &str| Some(stem::english(part)).filter(|stem| is_known(stem));
     // Try the more even split first: `news` `letter`, not `new` `sletter`.
     let mut cuts: Vec<usize> = (shortest..=word.len() - shortest).collect();
     cuts.sort_by_key(|cut| (2 * cut).abs_diff(word.len()));

@@ -5,7 +5,9 @@
 
 use crate::word_info::{self, WordInfo};
 use crate::words::{self, SearchWord, WordKind};
-use crate::{SearchField, hashing, similar_words, stem};
+use toolgate_terms::stem;
+
+use crate::{SearchField, hashing, similar_words};
 
 /// A word with its stem.
 #[derive(Debug, Clone)]
@@ -61,7 +63,7 @@ fn parts(token: &StemToken) -> Vec<StemToken> {
 
 fn token(word: SearchWord) -> StemToken {
     let stem = match word.kind {
-        WordKind::Plain | WordKind::Joined => stem::stem(&word.text),
+        WordKind::Plain | WordKind::Joined => stem::english(&word.text),
         WordKind::Number | WordKind::Pair => word.text.clone(),
     };
     let hash = hashing::hash(&stem);

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::fold;
+use toolgate_terms::fold;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,18 +208,10 @@ fn join_letters_and_digits(
 
 fn word(text: &str, start: usize, end: usize, kind: WordKind) -> SearchWord {
     let piece = &text[start..end];
-    let mut folded = String::with_capacity(piece.len().min(LONGEST + 4));
-    if piece.is_ascii() {
-        folded.push_str(&piece[..piece.len().min(LONGEST)]);
-        folded.make_ascii_lowercase();
-    } else {
-        for c in piece.chars() {
-            if folded.len() >= LONGEST {
-                break;
-            }
-            fold::push(c, &mut folded);
-        }
-    }
+    let piece = &piece[..piece.floor_char_boundary(LONGEST)];
+    let mut folded =
+        if piece.is_ascii() { piece.to_ascii_lowercase() } else { fold::fold_text(piece) };
+    folded.truncate(folded.floor_char_boundary(LONGEST));
     let digits = folded.bytes().all(|byte| byte.is_ascii_digit());
     SearchWord { text: folded, start, end, kind: if digits { WordKind::Number } else { kind } }
 }

@@ -17,7 +17,7 @@ use toolgate_context::{DocumentTrust, Library, PdfReader};
 use toolgate_host::{ShutdownSignals, parse_duration};
 use toolgate_wire::{Frame, method, string};
 
-use super::context::{library_error, open_library};
+use super::context::open_library;
 use super::read_resource;
 use crate::cli_context::CliContext;
 use crate::control::{CompilePermission, ControlRequest, ServerInventory};
@@ -164,7 +164,7 @@ impl<'a> ResourceImporter<'a> {
         // Checked every time: a watch must stop once the user withdraws the permission.
         let CompilePermission { trusted, .. } =
             check_permission(self.context, self.access, &self.server).await?;
-        let trust = if trusted { DocumentTrust::Trusted } else { DocumentTrust::Untrusted };
+        let trust = DocumentTrust::of(trusted);
         let params =
             format!(r#"{{"uri":{},"_meta":{{"progressToken":1}}}}"#, string::encode(&self.exposed));
         let answer = self.link.request(&self.server, method::RESOURCES_READ, &params).await?;
@@ -176,7 +176,7 @@ impl<'a> ResourceImporter<'a> {
             parts: self.parse_parts(&answer)?,
         };
         let compiled = compile::compile(&self.library, &PdfReader::current(), resource).await;
-        Ok((compiled.map_err(|error| library_error(&error))?, trust))
+        Ok((compiled?, trust))
     }
 
     fn parse_parts(&self, answer: &Frame) -> Result<Vec<ResourcePart>, CliError> {
@@ -215,7 +215,6 @@ impl<'a> ResourceImporter<'a> {
     }
 
     fn compiled_json(&self, compiled: &CompileReport, trust: DocumentTrust) -> Value {
-        let trust = if trust == DocumentTrust::Trusted { "trusted" } else { "untrusted" };
         let CompileReport { key, outcome, title, passages, parts, bytes, digest, remarks } =
             compiled;
         json!({

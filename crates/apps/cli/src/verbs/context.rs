@@ -15,10 +15,8 @@ mod serve;
 mod snippet;
 mod status;
 
-use std::error::Error;
-
 use clap::{Args, Subcommand};
-use toolgate_context::Library;
+use toolgate_context::{ContextError, Library, StoreError};
 
 use crate::cli_context::CliContext as Run;
 use crate::exit::{CliError, Exit, error_chain};
@@ -70,8 +68,8 @@ pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit, CliError>
 
 /// Opens the library of this home; creates it if it does not exist.
 pub async fn open_library(context: &Run) -> Result<Library, CliError> {
-    context.home.create().map_err(|error| library_error(&error))?;
-    Library::open(context.context_file()).await.map_err(|error| library_error(&error))
+    context.home.create().map_err(|error| CliError::failed(error_chain(&error)))?;
+    Ok(Library::open(context.context_file()).await?)
 }
 
 /// Opens the library of this home, or returns `None` if it does not exist.
@@ -83,9 +81,16 @@ async fn open_existing(context: &Run) -> Result<Option<Library>, CliError> {
     }
 }
 
-/// Wraps an error of the library with its causes.
-pub fn library_error(error: &dyn Error) -> CliError {
-    CliError::failed(error_chain(error))
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::failed(error_chain(&error))
+    }
+}
+
+impl From<ContextError> for CliError {
+    fn from(error: ContextError) -> Self {
+        Self::failed(error_chain(&error))
+    }
 }
 
 /// Prints that the local context is empty, with a hint.

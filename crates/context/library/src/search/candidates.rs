@@ -34,7 +34,7 @@ pub(super) async fn find(
     query: &WeightedLibraryQuery,
     totals: &LibraryTotals,
     limit: usize,
-) -> Result<Vec<PassageCandidate>, sqlx::Error> {
+) -> sqlx::Result<Vec<PassageCandidate>> {
     let most = READ.max(limit);
     let mut found: Vec<PassageCandidate> = Vec::new();
     for look in plan_index_queries(query, totals) {
@@ -53,7 +53,7 @@ async fn query_index(
     connection: &mut SqliteConnection,
     look: IndexQuery,
     most: usize,
-) -> Result<Vec<PassageCandidate>, sqlx::Error> {
+) -> sqlx::Result<Vec<PassageCandidate>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let query = sqlx::query_scalar(BEST).bind(look.matching).bind(look.since).bind(most);
     let found: String = query.fetch_one(connection).await?;
@@ -73,9 +73,9 @@ fn candidate_from_row(row: CandidateRow) -> PassageCandidate {
         heading,
         text,
         place: last
-            .map_or(PassageLocation::Page(first), |last| PassageLocation::Lines { first, last }),
+            .map_or(PassageLocation::Page(first), |last| PassageLocation::Lines(first, last)),
         modified,
-        trust: if trusted == 0 { DocumentTrust::Untrusted } else { DocumentTrust::Trusted },
+        trust: DocumentTrust::of(trusted != 0),
         score: 0.0,
     };
     PassageCandidate { hit, document, document_length }

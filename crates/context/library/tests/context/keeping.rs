@@ -160,7 +160,7 @@ async fn every_text_comes_back_as_it_was() {
         passages: vec![Passage {
             heading: odd.to_owned(),
             text: odd.to_owned(),
-            place: PassageLocation::Lines { first: 1, last: u32::MAX },
+            place: PassageLocation::Lines(1, u32::MAX),
         }],
         truncation: None,
     };
@@ -170,5 +170,5 @@ async fn every_text_comes_back_as_it_was() {
     for text in [&hits[0].text, &hits[0].title, &hits[0].heading, &hits[0].key] {
         assert_eq!(text, odd);
     }
-    assert_eq!(hits[0].place, PassageLocation::Lines { first: 1, last: u32::MAX });
+    assert_eq!(hits[0].place, PassageLocation::Lines(1, u32::MAX));
 }

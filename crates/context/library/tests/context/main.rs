@@ -33,7 +33,7 @@ pub(crate) fn file(key: &str, title: &str, passages: &[&str]) -> NewDocument {
     let passage = |(text, line): (&&str, u32)| Passage {
         heading: title.to_owned(),
         text: (*text).to_owned(),
-        place: PassageLocation::Lines { first: line, last: line },
+        place: PassageLocation::Lines(line, line),
     };
     NewDocument {
         key: key.to_owned(),

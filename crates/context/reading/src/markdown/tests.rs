@@ -11,9 +11,7 @@ fn shape(text: &str) -> Vec<(String, (u32, u32), String)> {
     let passages = document(text).passages.into_iter();
     passages
         .map(|passage| match passage.place {
-            PassageLocation::Lines { first, last } => {
-                (passage.heading, (first, last), passage.text)
-            }
+            PassageLocation::Lines(first, last) => (passage.heading, (first, last), passage.text),
             PassageLocation::Page(_) => unreachable!("a text has lines"),
         })
         .collect()

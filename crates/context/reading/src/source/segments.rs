@@ -44,16 +44,17 @@ impl SourceSegment {
 
 /// Merges small segments and passes them to the passage builder.
 #[derive(Debug)]
-pub(super) struct SegmentMerger<'a, 'b> {
-    passages: &'b mut PassageBuilder<'a>,
+pub(super) struct SegmentMerger<'a> {
+    text: &'a str,
+    passages: &'a mut PassageBuilder,
     /// The start of the current segment.
     start: usize,
     pending: Option<SourceSegment>,
 }
 
-impl<'a, 'b> SegmentMerger<'a, 'b> {
-    pub(super) fn new(passages: &'b mut PassageBuilder<'a>) -> Self {
-        Self { passages, start: 0, pending: None }
+impl<'a> SegmentMerger<'a> {
+    pub(super) fn new(text: &'a str, passages: &'a mut PassageBuilder) -> Self {
+        Self { text, passages, start: 0, pending: None }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -92,7 +93,8 @@ impl<'a, 'b> SegmentMerger<'a, 'b> {
     }
 
     fn emit(&mut self, segment: &SourceSegment) {
-        self.passages.add(segment.range.clone(), &segment.heading(), DocumentBlockKind::Whole);
+        let range = segment.range.clone();
+        self.passages.add(self.text, range, &segment.heading(), DocumentBlockKind::Whole);
     }
 
     /// Ends the last segment.

@@ -6,7 +6,7 @@ fn shape(text: &str) -> Vec<(String, (u32, u32))> {
     let passages = read(DocumentFormat::Source, "src/file.rs", text).passages.into_iter();
     passages
         .map(|passage| match passage.place {
-            PassageLocation::Lines { first, last } => (passage.heading, (first, last)),
+            PassageLocation::Lines(first, last) => (passage.heading, (first, last)),
             PassageLocation::Page(_) => unreachable!("a program has lines"),
         })
         .collect()

@@ -6,7 +6,9 @@
 use std::ops::Range;
 
 use super::words::{self, ByteClass, LONGEST, ScanBuffers, WordSink};
-use super::{dense, fold};
+use toolgate_terms::fold;
+
+use super::dense;
 
 /// The maximum length of a compound, in bytes.
 const FURTHEST: usize = 192;

@@ -4,11 +4,8 @@
 //! letters are shared by many languages: every word has its English stem, and in a text of another
 //! language also the stem of that language.
 
-use std::borrow::Cow;
-
-use frostem::{Algorithm, Stemmer};
-
-use super::fold;
+use toolgate_terms::fold;
+use toolgate_terms::stem::{Algorithm, snowball as stem};
 
 /// A language, by its index in [`Language::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,17 +146,6 @@ pub(super) fn push_language_stem(language: Language, word: &str, out: &mut Strin
 
 /// The mark at the end of a stem that is not English.
 pub(super) const OWN: char = '_';
-
-/// The minimum length of a word that can have an ending.
-const LEAST: usize = 3;
-
-fn stem(algorithm: Algorithm, word: &str) -> Cow<'_, str> {
-    if word.len() < LEAST {
-        return Cow::Borrowed(word);
-    }
-    let stem = Stemmer::new(algorithm).stem(word);
-    if stem.is_empty() { Cow::Borrowed(word) } else { stem }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::fold;
 use super::language::{Language, LanguageSet};
+use toolgate_terms::fold;
 
 /// What is known about a stop word.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use super::{compound, dense, fold};
+use toolgate_terms::fold;
+
+use super::{compound, dense};
 
 /// The maximum length of a word, in bytes. Longer ones are truncated.
 pub(super) const LONGEST: usize = 48;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
-use toolgate_reading::{DocumentFormat, ParsedDocument, Passage, pages};
+use toolgate_reading::{DocumentFormat, ParsedDocument, Passage};
 
 use super::ResourceSnapshot;
 use super::part::ResourcePart;
@@ -55,31 +55,17 @@ async fn read_part(
     }
     let (pdf, name, bytes) = (pdf.clone(), part_name(resource, part), bytes.to_vec());
     let reading = tokio::task::spawn_blocking(move || match format {
-        DocumentFormat::Pdf => read_pdf(&pdf, &name, &bytes),
-        format => Ok(ingest::document(format, &name, bytes)),
+        DocumentFormat::Pdf => {
+            let file = write_temp_file(&bytes)
+                .map_err(|error| format!("cannot write a temporary file: {error}"))?;
+            pdf.read_document(&name, file)
+        }
+        format => Ok(ingest::read_text(format, &name, bytes)),
     });
     reading.await.map_err(|error| format!("its parser failed: {error}"))?
 }
 
-/// Extracts the text of a PDF. The helper process needs a file, so the bytes go into an unnamed
-/// temporary file.
-fn read_pdf(
-    pdf: &PdfReader,
-    name: &str,
-    bytes: &[u8],
-) -> Result<(ParsedDocument, Vec<String>), String> {
-    let file = write_temp_file(bytes)
-        .map_err(|error| format!("cannot write a temporary file: {error}"))?;
-    let read = pdf.read(file)?;
-    let title = Some(read.title.trim()).filter(|title| !title.is_empty());
-    let document = pages(title.unwrap_or(name), &read.pages);
-    let damaged = read.damaged.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let loss =
-        (!damaged.is_empty()).then(|| format!("these pages cannot be read completely: {damaged}"));
-    let losses = document.truncation.iter().cloned().chain(loss).collect();
-    Ok((document, losses))
-}
-
+/// Writes the bytes to an unnamed temporary file, because the PDF helper needs a file.
 fn write_temp_file(bytes: &[u8]) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;

@@ -3,8 +3,6 @@
 
 use toolgate_reading::DocumentFormat;
 
-use crate::ingest;
-
 /// One item of a resource's `contents`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourcePart {
@@ -57,7 +55,7 @@ impl ResourcePart {
         }
         let head = self.body.bytes();
         let head = head.get(..HEAD).unwrap_or(head);
-        let by_name = ingest::detect_format(&self.name(), head);
+        let by_name = DocumentFormat::detect(&self.name(), head);
         match (&self.body, by_name) {
             // The server sent text, so a name that ends in `.pdf` is wrong.
             (ResourceBody::Text(_), Some(DocumentFormat::Pdf) | None) => Ok(DocumentFormat::Text),

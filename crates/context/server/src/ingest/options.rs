@@ -52,7 +52,6 @@ impl IngestOptions {
 
     /// Returns the trust of a file by its canonical path.
     pub(super) fn trust(&self, path: &Path) -> DocumentTrust {
-        let trusted = self.trusted.iter().any(|trusted| path.starts_with(trusted));
-        if trusted { DocumentTrust::Trusted } else { DocumentTrust::Untrusted }
+        DocumentTrust::of(self.trusted.iter().any(|trusted| path.starts_with(trusted)))
     }
 }

@@ -39,11 +39,7 @@ impl Ingester {
         let digest = Digest::of(&bytes);
         let known = self.library.find_document(&key).await?;
         let mut report = IngestReport::default();
-        let trust = if self.options.trust_texts {
-            DocumentTrust::Trusted
-        } else {
-            DocumentTrust::Untrusted
-        };
+        let trust = DocumentTrust::of(self.options.trust_texts);
         if known.as_ref().is_some_and(|card| (card.stamp.digest, card.trust) == (digest, trust)) {
             report.unchanged = 1;
             return Ok(report);
@@ -70,7 +66,6 @@ impl Ingester {
 /// Detects the format of a note. A name without extension means Markdown.
 fn format(name: &str, bytes: &[u8]) -> Option<DocumentFormat> {
     let head = &bytes[..bytes.len().min(8 << 10)];
-    let detected =
-        worker::detect_format(name, head).filter(|format| *format != DocumentFormat::Pdf)?;
+    let detected = DocumentFormat::detect(name, head).filter(|it| *it != DocumentFormat::Pdf)?;
     Some(if name.contains('.') { detected } else { DocumentFormat::Markdown })
 }

@@ -3,7 +3,6 @@
 //! Every problem becomes an outcome of that file. A parser that panics costs only the file it
 //! panicked on.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -12,12 +11,11 @@ use std::sync::Arc;
 use toolgate_library::{DocumentOrigin, NewDocument, PreparedDocument, SourceStamp};
 use toolgate_model::Digest;
 use toolgate_reading::terms::TermIndexer;
-use toolgate_reading::{DocumentFormat, ParsedDocument};
+use toolgate_reading::{DecodedText, DocumentFormat, ParsedDocument, decode};
 use toolgate_store::open_regular_file;
 
 use super::IngestOptions;
 use super::budget::{BudgetGuard, MemoryBudget};
-use super::decode::{DecodedText, decode, is_utf16};
 use super::plan::{self, ReadTask};
 use super::refused_files::FileRefusal;
 use super::walk::FileInfo;
@@ -106,8 +104,8 @@ impl IngestWorker {
         let mut bytes = Vec::new();
         (&mut file).take(HEAD).read_to_end(&mut bytes)?;
         let name = name_of(&found.key);
-        let format =
-            detect_format(name, &bytes).ok_or(FileReadError::Refused(FileRefusal::Binary))?;
+        let format = DocumentFormat::detect(name, &bytes)
+            .ok_or(FileReadError::Refused(FileRefusal::Binary))?;
         let most = self.max_bytes(format);
         let too_large = || FileReadError::refused(format!("larger than {} MiB", most >> 20));
         if found.bytes > most {
@@ -125,7 +123,8 @@ impl IngestWorker {
         }
         let (document, notes) = if format == DocumentFormat::Pdf {
             drop(bytes);
-            self.read_pdf(name, file)?
+            file.rewind()?;
+            self.pdf.read_document(name, file).map_err(FileReadError::refused)?
         } else {
             read_text(format, name, bytes)
         };
@@ -137,26 +136,6 @@ impl IngestWorker {
             DocumentFormat::Pdf => self.options.most_pdf,
             _ => self.options.most_text,
         }
-    }
-
-    fn read_pdf(
-        &self,
-        name: &str,
-        mut file: File,
-    ) -> Result<(ParsedDocument, Vec<String>), FileReadError> {
-        file.rewind()?;
-        let read = self.pdf.read(file).map_err(FileReadError::refused)?;
-        let mut document = toolgate_reading::pages(name, &read.pages);
-        if !read.title.is_empty() {
-            document.title = read.title;
-        }
-        let mut notes: Vec<_> = document.truncation.iter().cloned().collect();
-        if let [first, rest @ ..] = read.damaged.as_slice() {
-            let more =
-                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            notes.push(format!("page {first}{more} could not be read completely"));
-        }
-        Ok((document, notes))
     }
 
     fn prepare_document(
@@ -192,15 +171,6 @@ pub(crate) fn read_text(
     let document = toolgate_reading::read(format, name, &text);
     let notes = note.into_iter().chain(document.truncation.clone()).collect();
     (document, notes)
-}
-
-/// Detects the format of a file by its name and its first bytes.
-pub(crate) fn detect_format(name: &str, head: &[u8]) -> Option<DocumentFormat> {
-    if is_utf16(head) {
-        let even = head.len() & !1;
-        return DocumentFormat::detect(name, decode(head[..even].to_vec()).text.as_bytes());
-    }
-    DocumentFormat::detect(name, head)
 }
 
 /// Returns the last component of a path.

@@ -1,7 +1,5 @@
 //! `decision_extract`: decisions with their reasons, dates and people.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_extraction::{DecisionStatus, ExtractedDecision, PassageSpan, extract_decisions};
@@ -9,7 +7,7 @@ use toolgate_host::local::{Tool, ToolOutput};
 
 use super::extraction_scope::{self, ExtractionScope};
 use super::{read_only_tool, schema};
-use crate::cite::{Quote, format_quotes, source_passages, span_text};
+use crate::cite::{Quote, details_text, source_passages, span_text};
 use crate::service::ContextService;
 
 pub(super) fn tool(service: &ContextService) -> Tool {
@@ -87,17 +85,14 @@ impl ExtractedDecisionJson {
 
     /// Returns the details as text.
     pub(super) fn details(&self) -> String {
-        let mut known = self.standing.to_owned();
-        for (what, stated) in [("reason", &self.reason), ("date", &self.date), ("day", &self.day)] {
-            if let Some(stated) = stated {
-                // Writing to a String cannot fail.
-                let _ = write!(known, "; {what}: {stated}");
-            }
-        }
-        if !self.people.is_empty() {
-            let _ = write!(known, "; people: {}", self.people.join(", "));
-        }
-        known
+        let people = (!self.people.is_empty()).then(|| self.people.join(", "));
+        let stated = [
+            ("reason", &self.reason),
+            ("date", &self.date),
+            ("day", &self.day),
+            ("people", &people),
+        ];
+        details_text(self.standing, &stated)
     }
 }
 
@@ -105,18 +100,11 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let scope = ExtractionScope::from_arguments(service, arguments).await?;
     let found = extract_decisions(&source_passages(&scope.passages));
     let total = found.len();
-    let given = found.into_iter().take(scope.limit);
-    let decided = given.filter_map(|it| {
+    let decided = found.into_iter().take(scope.limit).filter_map(|it| {
         let quote = Quote::from_span(it.span, &scope.passages)?;
         Some(ExtractedDecisionJson::new(it, quote, |span| span_text(span, &scope.passages)))
     });
     let decided: Vec<_> = decided.collect();
-    let notice = scope.notice(total, "decisions");
     let quotes: Vec<_> = decided.iter().map(|it| (&it.quote, it.details())).collect();
-    let text = format_quotes(&notice, &quotes);
-    let structured = json!({
-        "decisions": decided, "scope": scope.kind, "looked_at": scope.passages.len(),
-        "total": total, "notice": notice,
-    });
-    Ok(ToolOutput::Both { text, structured })
+    Ok(scope.result(("decisions", "decisions"), json!(decided), &quotes, total))
 }

@@ -1,9 +1,11 @@
 //! Selects the passages to extract from: matches of a query, one document, or the newest documents.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use toolgate_host::local::ToolOutput;
 
 use super::schema;
 use crate::arguments::ToolArguments;
+use crate::cite::{Quote, format_quotes};
 use crate::passage::{NOTICE, QuotedPassage};
 use crate::service::{ContextService, describe_store_error};
 
@@ -31,7 +33,7 @@ pub(super) struct ExtractionScope {
 
 /// Returns the input schema.
 pub(super) fn input(what: &str) -> Value {
-    let limit = serde_json::json!({
+    let limit = json!({
         "type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL,
         "description": format!("How many {what} to give at most; {USUAL} if not given"),
     });
@@ -90,12 +92,25 @@ impl ExtractionScope {
         Ok(Self { kind, passages, notice, limit })
     }
 
-    /// Returns the notice, which differs if nothing was found.
-    pub(super) fn notice(&self, total: usize, what: &str) -> String {
-        match (total, self.passages.len()) {
-            (0, 1..) => format!("no {what} in the {} passages looked through", self.passages.len()),
+    /// Returns the result of an extraction: the items under the name of their list, and as quotes.
+    /// `what` names them in the notice.
+    pub(super) fn result(
+        &self,
+        (list, what): (&str, &str),
+        items: Value,
+        quotes: &[(&Quote, String)],
+        total: usize,
+    ) -> ToolOutput {
+        let looked_at = self.passages.len();
+        let notice = match (total, looked_at) {
+            (0, 1..) => format!("no {what} in the {looked_at} passages looked through"),
             _ => self.notice.clone(),
-        }
+        };
+        let structured = json!({
+            list: items, "scope": self.kind, "looked_at": looked_at, "total": total,
+            "notice": notice,
+        });
+        ToolOutput::Both { text: format_quotes(&notice, quotes), structured }
     }
 }
 

@@ -1,13 +1,13 @@
 //! `meeting_extract`: attendees, topics, decisions and actions of a meeting.
 
-use serde::Serialize;
 use serde_json::{Value, json};
-use toolgate_extraction::{ExtractedDecision, MeetingAction, PassageSpan, extract_meeting};
+use toolgate_extraction::{ExtractedDecision, OpenLoop, PassageSpan, extract_meeting};
 use toolgate_host::local::{Tool, ToolOutput};
 use toolgate_host::strip_text;
 
 use super::decisions::{self, ExtractedDecisionJson};
 use super::joined_passages::JoinedPassages;
+use super::open_loops::{self, OpenLoopJson};
 use super::{read_only_tool, schema};
 use crate::arguments::ToolArguments;
 use crate::cite::{Quote, format_quotes};
@@ -49,11 +49,7 @@ fn output() -> Value {
     let mut decision = schema::quote();
     decision.extend(decisions::detail_schemas());
     let mut action = schema::quote();
-    action.extend([
-        ("owner", schema::optional_text("Who, where it is stated")),
-        ("due", schema::optional_text("By when, in the words it is stated in")),
-        ("date", schema::optional_text("The same as YYYY-MM-DD, where a whole date is stated")),
-    ]);
+    action.extend(open_loops::detail_schemas());
     schema::object([
         ("attendees", quotes("Who was there")),
         ("topics", quotes("What was spoken about; of a heading, `start` and `end` are 0")),
@@ -61,26 +57,6 @@ fn output() -> Value {
         ("actions", schema::list(schema::object(action), "Tasks that were assigned or agreed")),
         schema::notice(),
     ])
-}
-
-/// An action in a result.
-#[derive(Debug, Clone, Serialize)]
-struct MeetingActionJson {
-    #[serde(flatten)]
-    quote: Quote,
-    owner: Option<String>,
-    due: Option<String>,
-    date: Option<String>,
-}
-
-impl MeetingActionJson {
-    fn details(&self) -> String {
-        let stated = [("owner", &self.owner), ("due", &self.due), ("date", &self.date)];
-        let stated = stated
-            .iter()
-            .filter_map(|(what, it)| it.as_ref().map(|stated| format!("; {what}: {stated}")));
-        std::iter::once("action".to_owned()).chain(stated).collect()
-    }
 }
 
 /// The minutes, as one text and as passages.
@@ -115,15 +91,11 @@ impl MeetingSource {
         Some(ExtractedDecisionJson::new(decision, quote, |span| self.words(span)))
     }
 
-    fn action_json(&self, action: MeetingAction) -> Option<MeetingActionJson> {
-        let MeetingAction { task: what, owner, due, date } = action;
-        let stated = |span: Option<PassageSpan>| span.and_then(|span| self.words(span));
-        Some(MeetingActionJson {
-            quote: self.quote(what)?,
-            owner: stated(owner),
-            due: stated(due),
-            date,
-        })
+    fn action_json(&self, action: OpenLoop) -> Option<OpenLoopJson> {
+        let quote = self.quote(action.span)?;
+        let mut action = OpenLoopJson::new(action, quote, |span| self.words(span));
+        action.kind = None;
+        Some(action)
     }
 }
 

@@ -1,15 +1,13 @@
 //! `open_loops`: open tasks, unanswered questions, and promises.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolgate_extraction::{OpenLoop, OpenLoopKind, extract_open_loops};
+use toolgate_extraction::{OpenLoop, OpenLoopKind, PassageSpan, extract_open_loops};
 use toolgate_host::local::{Tool, ToolOutput};
 
 use super::extraction_scope::{self, ExtractionScope};
 use super::{read_only_tool, schema};
-use crate::cite::{Quote, format_quotes, source_passages, span_text};
+use crate::cite::{Quote, details_text, source_passages, span_text};
 use crate::service::ContextService;
 
 pub(super) fn tool(service: &ContextService) -> Tool {
@@ -26,52 +24,55 @@ pub(super) fn tool(service: &ContextService) -> Tool {
 }
 
 fn output() -> Value {
+    let kind = schema::one_of(&["task", "question", "promise"], "What kind of thing is open");
     let mut open = schema::quote();
-    open.extend([
-        ("kind", schema::one_of(&["task", "question", "promise"], "What kind of thing is open")),
-        ("owner", schema::optional_text("Who is responsible, where that is stated")),
-        ("due", schema::optional_text("When it is due, in the words it is stated in")),
-        ("date", schema::optional_text("The same as YYYY-MM-DD, where a whole date is stated")),
-    ]);
+    open.push(("kind", kind));
+    open.extend(detail_schemas());
     extraction_scope::output(("loops", schema::list(schema::object(open), "What is open")))
 }
 
-/// An open loop in a result.
+/// Returns the schemas of a task's details.
+pub(super) fn detail_schemas() -> [(&'static str, Value); 3] {
+    [
+        ("owner", schema::optional_text("Who is responsible, where that is stated")),
+        ("due", schema::optional_text("When it is due, in the words it is stated in")),
+        ("date", schema::optional_text("The same as YYYY-MM-DD, where a whole date is stated")),
+    ]
+}
+
+/// An open loop, or an action of a meeting, in a result.
 #[derive(Debug, Clone, Serialize)]
-struct OpenLoopJson {
+pub(super) struct OpenLoopJson {
     #[serde(flatten)]
-    quote: Quote,
-    kind: &'static str,
+    pub quote: Quote,
+    /// The kind; none for an action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
     owner: Option<String>,
     due: Option<String>,
     date: Option<String>,
 }
 
 impl OpenLoopJson {
-    fn of(open: OpenLoop, scope: &ExtractionScope) -> Option<Self> {
-        Some(Self {
-            quote: Quote::from_span(open.span, &scope.passages)?,
-            kind: match open.kind {
-                OpenLoopKind::Task => "task",
-                OpenLoopKind::Question => "question",
-                OpenLoopKind::Promise => "promise",
-            },
-            owner: open.owner.and_then(|it| span_text(it, &scope.passages)),
-            due: open.due.and_then(|it| span_text(it, &scope.passages)),
-            date: open.date,
-        })
+    /// Returns the open loop as data. `words` returns the text of a span.
+    pub(super) fn new(
+        open: OpenLoop,
+        quote: Quote,
+        words: impl Fn(PassageSpan) -> Option<String>,
+    ) -> Self {
+        let kind = match open.kind {
+            OpenLoopKind::Task => "task",
+            OpenLoopKind::Question => "question",
+            OpenLoopKind::Promise => "promise",
+        };
+        let (owner, due) = (open.owner.and_then(&words), open.due.and_then(&words));
+        Self { quote, kind: Some(kind), owner, due, date: open.date }
     }
 
     /// Returns the details as text.
-    fn details(&self) -> String {
-        let mut known = self.kind.to_owned();
-        for (what, stated) in [("owner", &self.owner), ("due", &self.due), ("date", &self.date)] {
-            if let Some(stated) = stated {
-                // Writing to a String cannot fail.
-                let _ = write!(known, "; {what}: {stated}");
-            }
-        }
-        known
+    pub(super) fn details(&self) -> String {
+        let stated = [("owner", &self.owner), ("due", &self.due), ("date", &self.date)];
+        details_text(self.kind.unwrap_or("action"), &stated)
     }
 }
 
@@ -79,14 +80,11 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let scope = ExtractionScope::from_arguments(service, arguments).await?;
     let found = extract_open_loops(&source_passages(&scope.passages));
     let total = found.len();
-    let open: Vec<_> =
-        found.into_iter().take(scope.limit).filter_map(|it| OpenLoopJson::of(it, &scope)).collect();
-    let notice = scope.notice(total, "open loops");
-    let quotes: Vec<_> = open.iter().map(|it| (&it.quote, it.details())).collect();
-    let text = format_quotes(&notice, &quotes);
-    let structured = json!({
-        "loops": open, "scope": scope.kind, "looked_at": scope.passages.len(), "total": total,
-        "notice": notice,
+    let open = found.into_iter().take(scope.limit).filter_map(|it| {
+        let quote = Quote::from_span(it.span, &scope.passages)?;
+        Some(OpenLoopJson::new(it, quote, |span| span_text(span, &scope.passages)))
     });
-    Ok(ToolOutput::Both { text, structured })
+    let open: Vec<_> = open.collect();
+    let quotes: Vec<_> = open.iter().map(|it| (&it.quote, it.details())).collect();
+    Ok(scope.result(("loops", "open loops"), json!(open), &quotes, total))
 }

@@ -20,80 +20,34 @@ const VERSION: u32 = 1;
 pub struct DocumentJson {
     version: u32,
     key: String,
-    origin: DocumentOriginJson,
+    origin: DocumentOrigin,
     title: String,
     digest: String,
     bytes: u64,
     /// Milliseconds since 1970.
     modified: i64,
-    trust: TrustJson,
-    passages: Vec<PassageJson>,
-}
-
-/// The origin of a document as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum DocumentOriginJson {
-    File { folder: String },
-    Resource { server: String, uri: String },
-    Note,
-}
-
-/// The trust of a document as JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TrustJson {
-    Trusted,
-    Untrusted,
-}
-
-/// A passage of a document as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct PassageJson {
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    heading: String,
-    text: String,
-    #[serde(flatten)]
-    place: PassageLocationJson,
-}
-
-/// The location of a passage as JSON: its first and last line, or its page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PassageLocationJson {
-    Lines(u32, u32),
-    Page(u32),
+    trust: DocumentTrust,
+    passages: Vec<Passage>,
 }
 
 impl DocumentJson {
     /// Creates the line of a document and its passages.
     pub fn of(document: Document, hits: Vec<PassageHit>) -> Self {
-        let passage = |PassageHit { heading, text, place, .. }: PassageHit| {
-            let place = match place {
-                PassageLocation::Lines { first, last } => PassageLocationJson::Lines(first, last),
-                PassageLocation::Page(page) => PassageLocationJson::Page(page),
-            };
-            PassageJson { heading, text, place }
-        };
+        let Document { key, origin, title, stamp, trust, .. } = document;
+        let SourceStamp { digest, bytes, modified } = stamp;
+        let passages = hits.into_iter();
+        let passages =
+            passages.map(|hit| Passage { heading: hit.heading, text: hit.text, place: hit.place });
         Self {
             version: VERSION,
-            key: document.key,
-            origin: match document.origin {
-                DocumentOrigin::File { folder } => DocumentOriginJson::File { folder },
-                DocumentOrigin::Resource { server, uri } => {
-                    DocumentOriginJson::Resource { server, uri }
-                }
-                DocumentOrigin::Note => DocumentOriginJson::Note,
-            },
-            title: document.title,
-            digest: document.stamp.digest.to_string(),
-            bytes: document.stamp.bytes,
-            modified: document.stamp.modified,
-            trust: match document.trust {
-                DocumentTrust::Trusted => TrustJson::Trusted,
-                DocumentTrust::Untrusted => TrustJson::Untrusted,
-            },
-            passages: hits.into_iter().map(passage).collect(),
+            key,
+            origin,
+            title,
+            digest: digest.to_string(),
+            bytes,
+            modified,
+            trust,
+            passages: passages.collect(),
         }
     }
 
@@ -112,35 +66,22 @@ impl DocumentJson {
         self.check()?;
         let digest = self.digest.parse();
         let digest = digest.map_err(|()| format!("`{}` is not a digest", self.digest))?;
-        let passage = |PassageJson { heading, text, place }| {
-            let place = match place {
-                PassageLocationJson::Lines(first, last) => PassageLocation::Lines { first, last },
-                PassageLocationJson::Page(page) => PassageLocation::Page(page),
-            };
-            Passage { heading, text, place }
-        };
-        let passages = self.passages.into_iter().map(passage).collect();
         Ok(NewDocument {
             key: self.key,
-            origin: match self.origin {
-                DocumentOriginJson::File { folder } => DocumentOrigin::File { folder },
-                DocumentOriginJson::Resource { server, uri } => {
-                    DocumentOrigin::Resource { server, uri }
-                }
-                DocumentOriginJson::Note => DocumentOrigin::Note,
-            },
+            origin: self.origin,
             stamp: SourceStamp { digest, bytes: self.bytes, modified: self.modified },
-            trust: match self.trust {
-                TrustJson::Trusted if believed => DocumentTrust::Trusted,
-                _ => DocumentTrust::Untrusted,
+            trust: DocumentTrust::of(believed && self.trust == DocumentTrust::Trusted),
+            document: ParsedDocument {
+                title: self.title,
+                passages: self.passages,
+                truncation: None,
             },
-            document: ParsedDocument { title: self.title, passages, truncation: None },
         })
     }
 
     /// Returns true if the line marks the document as trusted.
     pub fn is_trusted(&self) -> bool {
-        self.trust == TrustJson::Trusted
+        self.trust == DocumentTrust::Trusted
     }
 
     /// Checks that the key matches the origin, so that no document can pose as another, and that
@@ -148,21 +89,17 @@ impl DocumentJson {
     fn check(&self) -> Result<(), String> {
         let key = &self.key;
         let fits = match &self.origin {
-            DocumentOriginJson::File { folder } => {
+            DocumentOrigin::File { folder } => {
                 let (path, folder) = (Path::new(key), Path::new(folder));
                 path.is_absolute() && folder.is_absolute() && path.starts_with(folder)
             }
-            DocumentOriginJson::Resource { server, uri } => {
-                *key == compile::resource_key(server, uri)
-            }
-            DocumentOriginJson::Note => {
-                key.strip_prefix("note:").is_some_and(|name| !name.is_empty())
-            }
+            DocumentOrigin::Resource { server, uri } => *key == compile::resource_key(server, uri),
+            DocumentOrigin::Note => key.strip_prefix("note:").is_some_and(|name| !name.is_empty()),
         };
-        let empty = |passage: &PassageJson| passage.text.trim().is_empty();
-        let backwards = |passage: &PassageJson| match passage.place {
-            PassageLocationJson::Lines(first, last) => first == 0 || last < first,
-            PassageLocationJson::Page(page) => page == 0,
+        let empty = |passage: &Passage| passage.text.trim().is_empty();
+        let backwards = |passage: &Passage| match passage.place {
+            PassageLocation::Lines(first, last) => first == 0 || last < first,
+            PassageLocation::Page(page) => page == 0,
         };
         if !fits {
             return Err(format!("key `{key}` does not match its origin"));
@@ -198,22 +135,22 @@ mod tests {
         DocumentJson {
             version: VERSION,
             key: "/notes/a.md".into(),
-            origin: DocumentOriginJson::File { folder: "/notes".into() },
+            origin: DocumentOrigin::File { folder: "/notes".into() },
             title: "A".into(),
             digest: Digest::of(b"a").to_string(),
             bytes: 7,
             modified: 1_700_000_000_000,
-            trust: TrustJson::Trusted,
+            trust: DocumentTrust::Trusted,
             passages: vec![
-                PassageJson {
+                Passage {
                     heading: "A > B".into(),
                     text: "x\ny".into(),
-                    place: PassageLocationJson::Lines(3, 4),
+                    place: PassageLocation::Lines(3, 4),
                 },
-                PassageJson {
+                Passage {
                     heading: String::new(),
                     text: "z".into(),
-                    place: PassageLocationJson::Page(2),
+                    place: PassageLocation::Page(2),
                 },
             ],
         }
@@ -243,14 +180,12 @@ mod tests {
         let odd: [fn(&mut DocumentJson); 8] = [
             |it| it.key = "notes/a.md".into(),
             |it| it.key = "/elsewhere/a.md".into(),
-            |it| it.origin = DocumentOriginJson::Note,
-            |it| {
-                it.origin = DocumentOriginJson::Resource { server: "s".into(), uri: "x://y".into() }
-            },
+            |it| it.origin = DocumentOrigin::Note,
+            |it| it.origin = DocumentOrigin::Resource { server: "s".into(), uri: "x://y".into() },
             |it| it.digest = "sha256:00".into(),
             |it| it.modified = -1,
             |it| it.passages[0].text = " \n".into(),
-            |it| it.passages[0].place = PassageLocationJson::Lines(4, 3),
+            |it| it.passages[0].place = PassageLocation::Lines(4, 3),
         ];
         for (change, number) in odd.iter().zip(0..) {
             let mut record = record();

@@ -9,7 +9,7 @@ use serde_json::json;
 use toolgate_context::Library;
 
 use super::document_json::DocumentJson;
-use super::{display, library_error, open_existing};
+use super::{display, open_existing};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
@@ -59,20 +59,13 @@ async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u6
     let spinner = Spinner::new("writing the local context");
     let (mut after, mut count) = (String::new(), 0);
     loop {
-        let documents =
-            library.documents(&after, PAGE).await.map_err(|error| library_error(&error))?;
+        let documents = library.documents(&after, PAGE).await?;
         let Some(last) = documents.last() else { return Ok(count) };
         after = last.key.clone();
         for document in documents {
-            let hits = library
-                .document_passages(&document.key)
-                .await
-                .map_err(|error| library_error(&error))?;
+            let hits = library.document_passages(&document.key).await?;
             // The document may have changed in between; uses its current state.
-            let now = library
-                .find_document(&document.key)
-                .await
-                .map_err(|error| library_error(&error))?;
+            let now = library.find_document(&document.key).await?;
             let Some(document) = now else { continue };
             let line = serde_json::to_string(&DocumentJson::of(document, hits))
                 .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?;

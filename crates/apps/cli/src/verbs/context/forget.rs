@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 use toolgate_context::{Document, Library, compile};
 
-use super::{display, document_json, library_error, open_existing};
+use super::{display, document_json, open_existing};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out;
@@ -76,7 +76,7 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
     let forgotten = forget(&library, &selected).await?;
     if options.all {
         // Past queries reveal what the documents were about.
-        library.forget_queries().await.map_err(|error| library_error(&error))?;
+        library.forget_queries().await?;
     }
     print_result(context, forgotten, &selected)?;
     out::note(&format!("removed {}", display::format_count(forgotten, "document")));
@@ -113,7 +113,7 @@ async fn forget(library: &Library, documents: &[Document]) -> Result<u64, CliErr
     let mut forgotten = 0;
     for some in documents.chunks(PAGE) {
         let keys: Vec<_> = some.iter().map(|document| document.key.clone()).collect();
-        forgotten += library.forget(&keys).await.map_err(|error| library_error(&error))?;
+        forgotten += library.forget(&keys).await?;
     }
     Ok(forgotten)
 }
@@ -155,8 +155,7 @@ async fn matching_documents(
 ) -> Result<Vec<Document>, CliError> {
     let (mut after, mut selected) = (String::new(), Vec::new());
     loop {
-        let documents =
-            library.documents(&after, PAGE).await.map_err(|error| library_error(&error))?;
+        let documents = library.documents(&after, PAGE).await?;
         let Some(last) = documents.last() else { return Ok(selected) };
         after = last.key.clone();
         selected.extend(documents.into_iter().filter(&is_selected));
@@ -166,9 +165,7 @@ async fn matching_documents(
 /// Returns the documents that an argument names: a stored source, a path, the name of a note, or a
 /// URI, which several servers may have.
 async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>, CliError> {
-    let look = async |key: String| {
-        library.find_document(&key).await.map_err(|error| library_error(&error))
-    };
+    let look = async |key: String| library.find_document(&key).await;
     if let Some(document) = look(source.to_owned()).await? {
         return Ok(vec![document]);
     }
@@ -181,7 +178,7 @@ async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>
         return Ok(vec![document]);
     }
     let mut found = Vec::new();
-    for (server, _) in library.status().await.map_err(|error| library_error(&error))?.servers {
+    for (server, _) in library.status().await?.servers {
         found.extend(look(compile::resource_key(&server, source)).await?);
     }
     if found.is_empty() {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use toolgate_context::{Document, Library, NewDocument};
 
 use super::document_json::DocumentJson;
-use super::{display, library_error, open_library};
+use super::{display, open_library};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
@@ -135,8 +135,7 @@ impl DocumentImporter<'_> {
         if self.pending.iter().any(|waiting| waiting.key == new.key) {
             self.flush().await?;
         }
-        let known =
-            self.library.find_document(&new.key).await.map_err(|error| library_error(&error))?;
+        let known = self.library.find_document(&new.key).await?;
         match known {
             Some(existing) if is_same(&existing, &new) => {
                 self.report.unchanged += 1;
@@ -165,7 +164,7 @@ impl DocumentImporter<'_> {
         if waiting.is_empty() {
             return Ok(());
         }
-        self.library.keep(waiting).await.map_err(|error| library_error(&error))
+        Ok(self.library.keep(waiting).await?)
     }
 }
 

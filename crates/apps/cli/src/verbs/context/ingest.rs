@@ -16,7 +16,7 @@ use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_path
 use toolgate_host::{Setup, SetupOptions, ShutdownSignals};
 
 use super::display::format_count;
-use super::{library_error, open_library};
+use super::open_library;
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
 use crate::out;
@@ -70,13 +70,13 @@ pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Ex
     for path in &options.paths {
         match ingest_path(options, &ingester, path).await {
             Ok(one) => report.join(one),
-            Err(ContextError::Store(error)) => return Err(library_error(&error)),
+            Err(ContextError::Store(error)) => return Err(error.into()),
             Err(error) => unread.push(error),
         }
     }
     print_report(context, &report, &unread)?;
     match (report.stopped, unread.first()) {
-        (_, Some(error)) => Err(library_error(error)),
+        (_, Some(error)) => Err(CliError::failed(error_chain(error))),
         (true, _) => {
             Err(CliError::interrupted()
                 .hint("run the same command again to add the remaining files"))

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use toolgate_context::PassageHit;
+use toolgate_context::{PassageHit, heading_path};
 
 use super::display::{self, stdout_has_colour};
 use super::snippet::{QueryTerms, SnippetSpan};
-use super::{library_error, open_existing, print_empty};
+use super::{open_existing, print_empty};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible, escape_invisible_lines};
@@ -45,10 +45,9 @@ pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Ex
     let Some(library) = open_existing(context).await? else {
         return print_none(context).inspect(|_| print_empty());
     };
-    let hits =
-        library.search(&query, options.limit).await.map_err(|error| library_error(&error))?;
+    let hits = library.search(&query, options.limit).await?;
     if hits.is_empty() {
-        match library.keys("", 1).await.map_err(|error| library_error(&error))?.is_empty() {
+        match library.keys("", 1).await?.is_empty() {
             true => print_empty(),
             false => out::note("no passages match; try other words"),
         }
@@ -76,8 +75,10 @@ fn print_none(context: &CliContext) -> Result<Exit, CliError> {
 fn hits_text(hits: &[PassageHit], query: &str, full: bool) -> String {
     let terms = QueryTerms::from_query(query);
     let shown = hits.iter().map(|hit| {
-        let (place, under) =
-            (display::editor_location(hit), escape_invisible(&display::heading_path(hit)));
+        let (place, under) = (
+            display::editor_location(hit),
+            escape_invisible(&heading_path(&hit.title, &hit.heading)),
+        );
         let words =
             if full { passage_text(&terms, &hit.text) } else { snippet_text(&terms, &hit.text) };
         format!("{}\n  {}\n{words}\n", paint("36", &place), paint("1", &under))

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_context::LibraryStatus as Standing;
+use toolgate_context::{LibraryStatus, format_time};
 
-use super::{display, library_error, open_existing, print_empty};
+use super::{display, open_existing, print_empty};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, TextTable, TruncatedEnd};
@@ -16,8 +16,8 @@ pub struct ContextStatusArgs {}
 
 pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<Exit, CliError> {
     let status = match open_existing(context).await? {
-        Some(library) => library.status().await.map_err(|error| library_error(&error))?,
-        None => Standing::default(),
+        Some(library) => library.status().await?,
+        None => LibraryStatus::default(),
     };
     if context.json {
         out::json(&status_json(context, &status))?;
@@ -29,31 +29,30 @@ pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<E
     Ok(Exit::Done)
 }
 
-fn status_json(context: &CliContext, status: &Standing) -> Value {
-    let folder =
-        |(folder, documents): &(String, u64)| json!({ "folder": folder, "documents": documents });
-    let server =
-        |(server, documents): &(String, u64)| json!({ "server": server, "documents": documents });
+fn status_json(context: &CliContext, status: &LibraryStatus) -> Value {
+    let counts = |sources: &[(String, u64)], kind: &str| -> Vec<Value> {
+        sources.iter().map(|(name, count)| json!({ kind: name, "documents": count })).collect()
+    };
     json!({
         "file": context.context_file(),
         "documents": status.documents,
         "passages": status.passages,
         "bytes": status.bytes,
         "size": status.size,
-        "latest": status.latest.map(display::format_time),
-        "folders": status.folders.iter().map(folder).collect::<Vec<_>>(),
-        "servers": status.servers.iter().map(server).collect::<Vec<_>>(),
+        "latest": status.latest.map(format_time),
+        "folders": counts(&status.folders, "folder"),
+        "servers": counts(&status.servers, "server"),
         "notes": note_count(status),
     })
 }
 
 /// Returns the number of documents that come neither from a folder nor from a server.
-fn note_count(status: &Standing) -> u64 {
+fn note_count(status: &LibraryStatus) -> u64 {
     let from = status.folders.iter().chain(&status.servers).map(|(_, documents)| documents);
     status.documents.saturating_sub(from.sum())
 }
 
-fn status_text(status: &Standing) -> String {
+fn status_text(status: &LibraryStatus) -> String {
     let size = |bytes: u64| out::format_size(usize::try_from(bytes).unwrap_or(usize::MAX));
     let (documents, passages) = (status.documents, status.passages);
     let mut text = format!(
@@ -64,7 +63,7 @@ fn status_text(status: &Standing) -> String {
         size(status.size),
     );
     if let Some(latest) = status.latest {
-        text.push_str(&format!("last added: {}\n", display::format_time(latest)));
+        text.push_str(&format!("last added: {}\n", format_time(latest)));
     }
     let mut table = TextTable::new(&["SOURCE", "DOCUMENTS"]).truncatable(0, TruncatedEnd::Start);
     for (folder, documents) in &status.folders {

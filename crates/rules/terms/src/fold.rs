@@ -6,17 +6,17 @@
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
 /// Returns true if a character belongs to a word.
-pub(super) fn is_word(c: char) -> bool {
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_silent(c) || (c > '\u{2ff}' && is_combining_mark(c))
 }
 
 /// Returns true for invisible marks inside words: soft hyphens, joiners, the Arabic tatweel.
-pub(super) fn is_silent(c: char) -> bool {
+pub fn is_silent(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{640}')
 }
 
 /// Appends a word in lower case, with composed letters, as stemmers expect it.
-pub(super) fn lower(word: &str, out: &mut String) {
+pub fn lower(word: &str, out: &mut String) {
     for c in word.chars().flat_map(char::to_lowercase).filter(|c| !is_silent(*c)) {
         let joined =
             if is_accent(c) { out.chars().next_back().and_then(|a| compose(a, c)) } else { None };
@@ -30,8 +30,17 @@ pub(super) fn lower(word: &str, out: &mut String) {
     }
 }
 
+/// Returns a text in lower case without diacritics. Its words keep their endings.
+pub fn fold_text(text: &str) -> String {
+    let mut low = String::with_capacity(text.len());
+    let mut folded = String::with_capacity(text.len());
+    lower(text, &mut low);
+    fold(&low, &mut folded);
+    folded
+}
+
 /// Appends a lower-case word without diacritics, or the word itself if nothing would be left.
-pub(super) fn fold(word: &str, out: &mut String) {
+pub fn fold(word: &str, out: &mut String) {
     let before = out.len();
     fold_letters(word, out);
     if out.len() == before {
@@ -109,12 +118,7 @@ fn is_foldable(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    fn folded(text: &str) -> String {
-        let (mut low, mut out) = (String::new(), String::new());
-        super::lower(text, &mut low);
-        super::fold(&low, &mut out);
-        out
-    }
+    use super::fold_text as folded;
 
     #[test]
     fn letters_lose_case_marks_and_width() {
