@@ -26,11 +26,6 @@ pub struct ExtractedAnswer {
     pub missing: Vec<String>,
 }
 
-/// Returns the sentences that answer a question; empty if the passages do not support an answer.
-pub fn answer(question: &str, passages: &[SourcePassage<'_>]) -> Vec<PassageSpan> {
-    ground_answer(question, passages, &|_| None).sentences
-}
-
 /// Returns the sentences that answer a question, with the confidence and the missing words.
 ///
 /// `share` returns the share of all passages in the store (0 to 1) that contain a term of

@@ -3,7 +3,7 @@
 use crate::abbreviations;
 use crate::cues::list_contains;
 use crate::question::ExpectedAnswerKind;
-use crate::words;
+use crate::words::{self, listed};
 
 /// Whether a sentence has the kind of answer that a question wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +58,6 @@ const COUNTS: &str = " \
     constant linear logarithmic ein eine zwei drei vier fünf sechs sieben acht neun zehn deux \
     trois quatre cinq six sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez ";
 
-fn listed(list: &str, word: &str) -> bool {
-    list.contains(&format!(" {word} "))
-}
-
 fn has_number(sentence: &str) -> bool {
     words::words(sentence).any(|word| {
         word.text.contains(|c: char| c.is_ascii_digit())
@@ -99,7 +95,8 @@ fn has_date(sentence: &str) -> bool {
             || century
             || digits >= 3 && word.text.contains(['-', ':'])
             || release
-            || abbreviations::is_month(word.text) && word.text.starts_with(char::is_uppercase)
+            || abbreviations::has(abbreviations::MONTHS, word.text)
+                && word.text.starts_with(char::is_uppercase)
             || crate::dates::is_weekday(word.text)
     })
 }
@@ -134,30 +131,8 @@ fn is_version(word: &str) -> bool {
 
 fn has_reason(sentence: &str) -> bool {
     let small = sentence.to_lowercase();
-    let marks = [
-        "because",
-        "since ",
-        "due to",
-        "so that",
-        "in order to",
-        "therefore",
-        "reason",
-        "otherwise",
-        "to avoid",
-        "this means",
-        "as a result",
-        "prevent",
-        "weil",
-        "denn ",
-        "damit",
-        "deshalb",
-        "parce que",
-        "car ",
-        "afin",
-        "porque",
-        "debido",
-        "para que",
-        "ya que",
-    ];
-    marks.iter().any(|mark| small.contains(mark))
+    let marks = "because|since |due to|so that|in order to|therefore|reason|otherwise|to avoid|\
+        this means|as a result|prevent|weil|denn |damit|deshalb|parce que|car |afin|porque|debido|\
+        para que|ya que";
+    marks.split('|').any(|mark| small.contains(mark))
 }

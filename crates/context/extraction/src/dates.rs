@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::words::{TextWord, words};
+use crate::words::{TextWord, listed, words};
 
 /// A date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,10 +49,6 @@ const NEXT: &str = " \
 const PERIODS: &str = " \
     week month quarter year sprint release meeting standup weekend woche monat quartal jahr \
     montag semaine mois semana mes ";
-
-fn listed(list: &str, word: &str) -> bool {
-    list.contains(&format!(" {word} "))
-}
 
 /// Returns true if a word is the name of a weekday.
 pub(crate) fn is_weekday(word: &str) -> bool {

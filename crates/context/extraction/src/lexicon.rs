@@ -2,6 +2,8 @@
 //!
 //! They contain general words of documentation and notes, not of any one document.
 
+use crate::words::listed;
+
 /// Function words in English, German, French and Spanish. The index leaves out more, but a function
 /// word of one language can be a name in another.
 const EMPTY: &str = " \
@@ -167,27 +169,23 @@ const VERBS: &str = " \
 
 /// Returns true if a word in lower case is a common verb.
 pub(crate) fn is_verb(word: &str) -> bool {
-    among(VERBS, word)
+    listed(VERBS, word)
 }
 
 /// Returns true if a word in lower case states the category of an answer.
 pub(crate) fn is_answer_category(word: &str) -> bool {
-    among(KINDS, word)
-}
-
-fn among(list: &str, word: &str) -> bool {
-    !word.is_empty() && list.contains(&format!(" {word} "))
+    listed(KINDS, word)
 }
 
 /// Returns true if a word in lower case is a function word.
 pub(crate) fn is_function_word(word: &str) -> bool {
-    among(EMPTY, word)
+    listed(EMPTY, word)
 }
 
 /// Returns true if a word in lower case is weak.
 pub(crate) fn is_weak_word(word: &str) -> bool {
     // Adverbs such as `originally`, `usually` state how, not what.
-    among(THIN, word) || word.len() > 5 && word.ends_with("ly")
+    listed(THIN, word) || word.len() > 5 && word.ends_with("ly")
 }
 
 /// Returns the synonyms of a word, each a phrase of one or more words.

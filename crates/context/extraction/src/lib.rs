@@ -26,7 +26,7 @@ mod unanswered;
 mod units;
 mod words;
 
-pub use answer::{ExtractedAnswer, answer, ground_answer};
+pub use answer::{ExtractedAnswer, ground_answer};
 pub use decisions::{DecisionStatus, ExtractedDecision, extract_decisions};
 pub use meeting::{MeetingExtract, extract_meeting};
 pub use open_loops::{OpenLoop, OpenLoopKind, extract_open_loops};

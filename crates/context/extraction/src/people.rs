@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::cues::{self, SentenceWords};
+use crate::words::listed;
 
 /// Capitalized words that are not names, in lower case.
 const NO_NAMES: &str = " \
@@ -35,7 +36,7 @@ fn is_name_word(word: &str) -> bool {
     let first = chars.next().is_some_and(char::is_uppercase);
     let plain = word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’' | '.'));
     let small = word.trim_end_matches('.').to_lowercase();
-    first && plain && word.len() <= 30 && !NO_NAMES.contains(&format!(" {small} "))
+    first && plain && word.len() <= 30 && !listed(NO_NAMES, &small)
 }
 
 /// Returns the length in bytes of the name at the start: one to three capitalized words.

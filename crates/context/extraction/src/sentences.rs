@@ -153,10 +153,11 @@ fn belongs_to_word(words: &str, start: usize, at: usize, next: &str) -> bool {
     }
     // After such a word, a number or a bracket continues the sentence.
     let apart = next_word.starts_with(char::is_uppercase);
-    abbreviations::never_ends(word)
-        || abbreviations::may_end(word) && !apart
+    abbreviations::has(abbreviations::NEVER_ENDS, word)
+        || abbreviations::has(abbreviations::MAY_END, word) && !apart
         || initial(word, head, next)
-        || abbreviations::before_number(word) && next_word.starts_with(|c: char| c.is_ascii_digit())
+        || abbreviations::has(abbreviations::BEFORE_NUMBER, word)
+            && next_word.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn word_part(c: char) -> bool {
@@ -181,5 +182,6 @@ fn initial(word: &str, head: &str, next: &str) -> bool {
 /// Returns true for `am 3. Oktober`, `le 3. mai`, `3. Absatz` after an article.
 fn is_ordinal(before: &str, next: &str) -> bool {
     let article = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
-    abbreviations::is_month(next) || abbreviations::before_ordinal(&article)
+    abbreviations::has(abbreviations::MONTHS, next)
+        || abbreviations::has(abbreviations::BEFORE_ORDINAL, &article)
 }

@@ -103,6 +103,11 @@ impl StemSet {
     }
 }
 
+/// Returns true if a list of words, each between blanks, contains the word.
+pub(crate) fn listed(list: &str, word: &str) -> bool {
+    !word.is_empty() && !word.contains(' ') && list.contains(&format!(" {word} "))
+}
+
 /// Splits an identifier into pieces: `serde_json` → `serde`, `json`; `camelCase` → `camel`, `Case`.
 pub(crate) fn split_identifier(word: &str) -> Vec<&str> {
     // Versions and decimals are not split.

@@ -4,7 +4,6 @@
 //! them in batches of whole documents. A problem with one document is reported and does not stop
 //! the others. An ingest reads nothing outside the given paths and executes nothing.
 
-mod budget;
 mod options;
 mod plan;
 mod refused_files;

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use toolgate_host::strip_text;
 use toolgate_library::{DocumentOrigin, PassageHit, heading_path};
@@ -111,27 +112,16 @@ pub fn format_time(milliseconds: i64) -> String {
 fn uri(key: &str, origin: &DocumentOrigin) -> String {
     match origin {
         DocumentOrigin::File { .. } => {
-            format!("file://{}", percent_encode(&key.replace('\\', "/")))
+            format!("file://{}", utf8_percent_encode(&key.replace('\\', "/"), ENCODED))
         }
         DocumentOrigin::Resource { uri, .. } => single_line(uri),
-        DocumentOrigin::Note => percent_encode(key),
+        DocumentOrigin::Note => utf8_percent_encode(key, ENCODED).to_string(),
     }
 }
 
-/// Percent-encodes all characters that are not allowed in a URI's path.
-fn percent_encode(text: &str) -> String {
-    let mut uri = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
-                uri.push(byte as char);
-            }
-            // Writing to a String cannot fail.
-            other => _ = write!(uri, "%{other:02X}"),
-        }
-    }
-    uri
-}
+/// The characters that are encoded in a URI's path.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':');
 
 #[cfg(test)]
 mod tests {

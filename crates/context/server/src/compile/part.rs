@@ -1,6 +1,9 @@
 //! One part of a resource, and the detection of its format: by MIME type, then by name, then by
 //! content.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use toolgate_reading::DocumentFormat;
 
 /// One item of a resource's `contents`.
@@ -44,7 +47,8 @@ impl ResourcePart {
     pub(super) fn name(&self) -> String {
         let path = self.uri.split(['?', '#']).next().unwrap_or_default();
         let last = path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-        percent_decode(last)
+        let decoded = percent_decode_str(last).decode_utf8();
+        decoded.map_or_else(|_| last.to_owned(), Cow::into_owned)
     }
 
     /// Returns the format, or the reason why the part cannot be read.
@@ -88,31 +92,6 @@ fn format_from_mime(mime: &str) -> Option<DocumentFormat> {
 fn is_media(mime: &str) -> bool {
     let kind = mime.split('/').next().unwrap_or_default();
     matches!(kind, "image" | "audio" | "video" | "font") && mime != "image/svg+xml"
-}
-
-/// Percent-decodes the text. Invalid sequences stay unchanged.
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let pair = behind.get(..2).filter(|_| *first == b'%').and_then(|pair| {
-            let digits = std::str::from_utf8(pair).ok()?;
-            u8::from_str_radix(digits, 16)
-                .ok()
-                .filter(|_| digits.bytes().all(|c| c.is_ascii_hexdigit()))
-        });
-        match pair {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]

@@ -11,23 +11,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 use toolgate_library::{DocumentTrust, PreparedDocument, SourceStamp};
 use toolgate_reading::terms::TermIndexer;
 use toolgate_store::StoreError;
 
-use super::budget::{BudgetGuard, MemoryBudget};
 use super::plan::{IngestPlan, ReadTask};
 use super::refused_files::FileRefusal;
 use super::walk::IngestRoot;
-use super::worker::{FileOutcome, IngestWorker, IngestedDocument};
+use super::worker::{BUDGET, FileOutcome, IngestWorker, IngestedDocument};
 use super::{IngestProgress, IngestReport, Ingester};
 use crate::error::ContextError;
-
-/// The bytes of files in memory at once. A parsed document takes several times the size of its
-/// file.
-const BUDGET: u64 = 20 << 20;
 
 /// The text in one transaction, in bytes.
 const BATCH: usize = 4 << 20;
@@ -96,13 +92,14 @@ fn start_workers(
     let workers = cores.min(MOST_WORKERS).min(tasks.len());
     let (sender, receiver) = mpsc::channel(MOST_CHANGES);
     let tasks = Arc::new(Mutex::new(tasks.into_iter()));
-    let budget = MemoryBudget::new(BUDGET);
+    let memory = Arc::new(Semaphore::new((BUDGET >> 10) as usize));
     for number in 0..workers {
         let worker = IngestWorker {
             folder: root.folder.as_str().into(),
             options: ingest.options.clone(),
             pdf: ingest.pdf.clone(),
-            budget: budget.clone(),
+            memory: memory.clone(),
+            runtime: Handle::current(),
             indexer: TermIndexer::new(),
         };
         let (tasks, sender, stop) = (tasks.clone(), sender.clone(), ingest.stop.clone());
@@ -144,20 +141,11 @@ struct IngestBatch {
     stamps: Vec<(String, SourceStamp)>,
     gone: Vec<String>,
     /// Added to the report once the batch is stored.
-    counts: BatchCounts,
+    counts: IngestReport,
     /// When the first change was added.
     begun: Option<Instant>,
     /// Released when the batch is stored.
-    budget_guards: Vec<BudgetGuard>,
-}
-
-/// The numbers of a batch for the report.
-#[derive(Default)]
-struct BatchCounts {
-    added: u64,
-    changed: u64,
-    bytes: u64,
-    passages: u64,
+    memory: Vec<OwnedSemaphorePermit>,
 }
 
 impl IngestBatch {
@@ -172,8 +160,7 @@ impl IngestBatch {
         self.begun.get_or_insert_with(Instant::now);
         match outcome {
             FileOutcome::Ingested(taken) => {
-                let IngestedDocument { prepared, bytes, passages, notes, budget_guard: share } =
-                    *taken;
+                let IngestedDocument { prepared, bytes, passages, notes, memory } = *taken;
                 notes.into_iter().for_each(|note| report.noted.add(&found.key, note));
                 self.counts.added += u64::from(known.is_none());
                 self.counts.changed += u64::from(known.is_some());
@@ -181,7 +168,7 @@ impl IngestBatch {
                 self.counts.passages += passages;
                 self.size += prepared.text_bytes();
                 self.documents.push(prepared);
-                self.budget_guards.push(share);
+                self.memory.push(memory);
             }
             FileOutcome::Unchanged(stamp) => {
                 report.unchanged += 1;
@@ -212,8 +199,7 @@ impl IngestBatch {
         ingest: &Ingester,
         report: &mut IngestReport,
     ) -> Result<(), StoreError> {
-        let Self { documents, stamps, gone, counts, budget_guards: shares, .. } =
-            std::mem::take(self);
+        let Self { documents, stamps, gone, counts, memory, .. } = std::mem::take(self);
         if !gone.is_empty() {
             report.removed += ingest.library.forget(&gone).await?;
         }
@@ -223,11 +209,8 @@ impl IngestBatch {
         if !documents.is_empty() {
             ingest.library.keep_prepared(documents).await?;
         }
-        report.added += counts.added;
-        report.changed += counts.changed;
-        report.bytes += counts.bytes;
-        report.passages += counts.passages;
-        drop(shares);
+        report.join(counts);
+        drop(memory);
         Ok(())
     }
 }

@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolgate_library::{DocumentOrigin, NewDocument, PreparedDocument, SourceStamp};
 use toolgate_model::Digest;
 use toolgate_reading::terms::TermIndexer;
@@ -15,7 +17,6 @@ use toolgate_reading::{DecodedText, DocumentFormat, ParsedDocument, decode};
 use toolgate_store::open_regular_file;
 
 use super::IngestOptions;
-use super::budget::{BudgetGuard, MemoryBudget};
 use super::plan::{self, ReadTask};
 use super::refused_files::FileRefusal;
 use super::walk::FileInfo;
@@ -23,6 +24,10 @@ use crate::pdf::PdfReader;
 
 /// The number of bytes used to detect the format.
 const HEAD: u64 = 8 << 10;
+
+/// The bytes of files in memory at once. A parsed document takes several times the size of its
+/// file.
+pub(super) const BUDGET: u64 = 20 << 20;
 
 /// The cost of a file beyond its bytes, so that many small files use up the budget, too.
 const OVERHEAD: u64 = 4 << 10;
@@ -49,7 +54,7 @@ pub(super) struct IngestedDocument {
     /// What was lost while reading.
     pub(super) notes: Vec<String>,
     /// The budget it holds until it is stored.
-    pub(super) budget_guard: BudgetGuard,
+    pub(super) memory: OwnedSemaphorePermit,
 }
 
 /// Reads files one after the other.
@@ -57,24 +62,21 @@ pub(super) struct IngestWorker {
     pub(super) folder: Arc<str>,
     pub(super) options: Arc<IngestOptions>,
     pub(super) pdf: PdfReader,
-    pub(super) budget: MemoryBudget,
+    /// The KiB of documents that may be in memory between reading and storing. Without this limit,
+    /// fast readers and a slow disk would accumulate a whole folder.
+    pub(super) memory: Arc<Semaphore>,
+    pub(super) runtime: Handle,
     /// Caches the terms of words it has seen.
     pub(super) indexer: TermIndexer,
 }
 
-/// The reason why a file yields no document: its content, or an I/O error.
-enum FileReadError {
-    Refused(FileRefusal),
-    Failed(io::Error),
-}
-
-impl From<io::Error> for FileReadError {
+impl From<io::Error> for FileOutcome {
     fn from(error: io::Error) -> Self {
-        Self::Failed(error)
+        Self::Failed(error.kind().to_string())
     }
 }
 
-impl FileReadError {
+impl FileOutcome {
     fn refused(why: impl Into<String>) -> Self {
         Self::Refused(FileRefusal::Reason(why.into()))
     }
@@ -84,18 +86,16 @@ impl IngestWorker {
     /// Reads a file.
     pub(super) fn read(&mut self, task: &ReadTask) -> FileOutcome {
         match catch_unwind(AssertUnwindSafe(|| self.try_read_file(task))) {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(FileReadError::Refused(refusal))) => FileOutcome::Refused(refusal),
-            Ok(Err(FileReadError::Failed(error))) => FileOutcome::Failed(error.kind().to_string()),
+            Ok(outcome) => outcome.unwrap_or_else(|failure| failure),
             Err(_) => {
                 self.indexer = TermIndexer::new();
-                let why = "its parser crashed; please report it".to_owned();
-                FileOutcome::Refused(FileRefusal::Reason(why))
+                FileOutcome::refused("its parser crashed; please report it")
             }
         }
     }
 
-    fn try_read_file(&mut self, task: &ReadTask) -> Result<FileOutcome, FileReadError> {
+    /// Reads a file. An error is an outcome, too.
+    fn try_read_file(&mut self, task: &ReadTask) -> Result<FileOutcome, FileOutcome> {
         let mut file = open_regular_file(Path::new(&task.file.key))?;
         // The stamp uses the metadata from before reading, so a change while reading is found
         // later.
@@ -105,13 +105,13 @@ impl IngestWorker {
         (&mut file).take(HEAD).read_to_end(&mut bytes)?;
         let name = name_of(&found.key);
         let format = DocumentFormat::detect(name, &bytes)
-            .ok_or(FileReadError::Refused(FileRefusal::Binary))?;
+            .ok_or(FileOutcome::Refused(FileRefusal::Binary))?;
         let most = self.max_bytes(format);
-        let too_large = || FileReadError::refused(format!("larger than {} MiB", most >> 20));
+        let too_large = || FileOutcome::refused(format!("larger than {} MiB", most >> 20));
         if found.bytes > most {
             return Err(too_large());
         }
-        let share = self.budget.take(found.bytes + OVERHEAD);
+        let memory = self.reserve_memory(found.bytes + OVERHEAD)?;
         bytes.reserve_exact(usize::try_from(found.bytes).unwrap_or(0).saturating_sub(bytes.len()));
         (&mut file).take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
@@ -124,11 +124,18 @@ impl IngestWorker {
         let (document, notes) = if format == DocumentFormat::Pdf {
             drop(bytes);
             file.rewind()?;
-            self.pdf.read_document(name, file).map_err(FileReadError::refused)?
+            self.pdf.read_document(name, file).map_err(FileOutcome::refused)?
         } else {
             read_text(format, name, bytes)
         };
-        Ok(self.prepare_document(found, stamp, (document, notes), share))
+        Ok(self.prepare_document(found, stamp, (document, notes), memory))
+    }
+
+    /// Waits until so many bytes may be in memory. A file larger than the budget gets all of it.
+    fn reserve_memory(&self, bytes: u64) -> io::Result<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.min(BUDGET) >> 10).unwrap_or(u32::MAX);
+        let reserved = self.memory.clone().acquire_many_owned(kib);
+        self.runtime.block_on(reserved).map_err(io::Error::other)
     }
 
     fn max_bytes(&self, format: DocumentFormat) -> u64 {
@@ -143,7 +150,7 @@ impl IngestWorker {
         found: FileInfo,
         stamp: SourceStamp,
         (document, notes): (ParsedDocument, Vec<String>),
-        share: BudgetGuard,
+        memory: OwnedSemaphorePermit,
     ) -> FileOutcome {
         let passages = document.passages.len() as u64;
         let trust = self.options.trust(Path::new(&found.key));
@@ -156,7 +163,7 @@ impl IngestWorker {
             bytes,
             passages,
             notes,
-            budget_guard: share,
+            memory,
         }))
     }
 }
