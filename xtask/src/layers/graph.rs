@@ -28,6 +28,7 @@ enum CrateLayer {
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("toolgate-model", "toolgate-wire"),
     ("toolgate-exposure", "toolgate-search"),
+    ("toolgate-search", "toolgate-terms"),
     ("toolgate-pins", "toolgate-schema"), // its tests: what a schema takes is asked of who knows
     ("toolgate-transport", "toolgate-launch"),
     ("toolgate-fleet", "toolgate-session"),
