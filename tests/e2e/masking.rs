@@ -20,7 +20,7 @@ use files::FILES;
 fn names(stage: &mut Stage, config: &[&str]) -> Vec<String> {
     let output = stage.run(&[config, &["--json", "list", "--offline"]].concat());
     let list: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names = list.as_array().unwrap().iter();
+    let names = list["servers"].as_array().unwrap().iter();
     names.map(|server| server["name"].as_str().unwrap().to_owned()).collect()
 }
 

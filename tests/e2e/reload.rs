@@ -81,7 +81,7 @@ fn write(file: &Path, text: &str, round: usize) {
 fn states(setup: &GatewaySetup) -> Vec<(String, String)> {
     let output = setup.run(&["servers", "--json"]).unwrap();
     let overview: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let servers = overview["servers"].as_array().unwrap().iter();
     servers.map(|server| (text(&server["name"]), text(&server["state"]))).collect()
 }

@@ -11,7 +11,7 @@ pub use toolgate_gate::{CallExplanation, CallHypothesis, DecisionOutcome, Explan
 pub use toolgate_model::Effect;
 
 use toolgate_config::PlanEntry;
-use toolgate_model::{ConfigScope, GovernanceSettings};
+use toolgate_model::{ConfigScope, GovernanceSettings, Origin, RuleSet, RuleSpec};
 use toolgate_policy::Policy;
 
 use crate::{Host, HostError, SetupOptions};
@@ -30,6 +30,14 @@ fn policy_for_entries(policy: &Policy, entries: &[PlanEntry]) -> Policy {
     let proposed = entries.iter().filter(|entry| entry.origin.scope == ConfigScope::Project);
     let policy = policy.with_servers(entries.iter().map(|entry| &entry.spec.name));
     policy.with_proposed_servers(proposed.map(|entry| &entry.spec.name))
+}
+
+/// Returns what is wrong with a rule, if anything.
+pub fn rule_problem(effect: Effect, rule: &str) -> Option<String> {
+    let rules = vec![(effect, RuleSpec::from(rule.to_owned()))];
+    let set = RuleSet { origin: Origin::built_in(), mode: None, rules };
+    let alone = GovernanceSettings { rules: vec![set], ..GovernanceSettings::default() };
+    Policy::compile(&alone).1.into_iter().next().map(|invalid| invalid.message)
 }
 
 /// Reads the rules of one file alone. Also returns the problems found in it.

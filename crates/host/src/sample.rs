@@ -21,7 +21,7 @@ Add a server to the user config (`config.toml` in Toolgate's config folder), for
     args = [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
 
 Or put a `.mcp.json` file into your project and run `toolgate consent` to allow its servers.
-Then run `toolgate servers` to see the status of each server, and `toolgate doctor` to find out why
+Then run `toolgate list` to see the status of each server, and `toolgate doctor` to find out why
 one does not start.
 ";
 

@@ -8,7 +8,7 @@ use toolgate_config::{
     load, reload, watched_paths,
 };
 use toolgate_fleet::FleetServer;
-use toolgate_model::{ConfigScope, ServerName, ServerState, StartBlock};
+use toolgate_model::{CapabilityKind, ConfigScope, ServerName, ServerState, StartBlock};
 use toolgate_store::{Consent, ConsentSet, StateStore};
 
 use crate::HostError;
@@ -96,6 +96,14 @@ impl Setup {
     /// Returns the state of the home.
     pub fn store(&self) -> Arc<StateStore> {
         self.store.clone()
+    }
+
+    /// Returns the names of a server's tools from its cached catalog, without starting it.
+    pub async fn cached_tools(&self, server: &str) -> Result<Vec<String>, HostError> {
+        let entry = self.entry(server)?;
+        let cached = self.store.catalog(&entry.spec.name, &entry.spec.digest()).await?;
+        let tools = cached.iter().flat_map(|it| it.catalog.definitions(CapabilityKind::Tool));
+        Ok(tools.map(|tool| tool.name.to_string()).collect())
     }
 
     /// Returns the entry of a server.

@@ -133,7 +133,7 @@ async fn an_idle_host_starts_a_server_only_to_examine_it() {
     let servers = host.servers().servers;
     let standing: Vec<_> =
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
-    assert_eq!(standing, [("a", "not-started")]);
+    assert_eq!(standing, [("a", "not_started")]);
     assert!(!starts.exists());
     assert!(host.diagnose("a").await.unwrap().phases.last().unwrap().failure.is_some());
     // Once to ask which era it speaks, which it does not survive, and once as a legacy server.

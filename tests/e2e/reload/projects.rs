@@ -41,7 +41,7 @@ impl Project {
         let overview: Value = serde_json::from_slice(&output.stdout).unwrap();
         let servers = overview["servers"].as_array().unwrap().iter();
         let own = servers.filter(|server| server["name"] == "it");
-        own.map(|server| server["state"].as_str().unwrap().to_owned()).collect()
+        own.map(|server| server["state"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     pub fn consent(&self) {

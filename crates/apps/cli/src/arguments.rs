@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolgate_wire::string;
 
 use crate::exit::CliError;
+use crate::suggest::did_you_mean;
 
 /// How many references and alternatives are followed to find the type of a value.
 const MAX_SCHEMA_DEPTH: usize = 8;
@@ -56,10 +57,22 @@ fn parse_pairs(words: &[String], schema: &Value) -> Result<String, CliError> {
             return Err(CliError::usage(format!("argument `{key}` is given twice"))
                 .hint("write several values as a JSON array: key='[1,2]'"));
         }
-        members.push((key, parse_value(key, typed, &schema["properties"][key], schema)?));
+        let property = &schema["properties"][key];
+        if property.is_null() && schema["additionalProperties"] == false {
+            return Err(unknown_argument_error(key, schema));
+        }
+        members.push((key, parse_value(key, typed, property, schema)?));
     }
     let members = members.iter().map(|(key, value)| format!("{}:{value}", string::encode(key)));
     Ok(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+}
+
+fn unknown_argument_error(key: &str, schema: &Value) -> CliError {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let known: Vec<_> = properties.map(|(name, _)| name.as_str()).collect();
+    let otherwise = format!("its arguments are {}", known.join(", "));
+    CliError::usage(format!("the tool has no argument `{key}`"))
+        .hint(did_you_mean(key, &known, otherwise))
 }
 
 /// Returns one value as JSON.

@@ -1,10 +1,12 @@
 //! The command line as clap parses it: the global options and the verbs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::complete::profile_names;
 use crate::exit::{CliError, Exit};
 use crate::logs::LogAreas;
 use crate::out;
@@ -21,11 +23,54 @@ use crate::verbs::{
     call::CallArgs, compile_resource::CompileResourceArgs,
     conformance_client::ConformanceClientArgs, consent::ConsentArgs, context::ContextArgs,
     discover::DiscoverArgs, doctor::DoctorArgs, exposure::ExposureArgs, prompt::PromptArgs,
-    read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs, servers::ServersArgs,
+    read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs,
 };
 use crate::verbs::{
     export::ExportArgs, import::ImportArgs, install::InstallArgs, uninstall::UninstallArgs,
 };
+
+/// The parts of the main help; the verbs are before the options, in groups.
+const HELP_TEMPLATE: &str =
+    "{about}\n\n{usage-heading} {usage}\n\n{before-help}Global options:\n{options}{after-help}";
+
+/// The verbs of the main help, by task.
+const VERB_GROUPS: [(&str, &[&str]); 6] = [
+    ("Connect", &["serve", "install", "uninstall", "import", "export"]),
+    (
+        "Manage servers",
+        &["list", "get", "add", "add-json", "remove", "enable", "disable", "consent", "doctor"],
+    ),
+    (
+        "Use servers",
+        &["discover", "search", "call", "read-resource", "prompt", "context", "compile-resource"],
+    ),
+    ("Control", &["policy", "approvals", "exposure", "pins", "lock", "keys", "secret"]),
+    ("Review", &["audit", "score", "report"]),
+    ("Toolgate itself", &["config", "completions", "man", "sample-server", "help"]),
+];
+
+/// Returns the definition of the command line.
+pub fn command() -> Command {
+    let command = Cli::command();
+    let verbs = grouped_verbs(&command);
+    command.before_help(verbs)
+}
+
+/// Returns the verbs with their descriptions, in groups. A verb that no group names comes last.
+fn grouped_verbs(command: &Command) -> String {
+    let mut text = String::new();
+    for (title, verbs) in VERB_GROUPS {
+        text.push_str(&format!("{title}:\n"));
+        for verb in verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            let about =
+                about.map_or("Show this help, or that of a verb".to_owned(), |it| it.to_string());
+            text.push_str(&format!("  {verb:<17} {about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
 
 /// One gate between AI agents and MCP servers
 #[derive(Debug, Parser)]
@@ -33,7 +78,7 @@ use crate::verbs::{
     name = "toolgate",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
+    help_template = HELP_TEMPLATE,
     after_help = "Exit codes: 0 success, 1 failure, 2 bad usage or configuration, \
                   3 refused by policy, 130 interrupted.\n\
                   `toolgate mcp VERB` is the same as `toolgate VERB`.\n\n\
@@ -49,6 +94,11 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Parses a command line.
+    pub fn parse_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&command().try_get_matches_from(words)?)
+    }
+
     /// Returns the verb, whether it was typed as `toolgate VERB` or `toolgate mcp VERB`.
     pub fn verb(&self) -> &VerbCommand {
         match &self.command {
@@ -68,7 +118,7 @@ pub struct GlobalArgs {
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Use this profile
-    #[arg(long = "as", value_name = "PROFILE", global = true)]
+    #[arg(long = "as", value_name = "PROFILE", global = true, add = profile_names())]
     pub profile: Option<String>,
     /// Print JSON
     #[arg(long, global = true)]
@@ -76,6 +126,9 @@ pub struct GlobalArgs {
     /// Print more details to stderr
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// Print nothing to stderr except errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
     /// Read the operator's passphrase from stdin instead of prompting
     #[arg(long, global = true)]
     pub passphrase_stdin: bool,
@@ -112,8 +165,6 @@ enum CliCommand {
 pub enum VerbCommand {
     /// Serve all servers through one MCP endpoint
     Serve(ServeArgs),
-    /// Show the state of every server
-    Servers(ServersArgs),
     /// List what servers offer
     Discover(DiscoverArgs),
     /// Search tools by task
@@ -142,7 +193,7 @@ pub enum VerbCommand {
     Keys(KeysArgs),
     /// Read, export and verify the journal
     Audit(AuditArgs),
-    /// Check, explain, test and replay the policy rules
+    /// Edit, check, explain, test and replay the policy rules
     Policy(PolicyArgs),
     /// Review and approve changes to server definitions
     Pins(PinsArgs),
@@ -152,8 +203,8 @@ pub enum VerbCommand {
     Add(Box<AddArgs>),
     /// Add a server from a JSON entry
     AddJson(AddJsonArgs),
-    /// List declared servers and their state
-    #[command(visible_alias = "ls")]
+    /// List all servers with their state
+    #[command(visible_alias = "ls", alias = "servers")]
     List(ListArgs),
     /// Show details of one server
     Get(GetArgs),
@@ -193,7 +244,7 @@ pub enum VerbCommand {
 /// help and version exit with success.
 pub fn handle_parse_error(error: &clap::Error) -> Result<Exit, CliError> {
     if error.kind() == ErrorKind::MissingSubcommand {
-        out::note(Cli::command().render_help().to_string().trim_end());
+        out::alert(command().render_help().to_string().trim_end());
         return Ok(Exit::Usage);
     }
     // Printing fails only if the stream is closed, so there is no reader.

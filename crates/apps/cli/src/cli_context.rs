@@ -32,19 +32,27 @@ pub struct CliContext {
 impl CliContext {
     /// Resolves the home and the config path.
     pub fn new(globals: &GlobalArgs) -> Result<Self, CliError> {
-        let env = |name: &str| std::env::var(name).ok();
-        let home = Home::find(globals.home.clone(), &env)
-            .map_err(|error| CliError::usage(error_chain(&error)))?;
-        let config = globals.config.as_deref().map(absolute).transpose()?;
         let GlobalArgs { profile, json, verbose, passphrase_stdin, .. } = globals;
-        let passphrase_input = Arc::new(PassphraseInput::new(*passphrase_stdin));
         Ok(Self {
-            home,
-            config,
             profile: profile.clone(),
             json: *json,
             verbose: *verbose,
-            passphrase_input,
+            passphrase_input: Arc::new(PassphraseInput::new(*passphrase_stdin)),
+            ..Self::of_files(globals.home.clone(), globals.config.clone())?
+        })
+    }
+
+    /// Returns the context with this home and config file, and no other option.
+    pub fn of_files(home: Option<PathBuf>, config: Option<PathBuf>) -> Result<Self, CliError> {
+        let home = Home::find(home, &|name| std::env::var(name).ok())
+            .map_err(|error| CliError::usage(error_chain(&error)))?;
+        Ok(Self {
+            home,
+            config: config.as_deref().map(absolute).transpose()?,
+            profile: None,
+            json: false,
+            verbose: false,
+            passphrase_input: Arc::default(),
         })
     }
 

@@ -27,8 +27,8 @@ use serde_json::value::RawValue;
 use crate::exit::CliError;
 
 pub use approvals::{
-    ApprovalControlRequest, GrantJson, PendingCallDetails, PendingCallJson, PendingCallsSnapshot,
-    SettledCallJson, no_call_error,
+    ApprovalControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot, SettledCallJson,
+    no_call_error,
 };
 pub use checkup::{DoctorReport, ServerCheckup};
 pub use compile_permission::CompilePermission;
@@ -37,10 +37,10 @@ pub use explanation::{ExplainedRuleJson, ExplanationJson, HypotheticalCallJson};
 pub use exposure::{
     DecisionJson, ExposureReport, ExposureRowJson, TokenSum, TokenTotals, UnknownServer,
 };
-pub use handler::{ControlHandler, ReloadReport, unknown_server_error};
+pub use handler::{ControlHandler, ReloadReport};
 pub use inventory::{InventoryEntry, ServerInventory};
 pub use keys::{AccessKeyJson, KeyRequest};
-pub use overview::ServersReport;
+pub use overview::{ServerRow, ServersReport};
 pub use pins::{LockReport, PinChangeJson, PinJson, PinReport, PinRequest};
 pub use tool_matches::{ToolMatch, ToolMatches};
 

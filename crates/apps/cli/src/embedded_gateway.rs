@@ -12,11 +12,12 @@ use toolgate_host::{
 use toolgate_wire::Revision;
 
 use crate::cli_context::CliContext;
-use crate::control::{ConfigFinding, ControlHandler, unknown_server_error};
+use crate::control::{ConfigFinding, ControlHandler};
 use crate::exit::CliError;
 use crate::local_context::LocalContext;
 use crate::operator::OperatorVerifier;
-use crate::{out, profiles};
+use crate::out;
+use crate::suggest::{check_profile, unknown_server_error};
 
 /// Options for opening an [`EmbeddedGateway`].
 #[derive(Debug, Default)]
@@ -42,6 +43,11 @@ pub struct EmbeddedGatewayOptions<'a> {
 }
 
 impl<'a> EmbeddedGatewayOptions<'a> {
+    /// Returns options that start no server, for requests about what is known.
+    pub fn idle() -> Self {
+        Self { idle: true, ..Self::default() }
+    }
+
     /// Returns options that load only this server.
     pub fn single_server(server: &'a str) -> Self {
         Self { only: Some(server), ..Self::default() }
@@ -69,7 +75,7 @@ impl EmbeddedGateway {
             check_usable(setup.plan())?;
         }
         if let Some(profile) = options.profile {
-            profiles::check_profile(setup.plan(), profile)?;
+            check_profile(setup.plan(), profile)?;
         }
         let findings: Vec<_> = setup.plan().diagnostics.iter().map(ConfigFinding::from).collect();
         let local_context = LocalContext::of(context);

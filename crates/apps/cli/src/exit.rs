@@ -60,13 +60,13 @@ impl CliError {
         if self.exit == Exit::Done {
             return;
         }
-        out::note(&format!(
+        out::alert(&format!(
             "{} {}",
             out::red("error:"),
             out::escape_invisible_lines(&self.to_string())
         ));
         if let Some(hint) = &self.hint {
-            out::note(&format!("{} {}", out::cyan("hint:"), out::escape_invisible_lines(hint)));
+            out::alert(&format!("{} {}", out::cyan("hint:"), out::escape_invisible_lines(hint)));
         }
     }
 }
@@ -81,7 +81,7 @@ impl From<HostError> for CliError {
             HostError::NoProfile(_) => Self::usage(what)
                 .hint("choose a declared profile with --as, or declare it as [profiles.NAME]"),
             HostError::NoServer(_) => {
-                Self::failed(what).hint("run `toolgate servers` to list the servers")
+                Self::failed(what).hint("run `toolgate list` to list the servers")
             }
             _ => Self::failed(what),
         }

@@ -130,9 +130,11 @@ impl Write for LogWriter<'_> {
     }
 }
 
-/// Returns the default log level: info for a gateway and with `--verbose`, errors otherwise.
+/// Returns the default log level: info for a gateway and with `--verbose`, errors otherwise
+/// and with `--quiet`.
 fn default_level(cli: &Cli) -> LevelFilter {
     match cli.verb() {
+        _ if cli.globals.quiet => LevelFilter::ERROR,
         VerbCommand::Serve(_) => LevelFilter::INFO,
         _ if cli.globals.verbose => LevelFilter::INFO,
         _ => LevelFilter::ERROR,

@@ -5,9 +5,9 @@
 //! in this process. All requests to servers go through the gate.
 
 mod arguments;
-mod base64;
 mod cli;
 mod cli_context;
+mod complete;
 mod context_folders;
 mod control;
 mod embedded_gateway;
@@ -20,18 +20,17 @@ mod log_limit;
 mod logs;
 mod operator;
 mod out;
-mod profiles;
+mod prompt;
 mod reload;
 mod review;
 mod server_access;
 mod shutdown;
+mod suggest;
 mod suggesting_parser;
 mod transfer;
 mod verbs;
 
 use std::process::ExitCode;
-
-use clap::{CommandFactory as _, Parser as _};
 
 use cli::Cli;
 use exit::{CliError, Exit};
@@ -44,6 +43,7 @@ fn main() -> ExitCode {
     if let Some(code) = toolgate_host::helper_main().or_else(toolgate_context::helper_main) {
         return code;
     }
+    complete::answer_shell();
     let exit = run().unwrap_or_else(|failure| {
         failure.report();
         failure.exit
@@ -52,11 +52,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Exit, CliError> {
-    let argv = verbs::add::reorder_add_options(Cli::command, std::env::args_os().collect());
-    let cli = match Cli::try_parse_from(argv) {
+    let argv = verbs::add::reorder_add_options(cli::command, std::env::args_os().collect());
+    let cli = match Cli::parse_words(argv) {
         Ok(cli) => cli,
         Err(error) => return cli::handle_parse_error(&error),
     };
+    out::set_quiet(cli.globals.quiet);
     logs::init_logging(&cli);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

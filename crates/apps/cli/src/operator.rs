@@ -11,7 +11,10 @@ use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Home, PassphraseFile, Plan, Posture};
 use toolgate_transport::peer::{self, PeerProcess};
 
+use crate::cli_context::CliContext;
+use crate::control::ControlRequest;
 use crate::exit::{CliError, error_chain};
+use crate::server_access::RunningGateway;
 
 pub use passphrase_input::{PassphraseInput, prompt_passphrase};
 
@@ -229,6 +232,20 @@ fn client_refusal(client: PeerProcess) -> CliError {
          passphrase with `toolgate approvals passphrase`; to allow it from here, set \
          `approvals.from_client_terminal = true` in your own config file",
     )
+}
+
+/// Checks that the operator makes this change, and records it. A running gateway also rejects
+/// processes of its own clients; without one, the passphrase decides.
+pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Result<(), CliError> {
+    if let Some(gateway) = RunningGateway::find_any(context).await {
+        let question = ControlRequest::Authorize { change: change.to_owned() };
+        return gateway.ask(&question).await.map(drop);
+    }
+    let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
+    let needed = operators.has_passphrase();
+    let requester =
+        Requester::this_process(if needed { context.passphrase_input.passphrase()? } else { None });
+    operators.identify(OperatorRules::from(plan), &requester).await.map(drop)
 }
 
 /// Runs `work` on a blocking thread.

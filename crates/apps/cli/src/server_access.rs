@@ -44,6 +44,18 @@ impl ServerAccess {
         Ok(Self::Embedded(embedded, context.passphrase_input.clone()))
     }
 
+    /// Sends one request: to the running gateway, or to a gateway embedded for it.
+    pub async fn ask_once<T: DeserializeOwned>(
+        context: &CliContext,
+        options: EmbeddedGatewayOptions<'_>,
+        question: &ControlRequest,
+    ) -> Result<T, CliError> {
+        let access = Self::find(context, options).await?;
+        let answer = access.ask(question).await;
+        access.close().await;
+        answer
+    }
+
     /// Sends a control request and returns its answer.
     pub async fn ask<T: DeserializeOwned>(&self, question: &ControlRequest) -> Result<T, CliError> {
         let answer = match self {

@@ -34,7 +34,7 @@ pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal), CliError> {
         out::note("ending: calls in flight may finish; a second signal ends at once");
         end.trigger();
         signals.next().await;
-        std::process::exit(Exit::Failed as i32);
+        std::process::exit(Exit::Interrupted as i32);
     });
     Ok((stop, ending))
 }

@@ -12,6 +12,7 @@ pub mod conformance_client;
 pub mod consent;
 pub mod context;
 mod declaration;
+mod diagnostics;
 pub mod discover;
 pub mod doctor;
 pub mod export;
@@ -31,12 +32,12 @@ pub mod read_resource;
 mod relay;
 pub mod remove;
 pub mod report;
+mod result_file;
 mod sample_server;
 pub mod score;
 pub mod search;
 pub mod secret;
 pub mod serve;
-pub mod servers;
 mod since;
 mod stdio;
 pub mod switch;
@@ -51,7 +52,6 @@ pub async fn run(cli: Cli) -> Result<Exit, CliError> {
     let context = || CliContext::new(&cli.globals);
     match cli.verb() {
         VerbCommand::Serve(options) => serve::run(&context()?, options).await,
-        VerbCommand::Servers(options) => servers::run(&context()?, options).await,
         VerbCommand::Discover(options) => discover::run(&context()?, options).await,
         VerbCommand::Search(options) => search::run(&context()?, options).await,
         VerbCommand::Exposure(options) => exposure::run(&context()?, options).await,

@@ -20,6 +20,8 @@ const MAX_AUTO_RETRIES: u32 = 5;
 pub(crate) struct RetryBackoff {
     count: u32,
     wait_until: Option<Instant>,
+    /// The failure that was logged last, and how often it repeated since.
+    logged: Option<(String, u32)>,
 }
 
 impl RetryBackoff {
@@ -31,6 +33,30 @@ impl RetryBackoff {
         self.count += 1;
         self.wait_until = Some(next);
         (self.count < MAX_AUTO_RETRIES).then_some(next)
+    }
+
+    /// Returns the lines to log about a failure. A failure that repeats is logged once and counted;
+    /// the count is logged when something else happens, or when no further attempt follows.
+    pub(crate) fn failure_lines(&mut self, reason: &str, is_last: bool) -> Vec<String> {
+        match &mut self.logged {
+            Some((logged, repeats)) if logged == reason => *repeats += 1,
+            _ => {
+                let before = self.take_repeats();
+                self.logged = Some((reason.to_owned(), 0));
+                return before.into_iter().chain([reason.to_owned()]).collect();
+            }
+        }
+        if is_last { self.take_repeats().into_iter().collect() } else { Vec::new() }
+    }
+
+    /// Returns the line that says how often the logged failure repeated, if it did.
+    pub(crate) fn take_repeats(&mut self) -> Option<String> {
+        let (reason, repeats) = self.logged.as_mut()?;
+        match std::mem::take(repeats) {
+            0 => None,
+            1 => Some(format!("{reason} (again)")),
+            repeats => Some(format!("{reason} ({repeats} more times)")),
+        }
     }
 
     /// Returns true if the last attempt failed.
@@ -47,6 +73,18 @@ impl RetryBackoff {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repeated_failure_is_logged_once_with_a_count() {
+        let mut failures = RetryBackoff::default();
+        assert_eq!(failures.failure_lines("refused", false), ["refused"]);
+        for _ in 0..3 {
+            assert!(failures.failure_lines("refused", false).is_empty());
+        }
+        assert_eq!(failures.failure_lines("timeout", false), ["refused (3 more times)", "timeout"]);
+        assert_eq!(failures.failure_lines("timeout", true), ["timeout (again)"]);
+        assert_eq!(failures.take_repeats(), None);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn attempts_are_spaced_out_and_then_made_on_demand_only() {

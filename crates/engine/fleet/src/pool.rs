@@ -206,6 +206,9 @@ impl Pool {
         let watcher = PoolEventHandler { pool: self.me.clone(), changes: self.changes.clone() };
         match self.attempt(Arc::new(watcher)).run(&mut log).await {
             Ok((live, catalog)) => {
+                if let Some(repeated) = failures.take_repeats() {
+                    tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{repeated}");
+                }
                 *failures = RetryBackoff::default();
                 let live = Arc::new(live);
                 self.connection.store(Some(live.clone()));
@@ -236,7 +239,9 @@ impl Pool {
                     self.schedule_retry(next);
                 }
                 let reason = state.reason().unwrap_or_default();
-                tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{reason}");
+                for line in failures.failure_lines(&reason, next.is_none()) {
+                    tracing::warn!(target: "toolgate::fleet", server = %self.server(), "{line}");
+                }
                 self.set_state(state.clone());
                 self.hide_predecessor();
                 Err(self.down_error(state))

@@ -106,7 +106,7 @@ impl DecisionOutcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
-            Self::ClientApproves => "client-approves",
+            Self::ClientApproves => "client_approves",
             Self::Form => "form",
             Self::Operator => "operator",
             Self::Refused => "refused",

@@ -27,6 +27,33 @@ impl Dialect {
         edit::set(self.syntax(), text, &steps(keys), value)
     }
 
+    /// Adds a text to the list at this path, or removes it. Returns `None` if nothing changes.
+    pub fn change_list(
+        self,
+        text: &str,
+        keys: &[&str],
+        item: &str,
+        add: bool,
+    ) -> Result<Option<String>, EditError> {
+        let (steps, item) = (steps(keys), ConfigValue::text(item));
+        let mut items = match edit::get(self.syntax(), text, &steps)? {
+            Some(ConfigValue::List(items)) => items,
+            Some(single) => vec![single],
+            None => Vec::new(),
+        };
+        if items.contains(&item) == add {
+            return Ok(None);
+        }
+        match add {
+            true => items.push(item),
+            false => items.retain(|it| *it != item),
+        }
+        match items.is_empty() {
+            true => edit::remove(self.syntax(), text, &steps),
+            false => edit::set(self.syntax(), text, &steps, &ConfigValue::List(items)).map(Some),
+        }
+    }
+
     /// Removes the value at this path; `None` if there is none.
     pub fn remove_value(self, text: &str, keys: &[&str]) -> Result<Option<String>, EditError> {
         edit::remove(self.syntax(), text, &steps(keys))

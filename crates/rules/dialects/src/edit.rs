@@ -63,6 +63,15 @@ pub(crate) fn set(
     }
 }
 
+/// Returns the value at a path; `None` if there is none.
+pub(crate) fn get(
+    syntax: Syntax,
+    text: &str,
+    path: &[PathStep],
+) -> Result<Option<ConfigValue>, EditError> {
+    merge::get(syntax, text, path)
+}
+
 /// Removes the value at a path; `None` if there is none.
 pub(crate) fn remove(
     syntax: Syntax,

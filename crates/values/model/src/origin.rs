@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The level of configuration that a file belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum ConfigScope {
     /// Inside the binary, or added by the program that embeds the library.

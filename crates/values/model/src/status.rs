@@ -27,10 +27,10 @@ impl ServerState {
     /// Returns the state as a stable word.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::NotStarted => "not-started",
+            Self::NotStarted => "not_started",
             Self::Connecting => "connecting",
             Self::Connected => "connected",
-            Self::NeedsAuth(_) => "needs-auth",
+            Self::NeedsAuth(_) => "needs_auth",
             Self::Blocked(_) => "blocked",
             Self::Disabled => "disabled",
             Self::Failed(_) => "failed",
@@ -77,8 +77,8 @@ impl fmt::Display for StartBlock {
 }
 
 /// The progress of the first discovery of all servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DiscoveryStatus {
     /// Not started.
     NotStarted,

@@ -51,35 +51,9 @@ pub enum ApprovalControlRequest {
     },
 }
 
-/// A pending call: the stable shape of `approvals list --json`.
+/// A pending call: the stable shape of `approvals list --json` and `approvals show --json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PendingCallJson {
-    /// The id by which it is approved.
-    pub id: String,
-    /// The caller.
-    pub caller: String,
-    /// The caller's client.
-    pub client: String,
-    /// The server of the tool.
-    pub server: String,
-    /// The server's own name of the tool.
-    pub tool: String,
-    /// The complete raw arguments.
-    pub arguments: Box<RawValue>,
-    /// The other parameters that would reach the server, if there are any.
-    #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
-    pub other_params: Option<Box<RawValue>>,
-    /// The digest of the arguments and the other parameters.
-    pub digest: String,
-    /// When the pending call expires.
-    pub expires: String,
-}
-
-/// A pending call with all its details.
-///
-/// It repeats the fields of [`PendingCallJson`] because raw JSON does not survive `serde(flatten)`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PendingCallDetails {
     /// The id by which it is approved.
     pub id: String,
     /// The caller.
@@ -95,7 +69,7 @@ pub struct PendingCallDetails {
     /// The complete raw arguments.
     pub arguments: Box<RawValue>,
     /// The other parameters that would reach the server, if there are any.
-    #[serde(rename = "otherParams", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_params: Option<Box<RawValue>>,
     /// The digest of the arguments and the other parameters.
     pub digest: String,
@@ -111,23 +85,13 @@ pub struct PendingCallDetails {
     pub definition: String,
 }
 
-impl From<PendingCallDetails> for PendingCallJson {
-    fn from(details: PendingCallDetails) -> Self {
-        let PendingCallDetails {
-            id, caller, client, server, tool, arguments, other_params, ..
-        } = details;
-        let PendingCallDetails { digest, expires, .. } = details;
-        Self { id, caller, client, server, tool, arguments, other_params, digest, expires }
-    }
-}
-
 /// The pending calls at one moment.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PendingCallsSnapshot {
     /// The version of the list, which changes with every change of the list.
     pub version: u64,
     /// The pending calls.
-    pub calls: Vec<PendingCallDetails>,
+    pub calls: Vec<PendingCallJson>,
 }
 
 /// A grant: the stable shape of `approvals grants --json`.
@@ -161,7 +125,7 @@ pub struct GrantJson {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SettledCallJson {
     /// The call.
-    pub call: PendingCallDetails,
+    pub call: PendingCallJson,
     /// The decision.
     pub choice: ApprovalChoice,
     /// The grant, unless the call was denied.
@@ -198,9 +162,9 @@ impl ApprovalControlRequest {
     }
 }
 
-async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallDetails>, CliError> {
+async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallJson>, CliError> {
     let calls = broker.list().await.map_err(approval_error)?;
-    calls.iter().map(PendingCallDetails::of).collect()
+    calls.iter().map(PendingCallJson::of).collect()
 }
 
 /// Waits for another version and returns the pending calls. The version is read before the list, so
@@ -227,7 +191,7 @@ async fn settle(
 ) -> Result<SettledCallJson, CliError> {
     if let Some(settled) = broker.settle(id, choice, by).await.map_err(approval_error)? {
         let grant = settled.grant.as_ref().map(GrantJson::from);
-        return Ok(SettledCallJson { call: PendingCallDetails::of(&settled.call)?, choice, grant });
+        return Ok(SettledCallJson { call: PendingCallJson::of(&settled.call)?, choice, grant });
     }
     let why = match broker.verdict(id).await.map_err(approval_error)? {
         Some(earlier) => {
@@ -253,7 +217,7 @@ fn approval_error(error: ApprovalError) -> CliError {
     CliError::failed(error_chain(&error))
 }
 
-impl PendingCallDetails {
+impl PendingCallJson {
     fn of(call: &PendingCall) -> Result<Self, CliError> {
         let bound = &call.binding;
         let invalid = |error| CliError::failed(format!("cannot parse the arguments: {error}"));

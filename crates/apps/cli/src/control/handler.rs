@@ -21,6 +21,7 @@ use crate::exit::CliError;
 use crate::local_context::LocalContext;
 use crate::operator::{OperatorIdentity, OperatorRules, OperatorVerifier, Requester};
 use crate::review::definition_statuses;
+use crate::suggest;
 
 /// Answers control requests about one host, and reloads its config files.
 pub struct ControlHandler {
@@ -206,11 +207,11 @@ impl ControlHandler {
                 to_raw_json(&ServersReport::of(&self.host, &self.findings()))
             }
             ControlRequest::Profile { name } => {
-                self.host.check_profile(name)?;
+                self.check_profile(name).await?;
                 to_raw_json(&true)
             }
             ControlRequest::Discover { server, profile } => {
-                self.host.check_profile(profile)?;
+                self.check_profile(profile).await?;
                 let status = self
                     .host
                     .wait_server_settled(server)
@@ -219,7 +220,7 @@ impl ControlHandler {
                 to_raw_json(&ServerInventory::of(&*self.host.exposure(profile)?, &status))
             }
             ControlRequest::DiscoverAll { profile, wait_ms } => {
-                self.host.check_profile(profile)?;
+                self.check_profile(profile).await?;
                 let wait = Duration::from_millis(*wait_ms);
                 let _ = tokio::time::timeout(wait, self.host.wait_settled()).await;
                 let exposure = self.host.exposure(profile)?;
@@ -228,9 +229,11 @@ impl ControlHandler {
                 to_raw_json(&all.collect::<Vec<_>>())
             }
             ControlRequest::Exposure { profile } => {
+                self.check_profile(profile).await?;
                 to_raw_json(&ExposureReport::of(&self.host, profile)?)
             }
             ControlRequest::Search { profile, query, limit } => {
+                self.check_profile(profile).await?;
                 to_raw_json(&ToolMatches::of(&self.host, profile, query, *limit).await?)
             }
             ControlRequest::Uri { server, uri } => to_raw_json(&self.host.uri_for(server, uri)),
@@ -307,29 +310,21 @@ impl ControlHandler {
         }
     }
 
+    async fn check_profile(&self, name: &str) -> Result<(), CliError> {
+        suggest::check_profile(self.setup.lock().await.plan(), name)
+    }
+
     fn unknown_server(&self, server: &str) -> CliError {
         let servers = self.host.servers().servers;
-        unknown_server_error(server, servers.iter().map(|status| status.spec.name.as_str()))
+        suggest::unknown_server_error(
+            server,
+            servers.iter().map(|status| status.spec.name.as_str()),
+        )
     }
 }
 
 fn config_findings(setup: &Setup) -> Vec<ConfigFinding> {
     setup.plan().diagnostics.iter().map(ConfigFinding::from).collect()
-}
-
-/// Returns the error of an unknown server, with the known names as the hint.
-pub fn unknown_server_error<'n>(server: &str, names: impl Iterator<Item = &'n str>) -> CliError {
-    let names: Vec<_> = names.collect();
-    let hint = match &names[..] {
-        [] => "no server is declared, only the built-in `context` exists; run `toolgate serve` to \
-               create a config file"
-            .to_owned(),
-        names => format!(
-            "declared servers are {}; run `toolgate servers` to see their state",
-            names.join(", ")
-        ),
-    };
-    CliError::failed(format!("no server named `{server}`")).hint(hint)
 }
 
 pub(super) fn to_raw_json(answer: &impl Serialize) -> Result<Box<RawValue>, CliError> {

@@ -10,6 +10,7 @@ use toolgate_host::{
 
 use super::exposure;
 use crate::exit::CliError;
+use crate::suggest::did_you_mean;
 
 /// What one server offers to callers with a profile.
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ impl ServerInventory {
         match self.state.as_str() {
             "blocked" => Err(CliError::refused(what)),
             "disabled" => Err(CliError::failed(what).hint("set `enabled = true` in its entry")),
-            "needs-auth" => Err(CliError::failed(what)),
+            "needs_auth" => Err(CliError::failed(what)),
             "failed" if self.protocol.is_none() => {
                 let hint = format!("run `toolgate doctor {}` to see every step", self.server);
                 Err(CliError::failed(what).hint(hint))
@@ -111,9 +112,10 @@ impl ServerInventory {
         let exposed = || entries.iter().find(|entry| entry.exposed.as_deref() == Some(name));
         let alias = || entries.iter().find(|entry| entry.alias.as_deref() == Some(name));
         own.or_else(exposed).or_else(alias).ok_or_else(|| {
+            let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
             let hint = format!("run `toolgate discover {}` to list what it offers", self.server);
             CliError::failed(format!("no {what} named `{name}` on server `{}`", self.server))
-                .hint(hint)
+                .hint(did_you_mean(name, &known, hint))
         })
     }
 }

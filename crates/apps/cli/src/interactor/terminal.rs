@@ -1,14 +1,13 @@
 //! Prompts at the terminal for what servers ask. Invisible characters in a server's text are
 //! escaped.
 
-use std::io::{self, BufRead as _, Write as _};
-
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use toolgate_host::{Answer, Question, QuestionKind};
 
 use super::form::{FormField, FormFieldKind, fields, parse_yes_no};
-use crate::out::{escape_invisible, escape_invisible_lines, note};
+use crate::out::{alert, escape_invisible, escape_invisible_lines};
+use crate::prompt;
 
 /// The error of a terminal that was closed before the user answered.
 struct TerminalClosed;
@@ -27,7 +26,7 @@ pub fn ask(server: &str, question: &Question) -> Answer {
 }
 
 fn fill_in(server: &str, params: &Value) -> Result<Value, TerminalClosed> {
-    note(&format!("{server} asks: {}", escape_invisible_lines(server_message(server, params))));
+    alert(&format!("{server} asks: {}", escape_invisible_lines(server_message(server, params))));
     if !ask_yes_no("Answer it?")? {
         return Ok(json!({ "action": "decline" }));
     }
@@ -42,11 +41,11 @@ fn fill_in(server: &str, params: &Value) -> Result<Value, TerminalClosed> {
 
 fn fill_in_field(field: &FormField) -> Result<Option<Value>, TerminalClosed> {
     if !field.description.is_empty() {
-        note(&format!("  {}", escape_invisible(&field.description)));
+        alert(&format!("  {}", escape_invisible(&field.description)));
     }
     if let FormFieldKind::OneOf(choices) | FormFieldKind::AnyOf(choices) = &field.kind {
         for (number, choice) in choices.iter().enumerate() {
-            note(&format!("  {}: {}", number + 1, escape_invisible(&choice.label)));
+            alert(&format!("  {}: {}", number + 1, escape_invisible(&choice.label)));
         }
     }
     let default = field.default.as_ref().map(|value| format!(" [{value}]")).unwrap_or_default();
@@ -59,7 +58,7 @@ fn fill_in_field(field: &FormField) -> Result<Option<Value>, TerminalClosed> {
     loop {
         match field.parse_answer(&read_line(&prompt)?) {
             Ok(value) => return Ok(value),
-            Err(reason) => note(&format!("  {reason}")),
+            Err(reason) => alert(&format!("  {reason}")),
         }
     }
 }
@@ -67,8 +66,8 @@ fn fill_in_field(field: &FormField) -> Result<Option<Value>, TerminalClosed> {
 /// Shows a URL that the server asks the user to visit. The user opens it; Toolgate never does.
 fn ask_to_visit(server: &str, params: &Value) -> Result<Value, TerminalClosed> {
     // The gateway's message already says that the server asks for a visit.
-    note(&format!("{server} {}", escape_invisible(server_message(server, params))));
-    note(&format!("  {}", escape_invisible(params["url"].as_str().unwrap_or_default())));
+    alert(&format!("{server} {}", escape_invisible(server_message(server, params))));
+    alert(&format!("  {}", escape_invisible(params["url"].as_str().unwrap_or_default())));
     let action = if ask_yes_no("Will you open it?")? { "accept" } else { "decline" };
     Ok(json!({ "action": action }))
 }
@@ -82,18 +81,12 @@ fn server_message<'a>(server: &str, params: &'a Value) -> &'a str {
 
 fn ask_yes_no(question: &str) -> Result<bool, TerminalClosed> {
     loop {
-        if let Some(answer) = parse_yes_no(read_line(&format!("{question} (y/n) "))?.trim()) {
+        if let Some(answer) = parse_yes_no(&read_line(&format!("{question} (y/n) "))?) {
             return Ok(answer);
         }
     }
 }
 
 fn read_line(prompt: &str) -> Result<String, TerminalClosed> {
-    let mut stderr = io::stderr();
-    let _ = stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush());
-    let mut line = String::new();
-    match io::stdin().lock().read_line(&mut line) {
-        Ok(1..) => Ok(line),
-        _ => Err(TerminalClosed),
-    }
+    prompt::read_line(prompt).ok().flatten().ok_or(TerminalClosed)
 }

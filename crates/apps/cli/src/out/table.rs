@@ -1,26 +1,17 @@
-//! Text tables with aligned columns, truncated to the width of the terminal.
+//! Text tables with aligned columns. A table wider than the terminal wraps the text in its widest
+//! columns, so nothing is cut off.
 
-/// A table of text rows.
-#[derive(Debug, Default)]
+use super::{Colour, escape_invisible, stdout_has_colour};
+
+/// A table of text rows. It escapes invisible characters, because cells may quote servers.
+#[derive(Debug)]
 pub struct TextTable {
     rows: Vec<TextTableRow>,
-    /// Columns that may be truncated, and at which end.
-    truncatable: Vec<(usize, TruncatedEnd)>,
+    /// The column with states, whose words are coloured.
+    states: Option<usize>,
 }
 
-/// The end at which a text is truncated.
-#[derive(Debug, Clone, Copy)]
-pub enum TruncatedEnd {
-    /// The beginning, for paths, whose end matters more.
-    Start,
-    /// The end.
-    End,
-}
-
-/// The width below which no column is truncated.
-const MIN_WIDTH: usize = 14;
-
-/// One line of a table.
+/// One row of a table.
 #[derive(Debug)]
 enum TextTableRow {
     Cells(Vec<String>),
@@ -28,95 +19,68 @@ enum TextTableRow {
     Remark(String),
 }
 
+/// The width below which no column is narrowed.
+const MIN_WIDTH: usize = 10;
 /// The space between two columns.
 const GAP: &str = "  ";
+/// The space before a remark.
+const INDENT: &str = "    ";
+/// The width of a terminal that does not say how wide it is.
+const DEFAULT_WIDTH: usize = 80;
 
 impl TextTable {
     /// Returns a table with these headings.
     pub fn new(headings: &[&str]) -> Self {
-        let mut table = Self::default();
-        table.row(headings.iter().map(ToString::to_string));
+        let mut table = Self { rows: Vec::new(), states: None };
+        table.row(headings);
         table
     }
 
+    /// Colours the words in this column by the state they name.
+    #[must_use]
+    pub fn with_states(self, column: usize) -> Self {
+        Self { states: Some(column), ..self }
+    }
+
     /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(TextTableRow::Cells(cells.into_iter().collect()));
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+        let cells = cells.into_iter().map(|cell| escape_invisible(cell.as_ref()));
+        self.rows.push(TextTableRow::Cells(cells.collect()));
     }
 
     /// Adds a remark below the last row.
-    pub fn remark(&mut self, text: String) {
-        self.rows.push(TextTableRow::Remark(text));
+    pub fn remark(&mut self, text: &str) {
+        self.rows.push(TextTableRow::Remark(escape_invisible(text)));
     }
 
-    /// Allows a column to be truncated if the table is wider than the terminal.
-    #[must_use]
-    pub fn truncatable(mut self, column: usize, cut: TruncatedEnd) -> Self {
-        self.truncatable.push((column, cut));
-        self
-    }
-
-    /// Returns the table as text, without truncation.
+    /// Returns the table as text for standard output. Only a terminal limits its width and shows
+    /// colours.
     pub fn text(&self) -> String {
-        self.render(usize::MAX)
+        self.render(line_width(), stdout_has_colour())
     }
 
-    /// Returns the table as text, truncated to the terminal's width if stdout is a terminal.
-    pub fn text_for_terminal(&self) -> String {
-        let terminal = terminal_size::terminal_size_of(std::io::stdout());
-        self.render(terminal.map_or(usize::MAX, |(width, _)| width.0.into()))
-    }
-
-    fn render(&self, limit: usize) -> String {
-        let mut widths = self.widths();
-        self.narrow(&mut widths, limit);
+    fn render(&self, limit: usize, coloured: bool) -> String {
+        let widths = self.widths(limit);
         let mut text = String::new();
-        for row in &self.rows {
+        for (at, row) in self.rows.iter().enumerate() {
             match row {
                 TextTableRow::Cells(cells) => {
-                    let cells = self.truncate_cells(cells, &widths);
-                    text.push_str(aligned(&cells, &widths).trim_end());
+                    let states = self.states.filter(|_| coloured && at > 0);
+                    text.push_str(&row_text(cells, &widths, states));
                 }
-                TextTableRow::Remark(remark) => text.push_str(&format!("    {remark}")),
+                TextTableRow::Remark(remark) => {
+                    for line in wrap(remark, limit.saturating_sub(INDENT.len())) {
+                        text.push_str(&format!("{INDENT}{line}\n"));
+                    }
+                }
             }
-            text.push('\n');
         }
         text
     }
 
-    /// Narrows the widest truncatable column until the table fits or all are at their minimum.
-    fn narrow(&self, widths: &mut [usize], limit: usize) {
-        let gaps = GAP.len() * widths.len().saturating_sub(1);
-        while widths.iter().sum::<usize>() + gaps > limit {
-            let soft = self.truncatable.iter().map(|(column, _)| *column);
-            match soft.filter(|at| widths[*at] > MIN_WIDTH).max_by_key(|at| widths[*at]) {
-                Some(widest) => widths[widest] -= 1,
-                None => return,
-            }
-        }
-    }
-
-    fn truncate_cells(&self, cells: &[String], widths: &[usize]) -> Vec<String> {
-        let mut cells = cells.to_vec();
-        for (column, cut) in &self.truncatable {
-            let Some(cell) = cells.get_mut(*column) else { continue };
-            let over = cell.chars().count().saturating_sub(widths[*column]);
-            if over == 0 {
-                continue;
-            }
-            let kept = widths[*column].saturating_sub(1);
-            *cell = match cut {
-                TruncatedEnd::Start => {
-                    format!("…{}", cell.chars().skip(over + 1).collect::<String>())
-                }
-                TruncatedEnd::End => format!("{}…", cell.chars().take(kept).collect::<String>()),
-            };
-        }
-        cells
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let mut widths = Vec::new();
+    /// Returns the widths of the columns. Narrows the widest column until the table fits.
+    fn widths(&self, limit: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = Vec::new();
         for row in &self.rows {
             let TextTableRow::Cells(cells) = row else { continue };
             widths.resize(widths.len().max(cells.len()), 0);
@@ -124,47 +88,113 @@ impl TextTable {
                 *width = (*width).max(cell.chars().count());
             }
         }
+        let gaps = GAP.len() * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > limit {
+            match widths.iter_mut().max() {
+                Some(widest) if *widest > MIN_WIDTH => *widest -= 1,
+                _ => break,
+            }
+        }
         widths
     }
 }
 
-fn aligned(cells: &[String], widths: &[usize]) -> String {
-    let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-    padded.collect::<Vec<_>>().join(GAP)
+/// Returns a row, with as many lines as its longest cell.
+fn row_text(cells: &[String], widths: &[usize], states: Option<usize>) -> String {
+    let wrapped: Vec<_> =
+        cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
+    let height = wrapped.iter().map(Vec::len).max().unwrap_or_default();
+    let mut text = String::new();
+    for line in 0..height {
+        let mut columns = Vec::new();
+        for (column, (lines, width)) in wrapped.iter().zip(widths).enumerate() {
+            let part = lines.get(line).map_or("", String::as_str);
+            let colour = states.filter(|at| *at == column).and_then(|_| Colour::of_state(part));
+            let padding = " ".repeat(width.saturating_sub(part.chars().count()));
+            let part = colour.map_or(part.to_owned(), |colour| colour.paint(part));
+            columns.push(format!("{part}{padding}"));
+        }
+        text.push_str(columns.join(GAP).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Splits a text into lines of at most `width` characters: between words, or in a long word after
+/// a separator.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        while let Some((at, _)) = line.char_indices().nth(width) {
+            let separator = line[..at].rfind(['/', '_', '-', '.', ':']).map(|found| found + 1);
+            let rest = line.split_off(separator.unwrap_or(at));
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Returns the number of characters in a line of standard output. A file or pipe has no limit,
+/// unless `COLUMNS` sets one.
+fn line_width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.map(|(width, _)| width.0.into()).or_else(columns).unwrap_or_else(|| {
+        match super::stdout_is_terminal() {
+            true => DEFAULT_WIDTH,
+            false => usize::MAX,
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_may_be_cut_is_cut_to_the_width_and_no_further() {
-        let mut table =
-            TextTable::new(&["NAME", "TARGET", "ORIGIN"]).truncatable(1, TruncatedEnd::End);
-        table = table.truncatable(2, TruncatedEnd::Start);
-        let target = "npx -y @modelcontextprotocol/server-filesystem /home/me/projects";
-        table.row(["files", target, "~/.config/toolgate/config.toml:33"].map(String::from));
-        table.row(["a-name-that-stays-whole", "x", ".mcp.json:3"].map(String::from));
-        for width in [60, 80, 120] {
-            let text = table.render(width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
-            assert!(text.contains("a-name-that-stays-whole"), "{text}");
-            assert!(text.contains("config.toml:33\n"), "{text}");
-        }
-        assert!(table.render(60).contains("npx -y @model"), "{}", table.render(60));
-        assert!(table.render(10).contains("npx -y @model…"), "{}", table.render(10));
-        assert!(table.text().contains(target));
+    fn table() -> TextTable {
+        let mut table = TextTable::new(&["NAME", "STATE", "ORIGIN"]).with_states(1);
+        table.row(["files", "connected", "/home/ada/projects/notes/.mcp.json:12"]);
+        table.row(["git", "failed", "~/config.toml:3"]);
+        table.remark("launch: the program was not found");
+        table
     }
 
     #[test]
-    fn columns_line_up_and_remarks_stand_below_their_row() {
-        let mut table = TextTable::new(&["NAME", "STATE"]);
-        table.row(["ü".to_owned(), "connected".to_owned()]);
-        table.remark("since noon".to_owned());
-        table.row(["longer".to_owned(), "failed".to_owned()]);
+    fn columns_are_aligned_and_a_wide_one_wraps_after_separators() {
         assert_eq!(
-            table.text(),
-            "NAME    STATE\nü       connected\n    since noon\nlonger  failed\n"
+            table().render(40, false),
+            "NAME   STATE      ORIGIN\n\
+             files  connected  /home/ada/projects/\n                  \
+             notes/.mcp.json:12\n\
+             git    failed     ~/config.toml:3\n    \
+             launch: the program was not found\n"
         );
+        let whole = table().render(usize::MAX, false);
+        assert!(whole.contains("files  connected  /home/ada/projects/notes/.mcp.json:12\n"));
+    }
+
+    #[test]
+    fn no_width_loses_a_character() {
+        let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
+        let mut one = TextTable::new(&["A"]);
+        one.row(["an unbreakableword of /some/path_here and more"]);
+        let whole = letters(&one.render(usize::MAX, false));
+        for width in 1..60 {
+            assert_eq!(letters(&one.render(width, false)), whole, "{width}");
+        }
+    }
+
+    #[test]
+    fn states_have_colours_that_do_not_count_as_width() {
+        let text = table().render(80, true);
+        assert!(text.contains("git    \u{1b}[31;1mfailed\u{1b}[0m     ~/config"), "{text:?}");
+        assert!(text.starts_with("NAME   STATE "), "{text:?}");
     }
 }

@@ -105,9 +105,8 @@ pub async fn run(context: &CliContext, options: &AddArgs) -> Result<Exit, CliErr
     }
     let argv: Vec<_> = std::env::args().collect();
     for option in transport::ambiguous_options(&argv, &options.words) {
-        out::note(&format!(
-            "{} `{option}` was taken as toolgate's own option; put `--` before the command's options",
-            out::cyan("note:")
+        out::remark(&format!(
+            "`{option}` was taken as toolgate's own option; put `--` before the command's options"
         ));
     }
     declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await

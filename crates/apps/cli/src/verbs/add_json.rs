@@ -63,8 +63,7 @@ pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit, Cl
     let trusted = spec.trust && !options.placing.trust;
     let spec = ServerSpec { trust: false, ..spec };
     if trusted {
-        let note = out::cyan("note:");
-        out::note(&format!("{note} `trust` in the entry is ignored; use --trust instead"));
+        out::remark("`trust` in the entry is ignored; use --trust instead");
     }
     declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
 }

@@ -8,16 +8,18 @@ mod display;
 pub(super) mod operator_access;
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
 use toolgate_host::approvals::ApprovalChoice;
 
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::control::{
-    ApprovalControlRequest, GrantJson, PendingCallDetails, PendingCallJson, PendingCallsSnapshot,
-    SettledCallJson, no_call_error,
+    ApprovalControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot, SettledCallJson,
+    no_call_error,
 };
 use crate::exit::{CliError, Exit};
 use crate::operator::prompt_passphrase;
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable, escape_invisible, relative_time};
 use operator_access::OperatorAccess;
 
 /// How long one request for new pending calls waits.
@@ -69,7 +71,7 @@ enum ApprovalsCommand {
         #[arg(required_unless_present = "server")]
         id: Option<String>,
         /// Revoke all grants for tools of this server
-        #[arg(long, value_name = "SERVER", conflicts_with = "id")]
+        #[arg(long, value_name = "SERVER", conflicts_with = "id", add = server_names())]
         server: Option<String>,
     },
     /// List the grants that are in effect
@@ -82,7 +84,8 @@ enum ApprovalsCommand {
         /// Caller as shown in `approvals list` [default: all callers]
         caller: Option<String>,
     },
-    /// Set the operator passphrase, which every approval then requires
+    /// Set the operator passphrase, which every change then requires: approvals, consents, grants,
+    /// pins, keys and rules
     #[command(after_help = "Examples:\n  toolgate approvals passphrase\n  \
         toolgate approvals passphrase --remove")]
     Passphrase {
@@ -147,31 +150,22 @@ async fn run_command(
 }
 
 async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
-    let calls: Vec<PendingCallDetails> = access.ask(&ApprovalControlRequest::List).await?;
-    if context.json {
-        let calls: Vec<PendingCallJson> = calls.into_iter().map(PendingCallJson::from).collect();
-        out::json(&calls)?;
-    } else if calls.is_empty() {
-        out::note("no calls wait for approval");
-    } else {
-        out::data(table(&calls).as_bytes())?;
-        out::note("run `toolgate approvals show ID` to see a complete call");
+    let calls: Vec<PendingCallJson> = access.ask(&ApprovalControlRequest::List).await?;
+    if !calls.is_empty() {
+        out::hint("run `toolgate approvals show ID` to see a complete call");
     }
-    Ok(Exit::Done)
-}
-
-fn table(calls: &[PendingCallDetails]) -> String {
-    let mut table = TextTable::new(&["ID", "SERVER", "TOOL", "CLIENT", "CALLER", "EXPIRES"]);
-    for call in calls {
-        let columns = [&call.id, &call.server, &call.tool, &call.client, &call.caller];
-        let [id, server, tool, client, caller] = columns.map(|text| escape_invisible(text));
-        table.row([id, server, tool, client, caller, call.expires.clone()]);
-    }
-    table.text()
+    out::print_list(context, &calls, "no calls wait for approval", |calls| {
+        let mut table = TextTable::new(&["ID", "SERVER", "TOOL", "CLIENT", "CALLER", "EXPIRES"]);
+        for call in calls {
+            let expires = relative_time(&call.expires);
+            table.row([&call.id, &call.server, &call.tool, &call.client, &call.caller, &expires]);
+        }
+        table.text()
+    })
 }
 
 async fn show(context: &CliContext, access: &OperatorAccess, id: &str) -> Result<Exit, CliError> {
-    let calls: Vec<PendingCallDetails> = access.ask(&ApprovalControlRequest::List).await?;
+    let calls: Vec<PendingCallJson> = access.ask(&ApprovalControlRequest::List).await?;
     let Some(found) = calls.into_iter().find(|shown| shown.id == id) else {
         return Err(no_call_error(
             "show",
@@ -179,11 +173,7 @@ async fn show(context: &CliContext, access: &OperatorAccess, id: &str) -> Result
             "it is not pending; it may have been decided or cancelled, or have expired",
         ));
     };
-    match context.json {
-        true => out::json(&found)?,
-        false => out::data(display::call_text(&found).as_bytes())?,
-    }
-    Ok(Exit::Done)
+    out::print(context, &found, || display::call_text(&found))
 }
 
 async fn settle(
@@ -194,13 +184,11 @@ async fn settle(
 ) -> Result<Exit, CliError> {
     let question = ApprovalControlRequest::Settle { id: id.to_owned(), choice };
     let outcome: SettledCallJson = access.ask(&question).await?;
-    if context.json {
-        out::json(&outcome)?;
-        return Ok(Exit::Done);
-    }
     // The operator sees the complete call that was decided.
-    out::data(display::call_text(&outcome.call).as_bytes())?;
-    out::note(&display::outcome_text(&outcome));
+    out::print(context, &outcome, || display::call_text(&outcome.call))?;
+    if !context.json {
+        out::note(&display::outcome_text(&outcome));
+    }
     Ok(Exit::Done)
 }
 
@@ -211,31 +199,19 @@ async fn revoke(
     missing: String,
 ) -> Result<Exit, CliError> {
     let revoked: u64 = access.ask(question).await?;
-    if context.json {
-        out::json(&serde_json::json!({ "revoked": revoked }))?;
-    }
     if revoked == 0 {
         return Err(
             CliError::failed(missing).hint("run `toolgate approvals grants` to list the grants")
         );
     }
-    if !context.json {
-        let noun = if revoked == 1 { "grant" } else { "grants" };
-        out::note(&format!("revoked {revoked} {noun}; such calls need approval again"));
-    }
-    Ok(Exit::Done)
+    let grants = out::count(revoked, "grant");
+    let text = format!("revoked {grants}; such calls need approval again");
+    out::print_done(context, &json!({ "revoked": revoked }), &text)
 }
 
 async fn grants(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
     let grants: Vec<GrantJson> = access.ask(&ApprovalControlRequest::Grants).await?;
-    if context.json {
-        out::json(&grants)?;
-    } else if grants.is_empty() {
-        out::note("there are no grants");
-    } else {
-        out::data(display::grants_table(&grants).as_bytes())?;
-    }
-    Ok(Exit::Done)
+    out::print_list(context, &grants, "there are no grants", display::grants_table)
 }
 
 async fn untaint(
@@ -244,15 +220,14 @@ async fn untaint(
     caller: Option<&str>,
 ) -> Result<Exit, CliError> {
     let cleared = access.untaint(caller).await?;
-    if context.json {
-        out::json(&serde_json::json!({ "cleared": cleared }))?;
-    } else if cleared.is_empty() {
-        out::note("no such caller read untrusted content within the last hour");
-    } else {
-        let cleared: Vec<_> = cleared.iter().map(|caller| escape_invisible(caller)).collect();
-        out::note(&format!("cleared the untrusted-content mark of {}", cleared.join(", ")));
-    }
-    Ok(Exit::Done)
+    let text = match &cleared[..] {
+        [] => "no such caller read untrusted content within the last hour".to_owned(),
+        callers => {
+            let callers = escape_invisible(&callers.join(", "));
+            format!("cleared the untrusted-content mark of {callers}")
+        }
+    };
+    out::print_done(context, &json!({ "cleared": cleared }), &text)
 }
 
 /// Sets or removes the passphrase. Asks for the current passphrase first, if there is one.
@@ -268,7 +243,7 @@ async fn passphrase(
     access.set_passphrase(new).await?;
     out::note(match remove {
         true => "removed the operator passphrase",
-        false => "approvals and other changes now require this passphrase",
+        false => "every change now requires this passphrase",
     });
     Ok(Exit::Done)
 }
@@ -301,7 +276,7 @@ async fn watch(context: &CliContext, access: &OperatorAccess) -> Result<Exit, Cl
             access.ask(&ApprovalControlRequest::News { since, wait_ms: WATCH_WAIT_MS }).await?;
         for shown in calls.iter().filter(|shown| !known.contains(&shown.id)) {
             match context.json {
-                true => out::line(&display::call_json_line(shown)?)?,
+                true => out::json_line(shown)?,
                 false => out::data(format!("{}\n", display::call_text(shown)).as_bytes())?,
             }
         }

@@ -24,9 +24,10 @@ use crate::control::{CompilePermission, ControlRequest, ServerInventory};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
 use crate::interactor::TerminalInteractor;
+use crate::out::format_size;
 use crate::out::{self, Spinner, escape_invisible};
 use crate::server_access::{GatewaySession, ServerAccess};
-use crate::{base64, out::format_size};
+use crate::verbs::result_file;
 
 /// The arguments of `toolgate compile-resource`.
 #[derive(Debug, Args)]
@@ -197,9 +198,11 @@ impl<'a> ResourceImporter<'a> {
             text("uri").filter(|uri| *uri != self.exposed).unwrap_or_else(|| self.uri.clone());
         let body = match (text("text"), text("blob")) {
             (Some(text), _) => ResourceBody::Text(text),
-            (None, Some(blob)) => ResourceBody::Blob(base64::decode(&blob).ok_or_else(|| {
-                CliError::failed(format!("cannot read `{uri}`: its blob is not valid base64"))
-            })?),
+            (None, Some(blob)) => {
+                ResourceBody::Blob(result_file::decode(&blob).ok_or_else(|| {
+                    CliError::failed(format!("cannot read `{uri}`: its blob is not valid base64"))
+                })?)
+            }
             (None, None) => {
                 return Err(CliError::failed(format!(
                     "cannot read `{uri}`: its content has neither text nor a blob"

@@ -1,18 +1,22 @@
 //! `completions`: prints a shell completion script.
 
-use clap::{Args, CommandFactory as _};
-use clap_complete::{Shell, generate};
+use clap::Args;
+use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::cli::Cli;
+use crate::complete::REQUEST_VARIABLE;
 use crate::exit::{CliError, Exit};
 use crate::out;
 
 /// The arguments of `toolgate completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    after_help = "The script asks toolgate for the names of servers, tools and profiles.\n\n\
+    Examples:\n  \
     toolgate completions bash > ~/.local/share/bash-completion/completions/toolgate\n  \
     toolgate completions zsh > \"${fpath[1]}/_toolgate\"\n  \
-    toolgate completions fish > ~/.config/fish/completions/toolgate.fish")]
+    toolgate completions fish > ~/.config/fish/completions/toolgate.fish"
+)]
 pub struct CompletionsArgs {
     /// Shell to complete for
     shell: Shell,
@@ -20,7 +24,12 @@ pub struct CompletionsArgs {
 
 pub fn run(options: &CompletionsArgs) -> Result<Exit, CliError> {
     let mut script = Vec::new();
-    generate(options.shell, &mut Cli::command(), "toolgate", &mut script);
+    let (name, shells) = ("toolgate", Shells::builtins());
+    if let Some(shell) = shells.completer(&options.shell.to_string()) {
+        shell
+            .write_registration(REQUEST_VARIABLE, name, name, name, &mut script)
+            .map_err(|error| CliError::failed(format!("cannot write the script: {error}")))?;
+    }
     out::data(&script)?;
     Ok(Exit::Done)
 }

@@ -57,14 +57,6 @@ fn schema() -> Result<Exit, CliError> {
 fn path(context: &CliContext) -> Result<Exit, CliError> {
     let home = &context.home;
     let config = context.config.clone().unwrap_or_else(|| home.config_file());
-    if context.json {
-        out::json(&json!({
-            "config": config,
-            "state": home.state_dir(),
-            "cache": home.cache_dir(),
-        }))?;
-    } else {
-        out::line(&config.display().to_string())?;
-    }
-    Ok(Exit::Done)
+    let value = json!({ "config": config, "state": home.state_dir(), "cache": home.cache_dir() });
+    out::print(context, &value, || format!("{}\n", config.display()))
 }

@@ -2,18 +2,18 @@
 //!
 //! Consent is always explicit: the user confirms at the terminal, or passes `--yes`.
 
-use std::io::{self, BufRead as _, Write as _};
-
 use clap::Args;
 use serde::Serialize;
-use toolgate_gateway::ClientProcesses;
 use toolgate_host::{ConfigScope, PlanEntry, Setup, StartStatus};
 
+use super::get::find_entry;
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::control::ControlRequest;
 use crate::exit::{CliError, Exit};
-use crate::operator::{OperatorRules, OperatorVerifier, Requester};
+use crate::operator::authorize;
 use crate::out::{self, TextTable, escape_invisible};
+use crate::prompt;
 use crate::server_access::RunningGateway;
 
 /// The arguments of `toolgate consent`.
@@ -22,6 +22,7 @@ use crate::server_access::RunningGateway;
     toolgate consent filesystem --revoke")]
 pub struct ConsentArgs {
     /// Name of the server [default: list servers with and without consent]
+    #[arg(add = server_names())]
     server: Option<String>,
     /// Revoke the consent
     #[arg(long, requires = "server", conflicts_with = "yes")]
@@ -86,27 +87,15 @@ async fn list(context: &CliContext, setup: &Setup) -> Result<Exit, CliError> {
         .map(|entry| ConsentJson::from_entry(entry))
         .chain(unused.map(ConsentJson::from_unused));
     let lines: Vec<_> = lines.collect();
-    if context.json {
-        out::json(&lines)?;
-    } else if lines.is_empty() {
-        out::note("no project file declares a server, and there are no consents");
-    } else {
-        out::data(table(&lines).as_bytes())?;
-    }
-    Ok(Exit::Done)
-}
-
-fn table(lines: &[ConsentJson]) -> String {
-    let mut table = TextTable::new(&["NAME", "CONSENT", "ORIGIN"]);
-    for line in lines {
-        let origin = line.origin.as_deref().unwrap_or("not declared here, or changed since");
-        table.row([
-            escape_invisible(&line.name),
-            line.consent.to_owned(),
-            escape_invisible(origin),
-        ]);
-    }
-    table.text()
+    let none = "no project file declares a server, and there are no consents";
+    out::print_list(context, &lines, none, |lines| {
+        let mut table = TextTable::new(&["NAME", "CONSENT", "ORIGIN"]).with_states(1);
+        for ConsentJson { name, consent, origin, .. } in lines {
+            let origin = origin.as_deref().unwrap_or("not declared here, or changed since");
+            table.row([name, *consent, origin]);
+        }
+        table.text()
+    })
 }
 
 async fn give_consent(
@@ -115,7 +104,7 @@ async fn give_consent(
     name: &str,
     yes: bool,
 ) -> Result<Exit, CliError> {
-    let entry = setup.entry(name)?;
+    let entry = find_entry(setup.plan(), name)?;
     if entry.start_status != StartStatus::NeedsConsent {
         let why = match (is_proposed(&entry), &entry.start_status) {
             (_, StartStatus::Disabled) => "it is disabled",
@@ -134,10 +123,12 @@ async fn give_consent(
         ))?;
         out::line(&entry.consent_text())?;
     }
-    if !yes && !ask_consent(name)? {
+    let hint = format!("check the server, then run `toolgate consent {name} --yes`");
+    let question = "Allow it to start like this?";
+    if !yes && !prompt::confirm(question, &format!("allow `{name}` to start"), &hint)? {
         return Err(CliError::failed(format!("no consent was given to `{name}`")));
     }
-    authorize(context, setup, &format!("consent to {name}")).await?;
+    authorize(context, setup.plan(), &format!("consent to {name}")).await?;
     setup.consent(name).await?;
     out::note(&format!("{name} may now start as shown; any change needs new consent"));
     notify_gateway(context, name).await;
@@ -145,7 +136,7 @@ async fn give_consent(
 }
 
 async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit, CliError> {
-    authorize(context, setup, &format!("revoke the consent to {name}")).await?;
+    authorize(context, setup.plan(), &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
         return Err(CliError::failed(format!("`{name}` has no consent"))
             .hint("run `toolgate consent` to list consents"));
@@ -153,22 +144,6 @@ async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<E
     out::note(&format!("{name} may no longer start"));
     notify_gateway(context, name).await;
     Ok(Exit::Done)
-}
-
-/// Checks that the operator makes this change. A running gateway also rejects processes of its own
-/// clients; without one, the passphrase decides.
-async fn authorize(context: &CliContext, setup: &Setup, change: &str) -> Result<(), CliError> {
-    if let Some(gateway) = RunningGateway::find_any(context).await {
-        return gateway
-            .ask(&ControlRequest::Authorize { change: change.to_owned() })
-            .await
-            .map(|_| ());
-    }
-    let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
-    let needed = operators.has_passphrase();
-    let requester =
-        Requester::this_process(if needed { context.passphrase_input.passphrase()? } else { None });
-    operators.identify(OperatorRules::from(setup.plan()), &requester).await.map(|_| ())
 }
 
 /// Makes a running gateway reload the server, and prints the result.
@@ -186,19 +161,4 @@ pub(super) async fn notify_gateway(context: &CliContext, name: &str) {
             format!("the running gateway (process {pid}) must be restarted: {failure}")
         }
     });
-}
-
-fn ask_consent(name: &str) -> Result<bool, CliError> {
-    if !out::can_prompt() {
-        return Err(CliError::refused(format!(
-            "cannot ask for consent to `{name}` without a terminal"
-        ))
-        .hint(format!("check the server, then run `toolgate consent {name} --yes`")));
-    }
-    let mut stderr = io::stderr();
-    let _ = write!(stderr, "Allow it to start like this? [y/N] ").and_then(|()| stderr.flush());
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }

@@ -26,7 +26,6 @@ use crate::server_access::RunningGateway;
 use crate::transfer::file_change::FileChange;
 use crate::transfer::literals::{LiteralReplacement, replace_literals};
 use crate::transfer::losses::{LossJson, print_losses};
-use messages::AddedServerJson;
 use scope::ScopeArg;
 
 /// The options of `add` and `add-json` that say where and how to declare the server.
@@ -88,8 +87,7 @@ pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Resu
     let again = |text: &str| file.dialect.set(text, &spec, &file.at).map(|it| Some(it.text));
     file.change(again).map_err(file_error)?;
     print_losses(&losses);
-    let added = AddedServerJson::new(&file, &spec, existed);
-    added.print(context)?;
+    messages::print_added(context, &file, &spec.name, existed)?;
     messages::warn_about_literals(&file, &spec);
     record_consent(context, &file, &spec.name, placing.trust && !says_trust).await?;
     Ok(Exit::Done)
@@ -235,11 +233,7 @@ fn show_diff(
     let apart = old.and_then(|old| Some(ServerSpec { name: other_name(&old.name)?, ..old }));
     let open: Vec<_> = apart.into_iter().chain([new]).collect();
     let diff = change.diff(&open, &file.at);
-    match context.json {
-        true => out::json(&json!({ "file": file.path(), "diff": diff }))?,
-        false => out::data(diff.as_bytes())?,
-    }
-    Ok(Exit::Done)
+    out::print(context, &json!({ "file": file.path(), "diff": diff }), || diff.clone())
 }
 
 /// Returns a name different from this one.
@@ -276,12 +270,12 @@ async fn record_consent(
     Ok(())
 }
 
-/// Makes a running gateway reload the server, if it reads the changed file.
-pub async fn notify_gateway(context: &CliContext, name: &ServerName) {
+/// Makes a running gateway reload the files now. It would notice the change itself, but later.
+pub async fn reload_gateway(context: &CliContext) {
     let Some(gateway) = RunningGateway::find_compatible(context).await else { return };
-    let question = ControlRequest::Reconsider { server: name.to_string() };
+    let question = ControlRequest::Reconsider { server: String::new() };
     if let Err(failure) = gateway.ask(&question).await {
-        tracing::debug!(target: "toolgate::gateway", %failure, "the gateway did not reload it");
+        tracing::debug!(target: "toolgate::gateway", %failure, "the gateway did not reload");
     }
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::control::{ControlRequest, InventoryEntry, ServerInventory};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
@@ -22,6 +23,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
     toolgate discover sample --as research")]
 pub struct DiscoverArgs {
     /// Name of the server [default: all servers]
+    #[arg(add = server_names())]
     server: Option<String>,
     /// Show the input and output schemas of tools
     #[arg(long)]
@@ -37,39 +39,27 @@ pub async fn run(context: &CliContext, options: &DiscoverArgs) -> Result<Exit, C
 
 async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Result<Exit, CliError> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
-    let access = ServerAccess::find(context, EmbeddedGatewayOptions::single_server(server)).await?;
-    let (server, profile) = (server.to_owned(), context.profile_or_default().to_owned());
-    let inventory =
-        access.ask::<ServerInventory>(&ControlRequest::Discover { server, profile }).await;
-    access.close().await;
+    let profile = context.profile_or_default().to_owned();
+    let question = ControlRequest::Discover { server: server.to_owned(), profile };
+    let options = EmbeddedGatewayOptions::single_server(server);
+    let inventory: ServerInventory = ServerAccess::ask_once(context, options, &question).await?;
     drop(spinner);
-    let inventory = inventory?;
     inventory.check_usable()?;
-    match context.json {
-        true => out::json(&inventory)?,
-        false => out::data(inventory_text(&inventory, schema).as_bytes())?,
-    }
-    Ok(Exit::Done)
+    out::print(context, &inventory, || inventory_text(&inventory, schema))
 }
 
 /// Shows all servers. A server that cannot be used is shown with the reason.
 async fn discover_all(context: &CliContext, schema: bool) -> Result<Exit, CliError> {
     let spinner = Spinner::new("waiting for servers");
-    let access = ServerAccess::find(context, EmbeddedGatewayOptions::default()).await?;
     let wait_ms = START_TIMEOUT.as_millis().try_into().unwrap_or(u64::MAX);
-    let question =
-        ControlRequest::DiscoverAll { profile: context.profile_or_default().to_owned(), wait_ms };
-    let inventories = access.ask::<Vec<ServerInventory>>(&question).await;
-    access.close().await;
+    let profile = context.profile_or_default().to_owned();
+    let question = ControlRequest::DiscoverAll { profile, wait_ms };
+    let options = EmbeddedGatewayOptions::default();
+    let all: Vec<ServerInventory> = ServerAccess::ask_once(context, options, &question).await?;
     drop(spinner);
-    let inventories = inventories?;
-    if context.json {
-        out::json(&inventories)?;
-        return Ok(Exit::Done);
-    }
-    let shown: Vec<_> = inventories.iter().map(|it| inventory_text(it, schema)).collect();
-    out::data(shown.join("\n").as_bytes())?;
-    Ok(Exit::Done)
+    out::print(context, &all, || {
+        all.iter().map(|it| inventory_text(it, schema)).collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn inventory_text(inventory: &ServerInventory, schema: bool) -> String {

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::control::{ControlRequest, DoctorReport, ServerCheckup};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
@@ -17,6 +18,7 @@ const LAST_LINES: usize = 20;
 #[command(after_help = "Example: toolgate doctor filesystem")]
 pub struct DoctorArgs {
     /// Name of the server [default: all servers]
+    #[arg(add = server_names())]
     server: Option<String>,
 }
 
@@ -40,12 +42,10 @@ pub async fn run(context: &CliContext, options: &DoctorArgs) -> Result<Exit, Cli
     }
     out::print_findings(&checkups.findings);
     out::print_notes(&checkups.notes);
-    if context.json {
-        out::json(&checkups.servers)?;
-    } else {
+    out::print(context, &checkups.servers, || {
         let shown: Vec<_> = checkups.servers.iter().map(checkup_text).collect();
-        out::data(format!("{}\nprocesses: {}\n", shown.join("\n"), checkups.guarantee).as_bytes())?;
-    }
+        format!("{}\nprocesses: {}\n", shown.join("\n"), checkups.guarantee)
+    })?;
     Ok(if checkups.is_healthy() { Exit::Done } else { Exit::Failed })
 }
 

@@ -14,9 +14,11 @@ use toolgate_host::config::{
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
 use crate::cli_context::CliContext;
-use crate::control::{ConfigFinding, unknown_server_error};
+use crate::complete::server_names;
+use crate::control::ConfigFinding;
 use crate::exit::{CliError, Exit, error_chain};
 use crate::out::{self, escape_invisible};
+use crate::suggest::unknown_server_error;
 use crate::suggesting_parser::with_suggestions;
 use crate::transfer::literals::{
     CredentialLiteral, LiteralLocation, LiteralReplacement, replace_literals, variable_name,
@@ -31,7 +33,7 @@ use crate::transfer::losses::{LossJson, print_losses};
     toolgate export --to vscode -o .vscode/mcp.json --replace")]
 pub struct ExportArgs {
     /// Names of the servers [default: all enabled servers]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = server_names())]
     names: Vec<String>,
     /// Dialect to write
     #[arg(long, value_name = "DIALECT", value_parser = with_suggestions(parse_dialect, dialect_names))]
@@ -309,10 +311,7 @@ fn print_report(context: &CliContext, report: &ExportReport) -> Result<(), CliEr
         ));
     }
     if !report.secrets.is_empty() {
-        out::note(&format!(
-            "{} use --with-secrets to include values that may be credentials",
-            out::cyan("hint:")
-        ));
+        out::hint("use --with-secrets to include values that may be credentials");
     }
     print_losses(&report.losses);
     if report.servers.is_empty() {

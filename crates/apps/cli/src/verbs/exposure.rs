@@ -4,7 +4,6 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_host::config::nearest;
 
 use super::search::print_unknown_servers;
 use crate::cli_context::CliContext;
@@ -13,8 +12,9 @@ use crate::control::{
 };
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
+use crate::suggest::did_you_mean;
 
 /// The arguments of `toolgate exposure`.
 #[derive(Debug, Args)]
@@ -31,30 +31,22 @@ pub struct ExposureArgs {
 }
 
 pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit, CliError> {
-    let gateway_options =
-        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() };
-    let access = ServerAccess::find(context, gateway_options).await?;
     let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
-    let exposed = access.ask::<ExposureReport>(&question).await;
-    access.close().await;
-    let exposed = exposed?;
+    let idle = EmbeddedGatewayOptions::idle();
+    let exposed: ExposureReport = ServerAccess::ask_once(context, idle, &question).await?;
     match &options.why {
-        Some(name) => explain(context, &exposed, name)?,
-        None if options.totals => show_totals(context, &exposed)?,
-        None => show(context, &exposed)?,
+        Some(name) => explain(context, &exposed, name),
+        None if options.totals => show_totals(context, &exposed),
+        None => show(context, &exposed),
     }
-    Ok(Exit::Done)
 }
 
-fn show(context: &CliContext, exposed: &ExposureReport) -> Result<(), CliError> {
+fn show(context: &CliContext, exposed: &ExposureReport) -> Result<Exit, CliError> {
     print_notes(exposed);
-    match context.json {
-        true => out::json(&exposed.lines.iter().map(row_json).collect::<Vec<_>>()),
-        false => {
-            let (lines, sums) = (table(&exposed.lines), totals_table(&exposed.totals));
-            out::data(format!("{lines}\n{sums}").as_bytes())
-        }
-    }
+    let rows: Vec<_> = exposed.lines.iter().map(row_json).collect();
+    out::print(context, &rows, || {
+        format!("{}\n{}", table(&exposed.lines), totals_table(&exposed.totals))
+    })
 }
 
 /// Returns a row in its stable JSON form; `--why` shows more.
@@ -67,12 +59,9 @@ fn row_json(line: &ExposureRowJson) -> Value {
     })
 }
 
-fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<(), CliError> {
+fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<Exit, CliError> {
     print_notes(exposed);
-    match context.json {
-        true => out::json(&exposed.totals),
-        false => out::data(totals_table(&exposed.totals).as_bytes()),
-    }
+    out::print(context, &exposed.totals, || totals_table(&exposed.totals))
 }
 
 /// Prints which servers are not shown, and other findings.
@@ -80,29 +69,22 @@ fn print_notes(exposed: &ExposureReport) {
     print_unknown_servers(&exposed.unknown);
     for unknown in exposed.unknown.iter().filter(|it| !it.usable) {
         let (server, state) = (escape_invisible(&unknown.server), escape_invisible(&unknown.state));
-        out::note(&format!("{} {server} is not shown: {state}", out::cyan("note:")));
+        out::remark(&format!("{server} is not shown: {state}"));
     }
     out::print_notes(&exposed.findings);
 }
 
 fn table(lines: &[ExposureRowJson]) -> String {
     let headings = ["SERVER", "KIND", "NAME", "EXPOSED", "CALLS", "TOKENS", "BECAUSE"];
-    let mut table = TextTable::new(&headings)
-        .truncatable(2, TruncatedEnd::End)
-        .truncatable(3, TruncatedEnd::End)
-        .truncatable(6, TruncatedEnd::End);
+    let mut table = TextTable::new(&headings).with_states(4);
     for line in lines {
-        table.row([
-            escape_invisible(&line.server),
-            line.kind.clone(),
-            escape_invisible(&line.name),
-            exposed_name_text(line),
-            effect_text(line),
-            line.tokens.to_string(),
-            escape_invisible(&line.because),
-        ]);
+        let ExposureRowJson { server, kind, name, exposed, visible, because, .. } = line;
+        let exposed = exposed.as_deref().filter(|_| *visible).unwrap_or("(hidden)");
+        let decision = line.decision.as_ref().filter(|_| *visible);
+        let effect = decision.map_or("–", |decision| &decision.effect);
+        table.row([server, kind, name, exposed, effect, &line.tokens.to_string(), because]);
     }
-    table.text_for_terminal()
+    table.text()
 }
 
 /// Returns a table of the tokens of all tools, per server and in total, in each exposure mode.
@@ -110,42 +92,23 @@ fn totals_table(totals: &TokenTotals) -> String {
     let mut table = TextTable::new(&["TOKENS OF", "TOOLS", "SENT", "ALL", "SEARCH", "AUTO"]);
     for sum in totals.servers.iter().chain([&totals.list]) {
         let TokenSum { server, tools, all, search, auto, sent } = sum;
-        let whose = server.as_deref().map_or_else(
-            || format!("profile {} ({})", escape_invisible(&totals.profile), totals.expose),
-            escape_invisible,
-        );
+        let profile = || format!("profile {} ({})", totals.profile, totals.expose);
+        let whose = server.clone().unwrap_or_else(profile);
         let numbers = [*sent, *all, *search, *auto].map(|number| number.to_string());
         table.row([whose, tools.to_string()].into_iter().chain(numbers));
     }
     table.text()
 }
 
-fn exposed_name_text(line: &ExposureRowJson) -> String {
-    match &line.exposed {
-        Some(exposed) if line.visible => escape_invisible(exposed),
-        _ => "(hidden)".to_owned(),
-    }
-}
-
-/// Returns the decision about a call as one word.
-fn effect_text(line: &ExposureRowJson) -> String {
-    match &line.decision {
-        Some(decision) if line.visible => decision.effect.clone(),
-        _ => "–".to_owned(),
-    }
-}
-
 /// Explains every capability that a name matches; several servers may have the same name.
-fn explain(context: &CliContext, exposed: &ExposureReport, name: &str) -> Result<(), CliError> {
+fn explain(context: &CliContext, exposed: &ExposureReport, name: &str) -> Result<Exit, CliError> {
     let found: Vec<_> = exposed.lines.iter().filter(|line| matches_name(line, name)).collect();
     if found.is_empty() {
         return Err(unknown_name_error(exposed, name));
     }
-    if context.json {
-        return out::json(&found);
-    }
-    let explained: Vec<_> = found.iter().map(|line| explanation_text(line)).collect();
-    out::data(explained.join("\n").as_bytes())
+    out::print(context, &found, || {
+        found.iter().map(|line| explanation_text(line)).collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn matches_name(line: &ExposureRowJson, name: &str) -> bool {
@@ -206,13 +169,13 @@ fn unknown_name_error(exposed: &ExposureReport, name: &str) -> CliError {
     let known: Vec<_> = known.iter().map(String::as_str).collect();
     let unknown = exposed.unknown.iter().filter(|it| it.usable);
     let unknown: Vec<_> = unknown.map(|it| it.server.as_str()).collect();
-    let hint = match (nearest(name, &known), &unknown[..]) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, []) => "run `toolgate exposure` to list all capabilities".to_owned(),
-        (None, unknown) => format!(
+    let otherwise = match &unknown[..] {
+        [] => "run `toolgate exposure` to list all capabilities".to_owned(),
+        unknown => format!(
             "run `toolgate exposure` to list all known capabilities; those of {} are not known yet",
             unknown.join(", ")
         ),
     };
-    CliError::failed(format!("no capability named `{name}`")).hint(hint)
+    CliError::failed(format!("no capability named `{name}`"))
+        .hint(did_you_mean(name, &known, otherwise))
 }

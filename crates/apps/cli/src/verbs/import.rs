@@ -17,9 +17,10 @@ use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
 use crate::exit::{CliError, Exit, error_chain};
 use crate::out::{self, TextTable, escape_invisible};
+use crate::prompt::confirm;
 use crate::transfer::file_change::FileChange;
+use crate::transfer::literals;
 use crate::transfer::losses::{LossJson, print_losses};
-use crate::transfer::{confirm, literals};
 use import_batch::{ImportBatch, ImportTarget};
 use server_search::{FoundServer, ServerSearch};
 
@@ -127,22 +128,11 @@ pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit, Cli
 fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<(), CliError> {
     let mut table = TextTable::new(&["NAME", "FROM", "STARTS"]);
     for each in found {
-        let starts = each.command_line();
-        table.row([
-            escape_invisible(each.name()),
-            escape_invisible(&each.from),
-            escape_invisible(&starts),
-        ]);
+        table.row([each.name(), &each.from, &each.command_line()]);
     }
-    out::note(table.text().trim_end());
-    if options.yes {
-        return Ok(());
-    }
-    let without = || {
-        CliError::usage("cannot ask which servers to import without a terminal")
-            .hint("use --yes to import all of them, or --from to name a client or file")
-    };
-    match confirm("Import them?", without)? {
+    out::alert(table.text().trim_end());
+    let hint = "use --yes to import all of them, or --from to name a client or file";
+    match options.yes || confirm("Import them?", "import these servers", hint)? {
         true => Ok(()),
         false => Err(CliError::failed("not confirmed; nothing was imported")),
     }
@@ -266,9 +256,8 @@ pub(super) fn print_servers(report: &ImportReport) {
             out::note(&format!("  in the secret store: {}", escape_invisible(&moved.join(", "))));
         }
         if !plain.is_empty() {
-            out::note(&format!(
-                "  {} credentials in plain text: {}; --to-secrets moves them to the secret store",
-                out::cyan("warning:"),
+            out::warning(&format!(
+                "credentials in plain text: {}; --to-secrets moves them to the secret store",
                 escape_invisible(&plain.join(", "))
             ));
         }

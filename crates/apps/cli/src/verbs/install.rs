@@ -25,12 +25,13 @@ use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
 use crate::out::{self, escape_invisible};
-use crate::profiles;
+use crate::prompt::confirm;
+use crate::suggest::{check_profile, did_you_mean};
 use crate::suggesting_parser::{SuggestingParser, with_suggestions};
 use crate::transfer::file_change::FileChange;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
 use crate::transfer::losses::{LossJson, print_losses};
-use crate::transfer::{client_sources, confirm, file_dialect};
+use crate::transfer::{client_sources, file_dialect};
 use crate::verbs::import::{self, ImportReport};
 use approve::ApproverArg;
 use entry::ExistingEntries;
@@ -133,7 +134,7 @@ pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit, Cl
         return list::run(context, &sources);
     }
     if let Some(profile) = &context.profile {
-        profiles::check_profile(&context.setup_options()?.read_files()?, profile)?;
+        check_profile(&context.setup_options()?.read_files()?, profile)?;
     }
     let mut jobs = Vec::new();
     for name in &options.clients {
@@ -171,10 +172,11 @@ pub fn client_name_parser() -> SuggestingParser<StringValueParser> {
 /// Returns the client of this name.
 pub fn find_client(name: &str) -> Result<&'static KnownClient, CliError> {
     clients::find_client(name).ok_or_else(|| {
-        let known = clients::ALL.map(|client| client.id).join(", ");
-        CliError::usage(format!("no client named `{name}`")).hint(format!(
-            "known clients are {known}; run `toolgate install --list` to see their files"
-        ))
+        let known = clients::ALL.map(|client| client.id);
+        let all = known.join(", ");
+        let hint =
+            format!("known clients are {all}; run `toolgate install --list` to see their files");
+        CliError::usage(format!("no client named `{name}`")).hint(did_you_mean(name, &known, hint))
     })
 }
 
@@ -342,10 +344,9 @@ impl ClientInstallation {
             return Ok(done);
         }
         if out::can_prompt() && !options.yes {
-            out::note(out::escape_invisible_lines(&self.diff(after.clone())).trim_end());
+            out::alert(out::escape_invisible_lines(&self.diff(after.clone())).trim_end());
             let question = format!("Write this into {}?", self.file.at.path.display());
-            let no_terminal = || CliError::usage("cannot ask for confirmation without a terminal");
-            if !confirm(&question, no_terminal)? {
+            if !confirm(&question, "write the file", "use --yes to confirm")? {
                 let message = format!("not confirmed; nothing was written for {}", self.client.id);
                 return Err(CliError::failed(message));
             }
@@ -438,7 +439,7 @@ impl ClientInstallation {
         let direct = self.direct.remaining_after_move(&self.file.at.path, &done.moved);
         server_move::warn_about_direct(client, &direct, options.moves);
         if let Some(remark) = entry::client_note(client) {
-            out::note(&format!("{} {remark}", out::cyan("note:")));
+            out::remark(remark);
         }
         Ok(())
     }

@@ -6,13 +6,15 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::approvals::operator_access::OperatorAccess;
 use super::since::parse_age;
 use crate::cli_context::CliContext;
 use crate::control::{AccessKeyJson, KeyRequest};
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable, escape_invisible, relative_time};
+use crate::suggest::did_you_mean;
 
 /// The arguments of `toolgate keys`.
 #[derive(Debug, Args)]
@@ -71,11 +73,7 @@ async fn add(
     let lifetime = expires.map(|lifetime| lifetime.as_secs());
     let added: AccessKeyJson =
         access.keys(&KeyRequest::Add { name: name.to_owned(), lifetime }).await?;
-    if context.json {
-        out::json(&added)?;
-        return Ok(Exit::Done);
-    }
-    out::line(added.key.as_deref().unwrap_or_default())?;
+    out::print(context, &added, || format!("{}\n", added.key.as_deref().unwrap_or_default()))?;
     let until = added.expires.map(|until| format!(" until {until}")).unwrap_or_default();
     out::note(&format!(
         "this key identifies `{name}`{until} and is not shown again; clients send it as \
@@ -86,25 +84,16 @@ async fn add(
 
 async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
     let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
-    if context.json {
-        out::json(&keys)?;
-    } else if keys.is_empty() {
-        out::note("there are no keys; run `toolgate keys add NAME` to create one");
-    } else {
+    let none = "there are no keys; run `toolgate keys add NAME` to create one";
+    out::print_list(context, &keys, none, |keys| {
         let mut table = TextTable::new(&["NAME", "DIGEST", "ADDED", "EXPIRES"]);
         for AccessKeyJson { name, digest, added, expires, expired, .. } in keys {
-            let until = expires.map_or_else(
-                || "never".to_owned(),
-                |until| match expired {
-                    true => format!("{until} (expired)"),
-                    false => until,
-                },
-            );
-            table.row([escape_invisible(&name), digest, added, until]);
+            let expires = expires.as_deref().map_or("never".to_owned(), relative_time);
+            let expires = if *expired { format!("{expires} (expired)") } else { expires };
+            table.row([name, digest, &relative_time(added), &expires]);
         }
-        out::data(table.text().as_bytes())?;
-    }
-    Ok(Exit::Done)
+        table.text()
+    })
 }
 
 async fn revoke(
@@ -113,15 +102,12 @@ async fn revoke(
     name: &str,
 ) -> Result<Exit, CliError> {
     let revoked: bool = access.keys(&KeyRequest::Revoke { name: name.to_owned() }).await?;
-    if context.json {
-        out::json(&serde_json::json!({ "name": name, "revoked": revoked }))?;
-    }
     if !revoked {
-        return Err(CliError::failed(format!("`{name}` has no key"))
-            .hint("run `toolgate keys list` to list the keys"));
+        let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
+        let known: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
+        let hint = did_you_mean(name, &known, "run `toolgate keys list` to list the keys");
+        return Err(CliError::failed(format!("`{name}` has no key")).hint(hint));
     }
-    if !context.json {
-        out::note(&format!("revoked the key of `{}`", escape_invisible(name)));
-    }
-    Ok(Exit::Done)
+    let text = format!("revoked the key of `{}`", escape_invisible(name));
+    out::print_done(context, &json!({ "name": name, "revoked": revoked }), &text)
 }

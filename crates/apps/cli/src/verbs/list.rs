@@ -1,252 +1,168 @@
-//! `list`: lists every declared server, with its state and the file that declares it.
+//! `list`: lists every server, with its state, the reason of the state, and the file that declares
+//! it.
 //!
 //! With `--offline` only config files are read: nothing is started, no state is opened, no network
 //! is used. Otherwise servers are connected in parallel, and those that take too long are named.
 
-use std::collections::HashMap;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde::Serialize;
-use toolgate_host::{PlanEntry, StartStatus, TransportSpec};
-use toolgate_model::{ConfigScope, Origin, redact_args, redact_url};
+use toolgate_host::Setup;
 
 use crate::cli_context::CliContext;
-use crate::control::{ConfigFinding, ControlRequest, ServersReport};
+use crate::control::{ConfigFinding, ControlRequest, ServerRow, ServersReport};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, Spinner, TextTable, TruncatedEnd, escape_invisible};
-use crate::server_access::ServerAccess;
+use crate::out::{self, Spinner, TextTable, escape_invisible};
+use crate::server_access::{RunningGateway, ServerAccess};
 
-/// How long to wait for servers; together with `CLOSE_TIMEOUT` five seconds.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(4600);
-/// How long to wait for servers to stop.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
-/// How much earlier than our own timeout the gateway must answer.
-const ANSWER_MARGIN: Duration = Duration::from_millis(100);
+/// How long to wait for servers to stop; part of the time given with `--wait`.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+/// How much longer than `--wait` the gateway may take to answer.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The arguments of `toolgate list`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Waits at most five seconds, and names the servers that did not answer.\n\n\
-    Examples:\n  toolgate list\n  toolgate list --offline --json"
-)]
+#[command(after_help = "Examples:\n  toolgate list\n  toolgate list --offline --json")]
 pub struct ListArgs {
     /// Only read config files, without starting servers or using the network
     #[arg(long)]
     offline: bool,
-}
-
-/// One server in the stable output of `list --json`.
-#[derive(Debug, Serialize)]
-pub struct ListedServerJson {
-    pub name: String,
-    pub enabled: bool,
-    pub transport: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub args: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    pub scope: ConfigScope,
-    pub origin: String,
-    pub shadows: Vec<String>,
-    /// The file and line for display.
-    #[serde(skip)]
-    pub place: String,
-    /// The file and line of each declaration that it takes precedence over.
-    #[serde(skip)]
-    pub losers: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl ListedServerJson {
-    /// Creates the row of an entry, without values of variables, headers and credentials.
-    pub fn of(entry: &PlanEntry) -> Self {
-        let spec = &entry.spec;
-        let (command, args, url) = match &spec.transport {
-            TransportSpec::Stdio(stdio) => {
-                let command = redact_args(std::slice::from_ref(&stdio.command)).concat();
-                (Some(command), Some(redact_args(&stdio.args)), None)
-            }
-            TransportSpec::Http(http) => (None, None, Some(redact_url(&http.url))),
-            TransportSpec::BuiltIn => (None, None, None),
-        };
-        Self {
-            name: spec.name.to_string(),
-            enabled: entry.start_status != StartStatus::Disabled,
-            transport: spec.transport.as_str(),
-            command,
-            args,
-            url,
-            scope: entry.origin.scope,
-            origin: entry.origin.to_string(),
-            shadows: entry.shadows.iter().map(ToString::to_string).collect(),
-            place: display_origin(&entry.origin),
-            losers: entry.shadows.iter().map(|shadow| display_origin(&shadow.origin)).collect(),
-            state: None,
-            reason: None,
-        }
-    }
-
-    /// Returns its command line or URL.
-    pub fn target(&self) -> String {
-        let words = self.command.iter().chain(self.args.iter().flatten());
-        let words: Vec<_> = words.map(|word| quote_word(word)).collect();
-        match &self.url {
-            Some(url) => escape_invisible(url),
-            None => words.join(" "),
-        }
-    }
-}
-
-/// Returns a file and line for display, relative to the current folder or to the user's home.
-fn display_origin(origin: &Origin) -> String {
-    let Some(file) = &origin.file else { return origin.to_string() };
-    let home = std::env::home_dir().unwrap_or_default();
-    let here = std::env::current_dir().unwrap_or_default();
-    let shown = match (file.strip_prefix(here), file.strip_prefix(home)) {
-        (Ok(inside), _) => inside.to_owned(),
-        (_, Ok(inside)) => Path::new("~").join(inside),
-        _ => file.to_path_buf(),
-    };
-    format!("{}:{}", escape_invisible(&shown.display().to_string()), origin.line)
-}
-
-fn quote_word(word: &str) -> String {
-    let plain =
-        !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "'\"".contains(c));
-    if plain { escape_invisible(word) } else { format!("{:?}", escape_invisible(word)) }
+    /// Seconds to wait for servers that are starting
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, conflicts_with = "offline")]
+    wait: u32,
 }
 
 pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliError> {
-    // Consent decides which of two entries for the same server is in effect.
+    let mut files = context.setup_options()?;
+    // Consent decides which of two entries for the same server is in effect, and an entry that
+    // leads back to the running gateway is none.
     let plan = match options.offline {
-        true => context.setup_options()?.read_files()?,
-        false => context.load_setup().await?.plan().clone(),
+        true => files.read_files()?,
+        false => {
+            let running = RunningGateway::find_compatible(context).await;
+            files.own_endpoints.extend(running.and_then(|gateway| gateway.info.endpoint));
+            Setup::load(files).await?.plan().clone()
+        }
     };
-    let mut rows: Vec<_> = plan.entries.iter().map(ListedServerJson::of).collect();
-    let found: Vec<_> = plan.diagnostics.iter().map(ConfigFinding::from).collect();
-    out::print_findings_summary(&found, context.verbose);
-    if options.offline || !rows.iter().any(|row| row.enabled) {
-        print(context, &rows)?;
-        return Ok(Exit::Done);
+    let mut report = ServersReport {
+        servers: plan.entries.iter().map(ServerRow::from_entry).collect(),
+        ..ServersReport::default()
+    };
+    let mut findings: Vec<_> = plan.diagnostics.iter().map(ConfigFinding::from).collect();
+    let mut access = None;
+    if !options.offline {
+        let wait = Duration::from_secs(options.wait.into());
+        match tokio::time::timeout(wait + GRACE, connect_servers(context, wait)).await {
+            Ok(connected) => {
+                let (found, gateway) = connected?;
+                access = Some(gateway);
+                merge(&mut report, &mut findings, found);
+            }
+            Err(_) => out::alert("the gateway that serves this home did not answer in time"),
+        }
     }
-    let access = connect_servers(context, &mut rows).await?;
-    print(context, &rows)?;
-    print_late_servers(&rows);
+    report.servers.sort_by(|one, other| one.name.cmp(&other.name));
+    out::print_findings_summary(&findings, context.verbose);
+    out::print_notes(&report.notes);
+    if plan.entries.is_empty() {
+        out::note("no servers are declared; run `toolgate add NAME COMMAND` to declare one");
+    }
+    print(context, &report)?;
     if let Some(access) = access {
+        print_late_servers(&report.servers, options.wait);
         // Servers that do not stop in time end with this process.
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, access.close()).await;
     }
     Ok(Exit::Done)
 }
 
-/// Connects the servers and sets the state of each row.
+/// Connects the servers and returns their states.
 async fn connect_servers(
     context: &CliContext,
-    rows: &mut [ListedServerJson],
-) -> Result<Option<ServerAccess>, CliError> {
-    let deadline = Instant::now() + ANSWER_TIMEOUT;
-    let spinner = Spinner::new("waiting for servers");
-    let gateway_options =
-        EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
-    let found =
-        tokio::time::timeout(ANSWER_TIMEOUT, ServerAccess::find(context, gateway_options)).await;
-    let Ok(access) = found else {
-        drop(spinner);
-        out::note("the gateway that serves this home did not answer in time");
-        return Ok(None);
-    };
-    let access = access?;
+    wait: Duration,
+) -> Result<(ServersReport, ServerAccess), CliError> {
+    let deadline = Instant::now() + wait.saturating_sub(CLOSE_TIMEOUT);
+    let _spinner = Spinner::new("waiting for servers");
+    let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
+    let access = ServerAccess::find(context, options).await?;
     let left = deadline.saturating_duration_since(Instant::now());
-    let wait_ms = left.saturating_sub(ANSWER_MARGIN).as_millis().try_into().unwrap_or(u64::MAX);
-    let question = ControlRequest::Servers { wait_ms };
-    let answer = tokio::time::timeout(left, access.ask::<ServersReport>(&question)).await;
-    drop(spinner);
-    match answer {
-        Ok(overview) => apply_states(&overview?, rows),
-        Err(_) => out::note("the gateway that serves this home did not answer in time"),
+    let wait_ms = left.as_millis().try_into().unwrap_or(u64::MAX);
+    let report = access.ask(&ControlRequest::Servers { wait_ms }).await;
+    if report.is_err() {
+        access.close().await;
     }
-    Ok(Some(access))
+    Ok((report?, access))
 }
 
-/// Sets the state of each row. Rows match by name and origin, because a gateway that reads other
-/// files may have other servers of the same names.
-fn apply_states(overview: &ServersReport, rows: &mut [ListedServerJson]) {
-    let known: HashMap<_, _> =
-        overview.servers.iter().map(|server| ((&server.name, &server.origin), server)).collect();
-    for row in rows {
-        let server = known.get(&(&row.name, &row.origin));
-        row.state = server.map(|server| server.state.clone());
-        row.reason = server.and_then(|server| server.reason.clone());
+/// Adds the gateway's answer to the declared servers. Rows match by name and origin, because a
+/// gateway that reads other files may have other servers of the same names.
+fn merge(report: &mut ServersReport, findings: &mut Vec<ConfigFinding>, found: ServersReport) {
+    (report.discovery, report.notes) = (found.discovery, found.notes);
+    for served in found.servers {
+        let is_it = |row: &&mut ServerRow| row.name == served.name && row.origin == served.origin;
+        match report.servers.iter_mut().find(is_it) {
+            Some(row) => *row = ServerRow { shadows: std::mem::take(&mut row.shadows), ..served },
+            None => report.servers.push(served),
+        }
     }
+    let known: Vec<_> = findings.iter().map(|finding| finding.text.clone()).collect();
+    findings.extend(found.findings.into_iter().filter(|it| !known.contains(&it.text)));
 }
 
 /// Prints the servers that did not answer in time, and those that the gateway does not serve.
-fn print_late_servers(rows: &[ListedServerJson]) {
-    let of = |chosen: &dyn Fn(&ListedServerJson) -> bool| {
-        let names: Vec<_> =
-            rows.iter().filter(|row| chosen(row)).map(|it| escape_invisible(&it.name)).collect();
-        names.join(", ")
+fn print_late_servers(rows: &[ServerRow], seconds: u32) {
+    let of = |chosen: &dyn Fn(&ServerRow) -> bool| {
+        let names = rows.iter().filter(|row| chosen(row)).map(|row| escape_invisible(&row.name));
+        names.collect::<Vec<_>>().join(", ")
     };
-    let waits =
-        |row: &ListedServerJson| matches!(row.state.as_deref(), Some("connecting" | "not-started"));
-    let late = of(&waits);
+    let late = of(&|row| matches!(row.state.as_deref(), Some("connecting" | "not_started")));
     if !late.is_empty() {
-        out::note(&format!("did not answer within 5 seconds: {late}"));
-        out::note(&format!("{} run `toolgate doctor` to find out why", out::cyan("hint:")));
+        out::note(&format!("did not answer within {}: {late}", out::count(seconds, "second")));
+        out::hint("run `toolgate doctor` to find out why");
     }
-    let unknown = of(&|row: &ListedServerJson| row.state.is_none() && row.enabled);
+    let unknown = of(&|row| row.state.is_none() && row.enabled);
     if !unknown.is_empty() {
         out::note(&format!("not served by the running gateway: {unknown}"));
     }
 }
 
-fn print(context: &CliContext, rows: &[ListedServerJson]) -> Result<(), CliError> {
-    if context.json {
-        return out::json(&rows);
-    }
-    if rows.is_empty() {
-        out::note("no servers are declared; run `toolgate add NAME COMMAND` to declare one");
+fn print(context: &CliContext, report: &ServersReport) -> Result<(), CliError> {
+    if report.servers.is_empty() && !context.json {
         return Ok(());
     }
-    out::data(table(rows).text_for_terminal().as_bytes())
+    out::print(context, report, || {
+        let headings = ["NAME", "STATE", "TRANSPORT", "TOOLS", "ORIGIN", "REASON"];
+        let mut table = TextTable::new(&headings).with_states(1);
+        for row in &report.servers {
+            let enabled = if row.enabled { "enabled" } else { "disabled" };
+            table.row([
+                &row.name,
+                row.state.as_deref().unwrap_or(enabled),
+                &row.transport,
+                &row.offer.as_ref().map_or("-".to_owned(), |offer| offer.tools.to_string()),
+                &short_origin(&row.origin),
+                row.reason.as_deref().unwrap_or_default(),
+            ]);
+            for shadow in &row.shadows {
+                table.remark(&format!("wins over {}", short_origin(shadow)));
+            }
+        }
+        table.text()
+    })?;
+    Ok(())
 }
 
-fn table(rows: &[ListedServerJson]) -> TextTable {
-    let connected = rows.iter().any(|row| row.state.is_some());
-    let standing = if connected { "STATE" } else { "ENABLED" };
-    let mut table = TextTable::new(&["NAME", standing, "TRANSPORT", "TARGET", "SCOPE", "ORIGIN"])
-        .truncatable(3, TruncatedEnd::End)
-        .truncatable(5, TruncatedEnd::Start);
-    for row in rows {
-        let enabled = if row.enabled { "yes" } else { "no" };
-        let standing = match (&row.state, connected) {
-            (Some(state), _) => state.clone(),
-            (None, true) if row.enabled => "-".to_owned(),
-            (None, true) => "disabled".to_owned(),
-            (None, false) => enabled.to_owned(),
-        };
-        table.row([
-            escape_invisible(&row.name),
-            standing,
-            row.transport.to_owned(),
-            row.target(),
-            row.scope.to_string(),
-            row.place.clone(),
-        ]);
-        if let Some(reason) = &row.reason {
-            table.remark(escape_invisible(reason));
-        }
-        for loser in &row.losers {
-            table.remark(format!("wins over {loser}"));
+/// Returns a file and line for display, relative to the current folder or to the user's home.
+fn short_origin(origin: &str) -> String {
+    let line = origin.rsplit_once(':').filter(|(line, _)| line.contains(':'));
+    let line = line.map_or(origin, |(line, _)| line);
+    let here = std::env::current_dir().unwrap_or_default();
+    let home = std::env::home_dir().unwrap_or_default();
+    for (folder, instead) in [(here, ""), (home, "~/")] {
+        if let Some(inside) = line.strip_prefix(&format!("{}/", folder.display())) {
+            return format!("{instead}{inside}");
         }
     }
-    table
+    line.to_owned()
 }

@@ -48,13 +48,10 @@ pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit, CliEr
 }
 
 async fn fetch_lock(context: &CliContext) -> Result<Answer, CliError> {
-    let gateway_options =
-        EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
-    let access = ServerAccess::find(context, gateway_options).await?;
+    let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
     let _spinner = Spinner::new("listing what servers offer");
-    let answer = access.ask::<Answer>(&ControlRequest::Pins { asked: PinRequest::Lock }).await;
-    access.close().await;
-    answer
+    let question = ControlRequest::Pins { asked: PinRequest::Lock };
+    ServerAccess::ask_once(context, options, &question).await
 }
 
 fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit, CliError> {
@@ -73,11 +70,10 @@ fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit,
     let beside = options.output.with_extension("lock.new");
     let written = fs::write(&beside, &now.text).and_then(|()| fs::rename(&beside, &options.output));
     written.map_err(|error| CliError::failed(format!("cannot write {shown}: {error}")))?;
-    if context.json {
-        out::json(&serde_json::json!({ "file": options.output, "servers": lock.servers.len() }))?;
-    }
-    out::note(&format!("locked {} server(s) in {shown}", lock.servers.len()));
-    Ok(Exit::Done)
+    let servers = lock.servers.len();
+    let text = format!("locked {} in {shown}", out::count(servers, "server"));
+    let value = serde_json::json!({ "file": options.output, "servers": servers });
+    out::print_done(context, &value, &text)
 }
 
 /// Warns about packages without a version: they are fetched at every start and cannot be locked.
@@ -85,9 +81,8 @@ fn print_unpinned(lock: &Locked) {
     for (name, server) in &lock.servers {
         let Some(package) = &server.package else { continue };
         if package.version.is_none() && package.integrity.is_none() {
-            out::note(&format!(
-                "{} `{}` runs any version of {}; pin one, for example {}",
-                out::cyan("note:"),
+            out::remark(&format!(
+                "`{}` runs any version of {}; pin one, for example {}",
                 escape_invisible(name),
                 escape_invisible(&package.name),
                 example(&package.ecosystem, &package.name),
@@ -106,13 +101,7 @@ fn example(ecosystem: &str, name: &str) -> String {
 
 fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit, CliError> {
     let violations = locked.check(&parse_lock(&now.text)?);
-    if context.json {
-        out::json(&violations)?;
-    } else {
-        for violation in &violations {
-            out::line(&violation_text(violation))?;
-        }
-    }
+    out::print(context, &violations, || violations.iter().map(violation_text).collect())?;
     now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match violations.is_empty() && now.problems.is_empty() {
         true => {
@@ -125,7 +114,7 @@ fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit, Cl
 
 fn violation_text(violation: &LockViolation) -> String {
     format!(
-        "{}: {} [{}]",
+        "{}: {} [{}]\n",
         escape_invisible(&violation.server),
         escape_invisible(&violation.text),
         violation.code

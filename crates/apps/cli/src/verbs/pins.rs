@@ -6,16 +6,16 @@
 
 mod display;
 
-use std::io::{self, BufRead as _, Write as _};
-
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::cli_context::CliContext;
+use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, PinJson, PinReport as Found, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable, escape_invisible, relative_time};
+use crate::prompt;
 use crate::server_access::ServerAccess;
 
 /// The arguments of `toolgate pins`.
@@ -47,8 +47,10 @@ enum PinsCommand {
         terminal, or use --with-findings.")]
     Approve {
         /// Name of the server
+        #[arg(add = server_names())]
         server: String,
         /// Name of one definition [default: all definitions]
+        #[arg(add = tool_names())]
         name: Option<String>,
         /// Approve without a prompt
         #[arg(long, short)]
@@ -61,8 +63,10 @@ enum PinsCommand {
     #[command(after_help = "Example: toolgate pins forget filesystem")]
     Forget {
         /// Name of the server
+        #[arg(add = server_names())]
         server: String,
         /// Name of one definition [default: all definitions]
+        #[arg(add = tool_names())]
         name: Option<String>,
     },
 }
@@ -71,8 +75,10 @@ enum PinsCommand {
 #[derive(Debug, Args, Default)]
 struct PinFilterArgs {
     /// Name of the server [default: all servers]
+    #[arg(add = server_names())]
     server: Option<String>,
     /// Name of one definition [default: all definitions]
+    #[arg(add = tool_names())]
     name: Option<String>,
 }
 
@@ -116,28 +122,15 @@ async fn list(
     which: &PinFilterArgs,
 ) -> Result<Exit, CliError> {
     let found = fetch_pins(access, which).await?;
-    if context.json {
-        out::json(&found.lines)?;
-    } else if found.lines.is_empty() {
-        out::note("no definitions are known or approved");
-    } else {
-        let mut table = TextTable::new(&["SERVER", "KIND", "NAME", "STATE", "APPROVED BY", "AT"]);
-        for line in &found.lines {
-            let PinJson { server, kind, name, state, by, pinned_at, .. } = line;
-            let by = escape_invisible(by.as_deref().unwrap_or("-"));
-            let at = pinned_at.clone().unwrap_or("-".to_owned());
-            table.row([
-                escape_invisible(server),
-                kind.clone(),
-                escape_invisible(name),
-                state.clone(),
-                by,
-                at,
-            ]);
+    out::print_list(context, &found.lines, "no definitions are known or approved", |lines| {
+        let headings = ["SERVER", "KIND", "NAME", "STATE", "APPROVED BY", "AT"];
+        let mut table = TextTable::new(&headings).with_states(3);
+        for PinJson { server, kind, name, state, by, pinned_at, .. } in lines {
+            let at = pinned_at.as_deref().map_or("-".to_owned(), relative_time);
+            table.row([server, kind, name, state, by.as_deref().unwrap_or("-"), &at]);
         }
-        out::data(table.text().as_bytes())?;
-    }
-    Ok(Exit::Done)
+        table.text()
+    })
 }
 
 async fn diff(
@@ -147,14 +140,8 @@ async fn diff(
 ) -> Result<Exit, CliError> {
     let mut found = fetch_pins(access, which).await?;
     found.lines.retain(|line| line.state != "pinned");
-    if context.json {
-        out::json(&found.lines)?;
-    } else if found.lines.is_empty() {
-        out::note("nothing changed since the approval");
-    } else {
-        out::data(display::pins_text(&found.lines).as_bytes())?;
-    }
-    Ok(Exit::Done)
+    let none = "nothing changed since the approval";
+    out::print_list(context, &found.lines, none, display::pins_text)
 }
 
 /// The confirmations given on the command line.
@@ -180,11 +167,8 @@ async fn approve(
     }
     found.lines.retain(|line| matches!(line.state.as_str(), "changed" | "new"));
     if found.lines.is_empty() {
-        if context.json {
-            out::json(&json!({ "approved": 0, "definitions": [] }))?;
-        }
-        out::note("everything is already approved");
-        return Ok(Exit::Done);
+        let none = json!({ "approved": 0, "definitions": [] });
+        return out::print_done(context, &none, "everything is already approved");
     }
     if !context.json {
         out::data(display::pins_text(&found.lines).as_bytes())?;
@@ -192,11 +176,9 @@ async fn approve(
     confirm(&server, &found.lines, flags)?;
     let asked = PinRequest::Approve { server, name: which.name.clone(), seen: found.seen };
     let approved: usize = access.ask(&ControlRequest::Pins { asked }).await?;
-    if context.json {
-        out::json(&json!({ "approved": approved, "definitions": found.lines }))?;
-    }
-    out::note(&format!("approved {approved} definition(s)"));
-    Ok(Exit::Done)
+    let text = format!("approved {}", out::count(approved, "definition"));
+    let value = json!({ "approved": approved, "definitions": found.lines });
+    out::print_done(context, &value, &text)
 }
 
 async fn forget(
@@ -212,46 +194,33 @@ async fn forget(
         return Err(CliError::failed(format!("`{server}` has no approved definitions to remove"))
             .hint("run `toolgate pins` to list definitions"));
     }
-    if context.json {
-        out::json(&json!({ "forgotten": forgotten }))?;
-    }
-    out::note(&format!("removed {forgotten} pin(s) of {}", escape_invisible(server)));
-    Ok(Exit::Done)
+    let pins = out::count(forgotten, "pin");
+    let text = format!("removed {pins} of {}", escape_invisible(server));
+    out::print_done(context, &json!({ "forgotten": forgotten }), &text)
 }
 
 /// Asks the user to confirm the approval, and again for definitions with findings. Flags replace
 /// the prompts.
 fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<(), CliError> {
-    let declined = || CliError::failed(format!("not confirmed; `{server}` was not approved"));
+    let action = format!("approve the definitions of `{server}`");
+    let ask = |question: String| match prompt::confirm(
+        &question,
+        &action,
+        "check the definitions, then use --yes",
+    )? {
+        true => Ok(()),
+        false => Err(CliError::failed(format!("not confirmed; `{server}` was not approved"))),
+    };
     if !flags.yes {
-        if !out::can_prompt() {
-            let message = format!("cannot ask for the approval of `{server}` without a terminal");
-            let hint = "check the definitions, then use --yes";
-            return Err(CliError::usage(message).hint(hint));
-        }
-        let question = format!("Approve {} definition(s) as shown?", lines.len());
-        if !ask_yes_no(&question)? {
-            return Err(declined());
-        }
+        ask(format!("Approve {} as shown?", out::count(lines.len(), "definition")))?;
     }
     let suspicious: Vec<_> = lines.iter().filter(|line| !line.findings.is_empty()).collect();
     let Some(first) = suspicious.first().filter(|_| !flags.findings) else { return Ok(()) };
     if !flags.yes {
-        let question = format!("{} of them have findings. Approve them too?", suspicious.len());
-        return if ask_yes_no(&question)? { Ok(()) } else { Err(declined()) };
+        return ask(format!("{} of them have findings. Approve them too?", suspicious.len()));
     }
     let named = if first.name.is_empty() { &first.kind } else { &first.name };
     let message = format!("cannot approve `{server}`: `{}` has findings", escape_invisible(named));
     Err(CliError::usage(message)
         .hint("read the findings, then name one definition to approve, or use --with-findings"))
-}
-
-fn ask_yes_no(question: &str) -> Result<bool, CliError> {
-    let mut stderr = io::stderr();
-    let asked = format!("{question} [y/N] ");
-    let _ = stderr.write_all(asked.as_bytes()).and_then(|()| stderr.flush());
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }

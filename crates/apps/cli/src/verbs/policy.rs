@@ -1,13 +1,15 @@
-//! `policy`: checks, explains, tests and replays the rules that decide about calls.
+//! `policy`: edits, checks, explains, tests and replays the rules that decide about calls.
 //!
-//! It changes no rules, starts no servers and asks for no approvals.
+//! It starts no servers and asks for no approvals. Only `allow`, `ask` and `deny` change rules.
 
 mod cases;
 mod check;
+mod edit;
 mod explain;
 mod replay;
 
 use clap::{Args, Subcommand};
+use toolgate_host::policy::Effect;
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
@@ -15,7 +17,7 @@ use crate::exit::{CliError, Exit};
 /// The arguments of `toolgate policy`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  toolgate policy check\n  toolgate policy explain git push\n  \
+    after_help = "Examples:\n  toolgate policy deny mcp:git/push\n  toolgate policy check\n  toolgate policy explain git push\n  \
     toolgate policy test policy-cases.toml\n  toolgate policy replay --since 7d"
 )]
 pub struct PolicyArgs {
@@ -26,6 +28,16 @@ pub struct PolicyArgs {
 /// A subcommand of `toolgate policy`.
 #[derive(Debug, Subcommand)]
 enum PolicyCommand {
+    /// Allow calls without approval, or remove such a rule
+    #[command(after_help = "Examples:\n  toolgate policy allow 'mcp:filesystem/read_*'\n  \
+        toolgate policy allow 'mcp:filesystem/read_*' --remove")]
+    Allow(edit::PolicyEditArgs),
+    /// Require approval of calls, or remove such a rule
+    #[command(after_help = "Example: toolgate policy ask mcp:git/push -s project")]
+    Ask(edit::PolicyEditArgs),
+    /// Deny calls, or remove such a rule
+    #[command(after_help = "Example: toolgate policy deny 'mcp:*/delete_*'")]
+    Deny(edit::PolicyEditArgs),
     /// Check for invalid, unreachable or ineffective rules; exit with 2 if one is invalid
     #[command(after_help = "Example: toolgate policy check --json")]
     Check,
@@ -39,6 +51,9 @@ enum PolicyCommand {
 
 pub async fn run(context: &CliContext, options: &PolicyArgs) -> Result<Exit, CliError> {
     match &options.what {
+        PolicyCommand::Allow(options) => edit::run(context, options, Effect::Allow).await,
+        PolicyCommand::Ask(options) => edit::run(context, options, Effect::Ask).await,
+        PolicyCommand::Deny(options) => edit::run(context, options, Effect::Deny).await,
         PolicyCommand::Check => check::run(context).await,
         PolicyCommand::Explain(options) => explain::run(context, options).await,
         PolicyCommand::Test(options) => cases::run(context, options).await,

@@ -9,6 +9,7 @@ use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
 use crate::out::escape_invisible;
 use crate::{arguments, out};
@@ -18,6 +19,7 @@ use crate::{arguments, out};
 #[command(after_help = "Example: toolgate prompt sample getting_started")]
 pub struct PromptArgs {
     /// Name of the server
+    #[arg(add = server_names())]
     server: String,
     /// Name of the prompt
     name: String,

@@ -8,17 +8,20 @@ use toolgate_host::content;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
+use super::result_file;
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::control::{ControlRequest, ServerInventory};
 use crate::exit::{CliError, Exit};
+use crate::out;
 use crate::server_access::ServerAccess;
-use crate::{base64, out};
 
 /// The arguments of `toolgate read-resource`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: toolgate read-resource sample toolgate://sample/help")]
 pub struct ReadResourceArgs {
     /// Name of the server
+    #[arg(add = server_names())]
     server: String,
     /// URI of the resource
     uri: String,
@@ -41,7 +44,7 @@ pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exi
     let result: Value = serde_json::from_slice(raw).unwrap_or_default();
     let contents = result["contents"].as_array().map(Vec::as_slice).unwrap_or_default();
     match &options.output {
-        Some(file) => write(file, contents)?,
+        Some(file) => result_file::write(file, contents)?,
         None => show(contents)?,
     }
     Ok(Exit::Done)
@@ -73,25 +76,8 @@ fn show(contents: &[Value]) -> Result<(), CliError> {
     for part in contents {
         out::text(&content::resource_text(part))?;
         if part["blob"].is_string() {
-            out::note(&format!("{} use --output FILE to write it to a file", out::cyan("hint:")));
+            out::hint("use --output FILE to write it to a file");
         }
     }
-    Ok(())
-}
-
-fn write(file: &std::path::Path, contents: &[Value]) -> Result<(), CliError> {
-    let mut bytes = Vec::new();
-    for part in contents {
-        match (part["text"].as_str(), part["blob"].as_str()) {
-            (Some(text), _) => bytes.extend_from_slice(text.as_bytes()),
-            (None, Some(blob)) => bytes.extend(base64::decode(blob).ok_or_else(|| {
-                CliError::failed("cannot read the resource: its blob is not valid base64")
-            })?),
-            (None, None) => {}
-        }
-    }
-    let failed = |error| CliError::failed(format!("cannot write {}: {error}", file.display()));
-    std::fs::write(file, &bytes).map_err(failed)?;
-    out::note(&format!("wrote {} to {}", out::format_size(bytes.len()), file.display()));
     Ok(())
 }

@@ -6,15 +6,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{ConfigScope, ServerName};
 
 use super::declaration::{self, file_error, files, messages, scope::ScopeArg};
-use super::get;
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
+use crate::suggest::unknown_server_error;
 
 /// The arguments of `toolgate remove`.
 #[derive(Debug, Args)]
@@ -27,6 +28,7 @@ use crate::out::{self, escape_invisible};
 )]
 pub struct RemoveArgs {
     /// Name of the server
+    #[arg(add = server_names())]
     name: String,
     /// Scope of the declaration to remove
     #[arg(short, long, value_enum, value_name = "SCOPE")]
@@ -34,14 +36,6 @@ pub struct RemoveArgs {
     /// File to remove it from, even if another program owns it
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     from: Option<PathBuf>,
-}
-
-/// The JSON output of `remove`.
-#[derive(Debug, Serialize)]
-struct RemovedServerJson {
-    name: String,
-    file: String,
-    scope: ConfigScope,
 }
 
 pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit, CliError> {
@@ -56,20 +50,10 @@ pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit, Cli
         ))
         .hint(format!("run `toolgate get {name}` to see which file declares it")));
     }
-    let removed = RemovedServerJson {
-        name: name.to_string(),
-        file: file.path().display().to_string(),
-        scope: file.at.scope,
-    };
-    if context.json {
-        out::json(&removed)?;
-    } else {
-        out::note(&format!(
-            "removed {} from {}",
-            escape_invisible(&removed.name),
-            messages::display_path(file.path())
-        ));
-    }
+    let value = json!({ "name": name, "file": file.path(), "scope": file.at.scope });
+    let shown = escape_invisible(name.as_str());
+    let text = format!("removed {shown} from {}", messages::display_path(file.path()));
+    out::print_done(context, &value, &text)?;
     forget_consent(context, &name).await
 }
 
@@ -97,13 +81,13 @@ fn find_file(
             return Ok(file);
         }
     }
-    let names: Vec<_> = plan.entries.iter().map(|entry| entry.spec.name.as_str()).collect();
+    let names = plan.entries.iter().map(|entry| entry.spec.name.as_str());
     Err(match (winner, scope) {
         (Some(winner), Some(scope)) => {
             CliError::failed(format!("no file of scope {scope} declares `{name}`"))
                 .hint(format!("it is declared in {}", winner.origin))
         }
-        _ => get::unknown_server_error(name.as_str(), &names),
+        _ => unknown_server_error(name.as_str(), names),
     })
 }
 
@@ -131,8 +115,8 @@ async fn forget_consent(context: &CliContext, name: &ServerName) -> Result<Exit,
     setup.distrust(name.as_str()).await?;
     if let Ok(entry) = setup.entry(name.as_str()) {
         let origin = escape_invisible(&entry.origin.to_string());
-        out::note(&format!("{} the entry in {origin} is in effect now", out::cyan("note:")));
+        out::remark(&format!("the entry in {origin} is in effect now"));
     }
-    declaration::notify_gateway(context, name).await;
+    declaration::reload_gateway(context).await;
     Ok(Exit::Done)
 }

@@ -7,12 +7,14 @@ use clap::Args;
 
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
-use crate::control::{ControlRequest, unknown_server_error};
+use crate::complete::server_names;
+use crate::control::ControlRequest;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::out::{self, TextTable};
 use crate::review::{HealthScore, ScorePart, ServerDefinitionStatus};
 use crate::server_access::ServerAccess;
+use crate::suggest::unknown_server_error;
 
 /// The arguments of `toolgate score`.
 #[derive(Debug, Args)]
@@ -23,6 +25,7 @@ use crate::server_access::ServerAccess;
 )]
 pub struct ScoreArgs {
     /// Name of the server [default: all servers]
+    #[arg(add = server_names())]
     server: Option<String>,
     /// Count calls since then: an age (7d, 12h, 30m) or a UTC time (2026-11-16)
     #[arg(long, value_name = "WHEN")]
@@ -39,47 +42,27 @@ pub async fn run(context: &CliContext, options: &ScoreArgs) -> Result<Exit, CliE
             return Err(unknown_server_error(name, known.iter().map(String::as_str)));
         }
     }
-    match context.json {
-        true => out::json(&scores)?,
-        false => out::data(scores_table(&scores).as_bytes())?,
-    }
-    Ok(Exit::Done)
+    out::print(context, &scores, || scores_table(&scores))
 }
 
 /// Asks the gateway for the definition status of all servers.
 pub(super) async fn fetch_standings(
     context: &CliContext,
 ) -> Result<Vec<ServerDefinitionStatus>, CliError> {
-    let access = ServerAccess::find(
-        context,
-        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
-    )
-    .await?;
-    let standings = access.ask(&ControlRequest::Standings).await;
-    access.close().await;
-    standings
+    ServerAccess::ask_once(context, EmbeddedGatewayOptions::idle(), &ControlRequest::Standings)
+        .await
 }
 
 fn scores_table(scores: &[HealthScore]) -> String {
     let mut table = TextTable::new(&["SERVER", "SCORE", "PART", "", "WEIGHT", "MADE OF"]);
-    table = table.truncatable(5, TruncatedEnd::End);
     for score in scores {
-        let mut head = [escape_invisible(&score.server), score_text(score.score)];
-        for (name, part) in score.parts.all() {
-            let ScorePart { score, weight, detail } = part;
+        let mut head = [score.server.clone(), score_text(score.score)];
+        for (name, ScorePart { score, weight, detail }) in score.parts.all() {
             let [server, whole] = std::mem::take(&mut head);
-            let name = name.to_owned();
-            table.row([
-                server,
-                whole,
-                name,
-                score_text(*score),
-                weight.to_string(),
-                escape_invisible(detail),
-            ]);
+            table.row([&server, &whole, name, &score_text(*score), &weight.to_string(), detail]);
         }
     }
-    table.text_for_terminal()
+    table.text()
 }
 
 fn score_text(score: Option<u8>) -> String {

@@ -12,7 +12,7 @@ use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ToolMatch, ToolMatches, UnknownServer};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 
 /// The arguments of `toolgate search`.
@@ -34,9 +34,7 @@ pub struct SearchArgs {
 }
 
 pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit, CliError> {
-    let gateway_options =
-        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() };
-    let access = ServerAccess::find(context, gateway_options).await?;
+    let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle()).await?;
     let searching = ToolSearch { context, access: &access, limit: options.limit };
     let done = match options.stdin {
         true => searching.search_stdin().await,
@@ -62,14 +60,9 @@ impl ToolSearch<'_> {
     async fn search_once(&self, query: &str) -> Result<(), CliError> {
         let ToolMatches { found, unknown } = self.find(query).await?;
         print_unknown_servers(&unknown);
-        if self.context.json {
-            return out::json(&found.iter().map(match_json).collect::<Vec<_>>());
-        }
-        match found.is_empty() {
-            true => out::note("no tools match; try other words, or describe the task"),
-            false => out::data(table(&found).as_bytes())?,
-        }
-        Ok(())
+        let rows: Vec<_> = found.iter().map(match_json).collect();
+        let none = "no tools match; try other words, or describe the task";
+        out::print_list(self.context, &rows, none, |_| table(&found)).map(drop)
     }
 
     /// Answers each query as it arrives, so that a program can send one after the other.
@@ -102,18 +95,11 @@ fn match_json(find: &ToolMatch) -> Value {
 }
 
 fn table(found: &[ToolMatch]) -> String {
-    let mut table =
-        TextTable::new(&["NAME", "SERVER", "ABOUT", "WHY"]).truncatable(2, TruncatedEnd::End);
-    table = table.truncatable(3, TruncatedEnd::End);
-    for find in found {
-        table.row([
-            escape_invisible(&find.exposed),
-            escape_invisible(&find.server),
-            escape_invisible(&find.about),
-            escape_invisible(&find.why.join(", ")),
-        ]);
+    let mut table = TextTable::new(&["NAME", "SERVER", "ABOUT", "WHY"]);
+    for ToolMatch { server, exposed, about, why, .. } in found {
+        table.row([exposed, server, about, &why.join(", ")]);
     }
-    table.text_for_terminal()
+    table.text()
 }
 
 /// Prints a note about servers whose capabilities are not known yet.
@@ -121,9 +107,8 @@ pub fn print_unknown_servers(unknown: &[UnknownServer]) {
     let names: Vec<_> =
         unknown.iter().filter(|it| it.usable).map(|it| escape_invisible(&it.server)).collect();
     if let [first, ..] = &names[..] {
-        out::note(&format!(
-            "{} the capabilities of {} are not known yet; run `toolgate discover {first}`",
-            out::cyan("note:"),
+        out::remark(&format!(
+            "the capabilities of {} are not known yet; run `toolgate discover {first}`",
             names.join(", "),
         ));
     }

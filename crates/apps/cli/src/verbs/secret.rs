@@ -13,6 +13,7 @@ use toolgate_host::config::{ConfigError, SecretStore, read_hidden};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
 use crate::out::{self, escape_invisible};
+use crate::suggest::did_you_mean;
 
 /// The maximum length of a secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
@@ -61,12 +62,8 @@ fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, 
     context.home.create().map_err(failed)?;
     let value = read_value(name)?;
     secrets.set(name, &value).map_err(failed)?;
-    print_result(
-        context,
-        name,
-        "kept",
-        &format!("stored {name}; use `${{secret:{name}}}` in config files"),
-    )
+    let text = format!("stored {name}; use `${{secret:{name}}}` in config files");
+    print_result(context, name, "kept", &text)
 }
 
 /// Reads the value from a hidden prompt or from stdin, without its final line break.
@@ -95,20 +92,18 @@ fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
 
 fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
     let names = secrets.names().map_err(failed)?;
-    if context.json {
-        out::json(&names)?;
-    } else if names.is_empty() {
-        out::note("there are no secrets; run `toolgate secret set NAME` to store one");
-    } else {
-        names.iter().try_for_each(|name| out::line(&escape_invisible(name)))?;
-    }
-    Ok(Exit::Done)
+    let none = "there are no secrets; run `toolgate secret set NAME` to store one";
+    out::print_list(context, &names, none, |names| {
+        names.iter().map(|name| format!("{}\n", escape_invisible(name))).collect()
+    })
 }
 
 fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
     if !secrets.remove(name).map_err(failed)? {
-        return Err(CliError::failed(format!("no secret named `{name}`"))
-            .hint("run `toolgate secret list` to list the names"));
+        let names = secrets.names().map_err(failed)?;
+        let known: Vec<_> = names.iter().map(String::as_str).collect();
+        let hint = did_you_mean(name, &known, "run `toolgate secret list` to list the names");
+        return Err(CliError::failed(format!("no secret named `{name}`")).hint(hint));
     }
     let text = format!("removed {name}; servers that use it are blocked until it is set again");
     print_result(context, name, "removed", &text)
@@ -120,11 +115,7 @@ fn print_result(
     action: &str,
     text: &str,
 ) -> Result<Exit, CliError> {
-    match context.json {
-        true => out::json(&json!({ "name": name, "action": action }))?,
-        false => out::note(&escape_invisible(text)),
-    }
-    Ok(Exit::Done)
+    out::print_done(context, &json!({ "name": name, "action": action }), &escape_invisible(text))
 }
 
 fn failed(error: ConfigError) -> CliError {

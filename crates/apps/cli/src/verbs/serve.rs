@@ -170,7 +170,7 @@ fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAdd
         }
         None => {
             let starting = declared.iter().filter(|status| !status.state.is_settled()).count();
-            format!("serving {starting} of {} declared servers", declared.len())
+            format!("serving {starting} of {}", out::count(declared.len(), "declared server"))
         }
     });
     for status in &servers {
@@ -183,18 +183,16 @@ fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAdd
         }
     }
     if !toolgate_gateway::can_identify_peer(address) {
-        out::note(&format!(
-            "{} this system does not identify connecting users, so every user of this machine can \
+        out::remark(
+            "this system does not identify connecting users, so every user of this machine can \
              use the gateway; set `posture = \"governed\"` to require a key",
-            out::cyan("note:")
-        ));
+        );
     }
     let guarantee = control.host().guarantee();
     if guarantee < TreeGuarantee::Namespace {
-        out::note(&format!("{} {guarantee}", out::cyan("note:")));
+        out::remark(&guarantee.to_string());
     }
-    out::note(&format!(
-        "{} run `toolgate install claude-code --http` to connect a client (--list shows others)",
-        out::cyan("hint:")
-    ));
+    out::hint(
+        "run `toolgate install claude-code --http` to connect a client (--list shows others)",
+    );
 }

@@ -65,7 +65,7 @@ pub async fn count_journal(
         counted.map_err(|error: JournalError| CliError::failed(error_chain(&error)))?;
     for error in &unread {
         let why = out::escape_invisible_lines(&error_chain(error));
-        out::note(&format!("{} skipped part of the journal: {why}", out::cyan("note:")));
+        out::remark(&format!("skipped part of the journal: {why}"));
     }
     Ok(collector)
 }

@@ -4,13 +4,14 @@
 //! in files of other programs, an entry in the user's own file overrides them.
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{Plan, ServerName};
 
 use super::declaration::{self, file_error, files, messages};
 use super::get;
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
 
@@ -19,16 +20,8 @@ use crate::out::{self, escape_invisible};
 #[command(after_help = "Examples:\n  toolgate disable filesystem\n  toolgate enable filesystem")]
 pub struct SwitchArgs {
     /// Name of the server
+    #[arg(add = server_names())]
     name: String,
-}
-
-/// The JSON output of `enable` and `disable`.
-#[derive(Debug, Serialize)]
-struct SwitchedServerJson {
-    name: String,
-    enabled: bool,
-    changed: bool,
-    file: Option<String>,
 }
 
 pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result<Exit, CliError> {
@@ -50,7 +43,7 @@ pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result
             .hint(format!("run `toolgate get {name}` to see which files declare it")));
     }
     print_result(context, &name, on, changed)?;
-    declaration::notify_gateway(context, &name).await;
+    declaration::reload_gateway(context).await;
     Ok(Exit::Done)
 }
 
@@ -115,16 +108,13 @@ fn print_result(
     file: Option<ConfigDocument>,
 ) -> Result<Exit, CliError> {
     let path = file.as_ref().map(ConfigDocument::path);
-    if context.json {
-        let file = path.map(|path| path.display().to_string());
-        let changed = file.is_some();
-        out::json(&SwitchedServerJson { name: name.to_string(), enabled, changed, file })?;
-        return Ok(Exit::Done);
-    }
+    let value = json!({
+        "name": name, "enabled": enabled, "changed": path.is_some(), "file": path,
+    });
     let name = escape_invisible(name.as_str());
-    out::note(&match path {
+    let text = match path {
         Some(path) => format!("{}d {name} in {}", verb_for(enabled), messages::display_path(path)),
         None => format!("{name} is already {}d", verb_for(enabled)),
-    });
-    Ok(Exit::Done)
+    };
+    out::print_done(context, &value, &text)
 }

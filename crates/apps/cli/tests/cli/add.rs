@@ -351,7 +351,7 @@ fn entries_of_other_dialects_are_understood() {
     ] {
         done(&place, &["add-json", name, &entry.to_string()]);
     }
-    let listed = run(&mut place.verb(&["list", "--offline", "--json"])).json();
+    let listed = run(&mut place.verb(&["list", "--offline", "--json"])).json()["servers"].clone();
     let find = |name: &str| {
         let row = listed.as_array().unwrap().iter().find(|row| row["name"] == name);
         row.unwrap_or_else(|| panic!("{name}: {listed}")).clone()

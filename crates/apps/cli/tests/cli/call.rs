@@ -143,3 +143,43 @@ fn a_prompt_without_a_required_argument_fails_and_names_it() {
         assert!(said.err.contains("`who` is required"), "{said:?}");
     }
 }
+
+#[test]
+fn a_tool_may_be_named_with_its_server_in_one_word() {
+    let two = format!("{}env = {{ TWO = \"2\" }}\n", sample("s__two"));
+    let place = Place::with(&format!("{}{two}", sample("s")));
+    for words in [&["s__echo"][..], &["s__two", "echo"], &["s__two__echo"], &["s", "s__echo"]] {
+        let said = run(place.configured(&["call"]).args(words).arg("text=hi"));
+        assert_eq!((said.code, said.out.as_str()), (0, "hi\n"), "{words:?}: {said:?}");
+    }
+    let said = run(&mut place.configured(&["call", "s"]));
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.contains("toolgate discover s"), "{said:?}");
+}
+
+#[test]
+fn a_misspelt_tool_or_argument_is_answered_with_the_nearest() {
+    let place = Place::with(&sample("files"));
+    let said = run(&mut place.configured(&["call", "files", "ehco", "text=hi"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("did you mean `echo`?"), "{said:?}");
+    let said = run(&mut place.configured(&["call", "fiels", "echo", "text=hi"]));
+    assert!(said.err.contains("did you mean `files`?"), "{said:?}");
+    let said = run(&mut place.configured(&["call", "files", "echo", "text=hi", "--as", "defualt"]));
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.contains("did you mean `default`?"), "{said:?}");
+}
+
+#[test]
+fn a_result_is_written_to_a_file() {
+    let place = witnessed();
+    let said = run(&mut place.configured(&["call", "w", "picture", "-o", "result.png"]));
+    assert_eq!((said.code, said.out.as_str()), (0, ""), "{said:?}");
+    assert!(said.err.contains("wrote 12 kB to result.png"), "{said:?}");
+    assert_eq!(std::fs::read(place.work().join("result.png")).unwrap(), [0; 12_000]);
+    let said =
+        run(&mut place.configured(&["-q", "call", "w", "echo", "text=hi", "-o", "text.txt"]));
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, "", ""), "{said:?}");
+    let text = std::fs::read_to_string(place.work().join("text.txt")).unwrap();
+    assert!(text.contains("hi"), "{text}");
+}

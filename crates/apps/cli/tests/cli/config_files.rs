@@ -125,16 +125,39 @@ fn a_typed_secret_is_not_echoed() {
 }
 
 #[test]
-fn shells_complete_every_verb() {
-    let place = Place::new();
+fn shells_complete_verbs_and_the_names_of_servers_tools_and_profiles() {
+    let place = Place::with(&format!("{}[profiles.research]\n", sample("files")));
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let said = run(&mut place.verb(&["completions", shell]));
         assert_eq!(said.code, 0, "{said:?}");
-        for verb in ["add-json", "remove", "doctor"] {
-            assert!(said.out.contains(verb), "{shell}: {verb}");
-        }
+        assert!(said.out.contains("TOOLGATE_COMPLETE"), "{shell}: {said:?}");
     }
     assert_eq!(run(&mut place.verb(&["completions", "abacus"])).code, 2);
+    let completed = |words: &[&str]| {
+        let index = words.len().to_string();
+        let mut asked = place.verb(&["--", "toolgate"]);
+        asked.args(words).env("TOOLGATE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index);
+        let said = run(asked.env("_CLAP_IFS", "\n"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}: {said:?}");
+        said.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for verb in ["add-json", "remove", "doctor", "help"] {
+        assert_eq!(completed(&[&verb[..4]])[0], verb);
+    }
+    assert!(
+        !completed(&[""]).contains(&"conformance-client".to_owned()),
+        "hidden verbs are hidden"
+    );
+    let config = place.config().display().to_string();
+    let with = |words: &[&str]| completed(&[&["--config", &config], words].concat());
+    assert_eq!(with(&["call", ""]), ["files"]);
+    assert_eq!(with(&["discover", "fi"]), ["files"]);
+    assert_eq!(with(&["call", "files", ""]), Vec::<String>::new(), "nothing is known yet");
+    assert!(!place.home().exists(), "completion creates nothing");
+    assert_eq!(run(&mut place.configured(&["discover", "files"])).code, 0);
+    assert_eq!(with(&["call", "files", "e"]), ["echo"]);
+    assert_eq!(with(&["policy", "explain", "files", "no"]), ["now"]);
+    assert_eq!(with(&["discover", "--as", "res"]), ["research"]);
 }
 
 #[test]
@@ -255,7 +278,7 @@ fn permissions_of_core_agent_beside_its_servers_hold_for_user_and_project() {
         assert_eq!(said.code, 3, "{file}: {said:?}");
         assert!(said.err.contains("config.json"), "{file}: {said:?}");
         let said = run(&mut place.verb(&["policy", "explain", "s", "now", "--json"]));
-        let expected = if file.starts_with('~') { "allowed" } else { "client-approves" };
+        let expected = if file.starts_with('~') { "allowed" } else { "client_approves" };
         assert_eq!(said.json()["outcome"], expected, "a project only tightens: {said:?}");
         let found = findings(&place);
         assert!(!found.iter().any(|line| line.contains("unknown")), "{found:#?}");

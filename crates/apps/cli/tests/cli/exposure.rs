@@ -33,7 +33,7 @@ fn every_capability_has_its_line_and_its_rule() {
     assert!(echo["tokens"].as_u64().unwrap() > 0, "{echo}");
     let (because_echo, tokens) = (echo["because"].clone(), echo["tokens"].clone());
     let decision = json!({
-        "effect": "allow", "outcome": "client-approves", "via": "client",
+        "effect": "allow", "outcome": "client_approves", "via": "client",
         "because": "mode `ask`, as no file says otherwise; its client approves by itself",
     });
     assert_eq!(

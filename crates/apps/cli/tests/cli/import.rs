@@ -113,7 +113,7 @@ fn without_a_source_everything_is_found_and_nothing_taken_in_silence() {
     cursor(&place);
     write(&place.work().join(".mcp.json"), r#"{"mcpServers":{"p":{"command":"python3"}}}"#);
     let said = run(&mut place.verb(&["import"]));
-    assert_eq!(said.code, 2, "{said:?}");
+    assert_eq!(said.code, 3, "{said:?}");
     assert!(said.err.contains("cursor (") && said.err.contains("python3"), "{said:?}");
     assert!(said.err.contains("--yes") && !said.err.contains("canary"), "{said:?}");
     assert!(!place.home().join("config.toml").exists());

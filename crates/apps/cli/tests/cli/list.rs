@@ -38,18 +38,18 @@ fn the_list_says_who_wins_and_hides_every_secret() {
     let place = Place::new();
     written(&place);
     let said = run(&mut place.verb(&["list", "--offline", "--json"]));
-    let rows = said.json();
+    let rows = said.json()["servers"].clone();
     let names: Vec<_> = rows.as_array().unwrap().iter().map(|row| &row["name"]).collect();
-    assert_eq!(names, ["stdio", "login", "http"]);
+    assert_eq!(names, ["http", "login", "stdio"]);
     let file = place.work().join(".mcp.json").display().to_string();
-    assert_eq!(rows[0]["origin"], format!("{file}:1:16"));
+    assert_eq!(rows[2]["origin"], format!("{file}:1:16"));
     let loser = place.home().join("config.toml").display().to_string();
-    assert_eq!(rows[0]["shadows"], json!([format!("{loser}:1:10")]));
+    assert_eq!(rows[2]["shadows"], json!([format!("{loser}:1:10")]));
     let expected = json!({
         "name": "http", "enabled": true, "transport": "http", "url": "https://***@x.test/mcp?key=***",
         "scope": "user", "origin": format!("{loser}:8:10"), "shadows": [],
     });
-    assert_eq!(rows[2], expected);
+    assert_eq!(rows[0], expected);
     let table = run(&mut place.verb(&["list", "--offline"]));
     assert!(table.out.contains("NAME"), "{table:?}");
     assert!(table.out.contains("wins over ~/home/config.toml:1\n"), "{table:?}");
@@ -101,11 +101,11 @@ fn one_server_is_told_in_full() {
     assert_eq!(http["timeouts"], json!({ "start_ms": 30_000, "max_ms": 3_600_000 }));
     let login = run(&mut place.verb(&["get", "login", "--json"])).json();
     assert_eq!(login["auth"]["client_id"], "me");
-    assert_eq!(login["standing"], "needs-consent");
+    assert_eq!(login["standing"], "needs_consent");
     let stdio = run(&mut place.verb(&["get", "stdio", "--json"])).json();
     assert_eq!(stdio["losers"][0]["dialect"], "toolgate");
     let text = run(&mut place.verb(&["get", "stdio"])).out;
-    for part in ["needs-consent", "node x.js", "wins over:", "mcp-json", "command: \"node\""] {
+    for part in ["needs_consent", "node x.js", "wins over:", "mcp-json", "command: \"node\""] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -137,9 +137,10 @@ fn connected_servers_are_told_apart_from_those_that_do_not_answer() {
     std::fs::write(place.home().join("config.toml"), config).unwrap();
     let said = run(&mut place.verb(&["list", "--json"]));
     assert_eq!(said.code, 0, "{said:?}");
+    let servers = said.json()["servers"].clone();
     let states: Vec<_> =
-        said.json().as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
-    assert_eq!(states, ["connected", "connecting", "failed", "disabled"], "{said:?}");
+        servers.as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states, ["failed", "connected", "disabled", "connecting"], "{said:?}");
     assert!(said.err.contains("did not answer within 5 seconds: slow"), "{said:?}");
     assert_eq!(processes_with(&mark), 0, "it was ended with the verb");
 }
@@ -152,7 +153,7 @@ fn a_living_gateway_answers_for_its_servers() {
     std::fs::write(place.home().join("config.toml"), config).unwrap();
     let (_gateway, _) = Running::serve(&mut place.verb(&[]));
     let said = run(&mut place.verb(&["list", "--json"]));
-    assert_eq!(said.json()[0]["state"], "connected", "{said:?}");
+    assert_eq!(said.json()["servers"][0]["state"], "connected", "{said:?}");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn offline_starts_nothing_and_writes_nothing() {
     let config = place.work().join("servers.json");
     std::fs::write(&config, json!({ "mcpServers": { "s": server } }).to_string()).unwrap();
     let said = run(place.verb(&["list", "--offline", "--json", "--config"]).arg(&config));
-    assert_eq!(said.json().as_array().unwrap().len(), 1, "{said:?}");
+    assert_eq!(said.json()["servers"].as_array().unwrap().len(), 1, "{said:?}");
     assert!(!witness.exists());
     assert!(!place.home().exists(), "not even a home");
 }
@@ -171,10 +172,16 @@ fn offline_starts_nothing_and_writes_nothing() {
 #[test]
 fn nothing_declared_is_no_failure() {
     let place = Place::new();
-    let said = run(&mut place.verb(&["list", "--json"]));
-    assert_eq!((said.code, said.out.as_str()), (0, "[]\n"), "{said:?}");
-    let said = run(&mut place.verb(&["list"]));
+    let said = run(&mut place.verb(&["list", "--offline", "--json"]));
+    assert_eq!((said.code, said.json()), (0, json!({ "servers": [] })), "{said:?}");
+    let said = run(&mut place.verb(&["list", "--offline"]));
     assert!(said.out.is_empty() && said.err.contains("toolgate add"), "{said:?}");
+    // What is built in is there anyway.
+    let said = run(&mut place.verb(&["list"]));
+    assert!(
+        said.out.contains("context  connected") && said.err.contains("toolgate add"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -249,7 +256,34 @@ fn which_of_two_equal_servers_counts_is_the_same_for_every_verb() {
     assert_eq!(said.code, 0, "{said:?}");
     let said = run(&mut place.verb(&["list", "--json"]));
     let is_mine = |row: &serde_json::Value| row["name"] == "mine" && row["state"] == "connected";
-    assert!(said.json().as_array().unwrap().iter().any(is_mine), "{said:?}");
+    assert!(said.json()["servers"].as_array().unwrap().iter().any(is_mine), "{said:?}");
     let said = run(&mut place.verb(&["disable", "mine"]));
     assert_eq!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn a_table_fits_80_columns_and_loses_nothing() {
+    let place = Place::new();
+    let long = "a-server-with-a-name-that-is-rather-long";
+    let crash = "[servers.crash]\ncommand = \"/nonexistent/folder/with/a/long/path/to/a/server\"\n";
+    let config = format!("[servers.{long}]\ncommand = \"npx\"\nenabled = false\n{crash}");
+    std::fs::create_dir_all(place.home()).unwrap();
+    std::fs::write(place.home().join("config.toml"), config).unwrap();
+    let said = run(place.verb(&["list"]).env("COLUMNS", "80"));
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
+    let columns: Vec<_> = said.out.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(columns, ["NAME", "STATE", "TRANSPORT", "TOOLS", "ORIGIN", "REASON"]);
+    let whole = run(&mut place.verb(&["list"])).out;
+    let letters = |text: &str| {
+        let mut letters: Vec<_> = text.chars().filter(|c| !c.is_whitespace()).collect();
+        letters.sort_unstable();
+        letters
+    };
+    assert_eq!(letters(&said.out), letters(&whole));
+    let row = whole.lines().find(|line| line.starts_with("crash")).unwrap();
+    assert!(row.contains("failed") && row.contains("launch: "), "{whole}");
+    // On a terminal the states have colours.
+    let typed = run(&mut place.typed(&[], &["list"]));
+    assert!(typed.out.contains("\u{1b}[31;1mfailed\u{1b}[0m"), "{typed:?}");
+    assert!(typed.out.contains("\u{1b}[90mdisabled\u{1b}[0m"), "{typed:?}");
 }

@@ -182,7 +182,7 @@ fn whoever_approves_is_shown_everything_a_request_says() {
         let before = client.id as usize - 3;
         let rows = waiting(&place, before + 1);
         let row = rows.last().unwrap();
-        let told = (row["arguments"].clone(), row["otherParams"].clone());
+        let told = (row["arguments"].clone(), row["other_params"].clone());
         assert_eq!(told, shown, "{method} {params}");
         let digests: std::collections::BTreeSet<_> =
             rows.iter().map(|row| row["digest"].to_string()).collect();

@@ -23,7 +23,7 @@ fn odd_names_come_back_out_of_either_file() {
                 assert_eq!(said.code, 0, "{words:?}: {said:?}");
             }
         }
-        let rows = run(&mut place.verb(&["list", "--offline", "--json"])).json();
+        let rows = run(&mut place.verb(&["list", "--offline", "--json"])).json()["servers"].clone();
         let rows = rows.as_array().unwrap().iter();
         let names: Vec<_> = rows.filter_map(|row| row["name"].as_str()).collect();
         let added: Vec<_> = names.into_iter().filter(|name| *name != "sample").collect();
@@ -53,7 +53,7 @@ fn many_may_write_at_once_and_through_a_link() {
     assert!(link.is_symlink());
     let text = std::fs::read_to_string(&real).unwrap();
     assert!(text.contains("// kept") && !text.replace("\r\n", "").contains('\n'), "{text:?}");
-    let rows = run(&mut place.verb(&["list", "--offline", "--json"])).json();
+    let rows = run(&mut place.verb(&["list", "--offline", "--json"])).json()["servers"].clone();
     assert_eq!(rows.as_array().unwrap().len(), 6, "{text}");
 }
 
@@ -102,11 +102,13 @@ fn a_shell_completes_verbs_options_and_known_names() {
         let line = format!(
             "source toolgate.bash; COMP_WORDS=(toolgate {typed}); \
              COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); complete -p toolgate > /dev/null && \
-             _toolgate toolgate \"${{COMP_WORDS[COMP_CWORD]}}\" \
+             _clap_complete_toolgate toolgate \"${{COMP_WORDS[COMP_CWORD]}}\" \
              \"${{COMP_WORDS[COMP_CWORD-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
-        let mut shell = std::process::Command::new("bash");
-        let said = run(shell.args(["-c", &line]).current_dir(place.work()));
-        assert!(said.out.lines().any(|it| it == offered), "{typed}: {said:?}");
+        let folder = std::path::Path::new(crate::support::TOOLGATE).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let mut shell = place.command("bash", &["-c", &line]);
+        let said = run(shell.env("PATH", path));
+        assert!(said.out.lines().any(|it| it.trim() == offered), "{typed}: {said:?}");
     }
 }

@@ -11,6 +11,28 @@ fn the_help_says_what_there_is() {
 }
 
 #[test]
+fn help_explains_a_verb_and_hides_what_is_hidden() {
+    let place = Place::new();
+    for words in [&["help", "call"][..], &["mcp", "help", "call"]] {
+        let said = run(&mut place.verb(words));
+        assert!(said.code == 0 && said.out.contains("KEY=VALUE"), "{said:?}");
+    }
+    let help = run(&mut place.verb(&["help"])).out;
+    assert!(!help.contains("conformance-client") && !help.contains("\n  mcp "), "{help}");
+}
+
+#[test]
+fn quiet_verbs_say_nothing_but_errors() {
+    let place = Place::with(&format!("{}colour = 1\n", sample("s")));
+    let said = run(&mut place.configured(&["-q", "list"]));
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
+    let said = run(&mut place.configured(&["-q", "approvals"]));
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
+    let said = run(&mut place.configured(&["-q", "discover", "nobody"]));
+    assert!(said.code == 1 && said.err.contains("error: no server named"), "{said:?}");
+}
+
+#[test]
 fn without_a_verb_the_help_is_told_as_bad_usage() {
     let place = Place::new();
     let help = run(&mut place.verb(&["--help"])).out;
@@ -25,7 +47,6 @@ fn every_verb_explains_itself_with_an_example() {
     let place = Place::new();
     let verbs = [
         "serve",
-        "servers",
         "discover",
         "search",
         "exposure",

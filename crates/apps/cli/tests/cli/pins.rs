@@ -113,7 +113,7 @@ fn nothing_is_approved_unless_somebody_says_so_and_sees_the_findings() {
         scene.define(&poisoned());
         assert_eq!(scene.call().code, 3);
         let said = scene.run(&["pins", "approve", "odd", "work"]);
-        assert_eq!((said.code, scene.state()), (2, json!("changed")), "{said:?}");
+        assert_eq!((said.code, scene.state()), (3, json!("changed")), "{said:?}");
         assert!(said.err.contains("--yes"), "{said:?}");
         for part in ["description-changed", "finding: ", "odd/work"] {
             assert!(said.out.contains(part), "{part}: {said:?}");

@@ -111,7 +111,7 @@ fn a_joined_name_that_two_servers_have_is_told_and_allows_nothing() {
     let said = run(&mut place.configured(&["policy", "check"]));
     assert!(said.out.contains("`mcp:a/b_echo` or `mcp:a_b/echo`"), "{said:?}");
     let said = explain(&place, &["a_b", "echo", "--json"]);
-    assert_eq!(said.json()["outcome"], "client-approves", "{said:?}");
+    assert_eq!(said.json()["outcome"], "client_approves", "{said:?}");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn every_command_says_what_a_caller_really_meets() {
     let rules = "[policy]\nask = [\"mcp:s/help\"]\ndeny = [\"mcp:s/now\"]\n";
     let place = governed(rules);
     for (tool, effect, expected) in
-        [("echo", "allow", "client-approves"), ("help", "ask", "form"), ("now", "deny", "refused")]
+        [("echo", "allow", "client_approves"), ("help", "ask", "form"), ("now", "deny", "refused")]
     {
         assert_eq!(outcome(&place, &["s", tool]), expected, "{tool}");
         let lines = run(&mut place.configured(&["exposure", "--json"])).json();
@@ -375,4 +375,62 @@ fn a_tool_that_is_not_offered_is_not_said_to_only_read() {
     let told = said.json();
     let expected = (&json!("ask"), &json!(false), &json!(false));
     assert_eq!((&told["effect"], &told["read_only"], &told["offered"]), expected, "{said:?}");
+}
+
+#[test]
+fn a_rule_is_added_to_the_users_file_and_removed_again() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home()).unwrap();
+    let file = place.home().join("config.toml");
+    let before = format!(
+        "{}# what agents may do\n[policy]\nask = [\n  \"mcp:s/help\", # rarely\n  \
+         {{ about = \"mcp:s/echo\", client = \"x\" }},\n]\n",
+        sample("s")
+    );
+    std::fs::write(&file, &before).unwrap();
+    assert_eq!(run(&mut place.verb(&["discover", "s"])).code, 0);
+    let edit = |words: &[&str]| run(place.verb(&["policy"]).args(words));
+    let said = edit(&["deny", "mcp:s/now"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.err.contains("added deny `mcp:s/now`"), "{said:?}");
+    let row: Vec<_> = said.out.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(row[..4], ["s", "tool", "now", "deny"], "{said:?}");
+    assert_eq!(run(&mut place.verb(&["call", "s", "now"])).code, 3);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("deny = [\"mcp:s/now\"]") && text.contains("# rarely"), "{text}");
+
+    let again = edit(&["deny", "mcp:s/now", "--json"]);
+    assert_eq!((again.code, &again.json()["action"]), (0, &"present".into()), "{again:?}");
+    assert_eq!(again.json()["decides"][0]["decision"]["effect"], "deny");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+
+    let said = edit(&["ask", "mcp:s/now"]);
+    assert!(
+        said.err.contains("added ask") && said.out.contains("deny"),
+        "it comes first: {said:?}"
+    );
+    let with_tables = std::fs::read_to_string(&file).unwrap();
+    assert!(with_tables.contains("\"mcp:s/help\", # rarely\n"), "{with_tables}");
+    let said = edit(&["deny", "mcp:s/now", "--remove"]);
+    assert!(said.err.contains("removed deny `mcp:s/now`"), "{said:?}");
+    assert!(said.out.contains("now") && said.out.contains("ask"), "{said:?}");
+    assert_eq!(edit(&["ask", "mcp:s/now", "--remove"]).code, 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    let said = edit(&["ask", "mcp:s/now", "--remove", "--json"]);
+    assert_eq!((said.code, &said.json()["action"]), (0, &"absent".into()), "{said:?}");
+}
+
+#[test]
+fn a_rule_that_is_wrong_or_cannot_count_changes_no_file() {
+    let place = Place::new();
+    for words in [&["allow", "git push"][..], &["deny", ""], &["allow", "mcp:s/x", "-s", "project"]]
+    {
+        let said = run(place.verb(&["policy"]).args(words));
+        assert_eq!(said.code, 2, "{words:?}: {said:?}");
+    }
+    assert!(!place.home().join("config.toml").exists());
+    let said = run(&mut place.verb(&["policy", "ask", "mcp:s/x", "-s", "project"]));
+    assert_eq!(said.code, 0, "{said:?}");
+    let text = std::fs::read_to_string(place.work().join("toolgate.toml")).unwrap();
+    assert_eq!(text, "[policy]\nask = [\"mcp:s/x\"]\n");
 }

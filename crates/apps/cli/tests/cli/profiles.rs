@@ -124,7 +124,7 @@ fn an_installed_entry_carries_the_profile() {
     assert_eq!(entry["url"], "http://127.0.0.1:7420/mcp/reader", "{entry}");
     // It is still known as ours, and left out of what is served.
     let said = run(&mut place.verb(&["list", "--offline", "--json"]));
-    assert_eq!(said.json().as_array().unwrap().len(), 1, "{said:?}");
+    assert_eq!(said.json()["servers"].as_array().unwrap().len(), 1, "{said:?}");
 }
 
 #[test]

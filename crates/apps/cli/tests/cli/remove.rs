@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, run};
 
 fn rows(place: &Place) -> Value {
-    run(&mut place.verb(&["list", "--offline", "--json"])).json()
+    run(&mut place.verb(&["list", "--offline", "--json"])).json()["servers"].clone()
 }
 
 fn write(place: &Place, file: &str, text: &str) {

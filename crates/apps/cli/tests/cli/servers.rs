@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Place, run, sample, witness};
+use crate::support::{Place, TOOLGATE, run, sample, witness};
 
 #[test]
 fn every_state_has_its_word_and_its_reason() {
@@ -26,8 +26,10 @@ fn every_state_has_its_word_and_its_reason() {
     assert_eq!(
         states[1],
         &json!({
-            "name": "good", "state": "connected", "transport": "stdio", "protocol": "2025-11-25",
-            "origin": states[1]["origin"], "tools": 3, "resources": 1, "prompts": 1,
+            "name": "good", "enabled": true, "state": "connected", "transport": "stdio",
+            "command": TOOLGATE, "args": ["sample-server"], "scope": "user", "shadows": [],
+            "protocol": "2025-11-25", "origin": states[1]["origin"], "tools": 3, "resources": 1,
+            "prompts": 1,
         })
     );
     assert!(states[1]["origin"].as_str().unwrap().ends_with("servers.toml:1:10"), "{overview}");
@@ -38,19 +40,15 @@ fn people_get_a_table() {
     let place = Place::with(&sample("good"));
     let said = run(&mut place.configured(&["servers"]));
     let lines: Vec<_> = said.out.lines().collect();
-    assert!(lines[0].starts_with("NAME  STATE      TRANSPORT"), "{}", said.out);
-    assert!(
-        lines[1].starts_with("good  connected  stdio      2025-11-25  3      1"),
-        "{}",
-        said.out
-    );
+    assert!(lines[0].starts_with("NAME  STATE      TRANSPORT  TOOLS"), "{}", said.out);
+    assert!(lines[1].starts_with("good  connected  stdio      3      ~/servers"), "{}", said.out);
 }
 
 #[test]
 fn waiting_for_a_slow_server_ends_when_it_is_told_to() {
     let place = Place::with("[servers.slow]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
     let said = run(&mut place.configured(&["servers", "--json", "--wait", "0"]));
-    assert_eq!(said.json()["discovery"], "in-progress");
+    assert_eq!(said.json()["discovery"], "in_progress");
     assert_eq!(said.json()["servers"][0]["state"], "connecting");
 }
 

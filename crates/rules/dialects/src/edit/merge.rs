@@ -1,5 +1,5 @@
 //! Merges a value into a document of any syntax. Unchanged values are not touched; tables are
-//! compared field by field, and lists of plain values item by item. Everything else is inserted,
+//! compared field by field, and lists item by item. Everything else is inserted,
 //! replaced or removed by the functions of the syntax, one value at a time.
 
 use toolgate_model::ConfigValue;
@@ -23,6 +23,16 @@ pub(super) struct SyntaxEditor {
     pub list: fn(&str, &[PathStep]) -> Option<BracketedList>,
     /// Renders a plain value as an item of a list.
     pub item: fn(&ConfigValue) -> String,
+}
+
+/// Returns the value at a path.
+pub(super) fn get(
+    syntax: Syntax,
+    text: &str,
+    path: &[PathStep],
+) -> Result<Option<ConfigValue>, EditError> {
+    let members = parse(syntax, split_bom(text).1)?;
+    Ok(find(&members, path)?.map(TreeNode::data))
 }
 
 /// Sets the value at a path.
@@ -93,8 +103,8 @@ fn merge_value(
     }
 }
 
-/// Changes a list of plain values item by item, so that other items keep their lines and comments.
-/// Keeps the common prefix, and the common suffix if the list does not grow.
+/// Changes a list item by item, so that other items keep their lines and comments. Only plain
+/// values can be added. Keeps the common prefix, and the common suffix if the list does not grow.
 fn merge_list(
     hands: &SyntaxEditor,
     text: &str,
@@ -103,7 +113,7 @@ fn merge_list(
 ) -> Option<String> {
     let (ConfigValue::List(old), ConfigValue::List(new)) = (old, new) else { return None };
     let is_plain = |it: &ConfigValue| !matches!(it, ConfigValue::List(_) | ConfigValue::Table(_));
-    if old.is_empty() || new.is_empty() || !old.iter().chain(new).all(is_plain) {
+    if old.is_empty() || new.is_empty() {
         return None;
     }
     let pairs = || old.iter().zip(new);
@@ -111,6 +121,9 @@ fn merge_list(
     let most = if new.len() > old.len() { 0 } else { new.len() - begin };
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
     let end = ends.take_while(|(old, new)| is_same_value(old, new)).count();
+    if !new[begin..new.len() - end].iter().all(is_plain) {
+        return None;
+    }
     let mut text = text.to_owned();
     let list = |text: &str| (hands.list)(text, path).filter(|it| !it.items.is_empty());
     // From the end, so that the positions of earlier items stay valid.

@@ -2,12 +2,11 @@
 
 use toolgate_host::approvals::{ApprovalChoice, shown_params};
 
-use crate::control::{GrantJson, PendingCallDetails, SettledCallJson};
-use crate::exit::CliError;
-use crate::out::{TextTable, escape_invisible};
+use crate::control::{GrantJson, PendingCallJson, SettledCallJson};
+use crate::out::{TextTable, escape_invisible, exact_time, relative_time};
 
 /// Returns everything about a call as text.
-pub fn call_text(call: &PendingCallDetails) -> String {
+pub fn call_text(call: &PendingCallJson) -> String {
     let lines = [
         ("id", &call.id),
         ("server", &call.server),
@@ -15,8 +14,8 @@ pub fn call_text(call: &PendingCallDetails) -> String {
         ("client", &call.client),
         ("caller", &call.caller),
         ("because", &call.because),
-        ("asked", &call.asked),
-        ("expires", &call.expires),
+        ("asked", &exact_time(&call.asked)),
+        ("expires", &exact_time(&call.expires)),
         ("identity", &call.identity),
         ("definition", &call.definition),
         ("digest", &call.digest),
@@ -30,12 +29,6 @@ pub fn call_text(call: &PendingCallDetails) -> String {
     text
 }
 
-/// Returns a call as one line of JSON.
-pub fn call_json_line(shown: &PendingCallDetails) -> Result<String, CliError> {
-    serde_json::to_string(shown)
-        .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))
-}
-
 /// Describes the effect of a decision.
 pub fn outcome_text(outcome: &SettledCallJson) -> String {
     let call = &outcome.call;
@@ -44,8 +37,8 @@ pub fn outcome_text(outcome: &SettledCallJson) -> String {
         (ApprovalChoice::Deny, _) | (_, None) => format!("denied: {tool} is not called"),
         (ApprovalChoice::Once, _) => format!(
             "approved once: the call continues if it still waits; otherwise the client can repeat \
-             it until {}",
-            call.expires
+             it until then ({})",
+            relative_time(&call.expires)
         ),
         (ApprovalChoice::Tool, Some(grant)) => {
             format!(
@@ -64,24 +57,14 @@ pub fn outcome_text(outcome: &SettledCallJson) -> String {
 /// Returns the grants as a table.
 pub fn grants_table(grants: &[GrantJson]) -> String {
     let mut table = TextTable::new(&["ID", "HOLDS FOR", "CLIENT", "CALLER", "GIVEN BY", "EXPIRES"]);
-    for grant in grants {
-        let server = escape_invisible(&grant.server);
-        let tool = escape_invisible(&grant.tool);
-        let holds = match grant.choice {
+    for GrantJson { id, choice, caller, client, server, tool, by, given, expires, .. } in grants {
+        let holds = match choice {
             ApprovalChoice::Once => format!("{server}/{tool}, one call"),
-            ApprovalChoice::Server => format!("{server}, what it had at {}", grant.given),
+            ApprovalChoice::Server => format!("{server}, as it was {}", relative_time(given)),
             _ => format!("{server}/{tool}"),
         };
-        let (client, caller) = (escape_invisible(&grant.client), escape_invisible(&grant.caller));
-        let expires = grant.expires.clone().unwrap_or_else(|| "-".to_owned());
-        table.row([
-            escape_invisible(&grant.id),
-            holds,
-            client,
-            caller,
-            escape_invisible(&grant.by),
-            expires,
-        ]);
+        let expires = expires.as_deref().map_or("never".to_owned(), relative_time);
+        table.row([id, &holds, client, caller, by, &expires]);
     }
     table.text()
 }

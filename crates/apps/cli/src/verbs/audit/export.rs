@@ -9,6 +9,7 @@ use toolgate_host::audit::{JournalEntry, read_since};
 
 use super::{display, journal_error, journal_paths, run_blocking};
 use crate::cli_context::CliContext;
+use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
 use crate::verbs::since::TimeArg;
@@ -28,7 +29,7 @@ pub struct AuditExportArgs {
     #[arg(long, value_name = "WHEN")]
     until: Option<TimeArg>,
     /// Export only records about this server
-    #[arg(long, value_name = "SERVER")]
+    #[arg(long, value_name = "SERVER", add = server_names())]
     server: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t = AuditFormatArg::Jsonl)]
@@ -87,7 +88,7 @@ pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit
     drop(spinner);
     target.finish()?;
     if let Some(path) = &options.output {
-        out::note(&format!("wrote {count} records to {}", path.display()));
+        out::note(&format!("wrote {} to {}", out::count(count, "record"), path.display()));
     }
     Ok(Exit::Done)
 }

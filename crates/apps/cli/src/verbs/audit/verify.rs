@@ -68,17 +68,17 @@ fn print(context: &CliContext, report: &VerifyReport) -> Result<(), CliError> {
         let file = escape_invisible(&problem.file.display().to_string());
         out::line(&format!("{file}{line}: {}", escape_invisible(&problem.detail)))?;
     }
-    for notice in &report.notices {
-        out::note(&format!("{} {}", out::cyan("note:"), escape_invisible(notice)));
-    }
+    out::print_notes(&report.notices);
     let VerifyReport { chains, records, checkpoints, unsigned, .. } = report;
     let found = match report.problems.len() {
         0 => "the journal is intact".to_owned(),
-        1 => "1 problem".to_owned(),
-        more => format!("{more} problems"),
+        problems => out::count(problems, "problem"),
     };
     out::line(&format!(
-        "{found}: {records} records in {chains} chains, {checkpoints} checkpoints, {unsigned} \
-         records after the last checkpoint"
+        "{found}: {} in {}, {}, {} after the last checkpoint",
+        out::count(*records, "record"),
+        out::count(*chains, "chain"),
+        out::count(*checkpoints, "checkpoint"),
+        out::count(*unsigned, "record"),
     ))
 }

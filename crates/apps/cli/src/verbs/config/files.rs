@@ -9,7 +9,7 @@ use toolgate_model::RuleSpec;
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable};
 
 /// One config file as JSON.
 #[derive(Debug, Serialize)]
@@ -81,14 +81,8 @@ pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
             unread.filter(|file| !read.contains(&file.at.path)).map(ConfigFileJson::from_missing),
         );
     }
-    if context.json {
-        out::json(&lines)?;
-    } else if lines.is_empty() {
-        out::note("no config files found; run `toolgate config files --all` to see all locations");
-    } else {
-        out::data(table(&lines).as_bytes())?;
-    }
-    Ok(Exit::Done)
+    let none = "no config files found; run `toolgate config files --all` to see all locations";
+    out::print_list(context, &lines, none, table)
 }
 
 impl ConfigFileJson {
@@ -103,15 +97,11 @@ fn table(lines: &[ConfigFileJson]) -> String {
     let mut table = TextTable::new(&["DIALECT", "SCOPE", "SERVERS", "USED", "FILE"]);
     for line in lines {
         let number = |number: usize| if line.read { number.to_string() } else { "-".to_owned() };
-        table.row([
-            line.dialect.to_owned(),
-            line.scope.to_string(),
-            number(line.servers),
-            number(line.used),
-            escape_invisible(&line.path.display().to_string()),
-        ]);
+        let (servers, used) = (number(line.servers), number(line.used));
+        let scope = line.scope.to_string();
+        table.row([line.dialect, &scope, &servers, &used, &line.path.to_string_lossy()]);
         if let Some(rules) = &line.permissions {
-            table.remark(escape_invisible(&rules.text()));
+            table.remark(&rules.text());
         }
     }
     table.text()

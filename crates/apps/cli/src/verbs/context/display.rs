@@ -1,6 +1,5 @@
 //! Formats passages for the terminal and as JSON: their location, time, trust and source.
 
-use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -47,9 +46,4 @@ pub fn format_count(number: u64, one: &str) -> String {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),
     }
-}
-
-/// Returns true if output on stdout is coloured.
-pub fn stdout_has_colour() -> bool {
-    io::stdout().is_terminal() && !out::is_colour_disabled()
 }

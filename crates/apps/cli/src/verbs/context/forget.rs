@@ -13,7 +13,7 @@ use super::{display, document_json, open_existing};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out;
-use crate::transfer;
+use crate::prompt;
 
 /// How many documents are looked up or removed at once.
 const PAGE: usize = 1000;
@@ -69,8 +69,9 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
         out::note(&format!("dry run: {many} would be removed"));
         return Ok(Exit::Done);
     }
-    if !options.yes && !transfer::confirm(&format!("Remove {many}?"), || unconfirmed_error(&many))?
-    {
+    let hint = "use --yes to confirm, or --dry-run to see what would be removed";
+    let asked = || prompt::confirm(&format!("Remove {many}?"), &format!("remove {many}"), hint);
+    if !options.yes && !asked()? {
         return Err(CliError::failed("not confirmed; nothing was removed"));
     }
     let forgotten = forget(&library, &selected).await?;
@@ -81,11 +82,6 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
     print_result(context, forgotten, &selected)?;
     out::note(&format!("removed {}", display::format_count(forgotten, "document")));
     Ok(Exit::Done)
-}
-
-fn unconfirmed_error(many: &str) -> CliError {
-    CliError::refused(format!("cannot ask whether to remove {many} without a terminal"))
-        .hint("use --yes to confirm, or --dry-run to see what would be removed")
 }
 
 fn list_documents(documents: &[Document]) {

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use toolgate_context::{PassageHit, heading_path};
 
-use super::display::{self, stdout_has_colour};
+use super::display;
 use super::snippet::{QueryTerms, SnippetSpan};
 use super::{open_existing, print_empty};
 use crate::cli_context::CliContext;
@@ -110,5 +110,5 @@ fn spans_text(pieces: &[SnippetSpan<'_>]) -> String {
 }
 
 fn paint(code: &str, text: &str) -> String {
-    if stdout_has_colour() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    if out::stdout_has_colour() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }

@@ -7,7 +7,7 @@ use toolgate_context::{LibraryStatus, format_time};
 use super::{display, open_existing, print_empty};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, TruncatedEnd};
+use crate::out::{self, TextTable};
 
 /// The arguments of `toolgate context status`.
 #[derive(Debug, Args)]
@@ -65,15 +65,15 @@ fn status_text(status: &LibraryStatus) -> String {
     if let Some(latest) = status.latest {
         text.push_str(&format!("last added: {}\n", format_time(latest)));
     }
-    let mut table = TextTable::new(&["SOURCE", "DOCUMENTS"]).truncatable(0, TruncatedEnd::Start);
+    let mut table = TextTable::new(&["SOURCE", "DOCUMENTS"]);
     for (folder, documents) in &status.folders {
-        table.row([out::escape_invisible(folder), documents.to_string()]);
+        table.row([folder, &documents.to_string()]);
     }
     for (server, documents) in &status.servers {
-        table.row([format!("server {}", out::escape_invisible(server)), documents.to_string()]);
+        table.row([format!("server {server}"), documents.to_string()]);
     }
     if let notes @ 1.. = note_count(status) {
         table.row(["notes".to_owned(), notes.to_string()]);
     }
-    format!("{text}\n{}", table.text_for_terminal())
+    format!("{text}\n{}", table.text())
 }

@@ -2,48 +2,31 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 use toolgate_host::config::{ConfigDocument, consent_text};
 use toolgate_host::{ServerName, ServerSpec, Setup};
 
 use super::file_error;
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
 use crate::transfer::literals::{LiteralLocation, LiteralReplacement, replace_literals};
 
-/// The JSON output of `add` and `add-json`.
-#[derive(Debug, Serialize)]
-pub struct AddedServerJson {
-    name: String,
-    action: &'static str,
-    file: String,
-    scope: toolgate_host::ConfigScope,
-    dialect: &'static str,
-}
-
-impl AddedServerJson {
-    pub fn new(file: &ConfigDocument, spec: &ServerSpec, existed: bool) -> Self {
-        Self {
-            name: spec.name.to_string(),
-            action: if existed { "replaced" } else { "added" },
-            file: file.path().display().to_string(),
-            scope: file.at.scope,
-            dialect: file.dialect.as_str(),
-        }
-    }
-
-    pub fn print(&self, context: &CliContext) -> Result<(), CliError> {
-        if context.json {
-            return out::json(self);
-        }
-        let (name, file) = (escape_invisible(&self.name), display_path(Path::new(&self.file)));
-        out::note(&match self.action {
-            "added" => format!("added {name} to {file}"),
-            _ => format!("replaced {name} in {file}"),
-        });
-        Ok(())
-    }
+/// Prints that a server was added or replaced.
+pub fn print_added(
+    context: &CliContext,
+    file: &ConfigDocument,
+    name: &ServerName,
+    existed: bool,
+) -> Result<Exit, CliError> {
+    let (action, into) = if existed { ("replaced", "in") } else { ("added", "to") };
+    let value = json!({
+        "name": name, "action": action, "file": file.path(), "scope": file.at.scope,
+        "dialect": file.dialect.as_str(),
+    });
+    let shown = escape_invisible(name.as_str());
+    let text = format!("{action} {shown} {into} {}", display_path(file.path()));
+    out::print_done(context, &value, &text)
 }
 
 /// Returns a path for display, relative if it is below the current folder.
@@ -90,11 +73,10 @@ pub fn warn_about_literals(file: &ConfigDocument, spec: &ServerSpec) {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
         .collect();
-    out::note(&format!(
-        "{} {} may be a credential and is now in {} in plain text; to keep it out of the file, use \
+    out::hint(&format!(
+        "{} may be a credential and is now in {} in plain text; to keep it out of the file, use \
          `${{env:{variable}}}`, or run `toolgate secret set {variable}` and use \
          `${{secret:{variable}}}`",
-        out::cyan("hint:"),
         fields.join(", "),
         display_path(file.path())
     ));
@@ -102,10 +84,9 @@ pub fn warn_about_literals(file: &ConfigDocument, spec: &ServerSpec) {
 
 /// Prints which declaration takes precedence over the added one, or why the added one is invalid.
 pub fn note_overriding(setup: &Setup, name: &ServerName) {
-    let note = out::cyan("note:");
     match setup.entry(name.as_str()) {
-        Ok(entry) => out::note(&format!(
-            "{note} {} takes precedence: that entry is used instead of the added one",
+        Ok(entry) => out::remark(&format!(
+            "{} takes precedence: that entry is used instead of the added one",
             escape_invisible(&entry.origin.to_string())
         )),
         Err(_) => {
@@ -122,6 +103,6 @@ pub fn note_shadowed(setup: &Setup, name: &ServerName) {
     let Ok(entry) = setup.entry(name.as_str()) else { return };
     for shadow in &entry.shadows {
         let shadow = escape_invisible(&shadow.to_string());
-        out::note(&format!("{} it takes precedence over {shadow}", out::cyan("note:")));
+        out::remark(&format!("it takes precedence over {shadow}"));
     }
 }

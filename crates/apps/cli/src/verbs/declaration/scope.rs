@@ -30,7 +30,7 @@ impl ScopeArg {
             Self::Local => "local",
             Self::Global => "global",
         };
-        out::note(&format!("{} `{word}` means `--scope user` here", out::cyan("note:")));
+        out::remark(&format!("`{word}` means `--scope user` here"));
         ConfigScope::User
     }
 

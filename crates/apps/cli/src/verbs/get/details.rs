@@ -13,14 +13,14 @@ use toolgate_host::{
 };
 use toolgate_model::{AuthProvider, OAuthSpec, ToolSelection, redact_args, redact_url};
 
+use crate::control::ServerRow;
 use crate::out::{escape_invisible, escape_invisible_lines};
-use crate::verbs::list::ListedServerJson;
 
 /// The JSON output of `get`: the row of `list` and all details.
 #[derive(Debug, Serialize)]
 pub struct ServerDetailsJson {
     #[serde(flatten)]
-    row: ListedServerJson,
+    row: ServerRow,
     dialect: &'static str,
     losers: Vec<ShadowJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ impl ServerDetailsJson {
             TransportSpec::BuiltIn => (&none, None),
         };
         Self {
-            row: ListedServerJson { reason, ..ListedServerJson::of(entry) },
+            row: ServerRow { reason, ..ServerRow::from_entry(entry) },
             dialect: entry.dialect.as_str(),
             losers: entry.shadows.iter().map(ShadowJson::of).collect(),
             switched_by: entry.switched_by.as_ref().map(ToString::to_string),
@@ -127,7 +127,7 @@ impl ServerDetailsJson {
             timeouts: TimeoutsJson::of(spec.timeouts),
             pool: match spec.pool {
                 PoolScope::Shared => "shared",
-                PoolScope::PerCaller => "per-caller",
+                PoolScope::PerCaller => "per_caller",
             },
             tags: spec.tags.clone(),
             tools: ToolSelectionJson::of(&spec.selection),
@@ -175,7 +175,7 @@ impl ServerDetailsJson {
             ("status", standing),
             ("switched by", self.switched_by.clone().unwrap_or_default()),
             ("declared in", format!("{} ({}, {})", self.row.origin, self.row.scope, self.dialect)),
-            ("transport", self.row.transport.to_owned()),
+            ("transport", self.row.transport.clone()),
             ("target", self.row.target()),
             ("folder", path(&self.cwd)),
             ("variables", self.env.join(", ")),
@@ -200,7 +200,7 @@ fn describe_standing(entry: &PlanEntry) -> (&'static str, Option<String>) {
         StartStatus::Disabled => ("disabled", None),
         StartStatus::NeedsConsent => {
             let name = &entry.spec.name;
-            ("needs-consent", Some(format!("run `toolgate consent {name}` to allow it to start")))
+            ("needs_consent", Some(format!("run `toolgate consent {name}` to allow it to start")))
         }
         StartStatus::Blocked(reason) => ("blocked", Some(reason.clone())),
     }
@@ -280,7 +280,7 @@ fn auth(http: &HttpSpec) -> BTreeMap<&'static str, String> {
         AuthProvider::Discovered => None,
         AuthProvider::Off => Some("off".to_owned()),
         AuthProvider::OAuth => Some("oauth".to_owned()),
-        AuthProvider::GoogleCredentials => Some("google-credentials".to_owned()),
+        AuthProvider::GoogleCredentials => Some("google_credentials".to_owned()),
         AuthProvider::ServiceAccount { account, .. } => Some(format!("service account {account}")),
         AuthProvider::Foreign(name) => Some(name.clone()),
     };

@@ -12,8 +12,9 @@ use toolgate_model::{ErrorCode, ServerTimeouts, redact_args, redact_url};
 
 use super::SkippedServer;
 use crate::cli_context::CliContext;
-use crate::control::{ConfigFinding, unknown_server_error};
+use crate::control::ConfigFinding;
 use crate::exit::{CliError, error_chain};
+use crate::suggest::{did_you_mean, unknown_server_error};
 use crate::transfer::losses::LossJson;
 use crate::transfer::{client_sources, file_dialect};
 
@@ -147,9 +148,12 @@ impl ServerSearch {
     /// Reads a file that the user named. Naming a project's file does not grant its permissions.
     fn read_named_file(&mut self, path: &Path) -> Result<(), CliError> {
         let missing = || {
-            let known = clients::ALL.map(|client| client.id).join(", ");
-            let hint = format!("name an existing file or one of these clients: {known}");
-            CliError::usage(format!("no client or file named {}", path.display())).hint(hint)
+            let known = clients::ALL.map(|client| client.id);
+            let named = path.display().to_string();
+            let hint =
+                format!("name an existing file or one of these clients: {}", known.join(", "));
+            CliError::usage(format!("no client or file named {named}"))
+                .hint(did_you_mean(&named, &known, hint))
         };
         let path = std::path::absolute(path).map_err(|_| missing())?;
         let text = read_file(&path).map_err(|error| CliError::usage(error_chain(&error)))?;

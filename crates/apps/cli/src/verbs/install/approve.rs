@@ -9,7 +9,7 @@ use toolgate_model::ConfigValue;
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, error_chain};
 use crate::out;
-use crate::transfer::prompt_line;
+use crate::prompt;
 
 /// A value of `--approve`: who approves calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -64,9 +64,9 @@ pub fn choose_approver(
         ))
         .hint("use --approve client, --approve elicitation or --approve operator"));
     }
-    out::note(&format!("Who approves calls of {}?", clients.join(", ")));
+    out::alert(&format!("Who approves calls of {}?", clients.join(", ")));
     for (number, approver) in ApproverArg::ALL.iter().enumerate() {
-        out::note(&format!(
+        out::alert(&format!(
             "  {}: {:<12} {}",
             number + 1,
             approver.as_str(),
@@ -74,7 +74,7 @@ pub fn choose_approver(
         ));
     }
     loop {
-        let answer = prompt_line("Which? [1-3]")?;
+        let answer = prompt::ask("Which? [1-3]")?;
         let numbered = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let by_number = numbered.and_then(|number| ApproverArg::ALL.get(number));
         let named = ApproverArg::ALL.iter().find(|approver| approver.as_str() == answer);
@@ -83,7 +83,7 @@ pub fn choose_approver(
             None if answer.is_empty() => {
                 return Err(CliError::failed("no approver was chosen; nothing was installed"));
             }
-            None => out::note("Enter a number or a name from the list."),
+            None => out::alert("Enter a number or a name from the list."),
         }
     }
 }

@@ -9,7 +9,7 @@ use toolgate_host::config::{ConfigSources, clients, read_file};
 use super::entry::ExistingEntries;
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable};
 use crate::transfer::file_dialect;
 
 /// One file of one client, as JSON.
@@ -46,24 +46,18 @@ pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit, CliErr
             });
         }
     }
-    if context.json {
-        out::json(&lines)?;
-    } else {
-        out::data(table(&lines).as_bytes())?;
-    }
-    Ok(Exit::Done)
+    out::print(context, &lines, || table(&lines))
 }
 
 fn table(lines: &[ClientFileJson]) -> String {
     let mut table = TextTable::new(&["CLIENT", "SCOPE", "INSTALLED", "FILE"]);
     for line in lines {
         let installed = match &line.installed {
-            Some(name) => format!("as {}", escape_invisible(name)),
+            Some(name) => format!("as {name}"),
             None if line.exists => "no".to_owned(),
             None => "no file".to_owned(),
         };
-        let file = escape_invisible(&line.file.display().to_string());
-        table.row([line.client.to_owned(), line.scope.to_owned(), installed, file]);
+        table.row([line.client, line.scope, &installed, &line.file.to_string_lossy()]);
     }
     table.text()
 }

@@ -46,12 +46,8 @@ pub fn warn_about_direct(client: &KnownClient, direct: &[&FoundServer], moves: b
     }
     let named = direct.iter().map(|found| format!("{} in {}", found.name(), found.file.display()));
     let named = named.collect::<Vec<_>>().join(", ");
-    out::note(&format!(
-        "{} {} reaches these servers without Toolgate: {}",
-        out::cyan("warning:"),
-        client.title,
-        escape_invisible(&named)
-    ));
+    let named = escape_invisible(&named);
+    out::warning(&format!("{} reaches these servers without Toolgate: {named}", client.title));
     out::note("  their tools are listed twice, and calls of the direct copies bypass every rule");
     if !moves {
         let command = format!("toolgate install {} --move", client.id);

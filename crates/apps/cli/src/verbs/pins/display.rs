@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::control::{PinChangeJson, PinJson};
-use crate::out::{escape_invisible, escape_invisible_lines};
+use crate::out::{escape_invisible, escape_invisible_lines, relative_time};
 
 /// Returns definitions and their changes as text.
 pub fn pins_text(lines: &[PinJson]) -> String {
@@ -25,7 +25,7 @@ pub fn pins_text(lines: &[PinJson]) -> String {
 
 fn how(line: &PinJson, state: &str) -> String {
     let by = escape_invisible(line.by.as_deref().unwrap_or("unknown"));
-    let at = line.pinned_at.as_deref().unwrap_or("unknown time");
+    let at = line.pinned_at.as_deref().map_or("unknown time".to_owned(), relative_time);
     match state {
         "changed" => format!("changed since it was approved ({by}, {at})"),
         "new" => "new, never approved".to_owned(),
@@ -71,12 +71,12 @@ mod tests {
             digest: None,
             pinned: None,
             by: Some("first listing".into()),
-            pinned_at: Some("2026-01-02T03:04:05.000Z".into()),
+            pinned_at: Some("some time ago".into()),
             changes: vec![change],
             findings: vec!["instructs: git/push at description: orders\u{202e}".into()],
         };
         let expected = "git tool push: changed since it was approved (first listing, \
-             2026-01-02T03:04:05.000Z)\n  error: `description` was changed [description-changed] \
+             some time ago)\n  error: `description` was changed [description-changed] \
              /description\n    - one\n    + two\n    + three⟦U+202E⟧\n  finding: instructs: git/push at description: \
              orders⟦U+202E⟧\n";
         assert_eq!(pins_text(&[line]), expected);

@@ -6,9 +6,9 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::explain::{DEFAULT_CLIENT, fetch_explanation};
+use super::explain::DEFAULT_CLIENT;
 use crate::cli_context::CliContext;
-use crate::control::{ExplanationJson, HypotheticalCallJson};
+use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, TextTable, escape_invisible};
@@ -101,15 +101,11 @@ pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit,
     let hypothetical =
         cases.iter().enumerate().map(|(at, case)| call_from_case(context, at + 1, case));
     let hypothetical = hypothetical.collect::<Result<Vec<_>, _>>()?;
-    let access = ServerAccess::find(
-        context,
-        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
-    )
-    .await?;
+    let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle()).await?;
     let mut tried = Vec::new();
     let mut failed = None;
     for ((case, hypothetical), number) in cases.iter().zip(&hypothetical).zip(1..) {
-        match fetch_explanation(&access, hypothetical).await {
+        match access.ask(&ControlRequest::Explain(hypothetical.clone())).await {
             Ok(explanation) => tried.push(PolicyCaseResult { number, case, explanation }),
             Err(failure) => {
                 failed =
@@ -130,25 +126,17 @@ fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result
     if context.json {
         out::json(&tried.iter().map(PolicyCaseResult::to_json).collect::<Vec<_>>())?;
     } else if !different.is_empty() {
-        let mut table = TextTable::new(&["CASE", "WHAT", "EXPECTED", "DECIDED", "BECAUSE"]);
+        let headings = ["CASE", "WHAT", "EXPECTED", "DECIDED", "BECAUSE"];
+        let mut table = TextTable::new(&headings).with_states(3);
         for it in &different {
+            let expected = it.case.expect.as_str();
             let expected = match &it.case.because {
-                Some(reason) => {
-                    format!("{}: {}", it.case.expect.as_str(), escape_invisible(reason))
-                }
-                None => it.case.expect.as_str().to_owned(),
+                Some(reason) => format!("{expected}: {reason}"),
+                None => expected.to_owned(),
             };
-            table.row([
-                it.number.to_string(),
-                format!(
-                    "{}/{}",
-                    escape_invisible(&it.explanation.server),
-                    escape_invisible(&it.explanation.name)
-                ),
-                expected,
-                it.explanation.effect.clone(),
-                escape_invisible(&it.explanation.because),
-            ]);
+            let ExplanationJson { server, name, effect, because, .. } = &it.explanation;
+            let what = format!("{server}/{name}");
+            table.row([&it.number.to_string(), &what, &expected, effect, because]);
         }
         out::data(table.text().as_bytes())?;
     }

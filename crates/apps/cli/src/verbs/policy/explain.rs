@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli_context::CliContext;
+use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit};
@@ -25,9 +26,10 @@ pub(super) const DEFAULT_CLIENT: &str = "some-client";
 )]
 pub struct PolicyExplainArgs {
     /// Name of the server
+    #[arg(add = server_names())]
     server: String,
     /// Name of the tool on its server
-    #[arg(value_name = "TOOL")]
+    #[arg(value_name = "TOOL", add = tool_names())]
     name: String,
     /// Arguments of the call as a JSON object, or - to read them from stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
@@ -63,27 +65,10 @@ pub async fn run(context: &CliContext, options: &PolicyExplainArgs) -> Result<Ex
         profile: context.profile_or_default().to_owned(),
         arguments,
     };
-    let access = ServerAccess::find(
-        context,
-        EmbeddedGatewayOptions { idle: true, ..EmbeddedGatewayOptions::default() },
-    )
-    .await?;
-    let explanation = fetch_explanation(&access, &hypothetical).await;
-    access.close().await;
-    let explanation = explanation?;
-    match context.json {
-        true => out::json(&explanation)?,
-        false => out::data(explanation_text(&explanation).as_bytes())?,
-    }
-    Ok(Exit::Done)
-}
-
-/// Asks the gateway for the decision about a call.
-pub(super) async fn fetch_explanation(
-    access: &ServerAccess,
-    hypothetical: &HypotheticalCallJson,
-) -> Result<ExplanationJson, CliError> {
-    access.ask(&ControlRequest::Explain(hypothetical.clone())).await
+    let question = ControlRequest::Explain(hypothetical);
+    let idle = EmbeddedGatewayOptions::idle();
+    let explanation: ExplanationJson = ServerAccess::ask_once(context, idle, &question).await?;
+    out::print(context, &explanation, || explanation_text(&explanation))
 }
 
 fn explanation_text(explanation: &ExplanationJson) -> String {
@@ -119,7 +104,7 @@ fn explanation_text(explanation: &ExplanationJson) -> String {
 fn outcome_text(outcome: &str) -> &str {
     match outcome {
         "allowed" => "allowed",
-        "client-approves" => "allowed; the client asks its user itself",
+        "client_approves" => "allowed; the client asks its user itself",
         "form" => "the client asks its user with a form",
         "operator" => "waits for an operator (`toolgate approvals`)",
         "refused" => "refused",

@@ -10,7 +10,7 @@ use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
-use crate::out::{self, TextTable, TruncatedEnd, escape_invisible};
+use crate::out::{self, TextTable, relative_time};
 use crate::verbs::since::TimeArg;
 
 /// The arguments of `toolgate policy replay`.
@@ -93,38 +93,24 @@ fn print_changes(
         }))?;
     } else if !found.is_empty() {
         let headings = ["TIME", "CLIENT", "WHAT", "WAS", "NOW", "BECAUSE"];
-        let mut table = TextTable::new(&headings).truncatable(5, TruncatedEnd::End);
+        let mut table = TextTable::new(&headings).with_states(4);
         for (time, client, it) in found {
-            table.row([
-                time.clone(),
-                escape_invisible(client),
-                format!(
-                    "{}/{}",
-                    escape_invisible(it.id.server.as_str()),
-                    escape_invisible(&it.id.name)
-                ),
-                it.was.to_string(),
-                it.now.to_string(),
-                escape_invisible(&it.now_because),
-            ]);
+            let what = format!("{}/{}", it.id.server, it.id.name);
+            let (was, now) = (it.was.to_string(), it.now.to_string());
+            table.row([&relative_time(time), client, &what, &was, &now, &it.now_because]);
         }
-        out::data(table.text_for_terminal().as_bytes())?;
+        out::data(table.text().as_bytes())?;
     }
-    let (calls, otherwise) = (counts.calls, found.len());
-    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
-    out::note(&format!("{calls}, {otherwise} would be decided differently"));
-    if counts.unclear > 0 {
-        let unclear = counts.unclear;
-        out::note(&format!(
-            "{} {unclear} cannot be decided: rules look at arguments that the journal does not \
-             contain in full",
-            out::cyan("note:")
+    let calls = out::count(counts.calls, "call");
+    out::note(&format!("{calls}, {} would be decided differently", found.len()));
+    if let unclear @ 1.. = counts.unclear {
+        out::remark(&format!(
+            "{unclear} cannot be decided: rules look at arguments that the journal does not \
+             contain in full"
         ));
     }
-    if counts.gone > 0 {
-        let gone = counts.gone;
-        let note = out::cyan("note:");
-        out::note(&format!("{note} {gone} were to servers that are no longer declared"));
+    if let gone @ 1.. = counts.gone {
+        out::remark(&format!("{gone} were to servers that are no longer declared"));
     }
     Ok(())
 }

@@ -1,0 +1,36 @@
+//! Prompts at the terminal: a line of text, or yes or no.
+
+use std::io::{self, BufRead as _, Write as _};
+
+use crate::exit::CliError;
+use crate::out;
+
+/// Prints a question and reads a line. Returns `None` if the terminal was closed.
+pub fn read_line(question: &str) -> io::Result<Option<String>> {
+    let mut stderr = io::stderr();
+    let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
+    let mut line = String::new();
+    let bytes = io::stdin().lock().read_line(&mut line)?;
+    Ok((bytes > 0).then(|| line.trim().to_owned()))
+}
+
+/// Asks a question and returns the answer, which may be empty.
+pub fn ask(question: &str) -> Result<String, CliError> {
+    let line = read_line(&format!("{question} "));
+    let line =
+        line.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
+    Ok(line.unwrap_or_default())
+}
+
+/// Asks the user to confirm `action`, which is needed for a change. Without a terminal the change
+/// is refused; `hint` says how to confirm it then.
+pub fn confirm(question: &str, action: &str, hint: &str) -> Result<bool, CliError> {
+    if !out::can_prompt() {
+        return Err(CliError::refused(format!(
+            "cannot ask whether to {action} without a terminal"
+        ))
+        .hint(hint));
+    }
+    let answer = ask(&format!("{question} [y/N]"))?;
+    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+}
