@@ -65,67 +65,36 @@ const ROO: &[&str] = &[".roo", "rooveterinaryinc.roo-cline"];
 /// All known clients.
 pub const ALL: [KnownClient; 20] = [
     client("claude-code", "Claude Code", Dialect::ClaudeCode, ".mcp.json"),
-    KnownClient {
-        transports: ClientTransports::Stdio,
-        reported_names: &["claude-ai"],
-        ..client("claude-desktop", "Claude Desktop", Dialect::ClaudeDesktop, "")
-    },
-    KnownClient {
-        reported_names: &["codex-mcp-client"],
-        ..client("codex", "Codex", Dialect::Codex, ".codex/config.toml")
-    },
-    KnownClient {
-        reported_names: &["gemini-cli-mcp-client"],
-        ..client("gemini", "Gemini CLI", Dialect::Gemini, ".gemini/settings.json")
-    },
+    client("claude-desktop", "Claude Desktop", Dialect::ClaudeDesktop, "")
+        .stdio_only()
+        .reports(&["claude-ai"]),
+    client("codex", "Codex", Dialect::Codex, ".codex/config.toml").reports(&["codex-mcp-client"]),
+    client("gemini", "Gemini CLI", Dialect::Gemini, ".gemini/settings.json")
+        .reports(&["gemini-cli-mcp-client"]),
     client("llxprt", "LLxprt Code", Dialect::Llxprt, ".llxprt/settings.json"),
     client("core-agent", "core-agent", Dialect::CoreAgent, ".agents/mcp.json"),
-    KnownClient {
-        transports: ClientTransports::Stdio,
-        ..client("sidekick", "Sidekick", Dialect::Sidekick, "")
-    },
+    client("sidekick", "Sidekick", Dialect::Sidekick, "").stdio_only(),
     client("nyzhi", "Nyzhi", Dialect::Nyzhi, ".nyzhi/config.toml"),
-    KnownClient {
-        transports: ClientTransports::Stdio,
-        ..client("secondbrain", "SecondBrain", Dialect::SecondBrain, "secondbrain.yaml")
-    },
-    KnownClient {
-        reported_names: &["Visual Studio Code", "Visual Studio Code - Insiders"],
-        ..client("vscode", "VS Code", Dialect::VsCode, ".vscode/mcp.json")
-    },
-    KnownClient {
-        reported_names: &["cursor-vscode"],
-        ..client("cursor", "Cursor", Dialect::Cursor, ".cursor/mcp.json")
-    },
-    KnownClient {
-        reported_names: &["windsurf-client"],
-        ..client("windsurf", "Windsurf", Dialect::Windsurf, "")
-    },
-    KnownClient { reported_names: &["Cline"], ..client("cline", "Cline", Dialect::Cline, "") },
+    client("secondbrain", "SecondBrain", Dialect::SecondBrain, "secondbrain.yaml").stdio_only(),
+    client("vscode", "VS Code", Dialect::VsCode, ".vscode/mcp.json")
+        .reports(&["Visual Studio Code", "Visual Studio Code - Insiders"]),
+    client("cursor", "Cursor", Dialect::Cursor, ".cursor/mcp.json").reports(&["cursor-vscode"]),
+    client("windsurf", "Windsurf", Dialect::Windsurf, "").reports(&["windsurf-client"]),
+    client("cline", "Cline", Dialect::Cline, "").reports(&["Cline"]),
     KnownClient {
         folders: KILO,
-        reported_names: &["Kilo Code"],
         ..client("kilo", "Kilo Code", Dialect::Cline, ".kilocode/mcp.json")
-    },
-    KnownClient {
-        folders: ROO,
-        reported_names: &["Roo Code"],
-        ..client("roo", "Roo Code", Dialect::Cline, ".roo/mcp.json")
-    },
-    KnownClient {
-        reported_names: &["continue-client"],
-        ..client("continue", "Continue", Dialect::Continue, ".continue/config.yaml")
-    },
-    KnownClient {
-        reported_names: &["Zed"],
-        ..client("zed", "Zed", Dialect::Zed, ".zed/settings.json")
-    },
+    }
+    .reports(&["Kilo Code"]),
+    KnownClient { folders: ROO, ..client("roo", "Roo Code", Dialect::Cline, ".roo/mcp.json") }
+        .reports(&["Roo Code"]),
+    client("continue", "Continue", Dialect::Continue, ".continue/config.yaml")
+        .reports(&["continue-client"]),
+    client("zed", "Zed", Dialect::Zed, ".zed/settings.json").reports(&["Zed"]),
     client("opencode", "opencode", Dialect::OpenCode, "opencode.json"),
     client("goose", "Goose", Dialect::Goose, ""),
-    KnownClient {
-        reported_names: &["copilot-cli"],
-        ..client("copilot", "Copilot CLI", Dialect::Copilot, ".github/mcp.json")
-    },
+    client("copilot", "Copilot CLI", Dialect::Copilot, ".github/mcp.json")
+        .reports(&["copilot-cli"]),
 ];
 
 /// Returns the client with this name.
@@ -148,8 +117,7 @@ pub fn client_files(sources: &ConfigSources) -> Vec<ConfigDocument> {
         ConfigDocument { at, dialect }
     });
     let mut files: Vec<ConfigDocument> = user.collect();
-    for place in file_locations::candidate_files(sources) {
-        let file = place.file;
+    for (file, _) in file_locations::candidate_files(sources) {
         let is_known = files.iter().any(|known| known.at.path == file.at.path);
         if !is_known && !file.dialect.is_toolgate() && file.at.scope != ConfigScope::System {
             files.push(file);
@@ -167,6 +135,14 @@ fn user_files(sources: &ConfigSources) -> Vec<(PathBuf, Dialect)> {
 }
 
 impl KnownClient {
+    const fn stdio_only(self) -> Self {
+        Self { transports: ClientTransports::Stdio, ..self }
+    }
+
+    const fn reports(self, reported_names: &'static [&'static str]) -> Self {
+        Self { reported_names, ..self }
+    }
+
     /// Returns true if the file belongs to this client.
     pub fn owns(&self, file: &ConfigDocument) -> bool {
         let is_named = !self.project.is_empty()

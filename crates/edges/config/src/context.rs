@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 
 use toolgate_dialects::{FileContext, FileRef, LocatedValue};
-use toolgate_model::{ConfigScope, ContextSettings, Diagnostic, ErrorCode};
+use toolgate_model::{ContextSettings, Diagnostic};
 
 use crate::Home;
 use crate::files::ConfigLayer;
 use crate::settings::normalize_path;
-use crate::strict_setting::OWN_CONFIG_HINT;
+use crate::strict_setting::report_project_settings;
 
 /// Takes each setting from the nearest file that may set it, and reports settings that have no
 /// effect.
@@ -20,12 +20,19 @@ pub(crate) fn merge_context(
     home: &Home,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ContextSettings {
-    for layer in layers.iter().filter(|layer| layer.file.scope == ConfigScope::Project) {
-        diagnostics.extend(report_project_settings(layer));
+    for layer in layers.iter().filter(|layer| layer.is_project()) {
+        let FileContext { offer, names, folders, trusted } = &layer.parsed.settings.context;
+        let settings = [
+            ("offer".to_owned(), offer.as_ref().map(|it| it.at)),
+            ("names".to_owned(), names.as_ref().map(|it| it.at)),
+            ("folders".to_owned(), folders.as_ref().map(|it| it.at)),
+            ("trusted".to_owned(), trusted.as_ref().map(|it| it.at)),
+        ];
+        diagnostics.extend(report_project_settings(layer, "context", settings));
     }
-    let counts = |layer: &&ConfigLayer| layer.file.scope != ConfigScope::Project;
+    let counts = |layer: &&ConfigLayer| !layer.is_project();
     let counting =
-        || layers.iter().filter(counts).map(|it| (&it.file, &it.parsed.settings.context));
+        || layers.iter().filter(counts).map(|it| (&it.file.at, &it.parsed.settings.context));
     let paths = |read: fn(&FileContext) -> &Option<LocatedValue<Vec<PathBuf>>>| {
         let nearest = counting().find_map(|(file, it)| Some((file, read(it).as_ref()?)));
         nearest.map(|(file, paths)| absolute(&paths.value, file, home)).unwrap_or_default()
@@ -40,23 +47,4 @@ pub(crate) fn merge_context(
 
 fn absolute(paths: &[PathBuf], file: &FileRef, home: &Home) -> Vec<PathBuf> {
     paths.iter().map(|path| normalize_path(&file.project.join(home.expand(path)))).collect()
-}
-
-/// Reports the settings of a project's file, which have no effect.
-fn report_project_settings(layer: &ConfigLayer) -> Vec<Diagnostic> {
-    let FileContext { offer, names, folders, trusted } = &layer.parsed.settings.context;
-    let settings = [
-        ("offer", offer.as_ref().map(|it| it.at)),
-        ("names", names.as_ref().map(|it| it.at)),
-        ("folders", folders.as_ref().map(|it| it.at)),
-        ("trusted", trusted.as_ref().map(|it| it.at)),
-    ];
-    let tell = |(key, at): (&str, Option<(u32, u32)>)| {
-        let (line, column) = at?;
-        let message = format!("`context.{key}` has no effect in a project's file");
-        let origin = layer.file.origin(line, column);
-        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-        Some(warning.hint(OWN_CONFIG_HINT))
-    };
-    settings.into_iter().filter_map(tell).collect()
 }

@@ -131,6 +131,7 @@ mod tests {
     use toolgate_model::{Origin, ServerName, StdioSpec};
 
     use super::*;
+    use crate::file_locations::FileRank;
     use crate::{Dialect, VariableContext};
 
     fn entry(index: usize, (command, folder, kind, state): (u8, u8, u8, u8)) -> PlanEntry {
@@ -147,6 +148,7 @@ mod tests {
             spec,
             origin: Origin::built_in(),
             dialect: Dialect::Toolgate,
+            rank: FileRank::only_file(),
             shadows: Vec::new(),
             switched_by: None,
             variable_context: VariableContext::default(),

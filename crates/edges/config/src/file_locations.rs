@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, FileRef, ForeignFiles};
+use toolgate_dialects::{Dialect, FileRef};
 use toolgate_model::ConfigScope;
 
 use crate::files::project_folders;
@@ -80,24 +80,8 @@ impl FileRank {
     }
 }
 
-/// A file that is read if it exists.
-#[derive(Debug, Clone)]
-pub(crate) struct CandidateFile {
-    pub file: ConfigDocument,
-    pub rank: FileRank,
-}
-
-impl CandidateFile {
-    /// Returns true if the file is read under this setting for foreign files.
-    pub(crate) fn is_read(&self, foreign: ForeignFiles) -> bool {
-        match foreign {
-            _ if self.file.dialect.is_toolgate() => true,
-            ForeignFiles::All => true,
-            ForeignFiles::Project => self.file.at.scope == ConfigScope::Project,
-            ForeignFiles::None => false,
-        }
-    }
-}
+/// A file that is read if it exists, with its precedence.
+pub(crate) type CandidateFile = (ConfigDocument, FileRank);
 
 /// Returns every file that Toolgate looks for, nearest first, existing or not.
 pub fn known_files(sources: &ConfigSources) -> Vec<ConfigDocument> {
@@ -106,7 +90,7 @@ pub fn known_files(sources: &ConfigSources) -> Vec<ConfigDocument> {
         let dialect = Dialect::detect(named, &text);
         return vec![ConfigDocument { dialect, at: FileRef::new(named, ConfigScope::User) }];
     }
-    candidate_files(sources).into_iter().map(|place| place.file).collect()
+    candidate_files(sources).into_iter().map(|(file, _)| file).collect()
 }
 
 /// Returns the paths whose change can affect the configuration: all files that Toolgate looks for,
@@ -126,10 +110,10 @@ pub(crate) fn candidate_files(sources: &ConfigSources) -> Vec<CandidateFile> {
     let (user, system) = (of_user(sources, folders.len()), of_system(sources, folders.len() + 1));
     // A search that reaches the user's home folder finds the user's files there. They keep the user
     // scope.
-    let user_paths: HashSet<_> = user.iter().map(|place| place.file.at.path.clone()).collect();
+    let user_paths: HashSet<_> = user.iter().map(|(file, _)| file.at.path.clone()).collect();
     let project = folders.iter().enumerate().flat_map(|(tier, folder)| in_folder(folder, tier));
     project
-        .filter(|place| !user_paths.contains(&place.file.at.path))
+        .filter(|(file, _)| !user_paths.contains(&file.at.path))
         .chain(user.iter().cloned())
         .chain(system)
         .collect()
@@ -139,14 +123,10 @@ fn in_folder(folder: &Path, tier: usize) -> Vec<CandidateFile> {
     let ours = [(folder.join(OURS), Dialect::Toolgate)];
     let foreign = PROJECT_FILES.map(|(name, dialect)| (folder.join(name), dialect));
     let mut places = rank_files(ours.into_iter().chain(foreign), tier, ConfigScope::Project);
-    places.extend(of_continue(
-        &folder.join(CONTINUE_FOLDER),
-        places.len(),
-        tier,
-        ConfigScope::Project,
-    ));
-    for place in &mut places {
-        place.file.at = place.file.at.clone().with_project(folder);
+    let blocks = folder.join(CONTINUE_FOLDER);
+    places.extend(of_continue(&blocks, places.len(), tier, ConfigScope::Project));
+    for (file, _) in &mut places {
+        file.at = file.at.clone().with_project(folder);
     }
     places
 }
@@ -176,7 +156,7 @@ fn rank_files(
     let place = |(index, (path, dialect)): (usize, (PathBuf, Dialect))| {
         let slot = if dialect.is_toolgate() { FileRank::OURS } else { FileRank::FOREIGN + index };
         let file = ConfigDocument { dialect, at: FileRef::new(path, scope) };
-        CandidateFile { file, rank: FileRank { tier, slot } }
+        (file, FileRank { tier, slot })
     };
     files.into_iter().enumerate().map(place).collect()
 }
@@ -197,8 +177,8 @@ fn of_continue(
     paths.truncate(MOST_FILES);
     let files = paths.into_iter().map(|path| (path, Dialect::Continue));
     let mut places = rank_files(files, tier, scope);
-    for place in &mut places {
-        place.rank.slot += before;
+    for (_, rank) in &mut places {
+        rank.slot += before;
     }
     places
 }

@@ -60,9 +60,9 @@ struct WatchedPaths {
 
 /// Metadata that tells two versions of a file apart without reading it.
 #[derive(Debug, PartialEq, Eq)]
-struct FileStamp {
+pub(crate) struct FileStamp {
     len: u64,
-    modified: Option<SystemTime>,
+    pub modified: Option<SystemTime>,
     /// Differs if another file was renamed over this one.
     created: Option<SystemTime>,
 }
@@ -206,7 +206,7 @@ impl WatchSignal {
 }
 
 impl FileStamp {
-    fn of(metadata: &Metadata) -> Self {
+    pub fn of(metadata: &Metadata) -> Self {
         let (modified, created) = (metadata.modified().ok(), metadata.created().ok());
         Self { len: metadata.len(), modified, created }
     }

@@ -6,9 +6,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::{Dialect, FileRef, ForeignFiles, ParsedFile, UNREADABLE_FILE_HINT};
-use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, Origin};
 
-use crate::file_locations::{self, CandidateFile, FileRank};
+use crate::file_locations::{self, FileRank};
 use crate::{ConfigDocument, ConfigError, ConfigSources, stable_read};
 
 /// The size limit of a configuration file: a project's file is untrusted.
@@ -16,12 +16,27 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// One file that was read.
 pub(crate) struct ConfigLayer {
-    pub file: FileRef,
-    pub dialect: Dialect,
+    pub file: ConfigDocument,
     pub rank: FileRank,
     pub parsed: ParsedFile,
     /// Whether the file was not being written while it was read.
     pub stable: bool,
+}
+
+impl ConfigLayer {
+    pub fn scope(&self) -> ConfigScope {
+        self.file.at.scope
+    }
+
+    /// Returns true for a project's file, which can only make settings stricter.
+    pub fn is_project(&self) -> bool {
+        self.scope() == ConfigScope::Project
+    }
+
+    /// Returns a position in the file.
+    pub fn origin(&self, (line, column): (u32, u32)) -> Origin {
+        self.file.at.origin(line, column)
+    }
 }
 
 /// Reads every candidate file, nearest first.
@@ -35,12 +50,22 @@ pub(crate) fn read_all(sources: &ConfigSources) -> Result<Vec<ConfigLayer>, Conf
     }
     let (ours, foreign): (Vec<_>, Vec<_>) = file_locations::candidate_files(sources)
         .into_iter()
-        .partition(|place| place.file.dialect.is_toolgate());
+        .partition(|(file, _)| file.dialect.is_toolgate());
     let mut layers: Vec<_> = ours.into_iter().filter_map(read_found).collect();
     let read = foreign_setting(&mut layers);
-    layers.extend(foreign.into_iter().filter(|place| place.is_read(read)).filter_map(read_found));
+    let foreign = foreign.into_iter().filter(|(file, _)| is_read(file, read));
+    layers.extend(foreign.filter_map(read_found));
     layers.sort_by_key(|layer| layer.rank);
     Ok(layers)
+}
+
+/// Returns true if the file of another host is read under this setting.
+fn is_read(file: &ConfigDocument, foreign: ForeignFiles) -> bool {
+    match foreign {
+        ForeignFiles::All => true,
+        ForeignFiles::Project => file.at.scope == ConfigScope::Project,
+        ForeignFiles::None => false,
+    }
 }
 
 /// Returns which foreign files to read. A project cannot set this: it could include files, or
@@ -49,9 +74,9 @@ fn foreign_setting(layers: &mut [ConfigLayer]) -> ForeignFiles {
     let mut setting = None;
     for layer in layers {
         let Some(foreign) = layer.parsed.settings.foreign else { continue };
-        if layer.file.scope == ConfigScope::Project {
+        if layer.is_project() {
             layer.parsed.settings.foreign = None;
-            let origin = layer.file.origin(0, 0);
+            let origin = layer.origin((0, 0));
             let message = "`foreign` has no effect in a project's file";
             let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
             layer.parsed.diagnostics.push(warning.hint("set it in your own config"));
@@ -68,21 +93,21 @@ fn read_named(path: &Path) -> Result<ConfigLayer, ConfigError> {
     let (text, steady) = stable_read::read_text(&absolute).map_err(failed)?;
     let dialect = Dialect::detect(&absolute, &text);
     let file = ConfigDocument { dialect, at: FileRef::new(absolute, ConfigScope::User) };
-    Ok(layer(CandidateFile { file, rank: FileRank::only_file() }, &text, steady))
+    Ok(layer(file, FileRank::only_file(), &text, steady))
 }
 
-fn read_found(place: CandidateFile) -> Option<ConfigLayer> {
-    match stable_read::read_text(place.file.path()) {
-        Ok((text, steady)) => Some(layer(place, &text, steady)),
+fn read_found((file, rank): (ConfigDocument, FileRank)) -> Option<ConfigLayer> {
+    match stable_read::read_text(file.path()) {
+        Ok((text, steady)) => Some(layer(file, rank, &text, steady)),
         Err(error) if is_absent(&error) => None,
         Err(error) => {
-            let CandidateFile { file: ConfigDocument { dialect, at: file }, rank } = place;
-            let (origin, message) = (file.origin(0, 0), format!("cannot read the file: {error}"));
-            let found = Diagnostic::warning(ErrorCode::ConfigUnreadable, origin, message)
-                .severity(DiagnosticSeverity::Error)
-                .hint(UNREADABLE_FILE_HINT);
-            let reading = ParsedFile { diagnostics: vec![found], ..ParsedFile::default() };
-            Some(ConfigLayer { file, dialect, rank, parsed: reading, stable: true })
+            let message = format!("cannot read the file: {error}");
+            let found =
+                Diagnostic::warning(ErrorCode::ConfigUnreadable, file.at.origin(0, 0), message)
+                    .severity(DiagnosticSeverity::Error)
+                    .hint(UNREADABLE_FILE_HINT);
+            let parsed = ParsedFile { diagnostics: vec![found], ..ParsedFile::default() };
+            Some(ConfigLayer { file, rank, parsed, stable: true })
         }
     }
 }
@@ -91,40 +116,32 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn layer(place: CandidateFile, text: &str, steady: bool) -> ConfigLayer {
-    let CandidateFile { file: ConfigDocument { dialect, at: file }, rank } = place;
-    let dialect = version(dialect, &file, text);
-    let mut reading = dialect.read(text, &file);
+fn layer(mut file: ConfigDocument, rank: FileRank, text: &str, stable: bool) -> ConfigLayer {
+    // Both versions of opencode's dialect use the same path.
+    if file.dialect == Dialect::OpenCode {
+        file.dialect = Dialect::detect(file.path(), text);
+    }
+    let mut parsed = file.read(text);
     // Detecting the dialect costs as much as reading, so only files without entries are checked.
-    if reading.servers.is_empty() && reading.overrides.is_empty() {
-        reading.diagnostics.extend(check_dialect(dialect, &file, text));
+    if parsed.servers.is_empty() && parsed.overrides.is_empty() {
+        parsed.diagnostics.extend(check_dialect(&file, text));
     }
     tracing::debug!(
-        file = %file.path.display(),
-        dialect = dialect.as_str(),
-        servers = reading.servers.len(),
-        diagnostics = reading.diagnostics.len(),
+        file = %file.path().display(),
+        dialect = file.dialect.as_str(),
+        servers = parsed.servers.len(),
+        diagnostics = parsed.diagnostics.len(),
         "configuration read"
     );
-    ConfigLayer { file, dialect, rank, parsed: reading, stable: steady }
+    ConfigLayer { file, rank, parsed, stable }
 }
 
 /// Warns if the content of a file looks like another dialect than its path.
-fn check_dialect(dialect: Dialect, file: &FileRef, text: &str) -> Option<Diagnostic> {
-    let other = Dialect::mismatch(&file.path, text)?;
+fn check_dialect(file: &ConfigDocument, text: &str) -> Option<Diagnostic> {
+    let (other, dialect) = (Dialect::mismatch(file.path(), text)?, file.dialect);
     let message = format!("the file is read as {dialect}, but it looks like {other}");
-    let warning = Diagnostic::warning(ErrorCode::ConfigDialect, file.origin(1, 1), message);
+    let warning = Diagnostic::warning(ErrorCode::ConfigDialect, file.at.origin(1, 1), message);
     Some(warning.hint("move it to where that host looks for it, or name it with --config"))
-}
-
-/// Returns the version of opencode's dialect: both versions use the same path.
-fn version(dialect: Dialect, file: &FileRef, text: &str) -> Dialect {
-    match dialect {
-        Dialect::OpenCode if Dialect::detect(&file.path, text) == Dialect::OpenCodeV2 => {
-            Dialect::OpenCodeV2
-        }
-        dialect => dialect,
-    }
 }
 
 /// Reads a whole file. Rejects anything but a regular file before opening it: reading a pipe

@@ -35,42 +35,10 @@ const CONTEXT: &str = "context";
 /// Toolgate's options that precede a subcommand and take a value.
 const OWN_VALUED: [&str; 3] = ["--home", "--config", "--as"];
 /// Programs that start another program given as an argument, and words that occur in such commands.
-const WRAPPERS: [&str; 34] = [
-    "env",
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "fish",
-    "busybox",
-    "cmd",
-    "powershell",
-    "pwsh",
-    "start",
-    "nice",
-    "ionice",
-    "nohup",
-    "time",
-    "timeout",
-    "stdbuf",
-    "setsid",
-    "caffeinate",
-    "sudo",
-    "doas",
-    "exec",
-    "npx",
-    "npm",
-    "pnpm",
-    "dlx",
-    "bunx",
-    "bun",
-    "uvx",
-    "uv",
-    "tool",
-    "run",
-    "pipx",
-];
+const WRAPPERS: &str = "\
+    env sh bash zsh dash ksh fish busybox cmd powershell pwsh start nice ionice nohup time \
+    timeout stdbuf setsid caffeinate sudo doas exec npx npm pnpm dlx bunx bun uvx uv tool \
+    run pipx";
 /// Options of these programs that take a value.
 const VALUED: [&str; 7] = ["-u", "-g", "-n", "-p", "--package", "--from", "--with"];
 /// Characters after which a shell expects a command.
@@ -135,7 +103,8 @@ fn can_precede_program(word: &str) -> bool {
 }
 
 fn is_wrapper(word: &str) -> bool {
-    WRAPPERS.contains(&program(word).as_str())
+    let program = program(word);
+    WRAPPERS.split(' ').any(|wrapper| wrapper == program)
 }
 
 /// Returns the name of a program without its folder, extension and version.

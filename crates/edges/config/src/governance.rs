@@ -6,17 +6,18 @@
 
 use std::time::Duration;
 
-use toolgate_dialects::{FileApprovals, LocatedValue, Permissions, RuleTranslation};
+use toolgate_dialects::{FileApprovals, FileSettings, LocatedValue, Permissions, RuleTranslation};
 use toolgate_model::{
-    ApprovalChannel, ApprovalSettings, ConfigScope, Diagnostic, DiagnosticSeverity, Effect,
-    ErrorCode, GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
+    ApprovalChannel, ApprovalSettings, Diagnostic, DiagnosticSeverity, Effect, ErrorCode,
+    GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
 };
 use toolgate_policy::Policy;
 
 use crate::clients;
 use crate::files::ConfigLayer;
 use crate::strict_setting::{
-    OWN_CONFIG_HINT, SettingCandidate, StrictnessRank, collect_candidates,
+    OWN_CONFIG_HINT, SettingCandidate, StrictnessRank, collect_candidates, no_effect_severity,
+    report_project_settings,
 };
 
 /// The default age limit of a list of definitions in each posture.
@@ -28,32 +29,39 @@ pub(crate) fn merge_governance(
     layers: &[ConfigLayer],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GovernanceSettings {
-    let posture = posture(layers, diagnostics);
+    let posture = StrictnessRank {
+        name: "launch.posture",
+        default: Posture::Personal,
+        strictness: |posture| posture as u128,
+    };
+    let posture = posture
+        .merge(layers, |settings| settings.posture, diagnostics)
+        .unwrap_or(Posture::Personal);
+    let is_governed = posture == Posture::Governed;
     let mode = mode(layers, diagnostics);
     let rules = layers.iter().filter_map(|layer| rule_set(layer, mode.as_ref(), diagnostics));
     let rules = rules.collect();
+    let taint =
+        StrictnessRank { name: "policy.taint", default: is_governed, strictness: u128::from };
+    let floor =
+        StrictnessRank { name: "policy.yolo_floor", default: false, strictness: u128::from };
+    let recheck = StrictnessRank {
+        name: "pins.recheck",
+        default: if is_governed { GOVERNED } else { PERSONAL },
+        strictness: |age: Duration| u128::MAX - age.as_millis(),
+    };
     let governance = GovernanceSettings {
         rules,
         posture,
         approvals: approvals(layers, posture, diagnostics),
-        taint: taint(layers, posture, diagnostics),
-        yolo_floor: yolo_floor(layers, diagnostics),
-        recheck: recheck(layers, posture, diagnostics),
+        taint: taint.merge(layers, |it| it.permissions.taint, diagnostics),
+        yolo_floor: floor
+            .merge(layers, |it| it.permissions.yolo_floor, diagnostics)
+            .unwrap_or(false),
+        recheck: recheck.merge(layers, |it| it.recheck, diagnostics),
     };
     report_invalid_rules(&governance, layers, diagnostics);
     governance
-}
-
-fn posture(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> Posture {
-    let candidates = collect_candidates(layers, |settings| settings.posture);
-    let strictness = StrictnessRank {
-        name: "launch.posture",
-        default: Posture::Personal,
-        order: |one, other| (*one as u8).cmp(&(*other as u8)),
-    };
-    strictness
-        .select_strictest(&candidates, diagnostics)
-        .map_or(Posture::Personal, |held| held.value)
 }
 
 /// Returns the effective mode and its origin; `None` if no file sets one.
@@ -68,15 +76,12 @@ fn mode(
         candidates
             .retain(|candidate| candidate.is_for_toolgate || candidate.value != PolicyMode::Ask);
     }
-    let strictness = StrictnessRank {
-        name: "policy.mode",
-        default: PolicyMode::Ask,
-        order: |one, other| how_strict(*one).cmp(&how_strict(*other)),
-    };
+    let strictness =
+        StrictnessRank { name: "policy.mode", default: PolicyMode::Ask, strictness: how_strict };
     strictness.select_strictest(&candidates, diagnostics)
 }
 
-fn how_strict(mode: PolicyMode) -> u8 {
+fn how_strict(mode: PolicyMode) -> u128 {
     match mode {
         PolicyMode::Full => 0,
         PolicyMode::Ask => 1,
@@ -101,7 +106,7 @@ fn rule_set(
         }
     }
     let mode = mode.filter(|candidate| is_file_of(layer, &candidate.origin));
-    let origin = mode.map_or_else(|| layer.file.origin(0, 0), |candidate| candidate.origin.clone());
+    let origin = mode.map_or_else(|| layer.origin((0, 0)), |candidate| candidate.origin.clone());
     let mode = mode.map(|candidate| candidate.value);
     (mode.is_some() || !rules.is_empty()).then_some(RuleSet { origin, mode, rules })
 }
@@ -118,58 +123,22 @@ fn effective_rule(
         // The reader could not parse the rule. Restrictions are kept.
         return Some(rule.clone());
     }
-    let meaning = layer.dialect.translate_rule(effect, rule, &layer.parsed.settings.permissions);
+    let meaning =
+        layer.file.dialect.translate_rule(effect, rule, &layer.parsed.settings.permissions);
     let why = match meaning {
         RuleTranslation::HostTool => return None,
-        RuleTranslation::Rule(_)
-            if effect == Effect::Allow && layer.file.scope == ConfigScope::Project =>
-        {
+        RuleTranslation::Rule(_) if effect == Effect::Allow && layer.is_project() => {
             "a project's file can only make rules stricter"
         }
         RuleTranslation::Rule(about) => return Some(RuleSpec { subject: about, ..rule.clone() }),
         RuleTranslation::Ignored(why) => why,
     };
-    let (line, column) = rule.position;
     let message = format!("the rule {effect} {:?} has no effect: {why}", rule.subject);
-    let origin = layer.file.origin(line, column);
+    let origin = layer.origin(rule.position);
     let warning = Diagnostic::warning(ErrorCode::PolicyUnusedRule, origin, message);
-    // The rule is valid in another host's file, so this is only a note.
-    let severity = if layer.rank.is_for_toolgate() {
-        DiagnosticSeverity::Warning
-    } else {
-        DiagnosticSeverity::Note
-    };
+    let severity = no_effect_severity(layer.rank.is_for_toolgate());
     diagnostics.push(warning.hint(OWN_CONFIG_HINT).severity(severity));
     None
-}
-
-fn taint(
-    layers: &[ConfigLayer],
-    posture: Posture,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<bool> {
-    let candidates = collect_candidates(layers, |settings| settings.permissions.taint);
-    let default = posture == Posture::Governed;
-    let strictness = StrictnessRank { name: "policy.taint", default, order: bool::cmp };
-    strictness.select_strictest(&candidates, diagnostics).map(|held| held.value)
-}
-
-fn yolo_floor(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> bool {
-    let candidates = collect_candidates(layers, |settings| settings.permissions.yolo_floor);
-    let strictness = StrictnessRank { name: "policy.yolo_floor", default: false, order: bool::cmp };
-    strictness.select_strictest(&candidates, diagnostics).is_some_and(|held| held.value)
-}
-
-fn recheck(
-    layers: &[ConfigLayer],
-    posture: Posture,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Duration> {
-    let candidates = collect_candidates(layers, |settings| settings.recheck);
-    let default = if posture == Posture::Governed { GOVERNED } else { PERSONAL };
-    let strictness =
-        StrictnessRank { name: "pins.recheck", default, order: |one, other| other.cmp(one) };
-    strictness.select_strictest(&candidates, diagnostics).map(|held| held.value)
 }
 
 /// Merges who approves calls. Only the user and the system can set this.
@@ -178,46 +147,40 @@ fn approvals(
     posture: Posture,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ApprovalSettings {
-    let (proposed, own): (Vec<_>, Vec<_>) =
-        layers.iter().partition(|layer| layer.file.scope == ConfigScope::Project);
+    let (proposed, own): (Vec<_>, Vec<_>) = layers.iter().partition(|layer| layer.is_project());
     for layer in proposed {
         diagnostics.extend(report_project_approvals(layer));
     }
-    let candidates = |layer: &&ConfigLayer| layer.parsed.settings.approvals.clone();
-    let candidates: Vec<FileApprovals> = own.iter().map(candidates).collect();
+    let said = |layer: &&ConfigLayer| layer.parsed.settings.approvals.clone();
+    let said: Vec<FileApprovals> = own.iter().map(said).collect();
     let usual = ApprovalSettings::default();
     let time = |of: fn(&FileApprovals) -> Option<LocatedValue<Duration>>| {
-        candidates.iter().find_map(of).map(|candidates| candidates.value)
+        said.iter().find_map(of).map(|found| found.value)
     };
+    let terminal = StrictnessRank {
+        name: "approvals.from_client_terminal",
+        default: false,
+        strictness: |is_allowed: bool| u128::from(!is_allowed),
+    };
+    let from_client_terminal = |settings: &FileSettings| settings.approvals.from_client_terminal;
     let mut approvals = ApprovalSettings {
-        via: via(layers, posture, diagnostics),
+        via: via(&own, posture, diagnostics),
         wait: time(|it| it.wait).unwrap_or(usual.wait),
         expiry: time(|it| it.expiry).unwrap_or(usual.expiry),
         clients: usual.clients,
-        from_client_terminal: from_client_terminal(layers, diagnostics),
+        from_client_terminal: terminal
+            .merge(own.iter().copied(), from_client_terminal, diagnostics)
+            .unwrap_or(false),
     };
-    let clients = candidates.iter().flat_map(|it| it.clients.keys().cloned());
+    let clients = said.iter().flat_map(|it| it.clients.keys().cloned());
     for client in clients.collect::<std::collections::BTreeSet<_>>() {
-        let of_client = collect_candidates(layers, |it| it.approvals.clients.get(&client).copied());
         let name = format!("approvals.clients.{client}.via");
-        let held = strictest_via(&name, &of_client, diagnostics);
-        approvals.clients.extend(held.map(|held| (client, held.value)));
+        let of_client = |it: &FileSettings| it.approvals.clients.get(&client).copied();
+        let held = via_rank(&name).merge(own.iter().copied(), of_client, diagnostics);
+        approvals.clients.extend(held.map(|held| (client.clone(), held)));
     }
     add_client_aliases(&mut approvals);
     approvals
-}
-
-/// Returns whether a process started by a client may approve. Only the user and the system can set
-/// this, and the stricter setting applies.
-fn from_client_terminal(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> bool {
-    let mut candidates =
-        collect_candidates(layers, |settings| settings.approvals.from_client_terminal);
-    candidates.retain(|candidate| candidate.origin.scope != ConfigScope::Project);
-    let name = "approvals.from_client_terminal";
-    let order = |one: &bool, other: &bool| other.cmp(one);
-    let held =
-        StrictnessRank { name, default: false, order }.select_strictest(&candidates, diagnostics);
-    held.is_some_and(|held| held.value)
 }
 
 /// Adds the names that clients report: `install` writes the name used on the command line, which
@@ -231,30 +194,20 @@ fn add_client_aliases(approvals: &mut ApprovalSettings) {
     }
 }
 
-fn strictest_via(
-    name: &str,
-    candidates: &[SettingCandidate<ApprovalChannel>],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<SettingCandidate<ApprovalChannel>> {
-    let candidates: Vec<_> = candidates
-        .iter()
-        .filter(|candidate| candidate.origin.scope != ConfigScope::Project)
-        .cloned()
-        .collect();
-    let order = |one: &ApprovalChannel, other: &ApprovalChannel| (*one as u8).cmp(&(*other as u8));
-    StrictnessRank { name, default: ApprovalChannel::Client, order }
-        .select_strictest(&candidates, diagnostics)
+fn via_rank(name: &str) -> StrictnessRank<'_, ApprovalChannel> {
+    let strictness = |channel| channel as u128;
+    StrictnessRank { name, default: ApprovalChannel::Client, strictness }
 }
 
 /// Returns who approves for every client. In the governed posture, clients that approve by
 /// themselves must be named one by one.
 fn via(
-    layers: &[ConfigLayer],
+    own: &[&ConfigLayer],
     posture: Posture,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<ApprovalChannel> {
-    let candidates = collect_candidates(layers, |settings| settings.approvals.via);
-    let held = strictest_via("approvals.via", &candidates, diagnostics)?;
+    let candidates = collect_candidates(own.iter().copied(), |settings| settings.approvals.via);
+    let held = via_rank("approvals.via").select_strictest(&candidates, diagnostics)?;
     if posture == Posture::Governed && held.value != ApprovalChannel::Operator {
         let message = format!(
             "`approvals.via` = {:?} has no effect in the governed posture",
@@ -269,25 +222,17 @@ fn via(
 }
 
 /// Reports approval settings of a project's file, which have no effect.
-fn report_project_approvals(layer: &ConfigLayer) -> Vec<Diagnostic> {
+fn report_project_approvals(layer: &ConfigLayer) -> impl Iterator<Item = Diagnostic> {
     let FileApprovals { via, clients, wait, expiry, from_client_terminal } =
         &layer.parsed.settings.approvals;
-    let candidates = [
+    let settings = [
         ("via".to_owned(), via.map(|it| it.at)),
         ("wait".to_owned(), wait.map(|it| it.at)),
         ("expiry".to_owned(), expiry.map(|it| it.at)),
         ("from_client_terminal".to_owned(), from_client_terminal.map(|it| it.at)),
     ];
     let clients = clients.iter().map(|(name, it)| (format!("clients.{name}.via"), Some(it.at)));
-    let candidates = candidates.into_iter().chain(clients);
-    let warning = |(name, at): (String, Option<(u32, u32)>)| {
-        let (line, column) = at?;
-        let message = format!("`approvals.{name}` has no effect in a project's file");
-        let origin = layer.file.origin(line, column);
-        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-        Some(warning.hint(OWN_CONFIG_HINT))
-    };
-    candidates.filter_map(warning).collect()
+    report_project_settings(layer, "approvals", settings.into_iter().chain(clients))
 }
 
 /// Reports rules that cannot be parsed, unless the reader has reported them.
@@ -303,7 +248,7 @@ fn report_invalid_rules(
         let warning = layer.is_some_and(|layer| {
             layer.parsed.diagnostics.iter().any(|found| found.origin == rule.origin)
         });
-        let severity = match layer.is_some_and(|layer| layer.dialect.is_toolgate()) {
+        let severity = match layer.is_some_and(|layer| layer.file.dialect.is_toolgate()) {
             true => DiagnosticSeverity::Error,
             false => DiagnosticSeverity::Warning,
         };
@@ -316,5 +261,5 @@ fn report_invalid_rules(
 }
 
 fn is_file_of(layer: &ConfigLayer, origin: &Origin) -> bool {
-    origin.scope == layer.file.scope && origin.file.as_ref() == Some(&layer.file.path)
+    origin.scope == layer.scope() && origin.file.as_ref() == Some(&layer.file.at.path)
 }

@@ -7,13 +7,11 @@
 //! ([`stable_read`](crate::stable_read)) and lacks something keeps its previous content until the
 //! writer is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use toolgate_dialects::{FileApprovals, FileContext, ParsedFile, Permissions};
-use toolgate_model::{
-    ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, RuleSpec, ServerTimeouts,
-};
+use toolgate_dialects::{FileSettings, ParsedFile, Permissions};
+use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode};
 
 use crate::files::ConfigLayer;
 
@@ -66,7 +64,7 @@ impl LastGoodFiles {
 }
 
 fn key(layer: &ConfigLayer) -> (PathBuf, ConfigScope) {
-    (layer.file.path.to_path_buf(), layer.file.scope)
+    (layer.file.path().to_owned(), layer.scope())
 }
 
 /// Returns true if an error removed something that the file had before.
@@ -76,61 +74,47 @@ fn lost_by_error(good: &ParsedFile, now: &ParsedFile) -> bool {
 
 /// Returns true if something that the file had before is gone.
 fn has_lost_content(good: &ParsedFile, now: &ParsedFile) -> bool {
-    let has = |name| now.servers.iter().any(|server| server.spec.name == name);
-    let lacks_server = good.servers.iter().any(|server| !has(server.spec.name.clone()));
-    let lacks_amendment = good.overrides.len() > now.overrides.len();
-    lacks_server || lacks_amendment || lacks_setting(good, now)
+    !content_names(good).is_subset(&content_names(now))
 }
 
-fn lacks_setting(good: &ParsedFile, now: &ParsedFile) -> bool {
-    let (good, now) = (&good.settings, &now.settings);
-    good.roots.is_some() && now.roots.is_none()
-        || good.naming.is_some() && now.naming.is_none()
-        || good.prefix.is_some() && now.prefix.is_none()
-        || lacks_key(&good.profiles, &now.profiles)
-        || lacks_key(&good.clients, &now.clients)
-        || good.foreign.is_some() && now.foreign.is_none()
-        || lacks_rule(&good.permissions, &now.permissions)
-        || lacks_approvals(&good.approvals, &now.approvals)
-        || good.posture.is_some() && now.posture.is_none()
-        || good.recheck.is_some() && now.recheck.is_none()
-        || lacks_limit(&good.timeouts, &now.timeouts)
-        || lacks_context(&good.context, &now.context)
-}
-
-fn lacks_limit(good: &ServerTimeouts, now: &ServerTimeouts) -> bool {
-    good.start.is_some() && now.start.is_none()
-        || good.call.is_some() && now.call.is_none()
-        || good.max.is_some() && now.max.is_none()
-}
-
-fn lacks_rule(good: &Permissions, now: &Permissions) -> bool {
-    let fewer = |good: &[RuleSpec], now: &[RuleSpec]| now.len() < good.len();
-    good.mode.is_some() && now.mode.is_none()
-        || good.taint.is_some() && now.taint.is_none()
-        || good.yolo_floor.is_some() && now.yolo_floor.is_none()
-        || fewer(&good.allow, &now.allow)
-        || fewer(&good.ask, &now.ask)
-        || fewer(&good.deny, &now.deny)
-}
-
-fn lacks_approvals(good: &FileApprovals, now: &FileApprovals) -> bool {
-    good.via.is_some() && now.via.is_none()
-        || good.wait.is_some() && now.wait.is_none()
-        || good.expiry.is_some() && now.expiry.is_none()
-        || good.from_client_terminal.is_some() && now.from_client_terminal.is_none()
-        || lacks_key(&good.clients, &now.clients)
-}
-
-fn lacks_context(good: &FileContext, now: &FileContext) -> bool {
-    good.offer.is_some() && now.offer.is_none()
-        || good.names.is_some() && now.names.is_none()
-        || good.folders.is_some() && now.folders.is_none()
-        || good.trusted.is_some() && now.trusted.is_none()
-}
-
-fn lacks_key<T>(good: &BTreeMap<String, T>, now: &BTreeMap<String, T>) -> bool {
-    good.keys().any(|name| !now.contains_key(name))
+/// Returns a name for everything that a file contains.
+fn content_names(file: &ParsedFile) -> BTreeSet<String> {
+    let FileSettings { permissions, approvals, timeouts, context, .. } = &file.settings;
+    let FileSettings { profiles, clients, .. } = &file.settings;
+    let settings = [
+        ("roots", file.settings.roots.is_some()),
+        ("naming", file.settings.naming.is_some()),
+        ("prefix", file.settings.prefix.is_some()),
+        ("foreign", file.settings.foreign.is_some()),
+        ("posture", file.settings.posture.is_some()),
+        ("recheck", file.settings.recheck.is_some()),
+        ("mode", permissions.mode.is_some()),
+        ("taint", permissions.taint.is_some()),
+        ("yolo_floor", permissions.yolo_floor.is_some()),
+        ("via", approvals.via.is_some()),
+        ("wait", approvals.wait.is_some()),
+        ("expiry", approvals.expiry.is_some()),
+        ("from_client_terminal", approvals.from_client_terminal.is_some()),
+        ("start", timeouts.start.is_some()),
+        ("call", timeouts.call.is_some()),
+        ("max", timeouts.max.is_some()),
+        ("offer", context.offer.is_some()),
+        ("names", context.names.is_some()),
+        ("folders", context.folders.is_some()),
+        ("trusted", context.trusted.is_some()),
+    ];
+    let mut names: BTreeSet<_> =
+        settings.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (*name).to_owned()).collect();
+    names.extend(file.servers.iter().map(|it| format!("server {}", it.spec.name)));
+    names.extend(profiles.keys().map(|name| format!("profile {name}")));
+    names.extend(clients.keys().map(|name| format!("client {name}")));
+    names.extend(approvals.clients.keys().map(|name| format!("approvals of {name}")));
+    let Permissions { allow, ask, deny, .. } = permissions;
+    let lists = [("allow", allow.len()), ("ask", ask.len()), ("deny", deny.len())];
+    for (list, count) in lists.into_iter().chain([("override", file.overrides.len())]) {
+        names.extend((0..count).map(|index| format!("{list} {index}")));
+    }
+    names
 }
 
 /// Removes the hint that an unreadable file is not used: here its last valid content is.
@@ -154,21 +138,17 @@ mod tests {
     use toolgate_dialects::{Dialect, FileRef};
 
     use super::*;
+    use crate::ConfigDocument;
     use crate::file_locations::FileRank;
 
     const GOOD: &str =
         "prefix = \"never\"\n[servers.a]\ncommand = \"a\"\n[servers.b]\ncommand = \"b\"\n";
 
     fn layer(text: &str) -> ConfigLayer {
-        let file = FileRef::new("/h/config.toml", ConfigScope::User);
-        let reading = Dialect::Toolgate.read(text, &file);
-        ConfigLayer {
-            file,
-            dialect: Dialect::Toolgate,
-            rank: FileRank::only_file(),
-            parsed: reading,
-            stable: true,
-        }
+        let at = FileRef::new("/h/config.toml", ConfigScope::User);
+        let file = ConfigDocument { dialect: Dialect::Toolgate, at };
+        let parsed = file.read(text);
+        ConfigLayer { file, rank: FileRank::only_file(), parsed, stable: true }
     }
 
     /// Reads these texts one after the other. Returns the resulting servers, and whether previous

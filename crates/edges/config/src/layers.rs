@@ -21,7 +21,7 @@ use crate::gateway_loop::gateway_loop_reason;
 use crate::settings::merge_settings;
 use crate::{
     ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, PlanFile,
-    SecretStore, ShadowedEntry, StartStatus, VariableContext, duplicates, file_contents, overrides,
+    SecretStore, StartStatus, VariableContext, duplicates, file_contents, overrides,
     project_restrictions, stable_read, start_status, unenforced, variables,
 };
 
@@ -56,9 +56,8 @@ pub fn reload(
         unenforced::report_unenforced(layer, &mut plan.diagnostics);
         plan.diagnostics.append(&mut layer.parsed.diagnostics);
     }
-    let mut winners = select_entries(&mut plan, &mut layers, sources);
-    overrides::apply(&mut plan, &mut winners, layers);
-    plan.entries = winners.into_iter().map(|winner| winner.entry).collect();
+    plan.entries = select_entries(&mut plan, &mut layers, sources);
+    overrides::apply(&mut plan, layers);
     let posture = plan.settings.governance.posture;
     for entry in &mut plan.entries {
         file_contents::read(entry, environment, posture);
@@ -81,9 +80,9 @@ pub fn reload(
 
 fn plan_file(layer: &ConfigLayer) -> PlanFile {
     PlanFile {
-        path: layer.file.path.to_path_buf(),
-        dialect: layer.dialect,
-        scope: layer.file.scope,
+        path: layer.file.path().to_owned(),
+        dialect: layer.file.dialect,
+        scope: layer.scope(),
         servers: layer.parsed.servers.len(),
         permissions: layer.parsed.settings.permissions.clone(),
     }
@@ -101,18 +100,12 @@ fn inputs(layers: &[ConfigLayer]) -> Vec<InputSpec> {
     found
 }
 
-/// An entry with the rank of the file that declares it.
-pub(crate) struct RankedEntry {
-    pub rank: FileRank,
-    pub entry: PlanEntry,
-}
-
 /// Selects the nearest declaration of every name.
 fn select_entries(
     plan: &mut Plan,
     layers: &mut [ConfigLayer],
     sources: &ConfigSources,
-) -> Vec<RankedEntry> {
+) -> Vec<PlanEntry> {
     let mut candidates = Vec::new();
     let folders = project_folders(sources);
     for layer in layers {
@@ -123,9 +116,9 @@ fn select_entries(
     // The sort is stable: entries of one file keep their order.
     candidates.sort_by_key(|candidate| candidate.rank);
     let mut by_name: HashMap<ServerName, usize> = HashMap::new();
-    let mut groups: Vec<Vec<RankedEntry>> = Vec::new();
+    let mut groups: Vec<Vec<PlanEntry>> = Vec::new();
     for candidate in candidates {
-        let name = candidate.entry.spec.name.clone();
+        let name = candidate.spec.name.clone();
         let index = *by_name.entry(name).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
@@ -143,7 +136,7 @@ fn candidate(
     declared: Declaration,
     sources: &ConfigSources,
     folders: &[PathBuf],
-) -> Option<RankedEntry> {
+) -> Option<PlanEntry> {
     let Declaration { spec, origin, only_in, blocked } = declared;
     let rank = match &only_in {
         None => layer.rank,
@@ -174,24 +167,24 @@ fn candidate(
     if origin.scope == ConfigScope::Project {
         plan.diagnostics.extend(project_restrictions::tighten(&mut spec, &origin));
     }
-    let own = (layer.file.scope == ConfigScope::Project).then(|| layer.file.project.to_path_buf());
+    let own = layer.is_project().then(|| layer.file.at.project.to_path_buf());
     let around = VariableContext {
         project: only_in.or(own).or_else(|| open_project(sources)),
         user: sources.home.user_dir().map(Path::to_owned),
         secrets: Some(SecretStore::of(&sources.home)),
     };
-    let entry = PlanEntry {
+    Some(PlanEntry {
         inputs: named_inputs(&spec, &layer.parsed.settings.inputs),
         spec,
         origin,
-        dialect: layer.dialect,
+        dialect: layer.file.dialect,
+        rank,
         shadows: Vec::new(),
         switched_by: None,
         variable_context: around,
         start_status: blocked.map_or(StartStatus::Ready, StartStatus::Blocked),
         has_unset_variable: false,
-    };
-    Some(RankedEntry { rank, entry })
+    })
 }
 
 /// Returns the project for servers whose file belongs to no project: the folder in which the search
@@ -202,26 +195,19 @@ fn open_project(sources: &ConfigSources) -> Option<PathBuf> {
 }
 
 /// Selects the first of several declarations of one name; the others become its shadows.
-fn select_nearest(mut group: Vec<RankedEntry>) -> Option<RankedEntry> {
+fn select_nearest(mut group: Vec<PlanEntry>) -> Option<PlanEntry> {
     apply_host_precedence(&mut group);
     let mut group = group.into_iter();
-    let mut nearest = group.next()?;
-    nearest.entry.shadows = group
-        .map(|RankedEntry { entry, .. }| ShadowedEntry {
-            origin: entry.origin,
-            dialect: entry.dialect,
-            spec: entry.spec,
-        })
-        .collect();
-    Some(nearest)
+    let nearest = group.next()?;
+    Some(PlanEntry { shadows: group.collect(), ..nearest })
 }
 
 /// Moves the first entry of a host before a nearer project file that the host itself ranks below
 /// all of its own files. Entries nearer than that file keep their place.
-fn apply_host_precedence(group: &mut [RankedEntry]) {
+fn apply_host_precedence(group: &mut [PlanEntry]) {
     for index in 1..group.len() {
-        let dialect = group[index].entry.dialect;
-        let is_outranked = |nearer: &RankedEntry| dialect.outranks(&nearer.entry.origin);
+        let dialect = group[index].dialect;
+        let is_outranked = |nearer: &PlanEntry| dialect.outranks(&nearer.origin);
         if let Some(nearer) = group[..index].iter().position(is_outranked) {
             group[nearer..=index].rotate_right(1);
             return;

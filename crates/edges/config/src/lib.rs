@@ -54,9 +54,7 @@ pub use hidden_input::read_hidden;
 pub use home::Home;
 pub use last_good_files::LastGoodFiles;
 pub use layers::{load, reload};
-pub use plan::{
-    ConfigSources, Plan, PlanEntry, PlanFile, ShadowedEntry, StartStatus, VariableContext,
-};
+pub use plan::{ConfigSources, Plan, PlanEntry, PlanFile, StartStatus, VariableContext};
 pub use resolve::resolve;
 pub use secrets::SecretStore;
 pub use settings::PlanSettings;

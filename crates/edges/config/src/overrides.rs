@@ -11,23 +11,21 @@ use std::collections::HashMap;
 use toolgate_dialects::ServerOverride;
 use toolgate_model::{ConfigScope, Diagnostic, ErrorCode, StdioSpec, TransportSpec};
 
-use crate::Plan;
 use crate::files::ConfigLayer;
-use crate::layers::RankedEntry;
+use crate::{Plan, PlanEntry};
 
 /// Applies the overrides of these files, nearest first.
-pub(crate) fn apply(plan: &mut Plan, winners: &mut [RankedEntry], layers: Vec<ConfigLayer>) {
+pub(crate) fn apply(plan: &mut Plan, layers: Vec<ConfigLayer>) {
     let by_name: HashMap<_, _> =
-        winners.iter().enumerate().map(|(at, it)| (it.entry.spec.name.clone(), at)).collect();
+        plan.entries.iter().enumerate().map(|(at, it)| (it.spec.name.clone(), at)).collect();
     for layer in layers {
-        let (rank, ours) = (layer.rank, layer.dialect.is_toolgate());
+        let (rank, ours) = (layer.rank, layer.file.dialect.is_toolgate());
         for amendment in layer.parsed.overrides {
-            let found = by_name.get(&amendment.name).and_then(|at| winners.get_mut(*at));
+            let found = by_name.get(&amendment.name).and_then(|at| plan.entries.get_mut(*at));
             let problem = match found {
-                Some(winner) => {
-                    let not_inherited = inherit(winner, &amendment);
-                    not_inherited
-                        .or_else(|| switch(winner, &amendment, ours || rank <= winner.rank))
+                Some(entry) => {
+                    let not_inherited = inherit(entry, &amendment);
+                    not_inherited.or_else(|| switch(entry, &amendment, ours || rank <= entry.rank))
                 }
                 None => Some((
                     "is not declared in any file, so there is nothing to change".to_owned(),
@@ -46,11 +44,10 @@ pub(crate) fn apply(plan: &mut Plan, winners: &mut [RankedEntry], layers: Vec<Co
 
 /// Enables or disables a server. Returns the problem and a hint if it cannot.
 fn switch(
-    winner: &mut RankedEntry,
+    entry: &mut PlanEntry,
     amendment: &ServerOverride,
     counts: bool,
 ) -> Option<(String, String)> {
-    let entry = &mut winner.entry;
     let enabled = amendment.enabled?;
     if !counts {
         let problem =
@@ -72,8 +69,7 @@ fn switch(
 
 /// Passes variables to a server, in addition to those that its entry names. Returns the problem and
 /// a hint if it cannot.
-fn inherit(winner: &mut RankedEntry, amendment: &ServerOverride) -> Option<(String, String)> {
-    let entry = &mut winner.entry;
+fn inherit(entry: &mut PlanEntry, amendment: &ServerOverride) -> Option<(String, String)> {
     if amendment.env_inherit.is_empty() {
         return None;
     }

@@ -10,6 +10,7 @@ use toolgate_model::{
     ServerName, ServerSpec, TransportSpec,
 };
 
+use crate::file_locations::FileRank;
 use crate::{
     ConfigError, Environment, Home, PlanSettings, SecretStore, consent_text, file_contents, resolve,
 };
@@ -90,8 +91,10 @@ pub struct PlanEntry {
     pub origin: Origin,
     /// The dialect of its file.
     pub dialect: Dialect,
+    /// The precedence of its file.
+    pub(crate) rank: FileRank,
     /// The entries with the same name in farther files, nearest first.
-    pub shadows: Vec<ShadowedEntry>,
+    pub shadows: Vec<PlanEntry>,
     /// The entry that enabled or disabled the server, if it is in another file.
     pub switched_by: Option<Origin>,
     /// The folders and secrets for variables of this entry.
@@ -157,18 +160,8 @@ pub struct VariableContext {
     pub secrets: Option<SecretStore>,
 }
 
-/// An entry that a nearer entry with the same name replaces. Displays as its origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShadowedEntry {
-    /// The origin of the entry.
-    pub origin: Origin,
-    /// The dialect of its file.
-    pub dialect: Dialect,
-    /// The declared server.
-    pub spec: ServerSpec,
-}
-
-impl fmt::Display for ShadowedEntry {
+impl fmt::Display for PlanEntry {
+    /// Writes the origin of the entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.origin.fmt(f)
     }

@@ -38,7 +38,7 @@ pub(crate) fn merge_settings(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> PlanSettings {
     let read =
-        |layer: &ConfigLayer| Some((layer.file.clone(), layer.parsed.settings.roots.clone()?));
+        |layer: &ConfigLayer| Some((layer.file.at.clone(), layer.parsed.settings.roots.clone()?));
     let roots = layers.iter().find_map(read).map(|(file, roots)| {
         let places =
             roots.into_iter().filter_map(|root| resolve_root(&root, &file, home, diagnostics));
@@ -66,11 +66,11 @@ fn user_setting<T>(
     let mut held = None;
     for layer in layers {
         let Some(value) = read(&layer.parsed.settings) else { continue };
-        if layer.file.scope == ConfigScope::Project {
+        if layer.is_project() {
             let message = format!(
                 "`{name}` has no effect in a project's file: it would rename the tools of your servers"
             );
-            let origin = layer.file.origin(0, 0);
+            let origin = layer.origin((0, 0));
             let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
             diagnostics.push(warning.hint(OWN_CONFIG_HINT));
         } else {
@@ -86,11 +86,11 @@ fn timeouts(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> Server
     let mut general = ServerTimeouts::default();
     for layer in layers {
         let limits = layer.parsed.settings.timeouts;
-        if layer.file.scope != ConfigScope::Project {
+        if !layer.is_project() {
             general = general.or(limits);
         } else if limits != ServerTimeouts::default() {
             let message = "`timeouts` for all servers have no effect in a project's file";
-            let origin = layer.file.origin(0, 0);
+            let origin = layer.origin((0, 0));
             let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
             diagnostics.push(warning.hint("set them for its servers, or in your own config"));
         }

@@ -5,12 +5,12 @@
 //! was not modified for a moment; otherwise it is read again after a pause. A file that stays empty
 //! is empty. `file_watcher` reports changes.
 
-use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use crate::file_watcher::FileStamp;
 use crate::files::{self, ConfigLayer};
 use crate::{ConfigError, ConfigSources, LastGoodFiles};
 
@@ -46,40 +46,27 @@ pub(crate) fn read_all(
 /// Returns the text of a file, and whether nothing was writing it.
 pub(crate) fn read_text(path: &Path) -> io::Result<(String, bool)> {
     let file = files::open(path)?;
-    let before = WriteStamp::of(&file)?;
+    let before = FileStamp::of(&file.metadata()?);
     let text = files::read_open(&file)?;
-    let steady = before.is_old() && before == WriteStamp::of(&file)?;
+    let steady = is_old(&before) && before == FileStamp::of(&file.metadata()?);
     Ok((text, steady))
 }
 
-/// Metadata that changes with every write.
-#[derive(PartialEq, Eq)]
-struct WriteStamp {
-    len: u64,
-    modified: Option<SystemTime>,
-}
-
-impl WriteStamp {
-    fn of(file: &File) -> io::Result<Self> {
-        let metadata: Metadata = file.metadata()?;
-        Ok(Self { len: metadata.len(), modified: metadata.modified().ok() })
-    }
-
-    /// Returns true if the last write is long enough ago. A modification time in the future,
-    /// perhaps from another machine's clock, counts as old; otherwise the file would never be
-    /// accepted.
-    fn is_old(&self) -> bool {
-        let age = self.modified.and_then(|modified| modified.elapsed().ok());
-        age.is_none_or(|age| age >= STEADY)
-    }
+/// Returns true if the last write is long enough ago. A modification time in the future, perhaps
+/// from another machine's clock, counts as old; otherwise the file would never be accepted.
+fn is_old(stamp: &FileStamp) -> bool {
+    let age = stamp.modified.and_then(|modified| modified.elapsed().ok());
+    age.is_none_or(|age| age >= STEADY)
 }
 
 #[cfg(test)]
 mod tests {
     // Real files, and threads that write them the way programs do.
 
+    use std::fs::File;
     use std::path::PathBuf;
     use std::sync::mpsc::{self, TryRecvError};
+    use std::time::SystemTime;
     use std::{fs, iter};
 
     use super::*;

@@ -3,8 +3,6 @@
 //! The base is the user's value, or the system's if the user sets none. The system's and the
 //! project's values can make it stricter, and never looser.
 
-use std::cmp::Ordering;
-
 use toolgate_dialects::{FileSettings, LocatedValue};
 use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, Origin};
 
@@ -20,16 +18,16 @@ pub(crate) struct SettingCandidate<T> {
 }
 
 /// Returns the values that the files set, nearest first.
-pub(crate) fn collect_candidates<T: Copy>(
-    layers: &[ConfigLayer],
+pub(crate) fn collect_candidates<'l, T: Copy>(
+    layers: impl IntoIterator<Item = &'l ConfigLayer>,
     read: impl Fn(&FileSettings) -> Option<LocatedValue<T>>,
 ) -> Vec<SettingCandidate<T>> {
     let candidate = |layer: &ConfigLayer| {
-        let LocatedValue { value, at: (line, column) } = read(&layer.parsed.settings)?;
-        let origin = layer.file.origin(line, column);
-        Some(SettingCandidate { value, origin, is_for_toolgate: layer.rank.is_for_toolgate() })
+        let LocatedValue { value, at } = read(&layer.parsed.settings)?;
+        let is_for_toolgate = layer.rank.is_for_toolgate();
+        Some(SettingCandidate { value, origin: layer.origin(at), is_for_toolgate })
     };
-    layers.iter().filter_map(candidate).collect()
+    layers.into_iter().filter_map(candidate).collect()
 }
 
 /// A setting with its order of strictness.
@@ -38,11 +36,21 @@ pub(crate) struct StrictnessRank<'s, T> {
     pub name: &'s str,
     /// The value if no file sets one.
     pub default: T,
-    /// Compares the strictness of two values.
-    pub order: fn(&T, &T) -> Ordering,
+    /// Returns a number that is larger for a stricter value.
+    pub strictness: fn(T) -> u128,
 }
 
 impl<T: Copy> StrictnessRank<'_, T> {
+    /// Returns the effective value of the files; `None` if no file sets one.
+    pub fn merge<'l>(
+        &self,
+        layers: impl IntoIterator<Item = &'l ConfigLayer>,
+        read: impl Fn(&FileSettings) -> Option<LocatedValue<T>>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<T> {
+        self.select_strictest(&collect_candidates(layers, read), diagnostics).map(|held| held.value)
+    }
+
     /// Returns the effective value, and reports values that have no effect.
     pub fn select_strictest(
         &self,
@@ -50,19 +58,17 @@ impl<T: Copy> StrictnessRank<'_, T> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<SettingCandidate<T>> {
         let mut held = self.base(candidates).cloned();
-        for candidate in
-            candidates.iter().filter(|candidate| candidate.origin.scope != ConfigScope::User)
-        {
+        for candidate in candidates.iter().filter(|it| it.origin.scope != ConfigScope::User) {
             let stricter = match &held {
-                Some(held) => self.is_looser(&held.value, &candidate.value),
-                None => !self.is_looser(&candidate.value, &self.default),
+                Some(held) => self.is_looser(held.value, candidate.value),
+                None => !self.is_looser(candidate.value, self.default),
             };
             if stricter {
                 held = Some(candidate.clone());
             }
         }
         let holds = held.as_ref().map_or(self.default, |held| held.value);
-        let looser = candidates.iter().filter(|candidate| self.is_looser(&candidate.value, &holds));
+        let looser = candidates.iter().filter(|candidate| self.is_looser(candidate.value, holds));
         diagnostics
             .extend(looser.map(|candidate| self.report_overridden(candidate, held.as_ref())));
         held
@@ -73,15 +79,15 @@ impl<T: Copy> StrictnessRank<'_, T> {
     fn base<'w>(&self, candidates: &'w [SettingCandidate<T>]) -> Option<&'w SettingCandidate<T>> {
         let of = |scope| candidates.iter().filter(move |candidate| candidate.origin.scope == scope);
         let strictest = |one: &'w SettingCandidate<T>, other: &'w SettingCandidate<T>| {
-            if self.is_looser(&one.value, &other.value) { other } else { one }
+            if self.is_looser(one.value, other.value) { other } else { one }
         };
         let own = of(ConfigScope::User).find(|candidate| candidate.is_for_toolgate);
         own.or_else(|| of(ConfigScope::User).reduce(strictest))
             .or_else(|| of(ConfigScope::System).next())
     }
 
-    fn is_looser(&self, one: &T, other: &T) -> bool {
-        (self.order)(one, other) == Ordering::Less
+    fn is_looser(&self, one: T, other: T) -> bool {
+        (self.strictness)(one) < (self.strictness)(other)
     }
 
     fn report_overridden(
@@ -95,12 +101,7 @@ impl<T: Copy> StrictnessRank<'_, T> {
                 format!("`{name}` has no effect: a project's file can only make it stricter");
             let origin = candidate.origin.clone();
             let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-            // The value is valid in another host's file, so this is only a note.
-            let severity = if candidate.is_for_toolgate {
-                DiagnosticSeverity::Warning
-            } else {
-                DiagnosticSeverity::Note
-            };
+            let severity = no_effect_severity(candidate.is_for_toolgate);
             return warning.hint(OWN_CONFIG_HINT).severity(severity);
         }
         let by = held.map_or_else(|| "the default".to_owned(), |held| held.origin.to_string());
@@ -112,3 +113,27 @@ impl<T: Copy> StrictnessRank<'_, T> {
 
 /// The hint for a setting of a project's file that has no effect.
 pub(crate) const OWN_CONFIG_HINT: &str = "set it in your own config, if you want it";
+
+/// Returns the severity for something without effect. In another host's file it is valid, so it is
+/// only a note.
+pub(crate) fn no_effect_severity(is_for_toolgate: bool) -> DiagnosticSeverity {
+    match is_for_toolgate {
+        true => DiagnosticSeverity::Warning,
+        false => DiagnosticSeverity::Note,
+    }
+}
+
+/// Reports the settings of one table in a project's file, which have no effect there. Each setting
+/// has a name and, if it is set, a position.
+pub(crate) fn report_project_settings<'s>(
+    layer: &'s ConfigLayer,
+    table: &'s str,
+    settings: impl IntoIterator<Item = (String, Option<(u32, u32)>)> + 's,
+) -> impl Iterator<Item = Diagnostic> + 's {
+    settings.into_iter().filter_map(move |(name, at)| {
+        let message = format!("`{table}.{name}` has no effect in a project's file");
+        let warning =
+            Diagnostic::warning(ErrorCode::ConfigProjectLimit, layer.origin(at?), message);
+        Some(warning.hint(OWN_CONFIG_HINT))
+    })
+}

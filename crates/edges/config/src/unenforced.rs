@@ -10,7 +10,7 @@ use crate::files::ConfigLayer;
 
 /// Reports the settings of one file that are not enforced yet.
 pub(crate) fn report_unenforced(layer: &ConfigLayer, diagnostics: &mut Vec<Diagnostic>) {
-    if layer.dialect.is_toolgate() {
+    if layer.file.dialect.is_toolgate() {
         return;
     }
     for declared in layer.parsed.servers.iter().filter(|declared| declared.spec.enabled) {

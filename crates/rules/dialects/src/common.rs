@@ -2,6 +2,7 @@
 //! diagnostics.
 
 pub(crate) mod diagnostics;
+pub(crate) mod entry;
 pub(crate) mod excerpt;
 pub(crate) mod fields;
 pub(crate) mod nearest;

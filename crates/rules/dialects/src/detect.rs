@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::common::tree::{TreeMember, TreeNode, TreeValue, find, find_table as table};
 use crate::formats::{mcp_json, opencode};
 use crate::{Dialect, Syntax};
 
@@ -158,13 +158,12 @@ fn toml(document: &[TreeMember]) -> Option<Dialect> {
 }
 
 fn json(document: &[TreeMember]) -> Option<Dialect> {
-    match find(document, "servers").map(|node| &node.value) {
-        Some(TreeValue::List(items)) => {
-            let is_sidekick = items.iter().any(|item| has(item, "server_config"));
-            return is_sidekick.then_some(Dialect::Sidekick);
-        }
-        Some(TreeValue::Table(servers)) => return map_of_servers(document, servers),
-        _ => {}
+    if let Some(items) = find(document, "servers").and_then(TreeNode::list) {
+        let is_sidekick = items.iter().any(|item| item.field("server_config").is_some());
+        return is_sidekick.then_some(Dialect::Sidekick);
+    }
+    if let Some(servers) = table(document, "servers") {
+        return map_of_servers(document, servers);
     }
     if table(document, "context_servers").is_some() {
         return Some(Dialect::Zed);
@@ -184,7 +183,7 @@ fn json(document: &[TreeMember]) -> Option<Dialect> {
 fn map_of_servers(document: &[TreeMember], servers: &[TreeMember]) -> Option<Dialect> {
     let version = find(document, "version").map(|node| &node.value);
     let is_versioned = matches!(version, Some(TreeValue::Integer(_)));
-    if is_versioned || servers.iter().any(|server| has(&server.node, "transport")) {
+    if is_versioned || servers.iter().any(|it| it.node.field("transport").is_some()) {
         return Some(Dialect::CoreAgent);
     }
     let is_vscode = !servers.is_empty() || find(document, "inputs").is_some();
@@ -192,7 +191,7 @@ fn map_of_servers(document: &[TreeMember], servers: &[TreeMember]) -> Option<Dia
 }
 
 fn version_of_opencode(mcp: &[TreeMember]) -> Option<Dialect> {
-    let is_one = |server: &TreeMember| matches!(field(&server.node, "type"), Some(TreeValue::Text(word)) if word == "local" || word == "remote");
+    let is_one = |server: &TreeMember| matches!(type_of(server), Some("local" | "remote"));
     match table(mcp, "servers") {
         Some(servers) if servers.iter().any(is_one) => Some(Dialect::OpenCodeV2),
         _ => mcp.iter().any(is_one).then_some(Dialect::OpenCode),
@@ -202,10 +201,8 @@ fn version_of_opencode(mcp: &[TreeMember]) -> Option<Dialect> {
 /// Returns which of the hosts with a map `mcpServers` the entries belong to.
 fn detect_family(servers: &[TreeMember]) -> Dialect {
     let told = servers.iter().find_map(|server| {
-        let is_cline = matches!(
-            field(&server.node, "type"), Some(TreeValue::Text(word)) if word == "streamableHttp"
-        );
-        let told = DISTINCTIVE_FIELDS.iter().find(|(key, _)| has(&server.node, key));
+        let told = DISTINCTIVE_FIELDS.iter().find(|(key, _)| server.node.field(key).is_some());
+        let is_cline = type_of(server) == Some("streamableHttp");
         told.map(|(_, dialect)| *dialect).or(is_cline.then_some(Dialect::Cline))
     });
     told.unwrap_or(Dialect::McpJson)
@@ -218,34 +215,16 @@ fn yaml(document: &[TreeMember]) -> Option<Dialect> {
     if table(document, "extensions").is_some() {
         return Some(Dialect::Goose);
     }
-    let is_list =
-        |key| matches!(find(document, key), Some(TreeNode { value: TreeValue::List(_), .. }));
+    let is_list = |key| find(document, key).is_some_and(|node| node.list().is_some());
     if is_list("mcpServers") {
         return Some(Dialect::Continue);
     }
     is_list("mcp_servers").then_some(Dialect::SecondBrain)
 }
 
-fn find<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t TreeNode> {
-    members.iter().find(|member| member.key == key).map(|member| &member.node)
-}
-
-fn table<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t [TreeMember]> {
-    match &find(members, key)?.value {
-        TreeValue::Table(members) => Some(members),
-        _ => None,
-    }
-}
-
-fn field<'t>(node: &'t TreeNode, key: &str) -> Option<&'t TreeValue> {
-    match &node.value {
-        TreeValue::Table(members) => find(members, key).map(|node| &node.value),
-        _ => None,
-    }
-}
-
-fn has(node: &TreeNode, key: &str) -> bool {
-    field(node, key).is_some()
+/// Returns the type that a server names.
+fn type_of(server: &TreeMember) -> Option<&str> {
+    server.node.field("type")?.text()
 }
 
 #[cfg(test)]

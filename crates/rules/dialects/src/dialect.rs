@@ -5,7 +5,7 @@
 use toolgate_model::{ConfigValue, Effect, Origin, RuleSpec, ServerName, ServerSpec};
 
 use crate::common::EntryWriter;
-use crate::common::tree::{TreeMember, TreeValue};
+use crate::common::tree::{TreeMember, TreeNode, find};
 use crate::dialect_format::{self, DialectFormat, RuleTranslation, ServersLocation};
 use crate::edit::{self, EditError, PathStep};
 use crate::losses::ConversionLosses;
@@ -98,66 +98,44 @@ impl Dialect {
 
     /// Returns the name used on the command line and in `extra`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Toolgate => "toolgate",
-            Self::McpJson => "mcp-json",
-            Self::ClaudeCode => "claude-code",
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Llxprt => "llxprt",
-            Self::CoreAgent => "core-agent",
-            Self::Sidekick => "sidekick",
-            Self::Nyzhi => "nyzhi",
-            Self::SecondBrain => "secondbrain",
-            Self::VsCode => "vscode",
-            Self::Cursor => "cursor",
-            Self::Windsurf => "windsurf",
-            Self::Cline => "cline",
-            Self::Continue => "continue",
-            Self::Zed => "zed",
-            Self::OpenCode => "opencode",
-            Self::OpenCodeV2 => "opencode-v2",
-            Self::Goose => "goose",
-            Self::Copilot => "copilot",
-        }
+        self.format().name
     }
 
-    fn format(self) -> &'static dyn DialectFormat {
+    fn format(self) -> &'static DialectFormat {
         match self {
-            Self::Toolgate => &formats::Toolgate,
-            Self::McpJson => &formats::McpJson,
-            Self::ClaudeCode => &formats::ClaudeCode,
-            Self::ClaudeDesktop => &formats::ClaudeDesktop,
-            Self::Codex => &formats::Codex,
-            Self::Gemini => &formats::Gemini::GEMINI,
-            Self::Llxprt => &formats::Gemini::LLXPRT,
-            Self::CoreAgent => &formats::CoreAgent,
-            Self::Sidekick => &formats::Sidekick,
-            Self::Nyzhi => &formats::Nyzhi,
-            Self::SecondBrain => &formats::SecondBrain,
-            Self::VsCode => &formats::VsCode,
-            Self::Cursor => &formats::Cursor,
-            Self::Windsurf => &formats::Windsurf,
-            Self::Cline => &formats::Cline,
-            Self::Continue => &formats::Continue,
-            Self::Zed => &formats::Zed,
-            Self::OpenCode => &formats::OpenCode,
-            Self::OpenCodeV2 => &formats::OpenCodeV2,
-            Self::Goose => &formats::Goose,
-            Self::Copilot => &formats::Copilot,
+            Self::Toolgate => &formats::toolgate::FORMAT,
+            Self::McpJson => &formats::mcp_json::FORMAT,
+            Self::ClaudeCode => &formats::claude_code::FORMAT,
+            Self::ClaudeDesktop => &formats::claude_desktop::FORMAT,
+            Self::Codex => &formats::codex::FORMAT,
+            Self::Gemini => &formats::gemini::FORMAT,
+            Self::Llxprt => &formats::gemini::LLXPRT,
+            Self::CoreAgent => &formats::core_agent::FORMAT,
+            Self::Sidekick => &formats::sidekick::FORMAT,
+            Self::Nyzhi => &formats::nyzhi::FORMAT,
+            Self::SecondBrain => &formats::second_brain::FORMAT,
+            Self::VsCode => &formats::vscode::FORMAT,
+            Self::Cursor => &formats::cursor::FORMAT,
+            Self::Windsurf => &formats::windsurf::FORMAT,
+            Self::Cline => &formats::cline::FORMAT,
+            Self::Continue => &formats::continue_dev::FORMAT,
+            Self::Zed => &formats::zed::FORMAT,
+            Self::OpenCode => &formats::opencode::FORMAT,
+            Self::OpenCodeV2 => &formats::opencode::V2_FORMAT,
+            Self::Goose => &formats::goose::FORMAT,
+            Self::Copilot => &formats::copilot::FORMAT,
         }
     }
 
     /// Returns the variable syntax of the dialect.
     pub fn variable_syntax(self) -> VariableSyntax {
-        self.format().variable_syntax()
+        self.format().variables
     }
 
     /// Returns true if the host of this dialect ranks an entry with this origin below all of its
     /// own files, also where the entry is nearer.
     pub fn outranks(self, other: &Origin) -> bool {
-        self.format().outranks(other)
+        (self.format().outranks)(other)
     }
 
     /// Returns the dialect with this name.
@@ -173,7 +151,7 @@ impl Dialect {
 
     /// Returns the syntax of its documents.
     pub fn syntax(self) -> Syntax {
-        self.format().syntax()
+        self.format().syntax
     }
 
     /// Parses a text in this dialect.
@@ -188,26 +166,22 @@ impl Dialect {
         rule: &RuleSpec,
         permissions: &Permissions,
     ) -> RuleTranslation {
-        self.format().translate_rule(effect, rule, permissions)
+        (self.format().translate_rule)(effect, rule, permissions)
     }
 
     /// Returns a reference to a stored secret in this dialect; `None` if it cannot express one.
     pub fn secret_reference(self, name: &str) -> Option<String> {
-        let variable = TemplateVariable {
-            source: VariableSource::Secret,
-            name: name.to_owned(),
-            default: None,
-        };
-        self.format().variable_syntax().render_parts(&[ConfigTemplatePart::Variable(variable)]).ok()
+        self.render_variable(TemplateVariable::from_source(VariableSource::Secret, name))
     }
 
     /// Returns an environment variable with a default in this dialect; `None` if it cannot express
     /// one.
     pub fn env_with_default(self, name: &str) -> Option<String> {
-        let default = Some("default".to_owned());
-        let variable =
-            TemplateVariable { source: VariableSource::Env, name: name.to_owned(), default };
-        self.format().variable_syntax().render_parts(&[ConfigTemplatePart::Variable(variable)]).ok()
+        self.render_variable(TemplateVariable::env(name, Some("default")))
+    }
+
+    fn render_variable(self, variable: TemplateVariable) -> Option<String> {
+        self.variable_syntax().render_parts(&[ConfigTemplatePart::Variable(variable)]).ok()
     }
 
     /// Writes a new document for the file `at` that declares these servers.
@@ -217,14 +191,14 @@ impl Dialect {
         settings: &FileSettings,
         at: &FileRef,
     ) -> Result<WrittenDocument, EditError> {
-        let form = self.format();
+        let format = self.format();
         let mut losses = ConversionLosses::default();
         let mut text = self.empty();
-        for (key, value) in form.base_fields() {
-            text = edit::set(form.syntax(), &text, &[PathStep::Key(key)], &value)?;
+        if let Some(version) = (format.version)() {
+            text = self.set_value(&text, &["version"], &version)?;
         }
-        for (path, value) in form.write_settings(settings, &mut losses) {
-            text = edit::set(form.syntax(), &text, &keys(path), &value)?;
+        for (path, value) in (format.write_settings)(settings, &mut losses) {
+            text = self.set_value(&text, path, &value)?;
         }
         for spec in servers {
             text = self.put_server(&text, spec, at, &mut losses)?;
@@ -253,11 +227,12 @@ impl Dialect {
         losses: &mut ConversionLosses,
     ) -> Result<String, EditError> {
         losses.set_server(&spec.name);
-        let mut writer = EntryWriter::new(self.format().variable_syntax(), at, losses);
-        if let ServersLocation::List(_) = self.format().servers_location() {
+        let format = self.format();
+        let mut writer = EntryWriter::new(format.variables, at, losses);
+        if let ServersLocation::List(_) = format.servers {
             writer.text("name", Some(spec.name.as_str()));
         }
-        self.format().write(spec, &mut writer);
+        (format.write)(format, spec, &mut writer);
         let mut fields = writer.finish();
         // A server that the dialect cannot declare is a loss, not an empty entry.
         if fields.iter().all(|(key, _)| key == "name") {
@@ -266,7 +241,7 @@ impl Dialect {
         let document = self.parse_members(text);
         let path = self.path(&document, &spec.name);
         let entry = entry(&document, &path).unwrap_or_default();
-        self.format().remove_implied(&document, entry, &mut fields);
+        (format.remove_implied)(&document, entry, &mut fields);
         let text = edit::set(self.syntax(), text, &path, &ConfigValue::Table(fields))?;
         Ok(self.update_server_filter(&text, &spec.name, spec.enabled)?.unwrap_or(text))
     }
@@ -279,10 +254,10 @@ impl Dialect {
         name: &ServerName,
         enabled: bool,
     ) -> Result<Option<String>, EditError> {
-        let Some(listing) = self.format().server_filter() else { return Ok(None) };
+        let Some(listing) = self.format().server_filter else { return Ok(None) };
         let mut text = text.to_owned();
-        for (path, names) in listing.changes(self.syntax(), &text, name, enabled) {
-            text = edit::set(self.syntax(), &text, &keys(path), &ConfigValue::List(names))?;
+        for (path, names) in listing.changes(&self.parse_members(&text), name, enabled) {
+            text = self.set_value(&text, path, &ConfigValue::List(names))?;
         }
         Ok(Some(text))
     }
@@ -291,11 +266,11 @@ impl Dialect {
     pub fn remove(self, text: &str, name: &ServerName) -> Result<Option<String>, EditError> {
         let path = self.path(&self.parse_members(text), name);
         let removed = edit::remove(self.syntax(), text, &path)?;
-        let Some((mut text, listing)) = removed.clone().zip(self.format().server_filter()) else {
+        let Some((mut text, listing)) = removed.clone().zip(self.format().server_filter) else {
             return Ok(removed);
         };
-        for (path, names) in listing.changes_for_removal(self.syntax(), &text, name) {
-            text = edit::set(self.syntax(), &text, &keys(path), &ConfigValue::List(names))?;
+        for (path, names) in listing.changes_for_removal(&self.parse_members(&text), name) {
+            text = self.set_value(&text, path, &ConfigValue::List(names))?;
         }
         Ok(Some(text))
     }
@@ -307,46 +282,42 @@ impl Dialect {
         name: &ServerName,
         enabled: bool,
     ) -> Result<Option<String>, EditError> {
-        let Some(switch) = self.format().enabled_field() else {
+        let Some(switch) = self.format().enabled else {
             return self.update_server_filter(text, name, enabled);
         };
         let document = self.parse_members(text);
         let path = self.path(&document, name);
-        let fields = entry(&document, &path).unwrap_or_default();
-        let has = |field: &str| fields.iter().any(|member| member.key == field);
+        let entry = entry(&document, &path).unwrap_or_default();
+        let has = |field: &str| find(entry, field).is_some();
         // If the opposite field is set, it would contradict this one, so it is changed instead.
-        let other = switch
-            .opposite_field
-            .filter(|other| has(other))
-            .map(|field| (field, !switch.value_when_enabled));
-        let usual = (has(switch.field) || other.is_none())
-            .then_some((switch.field, switch.value_when_enabled));
+        let has_other = switch.opposite_field.is_some_and(has);
         let mut text = text.to_owned();
-        for (field, on) in usual.into_iter().chain(other) {
-            let mut path = path.clone();
-            path.push(PathStep::Key(field.to_owned()));
-            text = edit::set(self.syntax(), &text, &path, &ConfigValue::Bool(enabled == on))?;
+        for (field, on) in switch.fields() {
+            if has(field) || field == switch.field && !has_other {
+                let path = [&path[..], &[PathStep::Key(field.to_owned())]].concat();
+                text = edit::set(self.syntax(), &text, &path, &ConfigValue::Bool(enabled == on))?;
+            }
         }
         Ok(Some(text))
     }
 
     /// Parses a text. An unreadable text has no members; the edit that follows reports the error.
-    fn parse_members(self, text: &str) -> Vec<TreeMember> {
+    pub(crate) fn parse_members(self, text: &str) -> Vec<TreeMember> {
         self.syntax().parse(text.trim_start_matches('\u{feff}')).unwrap_or_default()
     }
 
     /// Returns the path of the server with this name.
     fn path(self, document: &[TreeMember], name: &ServerName) -> Vec<PathStep> {
-        if let Some(keys) = self.format().project_keys(document, name) {
-            return keys.into_iter().chain([name.to_string()]).map(PathStep::Key).collect();
+        let (format, key) = (self.format(), PathStep::Key(name.to_string()));
+        if let Some(keys) = (format.project_keys)(document, name) {
+            return keys.into_iter().map(PathStep::Key).chain([key]).collect();
         }
-        let (path, last) = match self.format().locate_server(document, name) {
-            ServersLocation::Map(path) => (path, PathStep::Key(name.to_string())),
-            ServersLocation::List(path) => (path, PathStep::NamedItem(name.to_string())),
-        };
-        let mut path = keys(path);
-        path.push(last);
-        path
+        match (format.locate_server)(document, name).unwrap_or(format.servers) {
+            ServersLocation::Map(path) => [keys(path), vec![key]].concat(),
+            ServersLocation::List(path) => {
+                [keys(path), vec![PathStep::NamedItem(name.to_string())]].concat()
+            }
+        }
     }
 
     /// Returns an empty document.
@@ -361,20 +332,19 @@ impl Dialect {
 /// Returns the fields of the entry at a path, if it exists.
 fn entry<'t>(members: &'t [TreeMember], path: &[PathStep]) -> Option<&'t [TreeMember]> {
     let Some((PathStep::Key(key), rest)) = path.split_first() else { return Some(members) };
-    match (&members.iter().find(|member| member.key == *key)?.node.value, rest) {
-        (TreeValue::Table(members), rest) => entry(members, rest),
-        (TreeValue::List(items), [PathStep::NamedItem(name)]) => items.iter().find_map(|item| {
-            let TreeValue::Table(members) = &item.value else { return None };
-            let is_meant = |it: &TreeMember| {
-                it.key == "name" && it.node.value == TreeValue::Text(name.clone())
+    let node = find(members, key)?;
+    match (node.list(), rest) {
+        (Some(items), [PathStep::NamedItem(name)]) => {
+            let is_named = |item: &&TreeNode| {
+                item.field("name").and_then(TreeNode::text) == Some(name.as_str())
             };
-            members.iter().any(is_meant).then_some(&members[..])
-        }),
-        _ => None,
+            items.iter().find(is_named)?.table()
+        }
+        _ => entry(node.table()?, rest),
     }
 }
 
-fn keys(path: &[&str]) -> Vec<PathStep> {
+pub(crate) fn keys(path: &[&str]) -> Vec<PathStep> {
     path.iter().map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 

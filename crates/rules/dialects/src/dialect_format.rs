@@ -1,5 +1,5 @@
 //! Defines a dialect: where a document keeps its servers, and how to read and write an entry. Each
-//! dialect implements [`DialectFormat`] in [`crate::formats`]; shared code is here and in
+//! dialect is a [`DialectFormat`] in [`crate::formats`]; shared code is here and in
 //! [`crate::common`].
 
 use std::collections::BTreeMap;
@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use toolgate_model::{ConfigValue, Effect, ErrorCode, Origin, RuleSpec, ServerName, ServerSpec};
 
-use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::common::entry::{self, EntryField};
+use crate::common::server::EntryKeys;
+use crate::common::tree::{TreeMember, TreeNode, find};
 use crate::common::{EntryWriter, FileDiagnostics, TableFields};
 use crate::losses::ConversionLosses;
 use crate::{
@@ -33,6 +35,25 @@ pub(crate) struct EnabledField {
     pub value_when_enabled: bool,
     /// Another field with the opposite meaning, which is read too.
     pub opposite_field: Option<&'static str>,
+    /// Whether the field is written also if the server is enabled.
+    pub is_required: bool,
+}
+
+impl EnabledField {
+    pub const ENABLED: Self = Self {
+        field: "enabled",
+        value_when_enabled: true,
+        opposite_field: None,
+        is_required: false,
+    };
+    pub const DISABLED: Self =
+        Self { field: "disabled", value_when_enabled: false, ..Self::ENABLED };
+
+    /// Returns both fields, each with its value if the server is enabled.
+    pub fn fields(self) -> impl Iterator<Item = (&'static str, bool)> {
+        let opposite = self.opposite_field.map(|field| (field, !self.value_when_enabled));
+        std::iter::once((self.field, self.value_when_enabled)).chain(opposite)
+    }
 }
 
 /// Lists of server names, elsewhere in the document, that enable or disable servers.
@@ -84,142 +105,128 @@ pub(crate) struct ServerGroup<'t> {
 /// The entries of a group.
 pub(crate) enum ServerEntries<'t> {
     Map(&'t [TreeMember]),
-    List(&'t [TreeNode]),
-    /// Some items of a list.
-    Selected(Vec<&'t TreeNode>),
+    List(Vec<&'t TreeNode>),
 }
 
-/// A configuration format of one host.
-pub(crate) trait DialectFormat: Sync {
-    /// Returns the syntax of the documents.
-    fn syntax(&self) -> Syntax;
-
-    /// Returns where servers are written to, and read from unless [`Self::server_groups`] is
-    /// overridden.
-    fn servers_location(&self) -> ServersLocation;
-
-    /// Returns where the server with this name is, or belongs, in an existing document. Overridden
-    /// by dialects with several locations.
-    fn locate_server(&self, _document: &[TreeMember], _name: &ServerName) -> ServersLocation {
-        self.servers_location()
+impl<'t> From<ServerEntries<'t>> for ServerGroup<'t> {
+    fn from(servers: ServerEntries<'t>) -> Self {
+        Self { servers, only_in: None }
     }
+}
 
-    /// Returns the keys on the path to the server with this name, if the path contains keys that
-    /// the document chooses, such as the path of a project.
-    fn project_keys(&self, _document: &[TreeMember], _name: &ServerName) -> Option<Vec<String>> {
-        None
-    }
+/// The fields of an entry to write.
+pub(crate) type WrittenFields = Vec<(String, ConfigValue)>;
 
-    /// Removes fields from an entry that the document sets for every server; `entry` is the
-    /// existing entry.
-    fn remove_implied(
-        &self,
-        _document: &[TreeMember],
-        _entry: &[TreeMember],
-        _fields: &mut Vec<(String, ConfigValue)>,
-    ) {
-    }
+/// A problem with a server, and a hint.
+pub(crate) type ServerProblem = (String, String);
 
-    /// Returns the variable syntax.
-    fn variable_syntax(&self) -> VariableSyntax;
+/// Settings to write: the path and the value of each.
+pub(crate) type WrittenSettings = Vec<(&'static [&'static str], ConfigValue)>;
 
-    /// Returns true if files of this dialect contain only servers. Then unknown fields besides them
-    /// are reported.
-    fn is_servers_only(&self) -> bool;
-
-    /// Returns true if the host ranks an entry with this origin below all of its own files, also
-    /// where the entry is nearer.
-    fn outranks(&self, _other: &Origin) -> bool {
-        false
-    }
-
-    /// Returns the field that enables or disables a server, if there is one.
-    fn enabled_field(&self) -> Option<EnabledField> {
-        None
-    }
-
-    /// Returns the lists that enable or disable servers, if there are any.
-    fn server_filter(&self) -> Option<ServerFilterKeys> {
-        None
-    }
-
-    /// Returns the servers of a document.
-    fn server_groups<'t>(&self, top: &mut TableFields<'t, '_, '_>) -> Vec<ServerGroup<'t>> {
-        top.servers(self.servers_location())
-            .map(|servers| ServerGroup { servers, only_in: None })
-            .into_iter()
-            .collect()
-    }
-
-    /// Reads the settings of a document besides its servers.
-    fn read_settings(&self, _top: &mut TableFields<'_, '_, '_>) -> FileSettings {
-        FileSettings::default()
-    }
-
+/// A configuration format of one host, as data. Functions cover what only some hosts have.
+pub(crate) struct DialectFormat {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The name under which an entry keeps fields that only this host uses.
+    pub extras: &'static str,
+    pub syntax: Syntax,
+    /// Where servers are written to, and read from unless there are [`Self::server_groups`].
+    pub servers: ServersLocation,
+    pub variables: VariableSyntax,
+    /// Whether files contain only servers. Then unknown fields besides them are reported.
+    pub servers_only: bool,
+    /// Why an endpoint cannot be declared, if the host only starts processes.
+    pub stdio_only: Option<&'static str>,
+    /// The field that enables or disables a server.
+    pub enabled: Option<EnabledField>,
+    /// The lists that enable or disable servers.
+    pub server_filter: Option<ServerFilterKeys>,
+    /// The names of the fields for the process and the endpoint.
+    pub keys: EntryKeys,
+    /// The fields of an entry, in the order in which they are read and written.
+    pub fields: &'static [EntryField],
     /// Reads one entry. Returns `None` for an entry to leave out; entries with invalid fields are
     /// left out too.
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry>;
-
-    /// Adds settings that the document has for all servers to one server, unless its entry
-    /// overrides them. Returns a problem and a hint to report. [`Self::read_settings`] has reported
-    /// errors of the document, so diagnostics of `top` are discarded.
-    fn apply_shared_settings(
-        &self,
-        _spec: &mut ServerSpec,
-        _entry: &[TreeMember],
-        _top: &mut TableFields<'_, '_, '_>,
-    ) -> Option<(String, String)> {
-        None
-    }
-
-    /// Returns why the dialect forbids to start a server that it declares.
-    fn block_reason(&self, _spec: &ServerSpec, _settings: &FileSettings) -> Option<String> {
-        None
-    }
-
+    pub read: fn(&Self, ServerName, &mut TableFields<'_>) -> Option<ParsedEntry>,
     /// Writes the fields of an entry; in a list, `name` is already written. Every field of the spec
     /// is either written or recorded as a loss.
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>);
-
+    pub write: fn(&Self, &ServerSpec, &mut EntryWriter<'_>),
+    /// Returns where the server with this name is, or belongs, in an existing document, for
+    /// dialects with several locations.
+    pub locate_server: fn(&[TreeMember], &ServerName) -> Option<ServersLocation>,
+    /// Returns the keys on the path to the server with this name, if the path contains keys that
+    /// the document chooses, such as the path of a project.
+    pub project_keys: fn(&[TreeMember], &ServerName) -> Option<Vec<String>>,
+    /// Returns the servers of a document, for dialects with several locations.
+    pub server_groups: Option<for<'t> fn(&mut TableFields<'t>) -> Vec<ServerGroup<'t>>>,
+    /// Reads the settings of a document besides its servers.
+    pub read_settings: fn(&mut TableFields<'_>) -> FileSettings,
+    /// Returns the settings to write. Settings that are not written are losses.
+    pub write_settings: fn(&FileSettings, &mut ConversionLosses) -> WrittenSettings,
+    /// Adds settings that the document has for all servers to one server, unless its entry
+    /// overrides them. Returns a problem and a hint to report. `read_settings` has reported errors
+    /// of the document, so diagnostics of the document are discarded.
+    pub apply_shared_settings:
+        fn(&mut ServerSpec, &[TreeMember], &mut TableFields<'_>) -> Option<ServerProblem>,
+    /// Removes fields from a new entry that the document sets for every server; the second argument
+    /// is the existing entry.
+    pub remove_implied: fn(&[TreeMember], &[TreeMember], &mut WrittenFields),
+    /// Returns why the dialect forbids to start a server that it declares.
+    pub block_reason: fn(&ServerSpec) -> Option<String>,
     /// Translates a permission rule into Toolgate's syntax.
-    fn translate_rule(
-        &self,
-        _effect: Effect,
-        rule: &RuleSpec,
-        _said: &Permissions,
-    ) -> RuleTranslation {
-        RuleTranslation::Rule(rule.subject.clone())
-    }
+    pub translate_rule: fn(Effect, &RuleSpec, &Permissions) -> RuleTranslation,
+    /// Returns true if the host ranks an entry with this origin below all of its own files, also
+    /// where the entry is nearer.
+    pub outranks: fn(&Origin) -> bool,
+    /// Returns the version that a new document begins with.
+    pub version: fn() -> Option<ConfigValue>,
+}
 
-    /// Returns the fields of a new document besides servers, such as `version`.
-    fn base_fields(&self) -> Vec<(String, ConfigValue)> {
-        Vec::new()
-    }
-
-    /// Returns the fields and values to write for these settings. Settings that are not written are
-    /// losses.
-    fn write_settings(
-        &self,
-        settings: &FileSettings,
-        losses: &mut ConversionLosses,
-    ) -> Vec<(&'static [&'static str], ConfigValue)> {
-        losses.add_settings(settings);
-        Vec::new()
-    }
+impl DialectFormat {
+    /// A JSON document with a map `mcpServers` and nothing else.
+    pub const MCP_SERVERS: Self = Self {
+        name: "",
+        extras: "",
+        syntax: Syntax::Json,
+        servers: ServersLocation::Map(&["mcpServers"]),
+        variables: VariableSyntax::Literal,
+        servers_only: true,
+        stdio_only: None,
+        enabled: None,
+        server_filter: None,
+        keys: EntryKeys::COMMON,
+        fields: &[EntryField::Transport],
+        read: entry::read,
+        write: entry::write,
+        locate_server: |_, _| None,
+        project_keys: |_, _| None,
+        server_groups: None,
+        read_settings: |_| FileSettings::default(),
+        write_settings: |settings, losses| {
+            losses.add_settings(settings);
+            Vec::new()
+        },
+        apply_shared_settings: |_, _, _| None,
+        remove_implied: |_, _, _| {},
+        block_reason: |_| None,
+        translate_rule: |_, rule, _| RuleTranslation::Rule(rule.subject.clone()),
+        outranks: |_| false,
+        version: || None,
+    };
 }
 
 /// Parses a text in a dialect.
-pub(crate) fn read(form: &dyn DialectFormat, text: &str, at: &FileRef) -> ParsedFile {
-    let mut report =
-        FileDiagnostics::new(text.trim_start_matches('\u{feff}'), at, form.variable_syntax());
+pub(crate) fn read(format: &DialectFormat, text: &str, at: &FileRef) -> ParsedFile {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut report = FileDiagnostics::new(text, at, format.variables);
     let mut reading = ParsedFile::default();
-    match form.syntax().parse(report.text()) {
+    match format.syntax.parse(text) {
         Ok(document) => {
             report.index_keys(&document);
-            let (groups, settings) = read_top_level(form, &mut report, &document);
+            let (groups, settings) = read_top_level(format, &report, &document);
             reading.settings = settings;
             for group in groups {
-                read_group(form, &mut report, &document, &group, &mut reading);
+                read_group(format, &report, &document, &group, &mut reading);
             }
         }
         Err(error) => report.syntax(error),
@@ -229,54 +236,53 @@ pub(crate) fn read(form: &dyn DialectFormat, text: &str, at: &FileRef) -> Parsed
 }
 
 fn read_top_level<'t>(
-    form: &dyn DialectFormat,
-    report: &mut FileDiagnostics<'_>,
+    format: &DialectFormat,
+    report: &'t FileDiagnostics<'t>,
     document: &'t [TreeMember],
 ) -> (Vec<ServerGroup<'t>>, FileSettings) {
-    let mut fields = TableFields::of(report, "the file".into(), 0, document);
-    let groups = form.server_groups(&mut fields);
-    let settings = form.read_settings(&mut fields);
+    let mut fields = TableFields::of(report, "the file", 0, document);
+    let groups = match format.server_groups {
+        Some(groups) => groups(&mut fields),
+        None => fields.servers(format.servers).map(ServerGroup::from).into_iter().collect(),
+    };
+    let settings = (format.read_settings)(&mut fields);
     // An invalid setting is reported and ignored. The servers stay usable.
-    match form.is_servers_only() {
-        true => {
-            fields.mark_known(&["$schema"]);
-            fields.finish();
-        }
-        false => drop(fields),
+    if format.servers_only {
+        fields.mark_known(&["$schema"]);
+        fields.finish();
     }
     (groups, settings)
 }
 
 fn read_group(
-    form: &dyn DialectFormat,
-    report: &mut FileDiagnostics<'_>,
+    format: &DialectFormat,
+    report: &FileDiagnostics<'_>,
     document: &[TreeMember],
     group: &ServerGroup<'_>,
     into: &mut ParsedFile,
 ) {
     let mut seen = BTreeMap::new();
-    let mut discarded = FileDiagnostics::new(report.text(), report.file(), report.grammar());
+    let discarded = FileDiagnostics::new(report.text(), report.file(), report.grammar());
     for (name, at, node) in entries(report, &group.servers) {
-        report.server = ServerName::new(&name).ok();
+        report.server.replace(ServerName::new(&name).ok());
         let Some((name, members)) = check_entry(report, &mut seen, &name, at, node) else {
             continue;
         };
         let origin = report.origin(at);
         let what = format!("server {:?}", name.as_str());
         let mut fields = TableFields::of(report, what.clone(), at, members);
-        if !matches!(group.servers, ServerEntries::Map(_)) {
+        if let ServerEntries::List(_) = group.servers {
             fields.mark_known(&["name"]);
         }
-        let entry = form.read(name.clone(), &mut fields);
+        let entry = (format.read)(format, name.clone(), &mut fields);
         match (entry, fields.finish()) {
             (Some(ParsedEntry::Server(mut spec)), true) => {
-                let mut top = TableFields::of(&mut discarded, "the file".into(), 0, document);
-                if let Some((problem, hint)) =
-                    form.apply_shared_settings(&mut spec, members, &mut top)
-                {
+                let mut top = TableFields::of(&discarded, "the file", 0, document);
+                let problem = (format.apply_shared_settings)(&mut spec, members, &mut top);
+                if let Some((problem, hint)) = problem {
                     report.warn(at, format!("{what} {problem}"), hint);
                 }
-                let blocked = form.block_reason(&spec, &into.settings);
+                let blocked = (format.block_reason)(&spec);
                 let only_in = group.only_in.clone();
                 into.servers.push(Declaration { spec: *spec, origin, only_in, blocked });
             }
@@ -286,54 +292,49 @@ fn read_group(
             _ => {}
         }
     }
-    report.server = None;
+    report.server.take();
 }
 
 /// Returns the name, position and value of each entry of a group.
 fn entries<'t>(
-    report: &mut FileDiagnostics<'_>,
+    report: &FileDiagnostics<'_>,
     servers: &ServerEntries<'t>,
 ) -> Vec<(String, usize, &'t TreeNode)> {
     match servers {
         ServerEntries::Map(members) => {
             members.iter().map(|member| (member.key.clone(), member.at, &member.node)).collect()
         }
-        ServerEntries::List(items) => items
-            .iter()
-            .filter_map(|item| Some((item_name(report, item)?, item.at, item)))
-            .collect(),
-        ServerEntries::Selected(items) => items
-            .iter()
-            .filter_map(|item| Some((item_name(report, item)?, item.at, *item)))
-            .collect(),
+        ServerEntries::List(items) => {
+            let named = |item: &&'t TreeNode| Some((item_name(report, item)?, item.at, *item));
+            items.iter().filter_map(named).collect()
+        }
     }
 }
 
 /// Returns the name of an entry in a list.
-fn item_name(report: &mut FileDiagnostics<'_>, item: &TreeNode) -> Option<String> {
-    let TreeValue::Table(members) = &item.value else {
+fn item_name(report: &FileDiagnostics<'_>, item: &TreeNode) -> Option<String> {
+    let Some(members) = item.table() else {
         let message = format!("a server is {}, not a table", item.value.kind());
         report.error(item.at, message, "give it `name` and what to start");
         return None;
     };
-    match members.iter().find(|member| member.key == "name").map(|member| &member.node) {
-        Some(TreeNode { value: TreeValue::Text(name), .. }) => Some(name.clone()),
-        Some(other) => {
+    let node = find(members, "name");
+    let name = node.and_then(TreeNode::text);
+    match node {
+        Some(other) if name.is_none() => {
             let message = format!("a server's `name` is {}", other.value.kind());
             report.error(other.at, message, "make it a string");
-            None
         }
-        None => {
-            report.error(item.at, "a server has no `name`", "give it one");
-            None
-        }
+        Some(_) => {}
+        None => report.error(item.at, "a server has no `name`", "give it one"),
     }
+    name.map(str::to_owned)
 }
 
 /// Returns the name and the fields of a readable entry. Of two entries with the same name, the
 /// first is kept and the second is reported.
 fn check_entry<'t>(
-    report: &mut FileDiagnostics<'_>,
+    report: &FileDiagnostics<'_>,
     seen: &mut BTreeMap<ServerName, usize>,
     name: &str,
     at: usize,
@@ -359,10 +360,10 @@ fn check_entry<'t>(
         return None;
     }
     seen.insert(name.clone(), at);
-    let TreeValue::Table(members) = &node.value else {
+    let members = node.table();
+    if members.is_none() {
         let message = format!("{what} is {}, not a table", node.value.kind());
         report.error(node.at, message, "give it `command` or `url`");
-        return None;
-    };
-    Some((name, members))
+    }
+    Some((name, members?))
 }

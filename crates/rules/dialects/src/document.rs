@@ -5,9 +5,9 @@
 
 use toolgate_model::ConfigValue;
 
-use crate::Dialect;
 use crate::common::tree::{TreeMember, TreeNode, TreeValue};
-use crate::edit::{self, EditError, PathStep};
+use crate::dialect::{self, Dialect};
+use crate::edit::{self, EditError};
 use crate::template;
 
 impl Dialect {
@@ -24,7 +24,7 @@ impl Dialect {
         keys: &[&str],
         value: &ConfigValue,
     ) -> Result<String, EditError> {
-        edit::set(self.syntax(), text, &steps(keys), value)
+        edit::set(self.syntax(), text, &dialect::keys(keys), value)
     }
 
     /// Adds a text to the list at this path, or removes it. Returns `None` if nothing changes.
@@ -56,21 +56,15 @@ impl Dialect {
 
     /// Removes the value at this path; `None` if there is none.
     pub fn remove_value(self, text: &str, keys: &[&str]) -> Result<Option<String>, EditError> {
-        edit::remove(self.syntax(), text, &steps(keys))
+        edit::remove(self.syntax(), text, &dialect::keys(keys))
     }
 
     /// Returns every string value of a document, unordered. An unreadable document has none.
     pub fn texts(self, document: &str) -> Vec<String> {
         let mut found = Vec::new();
-        let document = document.trim_start_matches('\u{feff}');
-        let members = self.syntax().parse(document).unwrap_or_default();
-        members.iter().for_each(|member| collect(&member.node, &mut found));
+        self.parse_members(document).iter().for_each(|member| collect(&member.node, &mut found));
         found
     }
-}
-
-fn steps(keys: &[&str]) -> Vec<PathStep> {
-    keys.iter().map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 
 fn collect(node: &TreeNode, found: &mut Vec<String>) {

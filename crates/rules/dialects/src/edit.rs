@@ -13,6 +13,7 @@ use toolgate_model::ConfigValue;
 use crate::Syntax;
 
 pub(crate) use json::render_document as json_text;
+pub(crate) use merge::quote_text;
 
 /// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

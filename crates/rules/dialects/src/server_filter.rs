@@ -3,8 +3,7 @@
 
 use toolgate_model::{ConfigValue, ServerName};
 
-use crate::Syntax;
-use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::common::tree::{TreeMember, TreeNode, find_path};
 use crate::dialect_format::ServerFilterKeys;
 
 impl ServerFilterKeys {
@@ -18,19 +17,16 @@ impl ServerFilterKeys {
     /// Returns the lists that have to change to enable or disable a server, with their new content.
     pub fn changes(
         self,
-        syntax: Syntax,
-        text: &str,
+        document: &[TreeMember],
         name: &ServerName,
         enabled: bool,
     ) -> Vec<(&'static [&'static str], Vec<ConfigValue>)> {
-        // An unreadable text has no lists; the edit that follows reports the error.
-        let document = syntax.parse(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-        if self.allows(&document, name.as_str()) == enabled {
+        if self.allows(document, name.as_str()) == enabled {
             return Vec::new();
         }
         let own = ConfigValue::text(name.as_str());
         let (allowed, excluded) =
-            (names_at(&document, self.allowed), names_at(&document, self.excluded));
+            (names_at(document, self.allowed), names_at(document, self.excluded));
         let mut excluded_now = excluded.clone().unwrap_or_default();
         excluded_now.retain(|it| *it != own);
         if !enabled {
@@ -51,14 +47,12 @@ impl ServerFilterKeys {
     /// Returns the lists that have to change when a server is removed, with their new content.
     pub fn changes_for_removal(
         self,
-        syntax: Syntax,
-        text: &str,
+        document: &[TreeMember],
         name: &ServerName,
     ) -> Vec<(&'static [&'static str], Vec<ConfigValue>)> {
-        let document = syntax.parse(text.trim_start_matches('\u{feff}')).unwrap_or_default();
         let own = ConfigValue::text(name.as_str());
         let shorter = |path| {
-            let before = names_at(&document, path)?;
+            let before = names_at(document, path)?;
             let after: Vec<_> = before.iter().filter(|it| **it != own).cloned().collect();
             (after.len() < before.len()).then_some((path, after))
         };
@@ -68,27 +62,20 @@ impl ServerFilterKeys {
 
 /// Returns the content of a list; `None` if the list does not exist.
 fn names_at(document: &[TreeMember], path: &[&str]) -> Option<Vec<ConfigValue>> {
-    let (first, rest) = path.split_first()?;
-    let node = &document.iter().find(|member| member.key == *first)?.node;
-    match &node.value {
-        TreeValue::Table(members) => names_at(members, rest),
-        TreeValue::List(items) if rest.is_empty() => {
-            Some(items.iter().map(TreeNode::data).collect())
-        }
-        _ => None,
-    }
+    Some(find_path(document, path)?.list()?.iter().map(TreeNode::data).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialect;
 
     const LISTING: ServerFilterKeys =
         ServerFilterKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "no"] };
 
     fn changes(text: &str, enabled: bool) -> Vec<(&'static str, Vec<ConfigValue>)> {
         let name = ServerName::new("a").unwrap();
-        let changes = LISTING.changes(Syntax::Json, text, &name, enabled);
+        let changes = LISTING.changes(&Dialect::Gemini.parse_members(text), &name, enabled);
         changes.into_iter().map(|(path, names)| (path[1], names)).collect()
     }
 

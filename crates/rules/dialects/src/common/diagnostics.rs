@@ -3,6 +3,8 @@
 //! A diagnostic shows the text it is about, but never a value that may be a credential
 //! ([`super::excerpt`]).
 
+use std::cell::RefCell;
+
 use toolgate_model::{
     Diagnostic, DiagnosticSeverity, ErrorCode, Origin, ServerName, SourceExcerpt,
 };
@@ -23,16 +25,16 @@ pub(crate) struct FileDiagnostics<'a> {
     /// The offsets of all keys, sorted; empty if the text could not be parsed.
     keys: Vec<usize>,
     /// The server whose entry is being read.
-    pub server: Option<ServerName>,
-    diagnostics: Vec<Diagnostic>,
+    pub server: RefCell<Option<ServerName>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> FileDiagnostics<'a> {
     pub fn new(text: &'a str, at: &'a FileRef, grammar: VariableSyntax) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(index, _)| index + 1)).collect();
-        let (keys, diagnostics) = (Vec::new(), Vec::new());
-        Self { text, at, grammar, line_starts, keys, server: None, diagnostics }
+        let (keys, server, diagnostics) = (Vec::new(), RefCell::default(), RefCell::default());
+        Self { text, at, grammar, line_starts, keys, server, diagnostics }
     }
 
     /// Records the offsets of all keys: keys may be shown, values may not.
@@ -71,54 +73,57 @@ impl<'a> FileDiagnostics<'a> {
     }
 
     /// Reports an error at a position. The caller leaves out the item that it concerns.
-    pub fn error(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn error(&self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
         self.error_as(ErrorCode::ConfigInvalid, offset, message, hint);
     }
 
     /// Reports an error with this code.
     pub fn error_as(
-        &mut self,
+        &self,
         code: ErrorCode,
         offset: usize,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
         let found = self.diagnostic(code, offset, message, hint);
-        self.diagnostics.push(found.severity(DiagnosticSeverity::Error));
+        self.push(found.severity(DiagnosticSeverity::Error));
     }
 
     /// Reports an error about a value that is not a credential, and shows the value.
     pub fn error_with_value(
-        &mut self,
+        &self,
         offset: usize,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
         let found = self.diagnostic(ErrorCode::ConfigInvalid, offset, message, hint);
-        let (severity, excerpt) = (DiagnosticSeverity::Error, self.excerpt(offset, true));
-        self.diagnostics.push(Diagnostic { severity, excerpt, ..found });
+        let excerpt = self.excerpt(offset, true);
+        self.push(Diagnostic { excerpt, ..found.severity(DiagnosticSeverity::Error) });
     }
 
     /// Warns about something that has no effect.
-    pub fn warn(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn warn(&self, offset: usize, message: impl Into<String>, hint: impl Into<String>) {
         self.warn_as(ErrorCode::ConfigNoEffect, offset, message, hint);
     }
 
     /// Warns with this code.
     pub fn warn_as(
-        &mut self,
+        &self,
         code: ErrorCode,
         offset: usize,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let found = self.diagnostic(code, offset, message, hint);
-        self.diagnostics.push(found);
+        self.push(self.diagnostic(code, offset, message, hint));
     }
 
-    pub fn syntax(&mut self, error: SyntaxError) {
+    pub fn syntax(&self, error: SyntaxError) {
         let message = format!("cannot read the file: {}", error.message);
         self.error_as(ErrorCode::ConfigSyntax, error.at, message, UNREADABLE_FILE_HINT);
+    }
+
+    fn push(&self, found: Diagnostic) {
+        self.diagnostics.borrow_mut().push(found);
     }
 
     fn diagnostic(
@@ -129,7 +134,7 @@ impl<'a> FileDiagnostics<'a> {
         hint: impl Into<String>,
     ) -> Diagnostic {
         let hint = Some(hint.into()).filter(|hint| !hint.is_empty());
-        let (excerpt, server) = (self.excerpt(offset, false), self.server.clone());
+        let (excerpt, server) = (self.excerpt(offset, false), self.server.borrow().clone());
         let warning = Diagnostic::warning(code, self.origin(offset), message);
         Diagnostic { excerpt, server, hint, ..warning }
     }
@@ -170,9 +175,10 @@ impl<'a> FileDiagnostics<'a> {
     }
 
     /// Returns the diagnostics, sorted by position.
-    pub fn finish(mut self) -> Vec<Diagnostic> {
-        self.diagnostics.sort_by_key(|found| (found.origin.line, found.origin.column));
-        self.diagnostics
+    pub fn finish(self) -> Vec<Diagnostic> {
+        let mut diagnostics = self.diagnostics.into_inner();
+        diagnostics.sort_by_key(|found| (found.origin.line, found.origin.column));
+        diagnostics
     }
 }
 

@@ -5,14 +5,14 @@
 //! [`TableFields::finish`] reports to the caller.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::time::Duration;
 
-use toolgate_model::{ConfigValue, ErrorCode, Secret};
+use toolgate_model::{ConfigScope, ConfigValue, ErrorCode, Secret};
 
 use super::FileDiagnostics;
 use super::excerpt::shorten_name;
 use super::nearest::nearest;
+use super::server::join_normalized;
 use super::tree::{TreeMember, TreeNode, TreeValue};
 use crate::dialect_format::{ServerEntries, ServersLocation};
 use crate::template::{self, ConfigTemplatePart, TemplateVariable, VariableSource};
@@ -29,37 +29,60 @@ pub(crate) enum TimeUnit {
 }
 
 /// The fields of one table while it is read.
-pub(crate) struct TableFields<'t, 'r, 'a> {
+pub(crate) struct TableFields<'t> {
     /// The name of the table in messages: `server "git"`.
     what: String,
     at: usize,
     members: &'t [TreeMember],
     known: Vec<&'static str>,
     usable: bool,
-    diagnostics: &'r mut FileDiagnostics<'a>,
+    diagnostics: &'t FileDiagnostics<'t>,
 }
 
-impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
+impl<'t> TableFields<'t> {
     /// Begins to read a table. A duplicate field makes the table unusable, because parsers disagree
     /// on which one counts.
     pub fn of(
-        report: &'r mut FileDiagnostics<'a>,
-        what: String,
+        diagnostics: &'t FileDiagnostics<'t>,
+        what: impl Into<String>,
         at: usize,
         members: &'t [TreeMember],
     ) -> Self {
-        let mut fields =
-            Self { what, at, members, known: Vec::new(), usable: true, diagnostics: report };
+        let (what, known) = (what.into(), Vec::new());
+        let mut fields = Self { what, at, members, known, usable: true, diagnostics };
         let mut seen = BTreeSet::new();
         for member in members {
             if !seen.insert(&member.key) {
-                fields.usable = false;
-                let message = format!("{} has `{}` twice", fields.what, member.key);
-                let code = ErrorCode::ConfigDuplicate;
-                fields.diagnostics.error_as(code, member.at, message, "keep one");
+                let problem = format!("has `{}` twice", member.key);
+                fields.error_as(ErrorCode::ConfigDuplicate, member.at, &problem, "keep one");
             }
         }
         fields
+    }
+
+    /// Begins to read a nested table. Whether this table depends on it is up to the caller.
+    pub fn nested(
+        &self,
+        what: impl Into<String>,
+        at: usize,
+        members: &'t [TreeMember],
+    ) -> TableFields<'t> {
+        TableFields::of(self.diagnostics, what, at, members)
+    }
+
+    /// Reads a nested table. If it is unusable, returns `None`, and this table is unusable too.
+    pub fn read_nested<T>(
+        &mut self,
+        what: impl Into<String>,
+        at: usize,
+        members: &'t [TreeMember],
+        read: impl FnOnce(&mut TableFields<'t>) -> T,
+    ) -> Option<T> {
+        let mut inner = self.nested(what, at, members);
+        let found = read(&mut inner);
+        let is_usable = inner.finish();
+        self.usable &= is_usable;
+        is_usable.then_some(found)
     }
 
     /// Returns all members of the table.
@@ -72,8 +95,23 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         self.members = &[];
     }
 
-    pub fn diagnostics(&mut self) -> &mut FileDiagnostics<'a> {
+    pub fn diagnostics(&self) -> &'t FileDiagnostics<'t> {
         self.diagnostics
+    }
+
+    /// Returns the file that is read.
+    pub fn file(&self) -> &'t FileRef {
+        self.diagnostics.file()
+    }
+
+    /// Returns true for a project's file, which cannot grant anything.
+    pub fn is_project(&self) -> bool {
+        self.file().scope == ConfigScope::Project
+    }
+
+    /// Returns true if the table has this field and the field is not null.
+    pub fn has(&mut self, key: &'static str) -> bool {
+        self.node(key).is_some()
     }
 
     /// Reports an error about the whole table, and marks it as unusable.
@@ -83,8 +121,13 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
 
     /// Reports an error at a position, and marks the table as unusable.
     pub fn error_at(&mut self, at: usize, problem: &str, hint: &str) {
+        self.error_as(ErrorCode::ConfigInvalid, at, problem, hint);
+    }
+
+    /// Like [`Self::error_at`], with another code.
+    fn error_as(&mut self, code: ErrorCode, at: usize, problem: &str, hint: &str) {
         self.usable = false;
-        self.diagnostics.error(at, format!("{} {problem}", self.what), hint);
+        self.diagnostics.error_as(code, at, format!("{} {problem}", self.what), hint);
     }
 
     /// Like [`Self::error_at`], but shows the value, which is not a credential.
@@ -99,13 +142,13 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     }
 
     /// Warns about the field `key`. The table stays usable.
-    pub fn warn(&mut self, key: &str, problem: &str, hint: &str) {
+    pub fn warn(&self, key: &str, problem: &str, hint: &str) {
         let at = self.find(key).map_or(self.at, |member| member.at);
         self.diagnostics.warn(at, format!("{}: `{key}` {problem}", self.what), hint);
     }
 
     /// Warns about a position. The table stays usable.
-    pub fn warn_at(&mut self, at: usize, problem: &str, hint: &str) {
+    pub fn warn_at(&self, at: usize, problem: &str, hint: &str) {
         self.diagnostics.warn(at, format!("{}: {problem}", self.what), hint);
     }
 
@@ -123,11 +166,7 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     }
 
     /// Returns the value with the position of the field `key`.
-    pub fn with_position<T>(
-        &mut self,
-        key: &'static str,
-        value: Option<T>,
-    ) -> Option<LocatedValue<T>> {
+    pub fn with_position<T>(&self, key: &str, value: Option<T>) -> Option<LocatedValue<T>> {
         let at = self.position_at(self.find(key)?.at);
         value.map(|value| LocatedValue { value, at })
     }
@@ -138,10 +177,12 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
 
     pub fn text(&mut self, key: &'static str) -> Option<&'t str> {
         let node = self.node(key)?;
-        match &node.value {
-            TreeValue::Text(text) => Some(text),
-            other => self.mismatch(node, key, "a string", other),
-        }
+        node.text().or_else(|| self.mismatch(node, key, "a string"))
+    }
+
+    /// Returns a string as an owned text.
+    pub fn owned_text(&mut self, key: &'static str) -> Option<String> {
+        self.text(key).map(str::to_owned)
     }
 
     /// Returns a string with its variables translated into Toolgate's syntax.
@@ -176,56 +217,38 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         let node = self.node(key)?;
         match &node.value {
             TreeValue::Flag(flag) => Some(*flag),
-            other => self.mismatch_with_value(node, key, "true or false", other),
+            _ => self.mismatch_with_value(node, key, "true or false"),
         }
     }
 
     pub fn table(&mut self, key: &'static str) -> Option<(usize, &'t [TreeMember])> {
         let node = self.node(key)?;
-        match &node.value {
-            TreeValue::Table(members) => Some((node.at, members)),
-            other => self.mismatch(node, key, "a table", other),
-        }
+        let members = node.table().or_else(|| self.mismatch(node, key, "a table"))?;
+        Some((node.at, members))
     }
 
     pub fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
+        let wanted = "a list of strings";
         let node = self.node(key)?;
-        let TreeValue::List(items) = &node.value else {
-            return self.mismatch(node, key, "a list of strings", &node.value);
-        };
-        let mut texts = Vec::with_capacity(items.len());
-        for item in items {
-            match &item.value {
-                TreeValue::Text(text) => texts.push(text.clone()),
-                other => return self.mismatch(item, key, "a list of strings", other),
-            }
+        let items = node.list().or_else(|| self.mismatch(node, key, wanted))?;
+        if let Some(other) = items.iter().find(|item| item.text().is_none()) {
+            return self.mismatch(other, key, wanted);
         }
-        Some(texts)
+        Some(items.iter().filter_map(TreeNode::text).map(str::to_owned).collect())
     }
 
     /// Returns a table of strings that may be credentials, as secrets.
     pub fn secrets(&mut self, key: &'static str) -> BTreeMap<String, Secret<String>> {
-        let Some((_, members)) = self.table(key) else {
-            return BTreeMap::new();
-        };
         let mut secrets = BTreeMap::new();
-        for member in members {
-            match &member.node.value {
-                TreeValue::Text(text) => {
-                    let value = Secret::new(self.translate(text));
-                    if secrets.insert(member.key.clone(), value).is_some() {
-                        let problem = format!("has `{key}.{}` twice", member.key);
-                        self.error_at(member.at, &problem, "keep one");
-                    }
-                }
-                other => {
-                    let problem = format!(
-                        "has {} where `{key}.{}` must be a string",
-                        other.kind(),
-                        member.key
-                    );
-                    self.error_at(member.node.at, &problem, "write the value in quotes");
-                }
+        for member in self.table(key).map(|(_, members)| members).unwrap_or_default() {
+            let (name, kind) = (&member.key, member.node.value.kind());
+            let Some(text) = member.node.text() else {
+                let problem = format!("has {kind} where `{key}.{name}` must be a string");
+                self.error_at(member.node.at, &problem, "write the value in quotes");
+                continue;
+            };
+            if secrets.insert(name.clone(), Secret::new(self.translate(text))).is_some() {
+                self.error_at(member.at, &format!("has `{key}.{name}` twice"), "keep one");
             }
         }
         secrets
@@ -234,10 +257,7 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     /// Returns a list with items of any kind.
     pub fn list(&mut self, key: &'static str) -> Option<&'t [TreeNode]> {
         let node = self.node(key)?;
-        match &node.value {
-            TreeValue::List(items) => Some(items),
-            other => self.mismatch(node, key, "a list", other),
-        }
+        node.list().or_else(|| self.mismatch(node, key, "a list"))
     }
 
     /// Returns an integer.
@@ -245,7 +265,7 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         let node = self.node(key)?;
         match &node.value {
             TreeValue::Integer(number) => Some(*number),
-            other => self.mismatch_with_value(node, key, "a whole number", other),
+            _ => self.mismatch_with_value(node, key, "a whole number"),
         }
     }
 
@@ -256,27 +276,16 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         let number = match &node.value {
             TreeValue::Integer(number) => *number as f64,
             TreeValue::Fraction(spelled) => spelled.parse().unwrap_or(f64::NAN),
-            other => return self.mismatch_with_value(node, key, "a number", other),
+            _ => return self.mismatch_with_value(node, key, "a number"),
         };
         let millis = if unit == TimeUnit::Seconds { number * 1000.0 } else { number };
         // Beyond this the conversion is not exact, and `check_range` rejects far smaller values.
         let whole = (0.0..1e15).contains(&millis).then_some(millis.round() as u64);
-        match whole.map(duration::check_range) {
-            Some(Ok(time)) => Some(time),
-            Some(Err(why)) => {
-                self.warn(
-                    key,
-                    &format!("is ignored: {why}"),
-                    "use a time from 1 millisecond to 7 days",
-                );
-                None
-            }
-            None => {
-                self.warn(
-                    key,
-                    "is ignored: it is out of range",
-                    "use a time from 1 millisecond to 7 days",
-                );
+        match whole.map_or(Err("it is out of range"), duration::check_range) {
+            Ok(time) => Some(time),
+            Err(why) => {
+                let hint = "use a time from 1 millisecond to 7 days";
+                self.warn(key, &format!("is ignored: {why}"), hint);
                 None
             }
         }
@@ -292,19 +301,9 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
         let text = self.text(key)?;
         let found = choices.iter().find(|(word, _)| *word == text);
         if found.is_none() {
-            let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
-            let hint = match nearest(text, &words) {
-                Some(known) => format!("did you mean {known:?}?"),
-                None => {
-                    let quoted: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
-                    format!("use one of {}", quoted.join(", "))
-                }
-            };
-            self.error_with_value(
-                at,
-                &format!("has an invalid `{key}`: {:?}", shorten_name(text)),
-                &hint,
-            );
+            let hint = words_hint(text, choices.iter().map(|(word, _)| *word));
+            let problem = format!("has an invalid `{key}`: {:?}", shorten_name(text));
+            self.error_with_value(at, &problem, &hint);
         }
         found.map(|(_, value)| *value)
     }
@@ -313,41 +312,41 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     pub fn with_table<T>(
         &mut self,
         key: &'static str,
-        read: impl FnOnce(&mut TableFields<'t, '_, 'a>) -> T,
+        read: impl FnOnce(&mut TableFields<'t>) -> T,
     ) -> Option<T> {
         let (at, members) = self.table(key)?;
-        let what = format!("`{key}` of {}", self.what);
-        let mut inner = TableFields::of(self.diagnostics, what, at, members);
+        let mut inner = self.nested(format!("`{key}` of {}", self.what), at, members);
         let found = read(&mut inner);
-        if !inner.finish() {
-            self.usable = false;
-        }
+        self.usable &= inner.finish();
         Some(found)
     }
 
-    /// Reads every member as a table. If one is unusable, so is this table. `like` is an example
-    /// for the hint.
+    /// Reads every member as a table that `what` names in messages. If one is unusable, so is this
+    /// table. `like` is an example for the hint.
     pub fn each_table(
         &mut self,
-        what: impl Fn(&str) -> String,
+        what: &str,
         like: &str,
-        mut read: impl FnMut(&str, &mut TableFields<'t, '_, 'a>),
+        mut read: impl FnMut(&'t TreeMember, &mut TableFields<'t>),
     ) {
         for member in self.members {
-            let TreeValue::Table(members) = &member.node.value else {
-                let (kind, key) = (member.node.value.kind(), &member.key);
-                let problem = format!("has {kind} where `{key}` must be a table");
-                self.error_at(member.node.at, &problem, &format!("write it like {like}"));
-                continue;
-            };
-            let mut fields =
-                TableFields::of(self.diagnostics, what(&member.key), member.at, members);
-            read(&member.key, &mut fields);
-            if !fields.finish() {
-                self.usable = false;
+            if let Some(members) = self.expect_table(member, like) {
+                let what = format!("{what} {:?}", member.key);
+                self.read_nested(what, member.at, members, |fields| read(member, fields));
             }
         }
         self.allow_unknown();
+    }
+
+    /// Returns the fields of a member that must be a table.
+    pub fn expect_table(&mut self, member: &'t TreeMember, like: &str) -> Option<&'t [TreeMember]> {
+        let found = member.node.table();
+        if found.is_none() {
+            let (kind, key) = (member.node.value.kind(), &member.key);
+            let problem = format!("has {kind} where `{key}` must be a table");
+            self.error_at(member.node.at, &problem, &format!("write it like {like}"));
+        }
+        found
     }
 
     /// Returns the servers at a location below this table. Tables on the way may contain other
@@ -355,51 +354,37 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     pub fn servers(&mut self, place: ServersLocation) -> Option<ServerEntries<'t>> {
         let (ServersLocation::Map(path) | ServersLocation::List(path)) = place;
         let (last, way) = path.split_last()?;
-        let Some((first, _)) = way.split_first() else {
-            return match place {
-                ServersLocation::Map(_) => {
-                    self.table(last).map(|(_, members)| ServerEntries::Map(members))
-                }
-                ServersLocation::List(_) => self.list(last).map(ServerEntries::List),
-            };
-        };
-        let (at, members) = self.table(first)?;
-        let what = format!("`{first}`");
-        let mut inner = TableFields::of(self.diagnostics, what, at, members);
+        if let Some((first, _)) = way.split_first() {
+            let (at, members) = self.table(first)?;
+            let mut inner = self.nested(format!("`{first}`"), at, members);
+            return inner.servers(match place {
+                ServersLocation::Map(path) => ServersLocation::Map(&path[1..]),
+                ServersLocation::List(path) => ServersLocation::List(&path[1..]),
+            });
+        }
         match place {
-            ServersLocation::Map(path) => inner.servers(ServersLocation::Map(&path[1..])),
-            ServersLocation::List(path) => inner.servers(ServersLocation::List(&path[1..])),
+            ServersLocation::Map(_) => self.table(last).map(|(_, it)| ServerEntries::Map(it)),
+            ServersLocation::List(_) => {
+                self.list(last).map(|items| ServerEntries::List(items.iter().collect()))
+            }
         }
     }
 
     /// Returns fields that only other hosts use, so that they can be written back.
-    pub fn read_extras(&mut self, keys: &[&'static str]) -> Option<Secret<ConfigValue>> {
+    pub fn read_extras(&mut self, keys: &[&'static str]) -> Vec<(String, ConfigValue)> {
         let found = keys.iter().filter_map(|key| Some(((*key).to_owned(), self.node(key)?.data())));
-        let found: Vec<_> = found.collect();
-        (!found.is_empty()).then(|| Secret::new(ConfigValue::Table(found)))
+        found.collect()
     }
 
-    fn mismatch<T>(
-        &mut self,
-        node: &TreeNode,
-        key: &str,
-        wanted: &str,
-        found: &TreeValue,
-    ) -> Option<T> {
-        let problem = format!("has {} where `{key}` must be {wanted}", found.kind());
+    fn mismatch<T>(&mut self, node: &TreeNode, key: &str, wanted: &str) -> Option<T> {
+        let problem = format!("has {} where `{key}` must be {wanted}", node.value.kind());
         self.error_at(node.at, &problem, &format!("make `{key}` {wanted}"));
         None
     }
 
     /// Like `mismatch`, for a value that cannot be a credential.
-    fn mismatch_with_value<T>(
-        &mut self,
-        node: &TreeNode,
-        key: &str,
-        wanted: &str,
-        found: &TreeValue,
-    ) -> Option<T> {
-        let problem = format!("has {} where `{key}` must be {wanted}", found.kind());
+    fn mismatch_with_value<T>(&mut self, node: &TreeNode, key: &str, wanted: &str) -> Option<T> {
+        let problem = format!("has {} where `{key}` must be {wanted}", node.value.kind());
         self.error_with_value(node.at, &problem, &format!("make `{key}` {wanted}"));
         None
     }
@@ -408,7 +393,7 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     /// effective.
     pub fn warn_unsupported(&mut self, keys: &[&'static str]) {
         for key in keys {
-            if self.node(key).is_some() {
+            if self.has(key) {
                 let at = self.find(key).map_or(self.at, |member| member.at);
                 let message = format!("{}: `{key}` has no effect yet", self.what);
                 let hint = "a later version of toolgate will use it";
@@ -453,9 +438,7 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     /// makes the table unusable.
     pub fn finish_strict(mut self) -> bool {
         for (at, problem, hint) in self.unknown_fields() {
-            self.usable = false;
-            let message = format!("{} {problem}", self.what);
-            self.diagnostics.error_as(ErrorCode::ConfigUnknownField, at, message, hint);
+            self.error_as(ErrorCode::ConfigUnknownField, at, &problem, &hint);
         }
         self.usable
     }
@@ -474,15 +457,23 @@ impl<'t, 'r, 'a> TableFields<'t, 'r, 'a> {
     }
 }
 
+/// Returns a hint for a word that is none of the allowed ones.
+pub(super) fn words_hint(text: &str, words: impl Iterator<Item = &'static str>) -> String {
+    let words: Vec<_> = words.collect();
+    match nearest(text, &words) {
+        Some(known) => format!("did you mean {known:?}?"),
+        None => {
+            let quoted: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
+            format!("use one of {}", quoted.join(", "))
+        }
+    }
+}
+
 /// Returns the absolute path of a file that a text names. A leading `~` or variable is left for the
 /// caller to expand.
 fn absolute(at: &FileRef, path: &str) -> String {
     match path.starts_with(['~', '$']) {
         true => path.to_owned(),
-        false => {
-            let joined: std::path::PathBuf =
-                at.folder().join(Path::new(path)).components().collect();
-            joined.to_string_lossy().into_owned()
-        }
+        false => join_normalized(at.folder(), path).to_string_lossy().into_owned(),
     }
 }

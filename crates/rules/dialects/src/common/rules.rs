@@ -6,9 +6,9 @@
 use toolgate_model::{ConfigValue, Effect, PolicyMode, RuleSpec};
 
 use super::TableFields;
-use super::tree::TreeValue;
+use super::tree::TreeNode;
 use crate::losses::ConversionLosses;
-use crate::{LocatedValue, Permissions};
+use crate::{FileSettings, LocatedValue, Permissions};
 
 /// The rule for every tool of every server.
 pub(crate) const EVERY_TOOL: &str = "mcp:*/*";
@@ -24,34 +24,31 @@ pub(crate) enum InvalidRuleHandling {
 
 /// Reads a list of rules. Reports items that are not strings.
 pub(crate) fn read_rules(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     key: &'static str,
     unread: InvalidRuleHandling,
 ) -> Vec<RuleSpec> {
     let Some(node) = fields.node(key) else { return Vec::new() };
-    let mut rules = Vec::new();
-    let bad = |fields: &mut TableFields<'_, '_, '_>, at: usize, kind: &str| {
+    let report = |fields: &mut TableFields<'_>, found: &TreeNode| {
+        let kind = found.value.kind();
         let problem = format!("has {kind} where `{key}` must be a list of strings");
-        fields.error_at(at, &problem, &format!("make `{key}` a list of strings"));
-        (unread == InvalidRuleHandling::Keep).then(|| invalid_rule(fields.position_at(at)))
+        fields.error_at(found.at, &problem, &format!("make `{key}` a list of strings"));
+        (unread == InvalidRuleHandling::Keep).then(|| invalid_rule(fields.position_at(found.at)))
     };
-    match &node.value {
-        TreeValue::List(items) => {
-            for item in items {
-                match &item.value {
-                    TreeValue::Text(text) => rules.push(rule(text, fields.position_at(item.at))),
-                    other => rules.extend(bad(fields, item.at, other.kind())),
-                }
-            }
-        }
-        other => rules.extend(bad(fields, node.at, other.kind())),
+    let Some(items) = node.list() else { return report(fields, node).into_iter().collect() };
+    let mut rules = Vec::new();
+    for item in items {
+        rules.extend(match item.text() {
+            Some(text) => Some(rule(text, fields.position_at(item.at))),
+            None => report(fields, item),
+        });
     }
     rules
 }
 
 /// Reads the mode. An unknown word means `ask`, so that a typo does not loosen anything.
 pub(crate) fn mode(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     words: &[(&'static str, PolicyMode)],
 ) -> Option<LocatedValue<PolicyMode>> {
     fields.node("mode")?;
@@ -92,19 +89,38 @@ pub(crate) fn rule_texts(
     texts
 }
 
-/// Returns the rules as a field of a table; `None` if there are none.
-pub(crate) fn field(
-    key: &str,
-    effect: Effect,
-    rules: &[RuleSpec],
+/// Returns the permissions, for a dialect that writes them. Every other setting is a loss, and so
+/// are permission settings that only Toolgate's dialect can express.
+pub(crate) fn take_permissions(
+    settings: &FileSettings,
     losses: &mut ConversionLosses,
-) -> Option<(String, ConfigValue)> {
-    let texts = rule_texts(effect, rules, losses);
-    (!texts.is_empty()).then(|| (key.to_owned(), ConfigValue::texts(texts)))
+) -> Permissions {
+    let permissions = Permissions::default();
+    losses.add_settings(&FileSettings { permissions, ..settings.clone() });
+    losses.add_if_set("policy.taint", settings.permissions.taint.is_some());
+    losses.add_if_set("policy.yolo_floor", settings.permissions.yolo_floor.is_some());
+    settings.permissions.clone()
 }
 
-/// Reports permission settings that only Toolgate's dialect can express.
-pub(crate) fn report_unsupported(permissions: &Permissions, losses: &mut ConversionLosses) {
-    losses.add_if_set("policy.taint", permissions.taint.is_some());
-    losses.add_if_set("policy.yolo_floor", permissions.yolo_floor.is_some());
+/// Returns the fields of a table with the mode and the lists of rules. `lists` are the names of
+/// the lists that allow, ask and deny.
+pub(crate) fn fields(
+    permissions: &Permissions,
+    (mode_key, modes): (&str, &[(&str, PolicyMode)]),
+    lists: [&str; 3],
+    losses: &mut ConversionLosses,
+) -> Vec<(String, ConfigValue)> {
+    let Permissions { mode, allow, ask, deny, .. } = permissions;
+    let word = mode.and_then(|mode| modes.iter().find(|(_, meant)| *meant == mode.value));
+    let word = word.map(|(word, _)| (mode_key.to_owned(), ConfigValue::text(*word)));
+    let mut fields: Vec<_> = word.into_iter().collect();
+    for ((effect, rules), key) in
+        [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)].into_iter().zip(lists)
+    {
+        let texts = rule_texts(effect, rules, losses);
+        if !texts.is_empty() {
+            fields.push((key.to_owned(), ConfigValue::texts(texts)));
+        }
+    }
+    fields
 }

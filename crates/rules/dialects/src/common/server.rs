@@ -1,15 +1,16 @@
-//! Reads the fields that most dialects share: the process to start or the endpoint to connect to.
+//! Reads and writes the fields that most dialects share: the process to start or the endpoint to
+//! connect to.
 //!
-//! Dialects differ in the names of fields and transports, which they pass as [`EntryKeys`]. A
+//! Dialects differ in the names of fields and transports, which they list as [`EntryKeys`]. A
 //! dialect with a different structure uses only [`read_stdio`], [`check_stdio`] and [`check_http`].
 
 use std::path::{Path, PathBuf};
 
 use toolgate_model::{ConfigScope, HttpSpec, HttpTransportKind, Secret, StdioSpec, TransportSpec};
 
-use super::TableFields;
 use super::excerpt::shorten_name;
-use super::nearest::nearest;
+use super::fields::words_hint;
+use super::{EntryWriter, TableFields};
 use crate::FileRef;
 
 /// The name of a transport; `None` is a process.
@@ -18,10 +19,14 @@ pub(crate) type TransportName = (&'static str, Option<HttpTransportKind>);
 /// The field names of an entry in one dialect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryKeys {
-    /// The fields that name the transport; the first one present counts.
+    /// The fields that name the transport; the first one present counts, and is the one written.
     pub transport_keys: &'static [&'static str],
     /// The names of transports.
     pub transport_names: &'static [TransportName],
+    /// The names that are written. A transport without one is not named.
+    pub written_names: &'static [TransportName],
+    /// The HTTP transports that an entry cannot ask for.
+    pub lost_kinds: &'static [HttpTransportKind],
     pub command: &'static str,
     pub args: &'static str,
     pub env: &'static str,
@@ -43,6 +48,11 @@ impl EntryKeys {
             ("streamable-http", Some(HttpTransportKind::Streamable)),
             ("streamableHttp", Some(HttpTransportKind::Streamable)),
         ],
+        written_names: &[
+            ("streamable-http", Some(HttpTransportKind::Streamable)),
+            ("sse", Some(HttpTransportKind::Sse)),
+        ],
+        lost_kinds: &[],
         command: "command",
         args: "args",
         env: "env",
@@ -51,12 +61,22 @@ impl EntryKeys {
         url: "url",
         headers: "headers",
     };
+
+    /// The names of hosts that have no field for the transport, and support only Streamable HTTP.
+    pub const UNTYPED: Self = Self {
+        transport_keys: &[],
+        transport_names: &[],
+        written_names: &[],
+        lost_kinds: &[HttpTransportKind::Sse],
+        cwd: None,
+        ..Self::COMMON
+    };
 }
 
 /// Reads either the process to start or the endpoint to connect to. If the entry names a transport,
 /// it must match.
 pub(crate) fn read_transport(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     keys: &EntryKeys,
 ) -> Option<TransportSpec> {
     let tag = tag(fields, keys);
@@ -69,12 +89,8 @@ pub(crate) fn read_transport(
         (Some(_), None) => {
             check_stdio(fields, &stdio, keys.command);
             warn_unused(fields, keys.command, &[keys.headers]);
-            report_contradiction(
-                fields,
-                tag.filter(|tag| tag.kind.is_some()),
-                keys.command,
-                keys.url,
-            );
+            let contradiction = tag.filter(|tag| tag.kind.is_some());
+            report_contradiction(fields, contradiction, keys.command, keys.url);
             Some(TransportSpec::Stdio(stdio))
         }
         (None, Some(url)) => {
@@ -82,36 +98,35 @@ pub(crate) fn read_transport(
             let http = HttpSpec { url, headers, kind, ..HttpSpec::default() };
             check_http(fields, &http, keys.url);
             warn_unused(fields, keys.url, &[keys.args, keys.env]);
-            if let Some(cwd) = keys.cwd {
-                warn_unused(fields, keys.url, &[cwd]);
-            }
-            report_contradiction(
-                fields,
-                tag.filter(|tag| tag.kind.is_none()),
-                keys.url,
-                keys.command,
-            );
+            warn_unused(fields, keys.url, keys.cwd.as_slice());
+            warn_unused(fields, keys.url, keys.env_file.as_slice());
+            let contradiction = tag.filter(|tag| tag.kind.is_none());
+            report_contradiction(fields, contradiction, keys.url, keys.command);
             Some(TransportSpec::Http(http))
         }
         (Some(_), Some(_)) => {
-            let hint = format!(
-                "keep `{}` to start a process, or `{}` to connect to an endpoint",
-                keys.command, keys.url
-            );
-            fields.fail(&format!("has both `{}` and `{}`", keys.command, keys.url), &hint);
-            None
+            report_transport_fields(fields, ("has both", "and", "keep"), keys.command, keys.url)
         }
         // A field of the wrong type has been reported already.
-        _ if [keys.command, keys.url].iter().any(|key| fields.node(key).is_some()) => None,
+        _ if fields.has(keys.command) || fields.has(keys.url) => None,
         (None, None) => {
-            let hint = format!(
-                "add `{}` to start a process, or `{}` to connect to an endpoint",
-                keys.command, keys.url
-            );
-            fields.fail(&format!("has neither `{}` nor `{}`", keys.command, keys.url), &hint);
-            None
+            let words = ("has neither", "nor", "add");
+            report_transport_fields(fields, words, keys.command, keys.url)
         }
     }
+}
+
+/// Reports an entry with both or none of the fields for a process and an endpoint.
+pub(crate) fn report_transport_fields<T>(
+    fields: &mut TableFields<'_>,
+    (has, and, keep): (&str, &str, &str),
+    command: &str,
+    url: &str,
+) -> Option<T> {
+    let hint =
+        format!("{keep} `{command}` to start a process, or `{url}` to connect to an endpoint");
+    fields.fail(&format!("{has} `{command}` {and} `{url}`"), &hint);
+    None
 }
 
 /// The transport that an entry names.
@@ -123,13 +138,15 @@ struct TransportTag<'t> {
 }
 
 /// Reads the named transport.
-fn tag<'t>(fields: &mut TableFields<'t, '_, '_>, keys: &EntryKeys) -> Option<TransportTag<'t>> {
+fn tag<'t>(fields: &mut TableFields<'t>, keys: &EntryKeys) -> Option<TransportTag<'t>> {
     let mut found: Option<TransportTag<'t>> = None;
     for key in keys.transport_keys {
         let Some(at) = fields.node(key).map(|node| node.at) else { continue };
         let Some(word) = fields.text(key) else { continue };
         let Some((_, kind)) = keys.transport_names.iter().find(|(known, _)| *known == word) else {
-            report_unknown_transport(fields, at, key, keys);
+            let hint = words_hint(word, keys.transport_names.iter().map(|(known, _)| *known));
+            let problem = format!("has an unknown {key} {:?}", shorten_name(word));
+            fields.error_with_value(at, &problem, &hint);
             continue;
         };
         let tag = TransportTag { at, word, kind: *kind };
@@ -148,7 +165,7 @@ fn tag<'t>(fields: &mut TableFields<'t, '_, '_>, keys: &EntryKeys) -> Option<Tra
 
 /// Reports a named transport that contradicts the other field.
 fn report_contradiction(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     tag: Option<TransportTag<'_>>,
     has: &str,
     lacks: &str,
@@ -159,40 +176,20 @@ fn report_contradiction(
     }
 }
 
-fn report_unknown_transport(
-    fields: &mut TableFields<'_, '_, '_>,
-    at: usize,
-    key: &'static str,
-    keys: &EntryKeys,
-) {
-    let word = fields.text(key).unwrap_or_default();
-    let known: Vec<_> = keys.transport_names.iter().map(|(known, _)| *known).collect();
-    let hint = match nearest(word, &known) {
-        Some(known) => format!("did you mean {known:?}?"),
-        None => {
-            let quoted: Vec<_> = known.iter().map(|word| format!("{word:?}")).collect();
-            format!("use one of {}", quoted.join(", "))
-        }
-    };
-    fields.error_with_value(at, &format!("has an unknown {key} {:?}", shorten_name(word)), &hint);
-}
-
 /// Reads a process with its variables and its folder. The caller adds the arguments.
 pub(crate) fn read_stdio(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     command: String,
     keys: &EntryKeys,
 ) -> StdioSpec {
     let cwd = keys.cwd.and_then(|key| fields.template(key));
     let env_file = keys.env_file.and_then(|key| fields.template(key));
-    let file = fields.diagnostics().file();
+    let file = fields.file();
     StdioSpec {
         command,
-        args: Vec::new(),
         env: fields.secrets(keys.env),
         env_file: env_file.map(|path| resolve_path(file, &path)),
         cwd: working_folder(file, cwd.as_deref()),
-        env_inherit: Vec::new(),
         ..StdioSpec::default()
     }
 }
@@ -210,31 +207,27 @@ pub(crate) fn working_folder(at: &FileRef, cwd: Option<&str>) -> Option<PathBuf>
 pub(crate) fn resolve_path(at: &FileRef, path: &str) -> PathBuf {
     match path.starts_with('~') || path.starts_with("${") {
         true => path.into(),
-        false => join_normalized(&at.project, Path::new(path)),
+        false => join_normalized(&at.project, path),
     }
 }
 
 /// Joins paths without a `.` component, because the path is shown when the user is asked for
 /// consent.
-fn join_normalized(folder: &Path, path: &Path) -> PathBuf {
+pub(super) fn join_normalized(folder: &Path, path: &str) -> PathBuf {
     folder.join(path).components().collect()
 }
 
 /// Warns that fields have no effect beside another field.
-pub(crate) fn warn_unused(
-    fields: &mut TableFields<'_, '_, '_>,
-    beside: &str,
-    keys: &[&'static str],
-) {
+pub(crate) fn warn_unused(fields: &mut TableFields<'_>, beside: &str, keys: &[&'static str]) {
     for key in keys {
-        if fields.node(key).is_some() {
+        if fields.has(key) {
             fields.warn(key, &format!("has no effect beside `{beside}`"), "remove it");
         }
     }
 }
 
 /// Reports values with which no process can be started.
-pub(crate) fn check_stdio(fields: &mut TableFields<'_, '_, '_>, stdio: &StdioSpec, key: &str) {
+pub(crate) fn check_stdio(fields: &mut TableFields<'_>, stdio: &StdioSpec, key: &str) {
     let command = stdio.command.trim();
     if command.is_empty() {
         fields.fail(&format!("has an empty `{key}`"), "name the program to start");
@@ -256,7 +249,7 @@ pub(crate) fn check_stdio(fields: &mut TableFields<'_, '_, '_>, stdio: &StdioSpe
 }
 
 /// Reports values with which no endpoint can be reached.
-pub(crate) fn check_http(fields: &mut TableFields<'_, '_, '_>, http: &HttpSpec, key: &str) {
+pub(crate) fn check_http(fields: &mut TableFields<'_>, http: &HttpSpec, key: &str) {
     let known = ["http://", "https://", "${"];
     if !known.iter().any(|start| http.url.starts_with(start)) {
         let problem = format!("has a `{key}` that is neither http nor https");
@@ -275,4 +268,56 @@ pub(crate) fn check_http(fields: &mut TableFields<'_, '_, '_>, http: &HttpSpec, 
 fn is_token(name: &str) -> bool {
     let symbol = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || symbol(byte))
+}
+
+/// Writes the process or the endpoint. What the dialect cannot express stays in the spec.
+pub(crate) fn write_transport(
+    transport: &mut TransportSpec,
+    keys: &EntryKeys,
+    writer: &mut EntryWriter<'_>,
+) {
+    write_type(transport, keys, writer);
+    match transport {
+        TransportSpec::Stdio(stdio) => write_stdio(stdio, keys, writer),
+        TransportSpec::Http(http) => write_http(http, keys, writer),
+        TransportSpec::BuiltIn => {}
+    }
+}
+
+/// Writes the name of the transport, unless the dialect does not name it.
+pub(crate) fn write_type(
+    transport: &mut TransportSpec,
+    keys: &EntryKeys,
+    writer: &mut EntryWriter<'_>,
+) {
+    let kind = match transport {
+        TransportSpec::Http(http) => Some(http.kind),
+        _ => None,
+    };
+    let word = keys.written_names.iter().find(|(_, meant)| *meant == kind);
+    if let (Some(key), Some((word, _))) = (keys.transport_keys.first(), word) {
+        writer.text(key, Some(word));
+    }
+    if let TransportSpec::Http(http) = transport
+        && !keys.lost_kinds.contains(&http.kind)
+    {
+        http.kind = HttpTransportKind::Auto;
+    }
+}
+
+/// Writes the process without the name of its transport.
+pub(crate) fn write_stdio(stdio: &mut StdioSpec, keys: &EntryKeys, writer: &mut EntryWriter<'_>) {
+    writer.template(keys.command, &stdio.command);
+    writer.templates(keys.args, &stdio.args);
+    writer.secrets(keys.env, "env", &stdio.env);
+    writer.cwd(keys.cwd, stdio.cwd.as_deref());
+    if let Some(key) = keys.env_file {
+        writer.path(key, stdio.env_file.take().as_deref());
+    }
+}
+
+/// Writes the endpoint without the name of its transport.
+pub(crate) fn write_http(http: &HttpSpec, keys: &EntryKeys, writer: &mut EntryWriter<'_>) {
+    writer.template(keys.url, &http.url);
+    writer.secrets(keys.headers, "headers", &http.headers);
 }

@@ -20,7 +20,7 @@ pub(crate) struct ToolFilterKeys {
 
 impl ToolFilterKeys {
     /// Reads both lists.
-    pub fn read(self, fields: &mut TableFields<'_, '_, '_>) -> ToolSelection {
+    pub fn read(self, fields: &mut TableFields<'_>, selection: &mut ToolSelection) {
         let include = fields.texts(self.include);
         let mut exclude = fields.texts(self.exclude).unwrap_or_default();
         if include.as_ref().is_some_and(Vec::is_empty) {
@@ -30,7 +30,7 @@ impl ToolFilterKeys {
                 exclude.push(EVERY.to_owned());
             }
         }
-        ToolSelection { include: include.unwrap_or_default(), exclude, ..ToolSelection::default() }
+        (selection.include, selection.exclude) = (include.unwrap_or_default(), exclude);
     }
 
     /// Writes both lists, and removes their content from the selection. The lists take names, so a

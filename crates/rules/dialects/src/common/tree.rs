@@ -53,6 +53,35 @@ impl TreeValue {
 }
 
 impl TreeNode {
+    /// Returns the members of a table.
+    pub fn table(&self) -> Option<&[TreeMember]> {
+        match &self.value {
+            TreeValue::Table(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// Returns the items of a list.
+    pub fn list(&self) -> Option<&[TreeNode]> {
+        match &self.value {
+            TreeValue::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Returns a string.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            TreeValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns a field of a table.
+    pub fn field(&self, key: &str) -> Option<&TreeNode> {
+        find(self.table()?, key)
+    }
+
     /// Returns the value without positions.
     pub fn data(&self) -> ConfigValue {
         match &self.value {
@@ -68,6 +97,22 @@ impl TreeNode {
             ),
         }
     }
+}
+
+/// Returns the value of a key.
+pub(crate) fn find<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t TreeNode> {
+    members.iter().find(|member| member.key == key).map(|member| &member.node)
+}
+
+/// Returns the table at a key.
+pub(crate) fn find_table<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t [TreeMember]> {
+    find(members, key)?.table()
+}
+
+/// Returns the value at a path.
+pub(crate) fn find_path<'t>(members: &'t [TreeMember], path: &[&str]) -> Option<&'t TreeNode> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(find(members, first)?, |node, key| node.field(key))
 }
 
 /// Why a text could not be parsed.

@@ -38,6 +38,18 @@ impl<'l> EntryWriter<'l> {
         let mut inner = EntryWriter::new(self.grammar, self.at, self.losses);
         write(&mut inner);
         let fields = inner.finish();
+        self.table(key, fields);
+    }
+
+    /// Returns a nested table without writing it.
+    pub fn value(&mut self, write: impl FnOnce(&mut EntryWriter<'_>)) -> ConfigValue {
+        let mut inner = EntryWriter::new(self.grammar, self.at, self.losses);
+        write(&mut inner);
+        ConfigValue::Table(inner.finish())
+    }
+
+    /// Writes the fields of a nested table, unless there are none.
+    pub fn table(&mut self, key: &str, fields: Vec<(String, ConfigValue)>) {
         if !fields.is_empty() {
             self.data(key, ConfigValue::Table(fields));
         }

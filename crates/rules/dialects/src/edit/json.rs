@@ -95,7 +95,7 @@ fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, 
         let layout = indent.map(|indent| JsonLayout { newline: newline(text), indent, unit });
         let value = render_value(&value, layout);
         match step {
-            PathStep::Key(key) => format!("{}: {value}", quote_text(key)),
+            PathStep::Key(key) => format!("{}: {value}", quote_text(key, |_| false)),
             PathStep::NamedItem(_) => value,
         }
     }))
@@ -225,7 +225,7 @@ fn render_value(value: &ConfigValue, layout: Option<JsonLayout<'_>>) -> String {
         ConfigValue::Bool(flag) => flag.to_string(),
         ConfigValue::Integer(number) => number.to_string(),
         ConfigValue::Decimal(spelled) => spelled.clone(),
-        ConfigValue::Text(text) => quote_text(text),
+        ConfigValue::Text(text) => quote_text(text, |_| false),
         ConfigValue::List(items) => {
             let row = format!("[{}]", join_items(items.iter().map(|it| render_value(it, None))));
             let plain =
@@ -238,7 +238,7 @@ fn render_value(value: &ConfigValue, layout: Option<JsonLayout<'_>>) -> String {
             }
         }
         ConfigValue::Table(fields) => {
-            let key = |key: &str| format!("{}: ", quote_text(key));
+            let key = |key: &str| format!("{}: ", quote_text(key, |_| false));
             match layout {
                 Some(layout) => {
                     block("{", "}", layout, fields.iter().map(|(name, it)| (key(name), it)))

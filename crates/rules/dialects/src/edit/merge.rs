@@ -8,7 +8,7 @@ use super::bracketed_list::{BracketedList, EmptyListLayout};
 use super::lines::splice;
 use super::{EditError, PathStep};
 use crate::Syntax;
-use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
 /// The edit functions of a syntax. The caller checks that every path is reachable.
 pub(super) struct SyntaxEditor {
@@ -143,19 +143,20 @@ fn merge_list(
 }
 
 /// Splits off the byte order mark at the start of a file.
-fn split_bom(text: &str) -> (&str, &str) {
+pub(super) fn split_bom(text: &str) -> (&str, &str) {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     text.split_at(mark)
 }
 
 fn parse(syntax: Syntax, text: &str) -> Result<Vec<TreeMember>, EditError> {
-    syntax.parse(text).map_err(|error| {
-        let lines = text.bytes().take(error.at).filter(|byte| *byte == b'\n').count();
-        EditError::Syntax {
-            line: u32::try_from(lines + 1).unwrap_or(u32::MAX),
-            message: error.message,
-        }
-    })
+    syntax.parse(text).map_err(|error| syntax_error(text, error))
+}
+
+/// Converts a parser error, and adds its line.
+pub(super) fn syntax_error(text: &str, error: SyntaxError) -> EditError {
+    let lines = text.bytes().take(error.at).filter(|byte| *byte == b'\n').count();
+    let line = u32::try_from(lines + 1).unwrap_or(u32::MAX);
+    EditError::Syntax { line, message: error.message }
 }
 
 /// Returns the value at a path. Null on the way counts as missing.
@@ -173,7 +174,8 @@ fn find<'t>(
                 find_single(fields.iter().filter(|it| it.key == *key), step)?
             }
             (Some(TreeValue::List(items)), PathStep::NamedItem(name)) => {
-                let named = |item: &&TreeNode| name_of(item) == Some(name);
+                let named =
+                    |item: &&TreeNode| item.field("name").and_then(TreeNode::text) == Some(name);
                 let mut items = items.iter().filter(named);
                 let item = items.next();
                 reject_duplicate(items.next().is_some(), step)?;
@@ -215,15 +217,6 @@ fn reject_duplicate(is_twice: bool, step: &PathStep) -> Result<(), EditError> {
             display_path(std::slice::from_ref(step))
         ))),
         false => Ok(()),
-    }
-}
-
-/// Returns the name of a list item.
-fn name_of(item: &TreeNode) -> Option<&String> {
-    let TreeValue::Table(fields) = &item.value else { return None };
-    match &fields.iter().find(|field| field.key == "name")?.node.value {
-        TreeValue::Text(name) => Some(name),
-        _ => None,
     }
 }
 
@@ -270,8 +263,9 @@ pub(super) fn wrap_in_path(path: &[PathStep], value: &ConfigValue) -> ConfigValu
     }
 }
 
-/// Quotes a string so that both JSON and TOML can read it.
-pub(super) fn quote_text(text: &str) -> String {
+/// Quotes a string so that JSON, TOML and YAML can read it. Control characters are escaped, and those
+/// that are `special` too.
+pub(crate) fn quote_text(text: &str, special: fn(char) -> bool) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
@@ -281,7 +275,9 @@ pub(super) fn quote_text(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if c.is_control() || special(c) => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
             c => quoted.push(c),
         }
     }

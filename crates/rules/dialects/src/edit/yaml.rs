@@ -13,8 +13,8 @@ mod spans;
 use toolgate_model::ConfigValue;
 
 use self::document::{YamlDocument, YamlPathStep};
+use super::merge::split_bom;
 use super::{EditError, PathStep};
-use crate::common::tree::SyntaxError;
 
 pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
     let (mark, text) = split_bom(text);
@@ -50,12 +50,6 @@ pub(super) fn remove(text: &str, path: &[PathStep]) -> Result<Option<String>, Ed
     }
     document.remove(&at)?;
     finish_edit(mark, &document, expected).map(Some)
-}
-
-/// Splits off the byte order mark at the start of a text.
-fn split_bom(text: &str) -> (&str, &str) {
-    let body = text.trim_start_matches('\u{feff}');
-    text.split_at(text.len() - body.len())
 }
 
 /// Returns the changed text, if it has the expected content.
@@ -260,14 +254,6 @@ fn change(
         }
         _ => document.replace(at, value),
     }
-}
-
-/// Converts a parser error, and adds its line.
-fn syntax_error(text: &str, error: SyntaxError) -> EditError {
-    let before = &text.as_bytes()[..error.at.min(text.len())];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let line = u32::try_from(line).unwrap_or(u32::MAX);
-    EditError::Syntax { line, message: error.message }
 }
 
 #[cfg(test)]

@@ -7,136 +7,64 @@
 
 mod permissions;
 
-use toolgate_model::{ConfigValue, Effect, RuleSpec, ServerName, ServerSpec};
+use toolgate_model::ServerName;
 
 use super::mcp_json;
-use crate::common::tree::{TreeMember, TreeValue};
-use crate::common::{EntryWriter, FileDiagnostics, TableFields};
-use crate::dialect_format::{
-    DialectFormat, EnabledField, ParsedEntry, RuleTranslation, ServerEntries, ServerGroup,
-    ServersLocation,
-};
-use crate::losses::ConversionLosses;
-use crate::{FileSettings, Permissions, Syntax, VariableSyntax};
+use crate::FileSettings;
+use crate::common::TableFields;
+use crate::common::tree::{TreeMember, TreeValue, find, find_table};
+use crate::dialect_format::{DialectFormat, ServerEntries, ServerGroup};
 
 /// The dialect of Claude Code's own files.
-pub(crate) struct ClaudeCode;
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: "claude-code",
+    servers_only: false,
+    locate_server: |_, _| None,
+    project_keys,
+    server_groups: Some(server_groups),
+    read_settings: |top| FileSettings {
+        permissions: permissions::read(top),
+        ..FileSettings::default()
+    },
+    write_settings: permissions::write,
+    translate_rule: |effect, rule, _| permissions::translate_rule(effect, &rule.subject),
+    ..mcp_json::FORMAT
+};
 
-impl DialectFormat for ClaudeCode {
-    fn syntax(&self) -> Syntax {
-        Syntax::Json
+/// Returns the path of a server that exactly one project declares. If several projects declare it,
+/// it is unclear which one is meant.
+fn project_keys(document: &[TreeMember], name: &ServerName) -> Option<Vec<String>> {
+    let has = |members: &[TreeMember]| {
+        find_table(members, "mcpServers").is_some_and(|it| find_table(it, name.as_str()).is_some())
+    };
+    if has(document) {
+        return None;
     }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["mcpServers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Braces
-    }
-
-    fn is_servers_only(&self) -> bool {
-        false
-    }
-
-    fn enabled_field(&self) -> Option<EnabledField> {
-        Some(EnabledField {
-            field: "disabled",
-            value_when_enabled: false,
-            opposite_field: Some("enabled"),
-        })
-    }
-
-    /// Returns the path of a server that exactly one project declares. If several projects declare
-    /// it, it is unclear which one is meant.
-    fn project_keys(&self, document: &[TreeMember], name: &ServerName) -> Option<Vec<String>> {
-        let has = |members: &[TreeMember]| {
-            table(members, "mcpServers").is_some_and(|it| table(it, name.as_str()).is_some())
-        };
-        if has(document) {
-            return None;
-        }
-        let mut having = table(document, "projects")?.iter().filter(
-            |project| matches!(&project.node.value, TreeValue::Table(members) if has(members)),
-        );
-        let project = having.next().filter(|_| having.next().is_none())?;
-        Some(["projects", &project.key, "mcpServers"].map(str::to_owned).into())
-    }
-
-    /// Returns the groups of servers. The entries of projects come first, because they take
-    /// precedence over the user's.
-    fn server_groups<'t>(&self, top: &mut TableFields<'t, '_, '_>) -> Vec<ServerGroup<'t>> {
-        let projects = top.table("projects").map(|(_, projects)| projects).unwrap_or_default();
-        let report = top.diagnostics();
-        let mut groups: Vec<_> =
-            projects.iter().filter_map(|project| project_group(report, project)).collect();
-        let users = top.servers(self.servers_location());
-        groups.extend(users.map(|servers| ServerGroup { servers, only_in: None }));
-        groups
-    }
-
-    fn read_settings(&self, top: &mut TableFields<'_, '_, '_>) -> FileSettings {
-        FileSettings { permissions: permissions::read(top), ..FileSettings::default() }
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        mcp_json::read(name, entry)
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        mcp_json::write(spec, writer);
-    }
-
-    fn write_settings(
-        &self,
-        settings: &FileSettings,
-        losses: &mut ConversionLosses,
-    ) -> Vec<(&'static [&'static str], ConfigValue)> {
-        losses.add_settings(&FileSettings {
-            permissions: Permissions::default(),
-            ..settings.clone()
-        });
-        permissions::write(&settings.permissions, losses)
-    }
-
-    fn translate_rule(
-        &self,
-        effect: Effect,
-        rule: &RuleSpec,
-        _said: &Permissions,
-    ) -> RuleTranslation {
-        permissions::translate_rule(effect, &rule.subject)
-    }
+    let has_it = |project: &&TreeMember| project.node.table().is_some_and(has);
+    let mut having = find_table(document, "projects")?.iter().filter(has_it);
+    let project = having.next().filter(|_| having.next().is_none())?;
+    Some(["projects", &project.key, "mcpServers"].map(str::to_owned).into())
 }
 
-fn table<'t>(members: &'t [TreeMember], key: &str) -> Option<&'t [TreeMember]> {
-    match &members.iter().find(|member| member.key == key)?.node.value {
-        TreeValue::Table(members) => Some(members),
-        _ => None,
-    }
+/// Returns the groups of servers. The entries of projects come first, because they take precedence
+/// over the user's.
+fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ServerGroup<'t>> {
+    let projects = top.table("projects").map(|(_, projects)| projects).unwrap_or_default();
+    let mut groups: Vec<_> =
+        projects.iter().filter_map(|project| project_group(top, project)).collect();
+    groups.extend(top.servers(FORMAT.servers).map(ServerGroup::from));
+    groups
 }
 
 /// Returns the servers of one project, if it has any.
-fn project_group<'t>(
-    report: &mut FileDiagnostics<'_>,
-    project: &'t TreeMember,
-) -> Option<ServerGroup<'t>> {
-    let TreeValue::Table(members) = &project.node.value else { return None };
-    let servers = &members.iter().find(|member| member.key == "mcpServers")?.node;
-    match &servers.value {
-        TreeValue::Table(servers) => Some(ServerGroup {
-            servers: ServerEntries::Map(servers),
-            only_in: Some(project.key.clone().into()),
-        }),
-        TreeValue::Null => None,
-        other => {
-            let message = format!(
-                "project {:?} has {} where `mcpServers` must be a table",
-                project.key,
-                other.kind()
-            );
-            report.error(servers.at, message, "make `mcpServers` a table");
-            None
-        }
+fn project_group<'t>(top: &TableFields<'t>, project: &'t TreeMember) -> Option<ServerGroup<'t>> {
+    let node = find(project.node.table()?, "mcpServers")?;
+    let servers = node.table();
+    if servers.is_none() && node.value != TreeValue::Null {
+        let (key, kind) = (&project.key, node.value.kind());
+        let message = format!("project {key:?} has {kind} where `mcpServers` must be a table");
+        top.diagnostics().error(node.at, message, "make `mcpServers` a table");
     }
+    let only_in = Some(project.key.clone().into());
+    Some(ServerGroup { servers: ServerEntries::Map(servers?), only_in })
 }

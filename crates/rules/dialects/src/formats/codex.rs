@@ -6,33 +6,53 @@
 
 mod write;
 
-use std::collections::BTreeMap;
-
 use toolgate_model::{
-    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, Secret, ServerName, ServerSpec,
-    ServerTimeouts, StdioSpec, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, Secret, ServerSpec, StdioSpec, ToolSpec,
+    TransportSpec,
 };
 
+use crate::Syntax;
+use crate::common::TableFields;
+use crate::common::entry::{EntryField, TimeoutField, TimeoutScope, keep};
 use crate::common::fields::TimeUnit;
 use crate::common::oauth::{self, OAuthField};
 use crate::common::server::{self, EntryKeys};
 use crate::common::tool_filter::ToolFilterKeys;
-use crate::common::tree::{TreeNode, TreeValue};
-use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, EnabledField, ParsedEntry, ServersLocation};
+use crate::common::tree::{TreeNode, TreeValue, find};
+use crate::dialect_format::{DialectFormat, EnabledField, ServersLocation};
 use crate::template::{TemplateVariable, is_env_name};
-use crate::{Syntax, VariableSyntax};
 
 /// The dialect of Codex.
-pub(crate) struct Codex;
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: ID,
+    extras: ID,
+    syntax: Syntax::Toml,
+    servers: ServersLocation::Map(&["mcp_servers"]),
+    servers_only: false,
+    enabled: Some(EnabledField::ENABLED),
+    fields: &[
+        EntryField::Other(read_transport, write::transport),
+        EntryField::Tools(ToolFilterKeys { include: "enabled_tools", exclude: "disabled_tools" }),
+        EntryField::Other(read_approvals, write::approvals),
+        EntryField::Enabled,
+        EntryField::Flag("required", |spec| &mut spec.required),
+        EntryField::Other(read_start_timeout, |rest, writer| {
+            START_TIMEOUT.write(&mut rest.timeouts, writer);
+        }),
+        EntryField::Other(
+            |entry, spec| {
+                let limit = entry.time(CALL_TIMEOUT.key, TimeUnit::Seconds);
+                (spec.timeouts.call, spec.timeouts.max) = (limit, limit);
+            },
+            |rest, writer| CALL_TIMEOUT.write(&mut rest.timeouts, writer),
+        ),
+    ],
+    ..DialectFormat::MCP_SERVERS
+};
 
 const ID: &str = "codex";
-const KEYS: EntryKeys = EntryKeys {
-    transport_keys: &[],
-    transport_names: &[],
-    headers: "http_headers",
-    ..EntryKeys::COMMON
-};
+const KEYS: EntryKeys =
+    EntryKeys { cwd: Some("cwd"), headers: "http_headers", ..EntryKeys::UNTYPED };
 /// Fields that only apply to endpoints.
 const HTTP_ONLY: [&str; 7] = [
     "bearer_token_env_var",
@@ -45,101 +65,62 @@ const HTTP_ONLY: [&str; 7] = [
 ];
 /// Fields that only Codex uses.
 const KEPT: [&str; 3] = ["environment_id", "supports_parallel_tool_calls", "omit_tools_from"];
-const TOOLS: ToolFilterKeys =
-    ToolFilterKeys { include: "enabled_tools", exclude: "disabled_tools" };
-const AUTH: [(&str, CodexAuth); 2] = [("oauth", CodexAuth::OAuth), ("chatgpt", CodexAuth::ChatGpt)];
 const OAUTH: [(&str, OAuthField); 3] = [
-    ("client_id", OAuthField::ClientId),
+    ("client_id", OAuthField::CLIENT_ID),
     ("client_secret", OAuthField::ClientSecret),
     ("callback_port", OAuthField::CallbackPort),
 ];
 /// OAuth settings outside the OAuth table.
 const OAUTH_BESIDE: [(&str, OAuthField); 2] =
-    [("scopes", OAuthField::Scopes), ("oauth_resource", OAuthField::Resource)];
+    [("scopes", OAuthField::SCOPES), ("oauth_resource", OAuthField::RESOURCE)];
 const APPROVALS: [(&str, ApprovalMode); 4] = [
     ("auto", ApprovalMode::Auto),
     ("prompt", ApprovalMode::Always),
     ("writes", ApprovalMode::Writes),
     ("approve", ApprovalMode::Never),
 ];
+const START_TIMEOUT: TimeoutField = TimeoutField {
+    key: "startup_timeout_sec",
+    unit: TimeUnit::Seconds,
+    scope: TimeoutScope::Start,
+    least: None,
+};
+const CALL_TIMEOUT: TimeoutField =
+    TimeoutField { key: "tool_timeout_sec", scope: TimeoutScope::Calls, ..START_TIMEOUT };
+/// The login with an account of ChatGPT.
+const CHATGPT: &str = "chatgpt";
 /// The header that authenticates the client, and the prefix of its value.
 const AUTHORIZATION: &str = "Authorization";
 const BEARER: &str = "Bearer ";
 
-/// The kinds of authentication in `auth`.
-#[derive(Clone, Copy)]
-enum CodexAuth {
-    OAuth,
-    ChatGpt,
-}
-
-impl DialectFormat for Codex {
-    fn syntax(&self) -> Syntax {
-        Syntax::Toml
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["mcp_servers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Literal
-    }
-
-    fn is_servers_only(&self) -> bool {
-        false
-    }
-
-    fn enabled_field(&self) -> Option<EnabledField> {
-        Some(EnabledField { field: "enabled", value_when_enabled: true, opposite_field: None })
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let mut transport = server::read_transport(entry, &KEYS);
-        let mut kept = match entry.read_extras(&KEPT).map(|kept| kept.expose().clone()) {
-            Some(ConfigValue::Table(kept)) => kept,
-            _ => Vec::new(),
-        };
-        refuse_token(entry);
-        match &mut transport {
-            Some(TransportSpec::Stdio(stdio)) => {
-                let elsewhere = read_env_vars(entry, stdio);
-                kept.extend(elsewhere.map(|names| ("env_vars".to_owned(), names)));
-                server::warn_unused(entry, "command", &HTTP_ONLY);
-            }
-            Some(TransportSpec::Http(http)) => {
-                read_auth(entry, http);
-                server::warn_unused(entry, "url", &["env_vars"]);
-            }
-            Some(TransportSpec::BuiltIn) | None => {
-                entry.mark_known(&HTTP_ONLY);
-                entry.mark_known(&["env_vars"]);
+fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    let transport = server::read_transport(entry, &KEYS);
+    keep(spec, ID, entry.read_extras(&KEPT));
+    refuse_token(entry);
+    spec.transport = transport.unwrap_or(TransportSpec::BuiltIn);
+    match &mut spec.transport {
+        TransportSpec::Stdio(stdio) => {
+            let elsewhere = read_env_vars(entry, stdio).unwrap_or_default();
+            server::warn_unused(entry, "command", &HTTP_ONLY);
+            if !elsewhere.is_empty() {
+                keep(spec, ID, vec![("env_vars".to_owned(), ConfigValue::List(elsewhere))]);
             }
         }
-        let mut selection = TOOLS.read(entry);
-        selection.approval = entry.choice("default_tools_approval_mode", &APPROVALS);
-        approvals(entry, &mut selection.tools);
-        let enabled = entry.flag("enabled").unwrap_or(true);
-        let required = entry.flag("required").unwrap_or(false);
-        let timeouts = timeouts(entry);
-        let mut spec = ServerSpec::new(name, transport?);
-        if !kept.is_empty() {
-            spec.extras.insert(ID.to_owned(), Secret::new(ConfigValue::Table(kept)));
+        TransportSpec::Http(http) => {
+            read_auth(entry, http);
+            server::warn_unused(entry, "url", &["env_vars"]);
         }
-        Some(ServerSpec { enabled, required, timeouts, selection, ..spec }.into())
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        write::entry(spec, writer);
+        TransportSpec::BuiltIn => {
+            entry.mark_known(&HTTP_ONLY);
+            entry.mark_known(&["env_vars"]);
+        }
     }
 }
 
 /// Rejects a token in the file itself, as Codex does. The field is not listed in hints.
-fn refuse_token(entry: &mut TableFields<'_, '_, '_>) {
-    if !entry.members().iter().any(|member| member.key == "bearer_token") {
-        return;
-    }
-    if let Some(node) = entry.node("bearer_token") {
+fn refuse_token(entry: &mut TableFields<'_>) {
+    let is_there = find(entry.members(), "bearer_token").is_some();
+    if let Some(node) = is_there.then(|| entry.node("bearer_token")).flatten() {
         let hint = "put the token in a variable, and its name in `bearer_token_env_var`";
         entry.error_at(node.at, "cannot have its `bearer_token` in the file", hint);
     }
@@ -147,28 +128,25 @@ fn refuse_token(entry: &mut TableFields<'_, '_, '_>) {
 
 /// Reads the variables that are inherited by name. Returns those of another machine as written,
 /// because only Codex can read them.
-fn read_env_vars(
-    entry: &mut TableFields<'_, '_, '_>,
-    stdio: &mut StdioSpec,
-) -> Option<ConfigValue> {
+fn read_env_vars(entry: &mut TableFields<'_>, stdio: &mut StdioSpec) -> Option<Vec<ConfigValue>> {
     let mut elsewhere = Vec::new();
     for node in entry.list("env_vars")? {
         let (name, is_remote) = match &node.value {
             TreeValue::Text(name) => (name.as_str(), false),
             TreeValue::Table(members) => {
-                let what = "a variable of `env_vars`".to_owned();
-                let mut inner = TableFields::of(entry.diagnostics(), what, node.at, members);
-                let name = inner.text("name");
-                let source = inner.choice("source", &[("local", false), ("remote", true)]);
-                if name.is_none() {
-                    inner.fail("has no `name`", "name the variable to inherit");
-                }
-                match (inner.finish(), name) {
-                    (true, Some(name)) => (name, source.unwrap_or(false)),
-                    _ => {
-                        entry.mark_unusable();
-                        continue;
+                let read = |inner: &mut TableFields<'_>| {
+                    let name = inner.owned_text("name");
+                    if name.is_none() {
+                        inner.fail("has no `name`", "name the variable to inherit");
                     }
+                    let source = inner.choice("source", &[("local", false), ("remote", true)]);
+                    source.unwrap_or(false)
+                };
+                let what = "a variable of `env_vars`";
+                let is_remote = entry.read_nested(what, node.at, members, read);
+                match (node.field("name").and_then(TreeNode::text), is_remote) {
+                    (Some(name), Some(is_remote)) => (name, is_remote),
+                    _ => continue,
                 }
             }
             other => {
@@ -178,27 +156,21 @@ fn read_env_vars(
             }
         };
         if name.is_empty() || name.contains(['=', '*', '?', '\0']) {
-            entry.error_at(
-                node.at,
-                "cannot inherit a variable with this name",
-                "use the exact name of the variable",
-            );
+            let hint = "use the exact name of the variable";
+            entry.error_at(node.at, "cannot inherit a variable with this name", hint);
         } else if is_remote {
-            entry.warn(
-                "env_vars",
-                "names variables of another machine",
-                "only Codex can inherit them",
-            );
+            let problem = "names variables of another machine";
+            entry.warn("env_vars", problem, "only Codex can inherit them");
             elsewhere.push(node.data());
         } else {
             stdio.env_inherit.push(name.to_owned());
         }
     }
-    (!elsewhere.is_empty()).then_some(ConfigValue::List(elsewhere))
+    Some(elsewhere)
 }
 
 /// Reads how Toolgate authenticates to an endpoint.
-fn read_auth(entry: &mut TableFields<'_, '_, '_>, http: &mut HttpSpec) {
+fn read_auth(entry: &mut TableFields<'_>, http: &mut HttpSpec) {
     for (header, name) in named_headers(entry) {
         let value = TemplateVariable::env(name, None).to_string();
         if http.headers.insert(header, Secret::new(value)).is_some() {
@@ -219,11 +191,9 @@ fn read_auth(entry: &mut TableFields<'_, '_, '_>, http: &mut HttpSpec) {
         http.headers.insert(AUTHORIZATION.to_owned(), Secret::new(value));
     }
     http.headers_helper = entry.template("http_headers_helper").map(Secret::new);
-    match entry.choice("auth", &AUTH) {
-        Some(CodexAuth::OAuth) => http.auth.provider = AuthProvider::OAuth,
-        Some(CodexAuth::ChatGpt) => {
-            http.auth.provider = AuthProvider::Foreign("chatgpt".to_owned())
-        }
+    match entry.choice("auth", &[("oauth", false), (CHATGPT, true)]) {
+        Some(true) => http.auth.provider = AuthProvider::Foreign(CHATGPT.to_owned()),
+        Some(false) => http.auth.provider = AuthProvider::OAuth,
         None => {}
     }
     entry.with_table("oauth", |inner| oauth::read(inner, &OAUTH, &mut http.auth.oauth));
@@ -231,7 +201,7 @@ fn read_auth(entry: &mut TableFields<'_, '_, '_>, http: &mut HttpSpec) {
 }
 
 /// Returns the headers whose values are variables: the header and the name of the variable.
-fn named_headers<'t>(entry: &mut TableFields<'t, '_, '_>) -> Vec<(String, &'t str)> {
+fn named_headers<'t>(entry: &mut TableFields<'t>) -> Vec<(String, &'t str)> {
     let Some((_, members)) = entry.table("env_http_headers") else { return Vec::new() };
     let mut headers = Vec::new();
     for member in members {
@@ -246,7 +216,7 @@ fn named_headers<'t>(entry: &mut TableFields<'t, '_, '_>) -> Vec<(String, &'t st
 }
 
 /// Returns the name of a variable.
-fn variable<'t>(entry: &mut TableFields<'t, '_, '_>, key: &'static str) -> Option<&'t str> {
+fn variable<'t>(entry: &mut TableFields<'t>, key: &'static str) -> Option<&'t str> {
     let node = entry.node(key)?;
     let name = entry.text(key)?;
     if !is_env_name(name) {
@@ -256,38 +226,36 @@ fn variable<'t>(entry: &mut TableFields<'t, '_, '_>, key: &'static str) -> Optio
 }
 
 /// Reports an invalid variable name without showing it: it may be the credential itself.
-fn report_invalid_name(entry: &mut TableFields<'_, '_, '_>, node: &TreeNode, key: &str) {
+fn report_invalid_name(entry: &mut TableFields<'_>, node: &TreeNode, key: &str) {
     let problem = format!("has a `{key}` that is not a variable name");
     entry.error_at(node.at, &problem, "put the value in a variable, and its name here");
 }
 
-fn timeouts(entry: &mut TableFields<'_, '_, '_>) -> ServerTimeouts {
+fn read_start_timeout(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
     let millis = entry.time("startup_timeout_ms", TimeUnit::Millis);
-    let seconds = entry.time("startup_timeout_sec", TimeUnit::Seconds);
+    let seconds = entry.time(START_TIMEOUT.key, TimeUnit::Seconds);
     if seconds.is_some() {
-        server::warn_unused(entry, "startup_timeout_sec", &["startup_timeout_ms"]);
+        server::warn_unused(entry, START_TIMEOUT.key, &["startup_timeout_ms"]);
     }
-    let calls = entry.time("tool_timeout_sec", TimeUnit::Seconds);
-    ServerTimeouts { start: seconds.or(millis), call: calls, max: calls }
+    spec.timeouts.start = seconds.or(millis);
 }
 
 /// Reads which tools need approval.
-fn approvals(entry: &mut TableFields<'_, '_, '_>, tools: &mut BTreeMap<String, ToolSpec>) {
+fn read_approvals(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    spec.selection.approval = entry.choice("default_tools_approval_mode", &APPROVALS);
     let Some((_, members)) = entry.table("tools") else { return };
     for member in members {
-        let TreeValue::Table(fields) = &member.node.value else {
+        let Some(fields) = member.node.table() else {
             let problem = format!("has {} as tool {:?}", member.node.value.kind(), member.key);
             entry.error_at(member.node.at, &problem, "make it a table with `approval_mode`");
             continue;
         };
         let what = format!("tool {:?}", member.key);
-        let mut inner = TableFields::of(entry.diagnostics(), what, member.at, fields);
-        let approval = inner.choice("approval_mode", &APPROVALS);
-        if !inner.finish() {
-            entry.mark_unusable();
-        }
+        let read = |inner: &mut TableFields<'_>| inner.choice("approval_mode", &APPROVALS);
+        let approval = entry.read_nested(what, member.at, fields, read).flatten();
         if approval.is_some() {
-            tools.insert(member.key.clone(), ToolSpec { approval, ..ToolSpec::default() });
+            let tool = ToolSpec { approval, ..ToolSpec::default() };
+            spec.selection.tools.insert(member.key.clone(), tool);
         }
     }
 }

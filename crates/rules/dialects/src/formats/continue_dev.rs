@@ -3,26 +3,50 @@
 //! Blocks from Continue's hub (`uses`) declare nothing that can be started. Headers are inside
 //! `requestOptions`; its other fields are kept for Continue.
 
-use std::time::Duration;
+use toolgate_model::{ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerSpec, TransportSpec};
 
-use toolgate_model::{
-    ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerName, ServerSpec, TransportSpec,
-};
-
-use super::write_helpers::{self, TimeoutScope};
+use crate::common::entry::{EntryField, TimeoutField, TimeoutScope, keep, take_kept_field};
 use crate::common::fields::TimeUnit;
 use crate::common::server::{self, EntryKeys};
-use crate::common::tree::{TreeNode, TreeValue};
+use crate::common::tree::TreeNode;
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{
-    DialectFormat, ParsedEntry, ServerEntries, ServerGroup, ServersLocation,
-};
+use crate::dialect_format::{DialectFormat, ServerEntries, ServersLocation};
 use crate::{Syntax, VariableSyntax};
 
 /// The dialect of Continue.
-pub(crate) struct Continue;
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: ID,
+    extras: ID,
+    syntax: Syntax::Yaml,
+    servers: ServersLocation::List(&["mcpServers"]),
+    variables: VariableSyntax::Secrets,
+    servers_only: false,
+    fields: &[
+        EntryField::Other(read_transport, write_transport),
+        EntryField::Timeout(TimeoutField {
+            key: "connectionTimeout",
+            unit: TimeUnit::Millis,
+            scope: TimeoutScope::Start,
+            least: None,
+        }),
+        EntryField::Kept(&["serverName", "faviconUrl", "sourceFile"]),
+    ],
+    server_groups: Some(|top| {
+        let Some(ServerEntries::List(items)) = top.servers(FORMAT.servers) else {
+            return Vec::new();
+        };
+        let (fetched, own): (Vec<_>, Vec<_>) = items.into_iter().partition(|it| is_fetched(it));
+        for item in fetched {
+            let message = "a server comes from Continue's hub, which only Continue can load";
+            top.diagnostics().warn(item.at, message, "declare its command or URL to use it here");
+        }
+        vec![ServerEntries::List(own).into()]
+    }),
+    ..DialectFormat::MCP_SERVERS
+};
 
 const ID: &str = "continue";
+// Without a type Continue tries both HTTP transports, as Toolgate does.
 const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["type"],
     transport_names: &[
@@ -32,8 +56,6 @@ const KEYS: EntryKeys = EntryKeys {
     ],
     ..EntryKeys::COMMON
 };
-/// Fields that only Continue uses.
-const KEPT: [&str; 3] = ["serverName", "faviconUrl", "sourceFile"];
 /// Fields of `requestOptions` that only Continue uses.
 const KEPT_OPTIONS: [&str; 8] = [
     "timeout",
@@ -48,111 +70,34 @@ const KEPT_OPTIONS: [&str; 8] = [
 const OPTIONS: &str = "requestOptions";
 const AUTHORIZATION: &str = "Authorization";
 
-impl DialectFormat for Continue {
-    fn syntax(&self) -> Syntax {
-        Syntax::Yaml
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::List(&["mcpServers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Secrets
-    }
-
-    fn is_servers_only(&self) -> bool {
-        false
-    }
-
-    fn server_groups<'t>(&self, top: &mut TableFields<'t, '_, '_>) -> Vec<ServerGroup<'t>> {
-        let Some(ServerEntries::List(items)) = top.servers(self.servers_location()) else {
-            return Vec::new();
-        };
-        let (fetched, own): (Vec<_>, Vec<_>) = items.iter().partition(|item| is_fetched(item));
-        for item in fetched {
-            let message = "a server comes from Continue's hub, which only Continue can load";
-            top.diagnostics().warn(item.at, message, "declare its command or URL to use it here");
-        }
-        vec![ServerGroup { servers: ServerEntries::Selected(own), only_in: None }]
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let mut transport = server::read_transport(entry, &KEYS);
-        if entry.node(KEYS.headers).is_some() {
-            let hint = "move them into `requestOptions` for Continue to send them too";
-            entry.warn(KEYS.headers, "is not read by Continue in this place", hint);
-        }
-        let kept_options = options(entry, transport.as_mut());
-        let start = entry.time("connectionTimeout", TimeUnit::Millis);
-        let mut kept = match entry.read_extras(&KEPT).map(|kept| kept.expose().clone()) {
-            Some(ConfigValue::Table(kept)) => kept,
-            _ => Vec::new(),
-        };
-        let mut spec = ServerSpec::new(name, transport?);
-        spec.timeouts.start = start;
-        kept.extend(kept_options.map(|options| (OPTIONS.to_owned(), options)));
-        if !kept.is_empty() {
-            spec.extras.insert(ID.to_owned(), Secret::new(ConfigValue::Table(kept)));
-        }
-        Some(spec.into())
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        let mut rest = spec.clone();
-        let kept_options = take_kept_options(&mut rest);
-        match &mut rest.transport {
-            TransportSpec::Stdio(stdio) => write_helpers::stdio(stdio, &KEYS, writer),
-            TransportSpec::Http(http) => write_http(http, kept_options, writer),
-            TransportSpec::BuiltIn => {
-                return write_helpers::report_undeclarable(writer, "it is built in");
-            }
-        }
-        if let Some(time) =
-            write_helpers::timeout(&mut rest.timeouts, TimeoutScope::Start, Duration::ZERO)
-        {
-            writer.millis("connectionTimeout", time);
-        }
-        write_helpers::report_losses(&rest, ID, writer);
-    }
-}
-
 /// Returns true if an item refers to a block of the hub instead of declaring a server.
 fn is_fetched(item: &TreeNode) -> bool {
-    let TreeValue::Table(members) = &item.value else { return false };
-    let has = |key: &str| members.iter().any(|member| member.key == key);
+    let has = |key: &str| item.field(key).is_some();
     has("uses") && !has("command") && !has("url")
 }
 
-/// Reads `requestOptions` and `apiKey` into the headers of an endpoint. Returns the other options
-/// to keep.
-fn options(
-    entry: &mut TableFields<'_, '_, '_>,
-    transport: Option<&mut TransportSpec>,
-) -> Option<ConfigValue> {
-    let found = entry.with_table(OPTIONS, |inner| {
-        (
-            inner.secrets("headers"),
-            inner.read_extras(&KEPT_OPTIONS).map(|kept| kept.expose().clone()),
-        )
-    });
+/// Reads the process or the endpoint, with `requestOptions` and `apiKey` as headers.
+fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    let transport = server::read_transport(entry, &KEYS);
+    if entry.has(KEYS.headers) {
+        let hint = "move them into `requestOptions` for Continue to send them too";
+        entry.warn(KEYS.headers, "is not read by Continue in this place", hint);
+    }
+    let options = entry
+        .with_table(OPTIONS, |inner| (inner.secrets("headers"), inner.read_extras(&KEPT_OPTIONS)));
     let key = entry.template("apiKey");
-    let http = match transport {
-        Some(TransportSpec::Http(http)) => http,
-        Some(_) => {
-            server::warn_unused(entry, KEYS.command, &[OPTIONS, "apiKey"]);
-            return None;
-        }
-        None => return None,
+    let Some(transport) = transport else { return };
+    spec.transport = transport;
+    let TransportSpec::Http(http) = &mut spec.transport else {
+        return server::warn_unused(entry, KEYS.command, &[OPTIONS, "apiKey"]);
     };
-    let (headers, kept) = found.unwrap_or_default();
+    let (headers, kept) = options.unwrap_or_default();
     // The URL has already been checked.
     let sent = HttpSpec { url: "https://".to_owned(), headers, ..HttpSpec::default() };
     server::check_http(entry, &sent, KEYS.url);
     http.headers.extend(sent.headers);
     if let Some(key) = key {
-        let is_authorization = |name: &String| name.eq_ignore_ascii_case(AUTHORIZATION);
-        match http.headers.keys().any(is_authorization) {
+        match http.headers.keys().any(|name| name.eq_ignore_ascii_case(AUTHORIZATION)) {
             true => {
                 entry.warn("apiKey", "has no effect beside an Authorization header", "keep one")
             }
@@ -162,38 +107,23 @@ fn options(
             }
         }
     }
-    kept
-}
-
-/// Removes and returns the kept options.
-fn take_kept_options(rest: &mut ServerSpec) -> Vec<(String, ConfigValue)> {
-    let Some(ConfigValue::Table(mut kept)) = rest.extras.remove(ID).map(|it| it.expose().clone())
-    else {
-        return Vec::new();
-    };
-    let options = kept.iter().position(|(key, _)| key == OPTIONS).map(|at| kept.remove(at).1);
     if !kept.is_empty() {
-        rest.extras.insert(ID.to_owned(), Secret::new(ConfigValue::Table(kept)));
-    }
-    match options {
-        Some(ConfigValue::Table(options)) => options,
-        _ => Vec::new(),
+        keep(spec, ID, vec![(OPTIONS.to_owned(), ConfigValue::Table(kept))]);
     }
 }
 
-fn write_http(http: &mut HttpSpec, kept: Vec<(String, ConfigValue)>, writer: &mut EntryWriter<'_>) {
-    let word = match std::mem::take(&mut http.kind) {
-        // Without a type Continue tries both, as Toolgate does.
-        HttpTransportKind::Auto => None,
-        HttpTransportKind::Streamable => Some("streamable-http"),
-        HttpTransportKind::Sse => Some("sse"),
+fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    let options = take_kept_field(rest, ID, OPTIONS);
+    let TransportSpec::Http(http) = &rest.transport else {
+        return server::write_transport(&mut rest.transport, &KEYS, writer);
     };
-    writer.text("type", word);
-    writer.template(KEYS.url, &http.url);
+    let (url, headers) = (http.url.clone(), http.headers.clone());
+    server::write_type(&mut rest.transport, &KEYS, writer);
+    writer.template(KEYS.url, &url);
     writer.with_table(OPTIONS, |inner| {
-        inner.secrets("headers", "headers", &http.headers);
-        for (key, value) in kept {
-            inner.data(&key, value);
+        inner.secrets("headers", "headers", &headers);
+        if let Some(ConfigValue::Table(kept)) = options {
+            kept.into_iter().for_each(|(key, value)| inner.data(&key, value));
         }
     });
 }

@@ -4,33 +4,74 @@
 //! accepted with a warning: `transport` for `type`, and flat OAuth fields. `timeout` limits
 //! everything. Two lists beside the servers enable and disable them.
 
-use std::time::Duration;
+use toolgate_model::{AuthProvider, AuthSpec, HttpTransportKind, ServerSpec, TransportSpec};
 
-use toolgate_model::{
-    AuthProvider, AuthSpec, ConfigValue, HttpSpec, HttpTransportKind, ServerName, ServerSpec,
-    ServerTimeouts, TransportSpec,
-};
-
-use super::write_helpers::{self, TimeoutScope};
+use crate::common::entry::{self, EntryField, TimeoutField, TimeoutScope};
 use crate::common::fields::TimeUnit;
 use crate::common::oauth::{self, OAuthField};
 use crate::common::server::{self, EntryKeys};
 use crate::common::tool_filter::ToolFilterKeys;
-use crate::common::tree::TreeMember;
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, ParsedEntry, ServerFilterKeys, ServersLocation};
-use crate::{FileSettings, Syntax, VariableSyntax};
+use crate::dialect_format::{DialectFormat, ServerFilterKeys};
+use crate::{FileSettings, VariableSyntax};
 
-/// The dialect of Gemini CLI or LLxprt Code.
-pub(crate) struct Gemini {
-    /// The name in `extra`.
-    id: &'static str,
-}
+/// The dialect of LLxprt Code.
+pub(crate) const LLXPRT: DialectFormat = DialectFormat {
+    name: "llxprt",
+    extras: "llxprt",
+    variables: VariableSyntax::Dollar,
+    servers_only: false,
+    server_filter: Some(LISTING),
+    fields: &[
+        // The lists beside the servers carry this setting.
+        EntryField::Other(read_transport, |rest, writer| {
+            rest.enabled = true;
+            server::write_transport(&mut rest.transport, &KEYS, writer);
+        }),
+        EntryField::Other(read_auth, write_auth),
+        EntryField::Tools(ToolFilterKeys { include: "includeTools", exclude: "excludeTools" }),
+        EntryField::Flag("trust", |spec| &mut spec.trust),
+        EntryField::Text("description", |spec| &mut spec.description),
+        EntryField::Timeout(TimeoutField {
+            key: "timeout",
+            unit: TimeUnit::Millis,
+            scope: TimeoutScope::All,
+            least: None,
+        }),
+        EntryField::Kept(&["extension", "tcp"]),
+    ],
+    // Lists of the wrong type are reported, because they would disable nothing.
+    read_settings: |top| {
+        if let Some((at, members)) = top.table("mcp") {
+            let mut mcp = top.nested("`mcp`", at, members);
+            let _ = ["allowed", "excluded"].map(|key| mcp.texts(key));
+        }
+        FileSettings::default()
+    },
+    apply_shared_settings: |spec, _, top| {
+        if LISTING.allows(top.members(), spec.name.as_str()) {
+            return None;
+        }
+        spec.enabled = false;
+        let hint = "change `mcp.allowed` or `mcp.excluded` to start it".to_owned();
+        Some(("is disabled by the lists in `mcp`".to_owned(), hint))
+    },
+    ..DialectFormat::MCP_SERVERS
+};
 
-impl Gemini {
-    pub const GEMINI: Self = Self { id: "gemini" };
-    pub const LLXPRT: Self = Self { id: "llxprt" };
-}
+/// The dialect of Gemini CLI. It does not read `transport`, which LLxprt documents.
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: "gemini",
+    extras: "gemini",
+    read: |format, name, fields| {
+        let found = entry::read(format, name, fields);
+        if fields.has("transport") {
+            fields.warn("transport", "is not read by this host", "rename it to `type`");
+        }
+        found
+    },
+    ..LLXPRT
+};
 
 const KEYS: EntryKeys = EntryKeys {
     transport_names: &[
@@ -39,232 +80,122 @@ const KEYS: EntryKeys = EntryKeys {
         ("sse", Some(HttpTransportKind::Sse)),
         ("streamable-http", Some(HttpTransportKind::Streamable)),
     ],
+    written_names: &[
+        ("http", Some(HttpTransportKind::Streamable)),
+        ("sse", Some(HttpTransportKind::Sse)),
+    ],
     ..EntryKeys::COMMON
 };
 /// The older field for an endpoint, which implies the transport.
 const HTTP_URL: &str = "httpUrl";
-/// Fields that only these hosts use.
-const KEPT: [&str; 2] = ["extension", "tcp"];
-const TOOLS: ToolFilterKeys = ToolFilterKeys { include: "includeTools", exclude: "excludeTools" };
 const LISTING: ServerFilterKeys =
     ServerFilterKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "excluded"] };
 const OAUTH: [(&str, OAuthField); 10] = [
-    ("clientId", OAuthField::ClientId),
+    ("clientId", OAuthField::CLIENT_ID),
     ("clientSecret", OAuthField::ClientSecret),
-    ("authorizationUrl", OAuthField::AuthorizationUrl),
-    ("issuer", OAuthField::Issuer),
-    ("tokenUrl", OAuthField::TokenUrl),
-    ("scopes", OAuthField::Scopes),
-    ("audiences", OAuthField::Audiences),
-    ("redirectUri", OAuthField::RedirectUri),
-    ("tokenParamName", OAuthField::TokenParam),
-    ("registrationUrl", OAuthField::RegistrationUrl),
+    ("authorizationUrl", OAuthField::AUTHORIZATION_URL),
+    ("issuer", OAuthField::ISSUER),
+    ("tokenUrl", OAuthField::TOKEN_URL),
+    ("scopes", OAuthField::SCOPES),
+    ("audiences", OAuthField::AUDIENCES),
+    ("redirectUri", OAuthField::REDIRECT_URI),
+    ("tokenParamName", OAuthField::TOKEN_PARAM),
+    ("registrationUrl", OAuthField::REGISTRATION_URL),
 ];
 /// OAuth fields as LLxprt documents them, and as its code reads them.
 const FLAT: [(&str, OAuthField, &str); 4] = [
-    ("oauthClientId", OAuthField::ClientId, "clientId"),
-    ("oauthAuthorizationUrl", OAuthField::AuthorizationUrl, "authorizationUrl"),
-    ("oauthTokenUrl", OAuthField::TokenUrl, "tokenUrl"),
-    ("oauthScopes", OAuthField::Scopes, "scopes"),
+    ("oauthClientId", OAuthField::CLIENT_ID, "clientId"),
+    ("oauthAuthorizationUrl", OAuthField::AUTHORIZATION_URL, "authorizationUrl"),
+    ("oauthTokenUrl", OAuthField::TOKEN_URL, "tokenUrl"),
+    ("oauthScopes", OAuthField::SCOPES, "scopes"),
 ];
-const PROVIDERS: [(&str, GeminiAuthProvider); 3] = [
-    ("dynamic_discovery", GeminiAuthProvider::Discovered),
-    ("google_credentials", GeminiAuthProvider::Google),
-    ("service_account_impersonation", GeminiAuthProvider::Account),
-];
-/// Fields that only apply to endpoints.
-const HTTP_ONLY: [&str; 8] = [
-    "oauth",
-    "authProviderType",
-    "targetAudience",
-    "targetServiceAccount",
-    FLAT[0].0,
-    FLAT[1].0,
-    FLAT[2].0,
-    FLAT[3].0,
-];
-
-/// The providers of `authProviderType`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GeminiAuthProvider {
-    Discovered,
-    Google,
-    Account,
-}
-
-impl DialectFormat for Gemini {
-    fn syntax(&self) -> Syntax {
-        Syntax::Json
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["mcpServers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Dollar
-    }
-
-    fn is_servers_only(&self) -> bool {
-        false
-    }
-
-    fn server_filter(&self) -> Option<ServerFilterKeys> {
-        Some(LISTING)
-    }
-
-    /// Reads no settings, but reports lists of the wrong type, which would disable nothing.
-    fn read_settings(&self, top: &mut TableFields<'_, '_, '_>) -> FileSettings {
-        if let Some((at, members)) = top.table("mcp") {
-            let mut mcp = TableFields::of(top.diagnostics(), "`mcp`".to_owned(), at, members);
-            for key in ["allowed", "excluded"] {
-                mcp.texts(key);
-            }
-        }
-        FileSettings::default()
-    }
-
-    fn apply_shared_settings(
-        &self,
-        spec: &mut ServerSpec,
-        _entry: &[TreeMember],
-        top: &mut TableFields<'_, '_, '_>,
-    ) -> Option<(String, String)> {
-        if LISTING.allows(top.members(), spec.name.as_str()) {
-            return None;
-        }
-        spec.enabled = false;
-        let hint = "change `mcp.allowed` or `mcp.excluded` to start it".to_owned();
-        Some(("is disabled by the lists in `mcp`".to_owned(), hint))
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let mut transport = transport(entry, self.id == Self::LLXPRT.id);
-        match &mut transport {
-            Some(TransportSpec::Http(http)) => *http.auth = auth(entry),
-            Some(_) => server::warn_unused(entry, "command", &HTTP_ONLY),
-            None => entry.mark_known(&HTTP_ONLY),
-        }
-        let selection = TOOLS.read(entry);
-        let trust = entry.flag("trust").unwrap_or(false);
-        let description = entry.text("description").map(str::to_owned);
-        let limit = entry.time("timeout", TimeUnit::Millis);
-        let timeouts = limit.map(ServerTimeouts::all).unwrap_or_default();
-        let extras = entry.read_extras(&KEPT).map(|kept| (self.id.to_owned(), kept));
-        let mut spec = ServerSpec::new(name, transport?);
-        spec.extras.extend(extras);
-        Some(ServerSpec { selection, trust, description, timeouts, ..spec }.into())
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        let mut rest = spec.clone();
-        // The lists beside the servers carry this setting.
-        rest.enabled = true;
-        match &mut rest.transport {
-            TransportSpec::Stdio(stdio) => write_helpers::stdio(stdio, &KEYS, writer),
-            TransportSpec::Http(http) => write_http(http, writer),
-            TransportSpec::BuiltIn => {
-                return write_helpers::report_undeclarable(writer, "it is built in");
-            }
-        }
-        if let Some(limit) =
-            write_helpers::timeout(&mut rest.timeouts, TimeoutScope::All, Duration::ZERO)
-        {
-            writer.millis("timeout", limit);
-        }
-        if std::mem::take(&mut rest.trust) {
-            writer.flag("trust", true);
-        }
-        writer.text("description", rest.description.take().as_deref());
-        TOOLS.write(writer, &mut rest.selection);
-        write_helpers::report_losses(&rest, self.id, writer);
-    }
-}
+/// Fields that only apply to endpoints, besides the flat ones.
+const HTTP_ONLY: [&str; 4] = ["oauth", PROVIDER, "targetAudience", "targetServiceAccount"];
+const PROVIDER: &str = "authProviderType";
+const GOOGLE: &str = "google_credentials";
+const ACCOUNT: &str = "service_account_impersonation";
 
 /// Reads the process to start or the endpoint to connect to. The older `httpUrl` is an endpoint
 /// with Streamable HTTP.
-fn transport(
-    entry: &mut TableFields<'_, '_, '_>,
-    documents_transport: bool,
-) -> Option<TransportSpec> {
-    if entry.node("tcp").is_some() {
+fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    if entry.has("tcp") {
         entry.warn("tcp", "has no effect: WebSocket is not supported", "give its HTTP endpoint");
     }
-    if let (Some(_), Some(node)) = (entry.node("url"), entry.node(HTTP_URL)) {
+    let (has_url, older) = (entry.has("url"), entry.node(HTTP_URL));
+    if let (true, Some(node)) = (has_url, older) {
         let hint = format!("keep `url`, with \"type\": \"http\", and remove `{HTTP_URL}`");
         entry.error_at(node.at, &format!("has both `url` and `{HTTP_URL}`"), &hint);
     }
-    let found = match entry.node(HTTP_URL) {
-        None => server::read_transport(entry, &KEYS),
-        Some(_) => {
-            let older = server::read_transport(entry, &EntryKeys { url: HTTP_URL, ..KEYS });
-            older.map(|transport| set_streamable(entry, transport))
-        }
+    let url = if older.is_some() { HTTP_URL } else { KEYS.url };
+    let Some(mut transport) = server::read_transport(entry, &EntryKeys { url, ..KEYS }) else {
+        return;
     };
-    // LLxprt documents `transport`; Gemini CLI does not read it.
-    if !documents_transport && entry.node("transport").is_some() {
-        entry.warn("transport", "is not read by this host", "rename it to `type`");
-    }
-    found
-}
-
-fn set_streamable(
-    entry: &mut TableFields<'_, '_, '_>,
-    mut transport: TransportSpec,
-) -> TransportSpec {
-    if let TransportSpec::Http(http) = &mut transport {
+    if let (TransportSpec::Http(http), Some(_)) = (&mut transport, older) {
         if http.kind == HttpTransportKind::Sse {
             server::warn_unused(entry, HTTP_URL, &["type"]);
         }
         http.kind = HttpTransportKind::Streamable;
     }
-    transport
+    spec.transport = transport;
 }
 
 /// Reads how Toolgate authenticates to an endpoint.
-fn auth(entry: &mut TableFields<'_, '_, '_>) -> AuthSpec {
+fn read_auth(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    match &mut spec.transport {
+        TransportSpec::Http(http) => *http.auth = auth(entry),
+        TransportSpec::Stdio(_) => {
+            server::warn_unused(entry, "command", &HTTP_ONLY);
+            server::warn_unused(entry, "command", &FLAT.map(|(key, ..)| key));
+        }
+        TransportSpec::BuiltIn => {
+            entry.mark_known(&HTTP_ONLY);
+            entry.mark_known(&FLAT.map(|(key, ..)| key));
+        }
+    }
+}
+
+fn auth(entry: &mut TableFields<'_>) -> AuthSpec {
     let mut auth = AuthSpec::default();
-    for (key, part, nested) in FLAT {
-        if entry.node(key).is_some() {
+    for (key, field, nested) in FLAT {
+        if entry.has(key) {
             let hint = format!("write it as \"oauth\": {{\"{nested}\": …}}");
             entry.warn(key, "is not read by LLxprt itself", &hint);
-            oauth::read(entry, &[(key, part)], &mut auth.oauth);
+            oauth::read(entry, &[(key, field)], &mut auth.oauth);
         }
     }
     let enabled = entry.with_table("oauth", |inner| {
         oauth::read(inner, &OAUTH, &mut auth.oauth);
         inner.flag("enabled")
     });
-    let provider =
-        entry.choice("authProviderType", &PROVIDERS).unwrap_or(GeminiAuthProvider::Discovered);
-    auth.provider = match (provider, enabled.flatten()) {
-        (GeminiAuthProvider::Discovered, Some(true)) => AuthProvider::OAuth,
-        (GeminiAuthProvider::Discovered, Some(false)) => AuthProvider::Off,
-        (GeminiAuthProvider::Discovered, None) => AuthProvider::Discovered,
-        (GeminiAuthProvider::Google, _) => AuthProvider::GoogleCredentials,
-        (GeminiAuthProvider::Account, _) => service_account(entry),
+    let discovered = match enabled.flatten() {
+        Some(true) => AuthProvider::OAuth,
+        Some(false) => AuthProvider::Off,
+        None => AuthProvider::Discovered,
     };
-    if provider != GeminiAuthProvider::Account {
-        let beside = "authProviderType";
-        for key in ["targetAudience", "targetServiceAccount"] {
-            if entry.node(key).is_some() {
-                let hint = "set it to \"service_account_impersonation\"";
-                entry.warn(key, &format!("has no effect with this `{beside}`"), hint);
-            }
+    let words = [("dynamic_discovery", ""), (GOOGLE, GOOGLE), (ACCOUNT, ACCOUNT)];
+    let provider = entry.choice(PROVIDER, &words).unwrap_or_default();
+    auth.provider = match provider {
+        GOOGLE => AuthProvider::GoogleCredentials,
+        ACCOUNT => service_account(entry),
+        _ => discovered,
+    };
+    for key in ["targetAudience", "targetServiceAccount"] {
+        if provider != ACCOUNT && entry.has(key) {
+            let hint = "set it to \"service_account_impersonation\"";
+            entry.warn(key, &format!("has no effect with this `{PROVIDER}`"), hint);
         }
     }
     auth
 }
 
 /// Reads a service account to impersonate, which needs an account and an audience.
-fn service_account(entry: &mut TableFields<'_, '_, '_>) -> AuthProvider {
+fn service_account(entry: &mut TableFields<'_>) -> AuthProvider {
     let mut required = |key: &'static str, what: &str| {
-        let found = entry.template(key);
-        if found.is_none() && entry.node(key).is_none() {
+        if !entry.has(key) {
             let problem = format!("impersonates a service account without `{key}`");
             entry.fail(&problem, &format!("add {what}"));
         }
-        found.unwrap_or_default()
+        entry.template(key).unwrap_or_default()
     };
     AuthProvider::ServiceAccount {
         audience: required("targetAudience", "the client id the token is meant for"),
@@ -272,30 +203,25 @@ fn service_account(entry: &mut TableFields<'_, '_, '_>) -> AuthProvider {
     }
 }
 
-fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
-    write_helpers::http(http, &KEYS, writer);
-    let word = match std::mem::take(&mut http.kind) {
-        HttpTransportKind::Auto => None,
-        HttpTransportKind::Streamable => Some("http"),
-        HttpTransportKind::Sse => Some("sse"),
-    };
-    writer.text("type", word);
-    let mut oauth = oauth::write(writer, &OAUTH, &mut http.auth.oauth);
+fn write_auth(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    let TransportSpec::Http(http) = &mut rest.transport else { return };
+    let mut enabled = None;
     match std::mem::take(&mut http.auth.provider) {
         AuthProvider::Discovered => {}
-        AuthProvider::OAuth => oauth.insert(0, ("enabled".to_owned(), ConfigValue::Bool(true))),
-        AuthProvider::Off => oauth.insert(0, ("enabled".to_owned(), ConfigValue::Bool(false))),
-        AuthProvider::GoogleCredentials => {
-            writer.text("authProviderType", Some("google_credentials"));
-        }
+        AuthProvider::OAuth => enabled = Some(true),
+        AuthProvider::Off => enabled = Some(false),
+        AuthProvider::GoogleCredentials => writer.text(PROVIDER, Some(GOOGLE)),
         AuthProvider::ServiceAccount { audience, account } => {
-            writer.text("authProviderType", Some("service_account_impersonation"));
+            writer.text(PROVIDER, Some(ACCOUNT));
             writer.template("targetAudience", &audience);
             writer.template("targetServiceAccount", &account);
         }
         other @ AuthProvider::Foreign(_) => http.auth.provider = other,
     }
-    if !oauth.is_empty() {
-        writer.data("oauth", ConfigValue::Table(oauth));
-    }
+    writer.with_table("oauth", |inner| {
+        if let Some(enabled) = enabled {
+            inner.flag("enabled", enabled);
+        }
+        oauth::write(inner, &OAUTH, &mut http.auth.oauth);
+    });
 }

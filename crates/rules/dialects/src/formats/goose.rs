@@ -7,40 +7,66 @@
 mod substitution;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use toolgate_model::{
-    ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerName, ServerSpec, ServerTimeouts,
-    StdioSpec, TransportSpec,
+    ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerSpec, StdioSpec, TransportSpec,
 };
 
 use self::substitution::GooseVariables;
-use super::write_helpers::{self, TimeoutScope};
+use crate::Syntax;
+use crate::common::entry::{self, EntryField, TimeoutField, TimeoutScope, keep, take_kept_field};
 use crate::common::excerpt::shorten_name;
 use crate::common::fields::TimeUnit;
 use crate::common::server::{self, EntryKeys};
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, EnabledField, ParsedEntry, ServersLocation};
+use crate::dialect_format::{DialectFormat, EnabledField, ServersLocation};
 use crate::template::{self, ConfigTemplatePart, TemplateVariable, VariableSource};
-use crate::{Syntax, VariableSyntax};
 
-/// The dialect of Goose.
-pub(crate) struct Goose;
+/// The dialect of Goose. Strings have no variables in general: which names are expanded in URLs and
+/// headers depends on the entry. Goose ignores an entry without `enabled`, `type`, `name` or
+/// `description`.
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: ID,
+    extras: ID,
+    syntax: Syntax::Yaml,
+    servers: ServersLocation::Map(&["extensions"]),
+    servers_only: false,
+    enabled: Some(EnabledField { is_required: true, ..EnabledField::ENABLED }),
+    fields: &[
+        EntryField::Other(read_transport, write_transport),
+        EntryField::Timeout(TimeoutField {
+            key: "timeout",
+            unit: TimeUnit::Seconds,
+            scope: TimeoutScope::All,
+            least: None,
+        }),
+        EntryField::Names("available_tools", "include", |spec| &mut spec.selection.include),
+        EntryField::ReadOnly(|entry, spec| {
+            let description = entry.text("description").filter(|text| !text.is_empty());
+            spec.description = description.map(str::to_owned);
+            spec.enabled = entry.flag("enabled").unwrap_or(true);
+            // The display name, if it differs.
+            let shown = entry.text("name").filter(|shown| *shown != spec.name.as_str());
+            keep(spec, ID, entry.read_extras(&["display_name", "bundled"]));
+            if let Some(shown) = shown {
+                keep(spec, ID, vec![("name".to_owned(), ConfigValue::text(shown))]);
+            }
+        }),
+    ],
+    read: |format, name, fields| {
+        if kind(fields)? == GooseExtensionKind::BuiltIn {
+            let hint = "nothing is started for it here";
+            fields.warn("type", "names an extension that is part of Goose", hint);
+            fields.allow_unknown();
+            return None;
+        }
+        entry::read(format, name, fields)
+    },
+    ..DialectFormat::MCP_SERVERS
+};
 
 const ID: &str = "goose";
-const KEYS: EntryKeys = EntryKeys {
-    transport_keys: &["type"],
-    transport_names: &[],
-    command: "cmd",
-    args: "args",
-    env: "envs",
-    env_file: None,
-    cwd: None,
-    url: "uri",
-    headers: "headers",
-};
-/// Fields that only Goose uses.
-const KEPT: [&str; 2] = ["display_name", "bundled"];
+const KEYS: EntryKeys = EntryKeys { command: "cmd", env: "envs", url: "uri", ..EntryKeys::UNTYPED };
 
 /// The kind of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,135 +89,22 @@ const TYPES: [(&str, GooseExtensionKind); 7] = [
 
 /// Variables that determine which code a process loads or where it looks for files. Goose sets none
 /// of them for an extension, regardless of case.
-const BLOCKED_VARIABLES: [&str; 31] = [
-    "PATH",
-    "PATHEXT",
-    "SystemRoot",
-    "windir",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_DEBUG",
-    "LD_BIND_NOW",
-    "LD_ASSUME_KERNEL",
-    "DYLD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_FRAMEWORK_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "NODE_OPTIONS",
-    "RUBYOPT",
-    "GEM_PATH",
-    "GEM_HOME",
-    "CLASSPATH",
-    "GO111MODULE",
-    "GOROOT",
-    "APPINIT_DLLS",
-    "SESSIONNAME",
-    "ComSpec",
-    "TEMP",
-    "TMP",
-    "LOCALAPPDATA",
-    "USERPROFILE",
-    "HOMEDRIVE",
-    "HOMEPATH",
-];
-
-impl DialectFormat for Goose {
-    fn syntax(&self) -> Syntax {
-        Syntax::Yaml
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["extensions"])
-    }
-
-    /// Strings have no variables in general: which names are expanded in URLs and headers depends
-    /// on the entry.
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Literal
-    }
-
-    fn is_servers_only(&self) -> bool {
-        false
-    }
-
-    fn enabled_field(&self) -> Option<EnabledField> {
-        Some(EnabledField { field: "enabled", value_when_enabled: true, opposite_field: None })
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let kind = kind(entry)?;
-        if kind == GooseExtensionKind::BuiltIn {
-            let hint = "nothing is started for it here";
-            entry.warn("type", "names an extension that is part of Goose", hint);
-            entry.allow_unknown();
-            return None;
-        }
-        let names = read_variables(entry);
-        let transport = match kind {
-            GooseExtensionKind::Http(kind) => http(entry, kind, &names),
-            _ => stdio(entry, names),
-        };
-        let timeout = entry.time("timeout", TimeUnit::Seconds);
-        let include = entry.texts("available_tools").unwrap_or_default();
-        let description = entry.text("description").filter(|text| !text.is_empty());
-        let enabled = entry.flag("enabled").unwrap_or(true);
-        let extras = read_goose_extras(entry, &name);
-        let mut spec = ServerSpec::new(name, transport?);
-        spec.selection.include = include;
-        spec.description = description.map(str::to_owned);
-        spec.extras.extend(extras.map(|kept| (ID.to_owned(), kept)));
-        if let Some(time) = timeout {
-            spec.timeouts = ServerTimeouts::all(time);
-        }
-        Some(ServerSpec { enabled, ..spec }.into())
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        let mut rest = spec.clone();
-        let kept = take_name(&mut rest);
-        let word = match &rest.transport {
-            TransportSpec::BuiltIn => {
-                return write_helpers::report_undeclarable(writer, "it is built in");
-            }
-            TransportSpec::Stdio(_) => "stdio",
-            TransportSpec::Http(http) if http.kind == HttpTransportKind::Sse => "sse",
-            TransportSpec::Http(_) => "streamable_http",
-        };
-        // Goose ignores an entry that lacks one of these fields.
-        writer.flag("enabled", std::mem::replace(&mut rest.enabled, true));
-        writer.text("type", Some(word));
-        writer.text("name", Some(kept.as_deref().unwrap_or(spec.name.as_str())));
-        writer.text("description", Some(rest.description.take().as_deref().unwrap_or_default()));
-        match &mut rest.transport {
-            TransportSpec::Stdio(stdio) => write_stdio(stdio, writer),
-            TransportSpec::Http(http) => write_http(http, writer),
-            TransportSpec::BuiltIn => {}
-        }
-        if let Some(time) =
-            write_helpers::timeout(&mut rest.timeouts, TimeoutScope::All, Duration::ZERO)
-        {
-            writer.seconds("timeout", time);
-        }
-        let include = std::mem::take(&mut rest.selection.include);
-        let include = write_helpers::exact_names(writer, "include", &include);
-        writer.texts("available_tools", &include);
-        write_helpers::report_losses(&rest, ID, writer);
-    }
-}
+const BLOCKED_VARIABLES: &str = "\
+    PATH PATHEXT SystemRoot windir LD_LIBRARY_PATH LD_PRELOAD LD_AUDIT LD_DEBUG LD_BIND_NOW \
+    LD_ASSUME_KERNEL DYLD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_FRAMEWORK_PATH PYTHONPATH \
+    PYTHONHOME NODE_OPTIONS RUBYOPT GEM_PATH GEM_HOME CLASSPATH GO111MODULE GOROOT \
+    APPINIT_DLLS SESSIONNAME ComSpec TEMP TMP LOCALAPPDATA USERPROFILE HOMEDRIVE HOMEPATH";
 
 /// Returns the kind of an extension; without a `type`, infers it from the fields.
-fn kind(entry: &mut TableFields<'_, '_, '_>) -> Option<GooseExtensionKind> {
-    if entry.node("type").is_some() {
+fn kind(entry: &mut TableFields<'_>) -> Option<GooseExtensionKind> {
+    if entry.has("type") {
         let kind = entry.choice("type", &TYPES);
         if kind.is_none() {
             entry.allow_unknown();
         }
         return kind;
     }
-    let has = |entry: &mut TableFields<'_, '_, '_>, key| entry.node(key).is_some();
-    let (process, endpoint) = (has(entry, KEYS.command), has(entry, KEYS.url));
+    let (process, endpoint) = (entry.has(KEYS.command), entry.has(KEYS.url));
     let hint = "add `type: stdio` or `type: streamable_http`";
     match (process, endpoint) {
         (true, false) => {
@@ -211,10 +124,10 @@ fn kind(entry: &mut TableFields<'_, '_, '_>) -> Option<GooseExtensionKind> {
 }
 
 /// Returns the variables of an entry: those with a value, and those that are looked up.
-fn read_variables(entry: &mut TableFields<'_, '_, '_>) -> GooseVariables {
+fn read_variables(entry: &mut TableFields<'_>) -> GooseVariables {
     let mut given = BTreeMap::new();
     for (name, value) in entry.secrets(KEYS.env) {
-        match BLOCKED_VARIABLES.iter().any(|refused| refused.eq_ignore_ascii_case(&name)) {
+        match is_blocked(&name) {
             true => {
                 let problem = format!("cannot set {name}: it decides which code is loaded");
                 entry.warn(KEYS.env, &problem, "remove it: Goose ignores it too");
@@ -232,10 +145,27 @@ fn read_variables(entry: &mut TableFields<'_, '_, '_>) -> GooseVariables {
     GooseVariables { given, looked_up }
 }
 
-fn stdio(entry: &mut TableFields<'_, '_, '_>, names: GooseVariables) -> Option<TransportSpec> {
+/// Returns true if Goose does not set this variable.
+fn is_blocked(name: &str) -> bool {
+    BLOCKED_VARIABLES.split(' ').any(|blocked| blocked.eq_ignore_ascii_case(name))
+}
+
+fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    let kind = entry.choice("type", &TYPES);
+    let is_process = kind == Some(GooseExtensionKind::Stdio) || kind.is_none() && entry.has("cmd");
+    let names = read_variables(entry);
+    let transport = match kind {
+        Some(GooseExtensionKind::Http(kind)) => http(entry, kind, &names),
+        _ if is_process => stdio(entry, names),
+        _ => http(entry, HttpTransportKind::Streamable, &names),
+    };
+    spec.transport = transport.unwrap_or(TransportSpec::BuiltIn);
+}
+
+fn stdio(entry: &mut TableFields<'_>, names: GooseVariables) -> Option<TransportSpec> {
     let command = entry.template(KEYS.command);
     let args = entry.templates(KEYS.args).unwrap_or_default();
-    if entry.node(KEYS.url).is_some() {
+    if entry.has(KEYS.url) {
         let hint = "keep `cmd` to start a process, or make it `type: streamable_http`";
         entry.fail("has both `cmd` and `uri`", hint);
     }
@@ -249,14 +179,14 @@ fn stdio(entry: &mut TableFields<'_, '_, '_>, names: GooseVariables) -> Option<T
         let value = TemplateVariable::env(&*name, None).to_string();
         env.insert(name, Secret::new(value));
     }
-    let cwd = server::working_folder(entry.diagnostics().file(), None);
+    let cwd = server::working_folder(entry.file(), None);
     let stdio = StdioSpec { command, args, env, cwd, ..StdioSpec::default() };
     server::check_stdio(entry, &stdio, KEYS.command);
     Some(TransportSpec::Stdio(stdio))
 }
 
 fn http(
-    entry: &mut TableFields<'_, '_, '_>,
+    entry: &mut TableFields<'_>,
     kind: HttpTransportKind,
     names: &GooseVariables,
 ) -> Option<TransportSpec> {
@@ -264,7 +194,7 @@ fn http(
         let hint = "use `streamable_http` if the server speaks it";
         entry.warn("type", "is no longer supported by Goose", hint);
     }
-    if entry.node(KEYS.command).is_some() {
+    if entry.has(KEYS.command) {
         let hint = "keep `uri` to connect to an endpoint, or make it `type: stdio`";
         entry.fail("has both `uri` and `cmd`", hint);
     }
@@ -275,7 +205,7 @@ fn http(
         entry.fail("has no `uri`", "name the endpoint to connect to");
         return None;
     };
-    let mut put = |key: &str, text: &str| {
+    let put = |key: &str, text: &str| {
         let (pieces, unknown) = names.parse_parts(text);
         for name in unknown {
             let problem = format!("names {name}, which is sent without being expanded");
@@ -297,35 +227,24 @@ fn http(
     Some(TransportSpec::Http(http))
 }
 
-/// Returns the fields that only Goose uses, including the display name if it differs.
-fn read_goose_extras(
-    entry: &mut TableFields<'_, '_, '_>,
-    name: &ServerName,
-) -> Option<Secret<ConfigValue>> {
-    let shown = entry.text("name").filter(|shown| *shown != name.as_str());
-    let mut fields = match entry.read_extras(&KEPT).map(|kept| kept.expose().clone()) {
-        Some(ConfigValue::Table(fields)) => fields,
-        _ => Vec::new(),
+fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    let shown = match take_kept_field(rest, ID, "name") {
+        Some(ConfigValue::Text(name)) => name,
+        _ => rest.name.to_string(),
     };
-    fields.extend(shown.map(|shown| ("name".to_owned(), ConfigValue::text(shown))));
-    (!fields.is_empty()).then(|| Secret::new(ConfigValue::Table(fields)))
-}
-
-/// Removes and returns the display name from the kept fields.
-fn take_name(rest: &mut ServerSpec) -> Option<String> {
-    let Some(ConfigValue::Table(mut kept)) = rest.extras.get(ID).map(|it| it.expose().clone())
-    else {
-        return None;
+    let word = match &rest.transport {
+        TransportSpec::Http(http) if http.kind == HttpTransportKind::Sse => "sse",
+        TransportSpec::Http(_) => "streamable_http",
+        _ => "stdio",
     };
-    let at = kept.iter().position(|(key, _)| key == "name")?;
-    let name = kept.remove(at).1;
-    match kept.is_empty() {
-        true => drop(rest.extras.remove(ID)),
-        false => drop(rest.extras.insert(ID.to_owned(), Secret::new(ConfigValue::Table(kept)))),
-    }
-    match name {
-        ConfigValue::Text(name) => Some(name),
-        _ => None,
+    writer.flag("enabled", std::mem::replace(&mut rest.enabled, true));
+    writer.text("type", Some(word));
+    writer.text("name", Some(&shown));
+    writer.text("description", Some(&rest.description.take().unwrap_or_default()));
+    match &mut rest.transport {
+        TransportSpec::Stdio(stdio) => write_stdio(stdio, writer),
+        TransportSpec::Http(http) => write_http(http, writer),
+        TransportSpec::BuiltIn => {}
     }
 }
 
@@ -337,7 +256,7 @@ fn write_stdio(stdio: &StdioSpec, writer: &mut EntryWriter<'_>) {
     let (looked_up, given): (BTreeMap<_, _>, BTreeMap<_, _>) =
         stdio.env.clone().into_iter().partition(|(name, value)| is_same_variable(name, value));
     let given = given.into_iter().filter(|(name, _)| {
-        let refused = BLOCKED_VARIABLES.iter().any(|refused| refused.eq_ignore_ascii_case(name));
+        let refused = is_blocked(name);
         if refused {
             writer.losses().add(format!("env.{name}"), "Goose does not set this variable");
         }
@@ -364,12 +283,8 @@ fn is_same_variable(name: &str, value: &Secret<String>) -> bool {
 }
 
 fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
-    match std::mem::take(&mut http.kind) {
-        HttpTransportKind::Streamable | HttpTransportKind::Sse => {}
-        HttpTransportKind::Auto => {
-            let why = "this dialect must name one HTTP transport";
-            writer.losses().add("type", why);
-        }
+    if std::mem::take(&mut http.kind) == HttpTransportKind::Auto {
+        writer.losses().add("type", "this dialect must name one HTTP transport");
     }
     let texts = std::iter::once(&http.url).chain(http.headers.values().map(Secret::expose));
     let names = GooseVariables::from_texts(texts);
@@ -384,8 +299,6 @@ fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
     });
     let headers: Vec<_> = headers.collect();
     writer.text(KEYS.url, url.as_deref());
-    if !headers.is_empty() {
-        writer.data(KEYS.headers, ConfigValue::Table(headers));
-    }
+    writer.table(KEYS.headers, headers);
     writer.texts("env_keys", &names.looked_up);
 }

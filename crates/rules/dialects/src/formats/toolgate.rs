@@ -15,54 +15,20 @@ mod tools;
 mod variables;
 mod write;
 
-use toolgate_model::{ConfigValue, ServerName, ServerSpec};
-
-use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, EnabledField, ParsedEntry, ServersLocation};
-use crate::losses::ConversionLosses;
-use crate::{FileSettings, Syntax, VariableSyntax};
+use crate::dialect_format::{DialectFormat, EnabledField, ServersLocation};
+use crate::{Syntax, VariableSyntax};
 
 /// Toolgate's own dialect.
-pub(crate) struct Toolgate;
-
-impl DialectFormat for Toolgate {
-    fn syntax(&self) -> Syntax {
-        Syntax::Toml
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["servers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Toolgate
-    }
-
-    fn is_servers_only(&self) -> bool {
-        true
-    }
-
-    fn enabled_field(&self) -> Option<EnabledField> {
-        Some(EnabledField { field: "enabled", value_when_enabled: true, opposite_field: None })
-    }
-
-    fn read_settings(&self, top: &mut TableFields<'_, '_, '_>) -> FileSettings {
-        settings::read(top)
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        entry::read(name, entry)
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        write::server(spec, writer);
-    }
-
-    fn write_settings(
-        &self,
-        settings: &FileSettings,
-        losses: &mut ConversionLosses,
-    ) -> Vec<(&'static [&'static str], ConfigValue)> {
-        settings::write(settings, losses)
-    }
-}
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: "toolgate",
+    extras: "toolgate",
+    syntax: Syntax::Toml,
+    servers: ServersLocation::Map(&["servers"]),
+    variables: VariableSyntax::Toolgate,
+    enabled: Some(EnabledField::ENABLED),
+    read: |_, name, fields| entry::read(name, fields),
+    write: |_, spec, writer| write::server(spec, writer),
+    read_settings: settings::read,
+    write_settings: settings::write,
+    ..DialectFormat::MCP_SERVERS
+};

@@ -7,22 +7,89 @@
 mod inputs;
 
 use toolgate_model::{
-    ConfigValue, HttpSpec, HttpTransportKind, SandboxSpec, ServerName, ServerSpec, TransportSpec,
+    ConfigValue, HttpTransportKind, SandboxSpec, ServerName, ServerSpec, TransportSpec,
 };
 
-use super::write_helpers;
-use crate::common::oauth::{self, OAuthField};
+use crate::common::entry::EntryField;
+use crate::common::oauth::OAuthField;
 use crate::common::server::{self, EntryKeys};
-use crate::common::tree::{TreeMember, TreeNode, TreeValue};
+use crate::common::tree::{TreeMember, TreeNode, find, find_path};
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, ParsedEntry, ServerGroup, ServersLocation};
-use crate::losses::ConversionLosses;
-use crate::{FileSettings, Syntax, VariableSyntax};
+use crate::dialect_format::{DialectFormat, ServerGroup, ServersLocation};
+use crate::{FileSettings, VariableSyntax};
 
 /// The dialect of VS Code.
-pub(crate) struct VsCode;
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: ID,
+    extras: ID,
+    servers: ServersLocation::Map(&["servers"]),
+    variables: VariableSyntax::Editor,
+    fields: &[
+        EntryField::Other(read_transport, |rest, writer| {
+            server::write_transport(&mut rest.transport, &KEYS, writer);
+        }),
+        EntryField::OAuth("oauth", &[("clientId", OAuthField::CLIENT_ID)]),
+        EntryField::Other(read_sandbox, write_sandbox),
+        // Watching, debugging, and where the server was found.
+        EntryField::Kept(&["dev", "gallery", "version"]),
+    ],
+    locate_server: |document, name| Some(locate_server(document, name)),
+    server_groups: Some(|top| {
+        let mut groups: Vec<_> = top.servers(FORMAT.servers).into_iter().collect();
+        for mut inner in embedded_tables(top) {
+            groups.extend(inner.servers(FORMAT.servers));
+        }
+        groups.into_iter().map(ServerGroup::from).collect()
+    }),
+    read_settings: |top| {
+        let mut settings = FileSettings::default();
+        inputs::read(top, &mut settings);
+        top.with_table("sandbox", sandbox);
+        let mut is_embedded = false;
+        for mut inner in embedded_tables(top) {
+            inputs::read(&mut inner, &mut settings);
+            inner.with_table("sandbox", sandbox);
+            inner.mark_known(&["servers"]);
+            inner.finish();
+            is_embedded = true;
+        }
+        if is_embedded {
+            top.allow_unknown();
+        }
+        settings
+    },
+    write_settings: |settings, losses| {
+        let inputs = inputs::write(settings, losses);
+        match inputs.is_empty() {
+            true => Vec::new(),
+            false => vec![(&["inputs"], ConfigValue::List(inputs))],
+        }
+    },
+    // Applies the shared sandbox to a process without its own.
+    apply_shared_settings: |spec, entry, top| {
+        let is_process = matches!(spec.transport, TransportSpec::Stdio(_));
+        if is_process && find(entry, "sandbox").is_none() {
+            let mut found = top.with_table("sandbox", sandbox);
+            for mut inner in embedded_tables(top) {
+                found = found.or(inner.with_table("sandbox", sandbox));
+            }
+            let enabled = spec.safety.sandbox.enabled;
+            spec.safety.sandbox = SandboxSpec { enabled, ..found.unwrap_or_default() };
+        }
+        None
+    },
+    remove_implied: |document, entry, fields| {
+        let places = EMBEDDED.iter().map(|path| find_path(document, path)?.field("sandbox"));
+        let usual = find(document, "sandbox").or_else(|| places.flatten().next());
+        if let (Some(usual), None) = (usual.map(TreeNode::data), find(entry, "sandbox")) {
+            fields.retain(|(key, said)| key != "sandbox" || !same_tables(said, &usual));
+        }
+    },
+    ..DialectFormat::MCP_SERVERS
+};
 
 const ID: &str = "vscode";
+// VS Code tries Streamable HTTP first.
 const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["type"],
     transport_names: &[
@@ -30,161 +97,26 @@ const KEYS: EntryKeys = EntryKeys {
         ("http", Some(HttpTransportKind::Auto)),
         ("sse", Some(HttpTransportKind::Sse)),
     ],
+    written_names: &[
+        ("stdio", None),
+        ("http", Some(HttpTransportKind::Auto)),
+        ("http", Some(HttpTransportKind::Streamable)),
+        ("sse", Some(HttpTransportKind::Sse)),
+    ],
     env_file: Some("envFile"),
     ..EntryKeys::COMMON
 };
-const SERVERS: ServersLocation = ServersLocation::Map(&["servers"]);
-/// Other locations of servers, in files with other content.
-const ELSEWHERE: [&[&str]; 2] =
-    [&["mcp", "servers"], &["customizations", "vscode", "mcp", "servers"]];
-/// Fields that only VS Code uses: watching, debugging, and where the server was found.
-const KEPT: [&str; 3] = ["dev", "gallery", "version"];
-const OAUTH: [(&str, OAuthField); 1] = [("clientId", OAuthField::ClientId)];
+/// Tables with the content of `mcp.json` in files with other content.
+const EMBEDDED: [&[&str]; 2] = [&["mcp"], &["customizations", "vscode", "mcp"]];
 
-impl DialectFormat for VsCode {
-    fn syntax(&self) -> Syntax {
-        Syntax::Json
-    }
-
-    fn servers_location(&self) -> ServersLocation {
-        SERVERS
-    }
-
-    fn locate_server(&self, document: &[TreeMember], name: &ServerName) -> ServersLocation {
-        let has = |path: &&&[&str]| {
-            let servers = table_at(document, path);
-            servers.is_some_and(|(_, servers)| servers.iter().any(|it| it.key == name.as_str()))
-        };
-        let is_there = |path: &&&[&str]| table_at(document, path).is_some();
-        let usual: &'static [&'static str] = &["servers"];
-        let places = [usual, ELSEWHERE[0], ELSEWHERE[1]];
-        let found = places.iter().find(has).or_else(|| places.iter().find(is_there));
-        ServersLocation::Map(found.copied().unwrap_or(usual))
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Editor
-    }
-
-    fn is_servers_only(&self) -> bool {
-        true
-    }
-
-    fn server_groups<'t>(&self, top: &mut TableFields<'t, '_, '_>) -> Vec<ServerGroup<'t>> {
-        let mut groups: Vec<_> = top.servers(SERVERS).into_iter().collect();
-        for (at, members) in embedded_tables(top) {
-            let mut inner = TableFields::of(top.diagnostics(), "`mcp`".to_owned(), at, members);
-            groups.extend(inner.servers(SERVERS));
-        }
-        groups.into_iter().map(|servers| ServerGroup { servers, only_in: None }).collect()
-    }
-
-    fn read_settings(&self, top: &mut TableFields<'_, '_, '_>) -> FileSettings {
-        let mut settings = FileSettings::default();
-        inputs::read(top, &mut settings);
-        top.with_table("sandbox", |inner| sandbox(inner));
-        let elsewhere = embedded_tables(top);
-        for (at, members) in &elsewhere {
-            let mut inner = TableFields::of(top.diagnostics(), "`mcp`".to_owned(), *at, members);
-            inputs::read(&mut inner, &mut settings);
-            inner.with_table("sandbox", |inner| sandbox(inner));
-            inner.mark_known(&["servers"]);
-            inner.finish();
-        }
-        if !elsewhere.is_empty() {
-            top.allow_unknown();
-        }
-        settings
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let mut transport = transport(entry);
-        match &mut transport {
-            Some(TransportSpec::Http(http)) => {
-                entry.with_table("oauth", |inner| oauth::read(inner, &OAUTH, &mut http.auth.oauth));
-                server::warn_unused(entry, "url", &["envFile", "sandbox", "sandboxEnabled"]);
-            }
-            Some(_) => server::warn_unused(entry, "command", &["oauth"]),
-            None => entry.mark_known(&["oauth"]),
-        }
-        let mut confined = entry.with_table("sandbox", |inner| sandbox(inner)).unwrap_or_default();
-        confined.enabled = entry.flag("sandboxEnabled");
-        let extras = entry.read_extras(&KEPT).map(|kept| (ID.to_owned(), kept));
-        let mut spec = ServerSpec::new(name, transport?);
-        if matches!(spec.transport, TransportSpec::Stdio(_)) {
-            spec.safety.sandbox = confined;
-        }
-        spec.extras.extend(extras);
-        Some(spec.into())
-    }
-
-    /// Applies the shared sandbox to a process without its own.
-    fn apply_shared_settings(
-        &self,
-        spec: &mut ServerSpec,
-        entry: &[TreeMember],
-        top: &mut TableFields<'_, '_, '_>,
-    ) -> Option<(String, String)> {
-        let is_process = matches!(spec.transport, TransportSpec::Stdio(_));
-        if !is_process || entry.iter().any(|member| member.key == "sandbox") {
-            return None;
-        }
-        let mut found = top.with_table("sandbox", |inner| sandbox(inner));
-        for (at, members) in embedded_tables(top) {
-            let mut inner = TableFields::of(top.diagnostics(), "`mcp`".to_owned(), at, members);
-            found = found.or(inner.with_table("sandbox", |inner| sandbox(inner)));
-        }
-        let enabled = spec.safety.sandbox.enabled;
-        spec.safety.sandbox = SandboxSpec { enabled, ..found.unwrap_or_default() };
-        None
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        let mut rest = spec.clone();
-        match &mut rest.transport {
-            TransportSpec::Stdio(stdio) => {
-                writer.text("type", Some("stdio"));
-                write_helpers::stdio(stdio, &KEYS, writer);
-                write_sandbox(&mut rest.safety.sandbox, writer);
-            }
-            TransportSpec::Http(http) => write_http(http, writer),
-            TransportSpec::BuiltIn => {
-                return write_helpers::report_undeclarable(writer, "it is built in");
-            }
-        }
-        write_helpers::report_losses(&rest, ID, writer);
-    }
-
-    fn remove_implied(
-        &self,
-        document: &[TreeMember],
-        entry: &[TreeMember],
-        fields: &mut Vec<(String, ConfigValue)>,
-    ) {
-        let places = [&["sandbox"][..], &["mcp", "sandbox"]];
-        let places =
-            places.into_iter().chain([&["customizations", "vscode", "mcp", "sandbox"][..]]);
-        let Some((at, members)) = places.filter_map(|path| table_at(document, path)).next() else {
-            return;
-        };
-        if entry.iter().any(|member| member.key == "sandbox") {
-            return;
-        }
-        let usual = TreeNode { at, value: TreeValue::Table(members.to_vec()) }.data();
-        fields.retain(|(key, said)| key != "sandbox" || !same_tables(said, &usual));
-    }
-
-    fn write_settings(
-        &self,
-        settings: &FileSettings,
-        losses: &mut ConversionLosses,
-    ) -> Vec<(&'static [&'static str], ConfigValue)> {
-        let inputs = inputs::write(settings, losses);
-        match inputs.is_empty() {
-            true => Vec::new(),
-            false => vec![(&["inputs"], ConfigValue::List(inputs))],
-        }
-    }
+fn locate_server(document: &[TreeMember], name: &ServerName) -> ServersLocation {
+    let places: [&[&str]; 3] =
+        [&["servers"], &["mcp", "servers"], &["customizations", "vscode", "mcp", "servers"]];
+    let servers = |path: &[&str]| find_path(document, path).and_then(TreeNode::table);
+    let has = |path: &&&[&str]| servers(path).is_some_and(|it| find(it, name.as_str()).is_some());
+    let found = places.iter().find(has);
+    let found = found.or_else(|| places.iter().find(|path| servers(path).is_some()));
+    ServersLocation::Map(found.copied().unwrap_or(&["servers"]))
 }
 
 /// Returns true if two tables are equal regardless of order.
@@ -200,34 +132,37 @@ fn same_tables(a: &ConfigValue, b: &ConfigValue) -> bool {
     }
 }
 
-/// Returns the tables in other files that have the content of `mcp.json`.
-fn embedded_tables<'t>(top: &mut TableFields<'t, '_, '_>) -> Vec<(usize, &'t [TreeMember])> {
+/// Begins to read the tables in other files that have the content of `mcp.json`.
+fn embedded_tables<'t>(top: &mut TableFields<'t>) -> Vec<TableFields<'t>> {
     top.mark_known(&["mcp", "customizations"]);
-    let document = top.members();
-    ELSEWHERE.iter().filter_map(|path| table_at(document, &path[..path.len() - 1])).collect()
-}
-
-fn table_at<'t>(members: &'t [TreeMember], path: &[&str]) -> Option<(usize, &'t [TreeMember])> {
-    let (first, rest) = path.split_first()?;
-    let node = &members.iter().find(|member| member.key == *first)?.node;
-    match &node.value {
-        TreeValue::Table(inner) if rest.is_empty() => Some((node.at, inner)),
-        TreeValue::Table(inner) => table_at(inner, rest),
-        _ => None,
-    }
+    let found = EMBEDDED.iter().filter_map(|path| find_path(top.members(), path));
+    found.filter_map(|node| Some(top.nested("`mcp`", node.at, node.table()?))).collect()
 }
 
 /// Reads the process to start or the endpoint to connect to.
-fn transport(entry: &mut TableFields<'_, '_, '_>) -> Option<TransportSpec> {
-    if let Some(TreeNode { at, value: TreeValue::Text(url) }) = entry.node("url")
+fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    if let Some(node) = entry.node("url")
+        && let Some(url) = node.text()
         && let Some(scheme) = ["unix", "pipe"].into_iter().find(|it| has_scheme(url, it))
     {
         let problem = format!("has a {scheme} URL, which is not supported");
-        entry.error_at(*at, &problem, "use an http:// or https:// URL");
-        entry.mark_known(&["type", "command", "args", "env", "envFile", "cwd", "headers"]);
-        return None;
+        entry.error_at(node.at, &problem, "use an http:// or https:// URL");
+        return entry.mark_known(&["type", "command", "args", "env", "envFile", "cwd", "headers"]);
     }
-    server::read_transport(entry, &KEYS)
+    if let Some(transport) = server::read_transport(entry, &KEYS) {
+        spec.transport = transport;
+    }
+}
+
+fn read_sandbox(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    if let TransportSpec::Http(_) = spec.transport {
+        server::warn_unused(entry, "url", &["sandbox", "sandboxEnabled"]);
+    }
+    let mut confined = entry.with_table("sandbox", sandbox).unwrap_or_default();
+    confined.enabled = entry.flag("sandboxEnabled");
+    if let TransportSpec::Stdio(_) = spec.transport {
+        spec.safety.sandbox = confined;
+    }
 }
 
 fn has_scheme(url: &str, scheme: &str) -> bool {
@@ -235,7 +170,7 @@ fn has_scheme(url: &str, scheme: &str) -> bool {
 }
 
 /// Reads the sandbox of a process.
-fn sandbox(fields: &mut TableFields<'_, '_, '_>) -> SandboxSpec {
+fn sandbox(fields: &mut TableFields<'_>) -> SandboxSpec {
     let mut sandbox = SandboxSpec::default();
     fields.with_table("filesystem", |inner| {
         sandbox.allow_write = inner.templates("allowWrite").unwrap_or_default();
@@ -249,49 +184,30 @@ fn sandbox(fields: &mut TableFields<'_, '_, '_>) -> SandboxSpec {
     sandbox
 }
 
-fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
-    let word = match std::mem::take(&mut http.kind) {
-        // VS Code tries this transport first.
-        HttpTransportKind::Auto | HttpTransportKind::Streamable => "http",
-        HttpTransportKind::Sse => "sse",
-    };
-    writer.text("type", Some(word));
-    write_helpers::http(http, &KEYS, writer);
-    let oauth = oauth::write(writer, &OAUTH, &mut http.auth.oauth);
-    if !oauth.is_empty() {
-        writer.data("oauth", ConfigValue::Table(oauth));
-    }
-}
-
-fn write_sandbox(sandbox: &mut SandboxSpec, writer: &mut EntryWriter<'_>) {
-    let profile = sandbox.profile.take();
-    let said = std::mem::replace(sandbox, SandboxSpec { profile, ..SandboxSpec::default() });
-    let SandboxSpec { enabled, allow_write, deny_read, deny_write, .. } = said;
-    if let Some(enabled) = enabled {
+fn write_sandbox(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    let TransportSpec::Stdio(_) = rest.transport else { return };
+    let profile = rest.safety.sandbox.profile.take();
+    let left = SandboxSpec { profile, ..SandboxSpec::default() };
+    let said = std::mem::replace(&mut rest.safety.sandbox, left);
+    if let Some(enabled) = said.enabled {
         writer.flag("sandboxEnabled", enabled);
     }
-    let paths = [("allowWrite", allow_write), ("denyRead", deny_read), ("denyWrite", deny_write)];
-    let filesystem = paths.into_iter().map(|(key, paths)| {
-        let written = paths.iter().filter_map(|path| writer.translate("sandbox", path));
-        (key, written.collect())
+    writer.with_table("sandbox", |sandbox| {
+        sandbox.with_table("filesystem", |inner| {
+            let lists = [
+                ("allowWrite", said.allow_write),
+                ("denyRead", said.deny_read),
+                ("denyWrite", said.deny_write),
+            ];
+            for (key, paths) in lists {
+                let paths = paths.iter().filter_map(|path| inner.translate("sandbox", path));
+                let paths: Vec<_> = paths.collect();
+                inner.texts(key, &paths);
+            }
+        });
+        sandbox.with_table("network", |inner| {
+            inner.texts("allowedDomains", &said.allowed_domains);
+            inner.texts("deniedDomains", &said.denied_domains);
+        });
     });
-    let filesystem = lists(filesystem.collect());
-    let network = lists(vec![
-        ("allowedDomains", said.allowed_domains),
-        ("deniedDomains", said.denied_domains),
-    ]);
-    let parts = [("filesystem", filesystem), ("network", network)].into_iter();
-    let parts = parts.filter_map(|(key, part)| Some((key.to_owned(), part?)));
-    let parts: Vec<_> = parts.collect();
-    if !parts.is_empty() {
-        writer.data("sandbox", ConfigValue::Table(parts));
-    }
-}
-
-/// Returns the lists that are not empty.
-fn lists(lists: Vec<(&str, Vec<String>)>) -> Option<ConfigValue> {
-    let full = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
-    let full: Vec<_> =
-        full.map(|(key, texts)| (key.to_owned(), ConfigValue::texts(texts))).collect();
-    (!full.is_empty()).then_some(ConfigValue::Table(full))
 }

@@ -2,84 +2,46 @@
 //!
 //! An endpoint is `serverUrl` or `url`, and Windsurf detects its HTTP transport.
 
-use toolgate_model::{ServerName, ServerSpec, TransportSpec};
+use toolgate_model::HttpTransportKind;
 
-use super::write_helpers;
-use crate::common::server::{self, EntryKeys};
-use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, EnabledField, ParsedEntry, ServersLocation};
-use crate::{Syntax, VariableSyntax};
+use crate::VariableSyntax;
+use crate::common::TableFields;
+use crate::common::entry::{self, EntryField};
+use crate::common::server::EntryKeys;
+use crate::dialect_format::{DialectFormat, EnabledField};
 
 /// The dialect of Windsurf.
-pub(crate) struct Windsurf;
-
-const ID: &str = "windsurf";
-const KEYS: EntryKeys = EntryKeys {
-    transport_keys: &[],
-    transport_names: &[],
-    cwd: None,
-    url: "serverUrl",
-    ..EntryKeys::COMMON
+pub(crate) const FORMAT: DialectFormat = DialectFormat {
+    name: "windsurf",
+    extras: "windsurf",
+    variables: VariableSyntax::Windsurf,
+    enabled: Some(EnabledField::DISABLED),
+    keys: EntryKeys {
+        url: "serverUrl",
+        lost_kinds: &[HttpTransportKind::Streamable, HttpTransportKind::Sse],
+        ..EntryKeys::UNTYPED
+    },
+    fields: &[
+        EntryField::Transport,
+        EntryField::Enabled,
+        EntryField::Names("disabledTools", "exclude", |spec| &mut spec.selection.exclude),
+    ],
+    read: |format, name, fields| match uses_url(fields) {
+        true => entry::read(&WITH_URL, name, fields),
+        false => entry::read(format, name, fields),
+    },
+    ..DialectFormat::MCP_SERVERS
 };
 
-impl DialectFormat for Windsurf {
-    fn syntax(&self) -> Syntax {
-        Syntax::Json
-    }
+/// The same for an entry that has its endpoint in `url`.
+const WITH_URL: DialectFormat =
+    DialectFormat { keys: EntryKeys { url: "url", ..FORMAT.keys }, ..FORMAT };
 
-    fn servers_location(&self) -> ServersLocation {
-        ServersLocation::Map(&["mcpServers"])
-    }
-
-    fn variable_syntax(&self) -> VariableSyntax {
-        VariableSyntax::Windsurf
-    }
-
-    fn is_servers_only(&self) -> bool {
-        true
-    }
-
-    fn enabled_field(&self) -> Option<EnabledField> {
-        Some(EnabledField { field: "disabled", value_when_enabled: false, opposite_field: None })
-    }
-
-    fn read(&self, name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
-        let keys = keys(entry);
-        let transport = server::read_transport(entry, &keys);
-        let enabled = !entry.flag("disabled").unwrap_or(false);
-        let exclude = entry.texts("disabledTools").unwrap_or_default();
-        let mut spec = ServerSpec::new(name, transport?);
-        spec.selection.exclude = exclude;
-        Some(ServerSpec { enabled, ..spec }.into())
-    }
-
-    fn write(&self, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-        let mut rest = spec.clone();
-        match &mut rest.transport {
-            TransportSpec::Stdio(stdio) => write_helpers::stdio(stdio, &KEYS, writer),
-            TransportSpec::Http(http) => write_helpers::http(http, &KEYS, writer),
-            TransportSpec::BuiltIn => {
-                return write_helpers::report_undeclarable(writer, "it is built in");
-            }
-        }
-        if !std::mem::replace(&mut rest.enabled, true) {
-            writer.flag("disabled", true);
-        }
-        let exclude = std::mem::take(&mut rest.selection.exclude);
-        let hidden = write_helpers::exact_names(writer, "exclude", &exclude);
-        writer.texts("disabledTools", &hidden);
-        write_helpers::report_losses(&rest, ID, writer);
-    }
-}
-
-/// Returns the keys with the endpoint field that the entry uses.
-fn keys(entry: &mut TableFields<'_, '_, '_>) -> EntryKeys {
-    let (server_url, url) = (entry.node("serverUrl").is_some(), entry.node("url").is_some());
+/// Returns true if the endpoint is in `url` and not in `serverUrl`.
+fn uses_url(fields: &mut TableFields<'_>) -> bool {
+    let (server_url, url) = (fields.has("serverUrl"), fields.has("url"));
     if server_url && url {
-        entry.fail("has both `serverUrl` and `url`", "keep `serverUrl`");
+        fields.fail("has both `serverUrl` and `url`", "keep `serverUrl`");
     }
-    match server_url || !url {
-        true => KEYS,
-        false => EntryKeys { url: "url", ..KEYS },
-    }
+    url && !server_url
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolgate_host::config::{ShadowedEntry, consent_text};
+use toolgate_host::config::consent_text;
 use toolgate_host::{
     ConfigScope, HttpSpec, PlanEntry, PoolScope, ServerTimeouts, StartStatus, StdioSpec,
     TransportSpec,
@@ -59,7 +59,7 @@ struct ShadowJson {
 }
 
 impl ShadowJson {
-    fn of(shadow: &ShadowedEntry) -> Self {
+    fn of(shadow: &PlanEntry) -> Self {
         Self {
             origin: shadow.origin.to_string(),
             scope: shadow.origin.scope,

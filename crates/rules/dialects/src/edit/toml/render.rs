@@ -33,7 +33,7 @@ pub(super) fn key(key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !key.is_empty() && key.chars().all(is_bare) {
         true => key.to_owned(),
-        false => quote_text(key),
+        false => quote_text(key, |_| false),
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn inline(value: &ConfigValue) -> String {
         ConfigValue::Bool(flag) => flag.to_string(),
         ConfigValue::Integer(number) => number.to_string(),
         ConfigValue::Decimal(spelled) => spelled.clone(),
-        ConfigValue::Text(text) => quote_text(text),
+        ConfigValue::Text(text) => quote_text(text, |_| false),
         ConfigValue::List(items) => {
             format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
         }

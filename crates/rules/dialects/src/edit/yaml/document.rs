@@ -3,10 +3,12 @@
 
 use toolgate_model::ConfigValue;
 
+use super::render;
 use super::spans::{ValueMarker, YamlSpan};
-use super::{render, syntax_error};
 use crate::EditError;
 use crate::common::tree::{TreeNode, TreeValue};
+use crate::edit::lines;
+use crate::edit::merge::syntax_error;
 use crate::syntax::yaml;
 use crate::syntax::yaml::node::{self, YamlNode};
 
@@ -263,15 +265,12 @@ impl YamlDocument {
     }
 
     fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+        lines::line_start(&self.text, at)
     }
 
     /// Returns the end of the line at an offset, before its line ending.
     pub(super) fn line_end(&self, at: usize) -> usize {
-        let rest = &self.text[at..];
-        let line = rest.split('\n').next().unwrap_or_default();
-        let is_last = line.len() == rest.len();
-        at + if is_last { line.len() } else { line.strip_suffix('\r').unwrap_or(line).len() }
+        lines::line_end(&self.text, at)
     }
 
     pub(super) fn column(&self, at: usize) -> usize {
@@ -279,10 +278,7 @@ impl YamlDocument {
     }
 
     fn newline(&self) -> &'static str {
-        match self.text.find('\n') {
-            Some(at) if self.text[..at].ends_with('\r') => "\r\n",
-            _ => "\n",
-        }
+        lines::newline(&self.text)
     }
 
     /// Returns lines with this indentation, each after a line ending.

@@ -5,19 +5,29 @@ use toolgate_model::{ConfigValue, Effect};
 
 use crate::common::TableFields;
 use crate::common::rules::{self, InvalidRuleHandling};
-use crate::dialect_format::RuleTranslation;
+use crate::dialect_format::{RuleTranslation, WrittenSettings};
 use crate::losses::ConversionLosses;
-use crate::{Permissions, PolicyMode};
+use crate::{FileSettings, Permissions, PolicyMode};
 
 const MODE: &str = "defaultMode";
 /// The prefix of tool names: `mcp__<server>__<tool>`, or `mcp__<server>` for all tools.
 const PREFIX: &str = "mcp__";
 
+/// The names of modes. An unknown mode asks, because it may be newer than Toolgate.
+const MODES: [(&str, PolicyMode); 3] = [
+    ("default", PolicyMode::Ask),
+    ("dontAsk", PolicyMode::Limited),
+    ("bypassPermissions", PolicyMode::Full),
+];
+
 /// Reads the permissions, and ignores everything else.
-pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> Permissions {
+pub(super) fn read(top: &mut TableFields<'_>) -> Permissions {
     let Some((at, members)) = top.table("permissions") else { return Permissions::default() };
-    let mut fields = TableFields::of(top.diagnostics(), "`permissions`".to_owned(), at, members);
-    let mode = fields.text(MODE).map(mode);
+    let mut fields = top.nested("`permissions`", at, members);
+    let mode = fields.text(MODE).map(|word| {
+        let known = MODES.iter().find(|(known, _)| *known == word);
+        known.map_or(PolicyMode::Ask, |(_, mode)| *mode)
+    });
     Permissions {
         mode: fields.with_position(MODE, mode),
         allow: rules::read_rules(&mut fields, "allow", InvalidRuleHandling::Skip),
@@ -27,41 +37,14 @@ pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> Permissions {
     }
 }
 
-/// Returns the mode. An unknown mode asks, because it may be newer than Toolgate.
-fn mode(word: &str) -> PolicyMode {
-    match word {
-        "bypassPermissions" => PolicyMode::Full,
-        "dontAsk" => PolicyMode::Limited,
-        _ => PolicyMode::Ask,
+/// Returns the permissions to write.
+pub(super) fn write(settings: &FileSettings, losses: &mut ConversionLosses) -> WrittenSettings {
+    let permissions = rules::take_permissions(settings, losses);
+    let fields = rules::fields(&permissions, (MODE, &MODES), ["allow", "ask", "deny"], losses);
+    match fields.is_empty() {
+        true => Vec::new(),
+        false => vec![(&["permissions"], ConfigValue::Table(fields))],
     }
-}
-
-/// Returns the fields and values to write for the permissions.
-pub(super) fn write(
-    permissions: &Permissions,
-    losses: &mut ConversionLosses,
-) -> Vec<(&'static [&'static str], ConfigValue)> {
-    let Permissions { mode, allow, ask, deny, .. } = permissions;
-    rules::report_unsupported(permissions, losses);
-    let word = mode.map(|mode| match mode.value {
-        PolicyMode::Ask => "default",
-        PolicyMode::Limited => "dontAsk",
-        PolicyMode::Full => "bypassPermissions",
-    });
-    let mut written: Vec<(&'static [&'static str], ConfigValue)> = Vec::new();
-    written.extend(word.map(|word| (&["permissions", MODE][..], ConfigValue::text(word))));
-    let lists: [(&[&str], _, _); 3] = [
-        (&["permissions", "allow"], Effect::Allow, allow),
-        (&["permissions", "ask"], Effect::Ask, ask),
-        (&["permissions", "deny"], Effect::Deny, deny),
-    ];
-    for (path, effect, said) in lists {
-        let texts = rules::rule_texts(effect, said, losses);
-        if !texts.is_empty() {
-            written.push((path, ConfigValue::texts(texts)));
-        }
-    }
-    written
 }
 
 /// Translates a rule into Toolgate's syntax.

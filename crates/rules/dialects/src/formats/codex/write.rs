@@ -1,39 +1,39 @@
 //! Writes a server as a Codex entry.
 
-use std::time::Duration;
-
 use toolgate_model::{
-    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerSpec,
-    ServerTimeouts, StdioSpec, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, ServerSpec, ToolSpec, TransportSpec,
 };
 
-use super::{APPROVALS, AUTHORIZATION, BEARER, ID, KEYS, OAUTH, OAUTH_BESIDE, TOOLS};
-use crate::common::{EntryWriter, oauth};
-use crate::formats::write_helpers::{self, TimeoutScope};
+use super::{APPROVALS, AUTHORIZATION, BEARER, CHATGPT, ID, KEYS, OAUTH, OAUTH_BESIDE};
+use crate::common::entry::{exact_names, take_kept_field};
+use crate::common::{EntryWriter, oauth, server};
 use crate::template::{self, ConfigTemplatePart, TemplateVariable, VariableSource};
 
-/// Writes an entry.
-pub(super) fn entry(spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
-    let mut rest = spec.clone();
-    let elsewhere = take_remote_variables(&mut rest);
+/// Writes the process or the endpoint.
+pub(super) fn transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    // The variables of another machine are in the same list as local variables.
+    let elsewhere = take_kept_field(rest, ID, "env_vars");
     match &mut rest.transport {
-        TransportSpec::Stdio(stdio) => write_stdio(stdio, elsewhere, writer),
-        TransportSpec::Http(http) => write_http(http, writer),
-        TransportSpec::BuiltIn => {
-            return write_helpers::report_undeclarable(writer, "it is built in");
+        TransportSpec::Stdio(stdio) => {
+            server::write_stdio(stdio, &KEYS, writer);
+            let inherited = std::mem::take(&mut stdio.env_inherit);
+            let names = exact_names(writer, "env_inherit", &inherited);
+            let mut names: Vec<_> = names.into_iter().map(ConfigValue::Text).collect();
+            if let Some(ConfigValue::List(elsewhere)) = elsewhere {
+                names.extend(elsewhere);
+            }
+            if !names.is_empty() {
+                writer.data("env_vars", ConfigValue::List(names));
+            }
         }
+        TransportSpec::Http(http) => {
+            writer.template(KEYS.url, &http.url);
+            write_headers(http, writer);
+            write_auth(http, writer);
+            server::write_type(&mut rest.transport, &KEYS, writer);
+        }
+        TransportSpec::BuiltIn => {}
     }
-    if !std::mem::replace(&mut rest.enabled, true) {
-        writer.flag("enabled", false);
-    }
-    if std::mem::take(&mut rest.required) {
-        writer.flag("required", true);
-    }
-    write_timeouts(&mut rest.timeouts, writer);
-    TOOLS.write(writer, &mut rest.selection);
-    writer.text("default_tools_approval_mode", rest.selection.approval.take().map(word));
-    write_approvals(&mut rest, writer);
-    write_helpers::report_losses(&rest, ID, writer);
 }
 
 fn word(approval: ApprovalMode) -> &'static str {
@@ -41,62 +41,21 @@ fn word(approval: ApprovalMode) -> &'static str {
     found.map_or("prompt", |(word, _)| word)
 }
 
-/// Returns the kept variables of another machine, which are in the same list as local variables.
-fn take_remote_variables(rest: &mut ServerSpec) -> Vec<ConfigValue> {
-    let Some(ConfigValue::Table(mut kept)) = rest.extras.get(ID).map(|it| it.expose().clone())
-    else {
-        return Vec::new();
-    };
-    let mut elsewhere = Vec::new();
-    kept.retain_mut(|(key, value)| match value {
-        ConfigValue::List(names) if key == "env_vars" => {
-            elsewhere.append(names);
-            false
-        }
-        _ => true,
-    });
-    rest.extras.insert(ID.to_owned(), Secret::new(ConfigValue::Table(kept)));
-    elsewhere
-}
-
-fn write_stdio(stdio: &mut StdioSpec, elsewhere: Vec<ConfigValue>, writer: &mut EntryWriter<'_>) {
-    write_helpers::stdio(stdio, &KEYS, writer);
-    let inherited = std::mem::take(&mut stdio.env_inherit);
-    let names = write_helpers::exact_names(writer, "env_inherit", &inherited)
-        .into_iter()
-        .map(ConfigValue::Text);
-    let names: Vec<_> = names.chain(elsewhere).collect();
-    if !names.is_empty() {
-        writer.data("env_vars", ConfigValue::List(names));
-    }
-}
-
-fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
-    writer.template(KEYS.url, &http.url);
-    write_headers(http, writer);
-    // Codex supports only Streamable HTTP, so the transport is not written.
-    if http.kind == HttpTransportKind::Streamable {
-        http.kind = HttpTransportKind::Auto;
-    }
+fn write_auth(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
     if let Some(helper) = http.headers_helper.take() {
         writer.template("http_headers_helper", helper.expose());
     }
     let auth = match &http.auth.provider {
         AuthProvider::OAuth => Some("oauth"),
-        AuthProvider::Foreign(host) if host == "chatgpt" => Some("chatgpt"),
+        AuthProvider::Foreign(host) if host == CHATGPT => Some(CHATGPT),
         _ => None,
     };
     if auth.is_some() {
         writer.text("auth", auth);
         http.auth.provider = AuthProvider::Discovered;
     }
-    let inner = oauth::write(writer, &OAUTH, &mut http.auth.oauth);
-    if !inner.is_empty() {
-        writer.data("oauth", ConfigValue::Table(inner));
-    }
-    for (key, value) in oauth::write(writer, &OAUTH_BESIDE, &mut http.auth.oauth) {
-        writer.data(&key, value);
-    }
+    writer.with_table("oauth", |it| oauth::write(it, &OAUTH, &mut http.auth.oauth));
+    oauth::write(writer, &OAUTH_BESIDE, &mut http.auth.oauth);
 }
 
 /// Writes headers. A header, or a bearer token, that is a variable has a separate field.
@@ -132,26 +91,16 @@ fn is_plain(variable: &TemplateVariable) -> bool {
     variable.source == VariableSource::Env && variable.default.as_deref().is_none_or(str::is_empty)
 }
 
-fn write_timeouts(timeouts: &mut ServerTimeouts, writer: &mut EntryWriter<'_>) {
-    if let Some(start) = write_helpers::timeout(timeouts, TimeoutScope::Start, Duration::ZERO) {
-        writer.seconds("startup_timeout_sec", start);
-    }
-    if let Some(limit) = write_helpers::timeout(timeouts, TimeoutScope::Calls, Duration::ZERO) {
-        writer.seconds("tool_timeout_sec", limit);
-    }
-}
-
-/// Writes the settings of single tools, and removes them from `rest`.
-fn write_approvals(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
-    let mut written = Vec::new();
-    for (name, tool) in &mut rest.selection.tools {
-        if let Some(approval) = tool.approval.take() {
-            let mode = ("approval_mode".to_owned(), ConfigValue::text(word(approval)));
-            written.push((name.clone(), ConfigValue::Table(vec![mode])));
+/// Writes which tools need approval.
+pub(super) fn approvals(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
+    let selection = &mut rest.selection;
+    writer.text("default_tools_approval_mode", selection.approval.take().map(word));
+    writer.with_table("tools", |inner| {
+        for (name, tool) in &mut selection.tools {
+            if let Some(approval) = tool.approval.take() {
+                inner.with_table(name, |it| it.text("approval_mode", Some(word(approval))));
+            }
         }
-    }
-    rest.selection.tools.retain(|_, tool| *tool != ToolSpec::default());
-    if !written.is_empty() {
-        writer.data("tools", ConfigValue::Table(written));
-    }
+    });
+    selection.tools.retain(|_, tool| *tool != ToolSpec::default());
 }

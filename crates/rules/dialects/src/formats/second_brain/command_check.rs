@@ -4,30 +4,9 @@
 //! with its arguments, is not.
 
 /// Programs that run arbitrary commands.
-const SHELLS: [&str; 22] = [
-    "sh",
-    "bash",
-    "rbash",
-    "zsh",
-    "dash",
-    "ash",
-    "ksh",
-    "mksh",
-    "pdksh",
-    "csh",
-    "tcsh",
-    "fish",
-    "nu",
-    "elvish",
-    "xonsh",
-    "busybox",
-    "pwsh",
-    "powershell",
-    "cmd",
-    "osascript",
-    "wscript",
-    "cscript",
-];
+const SHELLS: &str = "\
+    sh bash rbash zsh dash ash ksh mksh pdksh csh tcsh fish nu elvish xonsh busybox pwsh \
+    powershell cmd osascript wscript cscript";
 /// Extensions of programs on Windows.
 const ENDINGS: [&str; 4] = [".exe", ".cmd", ".bat", ".com"];
 /// Characters with a special meaning in shells.
@@ -62,7 +41,8 @@ fn is_shell(command: &str) -> bool {
     let file = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
     let name = ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(&file);
     let versioned = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
-    SHELLS.contains(&name.trim_start_matches('-').trim_end_matches(versioned))
+    let name = name.trim_start_matches('-').trim_end_matches(versioned);
+    SHELLS.split(' ').any(|shell| shell == name)
 }
 
 #[cfg(test)]

@@ -6,19 +6,19 @@ use crate::common::oauth::{self, OAuthField, OAuthKeys};
 use crate::common::{EntryWriter, TableFields};
 
 const NAMES: &OAuthKeys = &[
-    ("client_id", OAuthField::ClientId),
+    ("client_id", OAuthField::CLIENT_ID),
     ("client_secret", OAuthField::ClientSecret),
-    ("issuer", OAuthField::Issuer),
-    ("metadata_url", OAuthField::MetadataUrl),
-    ("authorization_url", OAuthField::AuthorizationUrl),
-    ("token_url", OAuthField::TokenUrl),
-    ("registration_url", OAuthField::RegistrationUrl),
-    ("redirect_uri", OAuthField::RedirectUri),
+    ("issuer", OAuthField::ISSUER),
+    ("metadata_url", OAuthField::METADATA_URL),
+    ("authorization_url", OAuthField::AUTHORIZATION_URL),
+    ("token_url", OAuthField::TOKEN_URL),
+    ("registration_url", OAuthField::REGISTRATION_URL),
+    ("redirect_uri", OAuthField::REDIRECT_URI),
     ("callback_port", OAuthField::CallbackPort),
-    ("scopes", OAuthField::Scopes),
-    ("audiences", OAuthField::Audiences),
-    ("resource", OAuthField::Resource),
-    ("token_param", OAuthField::TokenParam),
+    ("scopes", OAuthField::SCOPES),
+    ("audiences", OAuthField::AUDIENCES),
+    ("resource", OAuthField::RESOURCE),
+    ("token_param", OAuthField::TOKEN_PARAM),
 ];
 /// Names of identity sources.
 const PROVIDERS: [&str; 5] = ["discover", "none", "oauth", "google", SERVICE_ACCOUNT];
@@ -26,7 +26,7 @@ const SERVICE_ACCOUNT: &str = "service-account";
 /// The prefix of the name of another host's login.
 const FOREIGN: &str = "host:";
 
-pub(super) fn read(entry: &mut TableFields<'_, '_, '_>) -> AuthSpec {
+pub(super) fn read(entry: &mut TableFields<'_>) -> AuthSpec {
     let read = entry.with_table("auth", |inner| {
         let mut known = OAuthSpec::default();
         oauth::read(inner, NAMES, &mut known);
@@ -35,7 +35,7 @@ pub(super) fn read(entry: &mut TableFields<'_, '_, '_>) -> AuthSpec {
     read.unwrap_or_default()
 }
 
-fn provider(fields: &mut TableFields<'_, '_, '_>) -> AuthProvider {
+fn provider(fields: &mut TableFields<'_>) -> AuthProvider {
     let (audience, account) = (fields.template("audience"), fields.template("account"));
     let named = fields.node("provider").and_then(|_| fields.text("provider"));
     if named != Some(SERVICE_ACCOUNT) && (audience.is_some() || account.is_some()) {
@@ -81,8 +81,6 @@ pub(super) fn write(auth: &AuthSpec, writer: &mut EntryWriter<'_>) {
             inner.template("audience", audience);
             inner.template("account", account);
         }
-        for (key, value) in oauth::write(inner, NAMES, &mut auth.oauth.clone()) {
-            inner.data(&key, value);
-        }
+        oauth::write(inner, NAMES, &mut auth.oauth.clone());
     });
 }

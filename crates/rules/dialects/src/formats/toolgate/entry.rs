@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use toolgate_model::{
-    ConfigScope, ConfigValue, HttpSpec, PoolScope, SafetySpec, SandboxSpec, Secret, ServerName,
-    ServerSpec, ServerTimeouts, StdioSpec, TransportSpec,
+    ConfigValue, HttpSpec, PoolScope, SafetySpec, SandboxSpec, Secret, ServerName, ServerSpec,
+    ServerTimeouts, StdioSpec, TransportSpec,
 };
 
 use super::{auth, policy, sampling, tools, variables};
@@ -23,7 +23,7 @@ const AMENDS: [&str; 2] = ["enabled", "env_inherit"];
 /// Fields that are kept but not enforced yet.
 const NOT_YET: [&str; 4] = ["required", "allowed_commands", "manifest", "client_consent"];
 
-pub(super) fn read(name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Option<ParsedEntry> {
+pub(super) fn read(name: ServerName, entry: &mut TableFields<'_>) -> Option<ParsedEntry> {
     if let Some(switch) = read_override(entry) {
         return switch;
     }
@@ -34,7 +34,7 @@ pub(super) fn read(name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Opt
     let enabled = entry.flag("enabled").unwrap_or(true);
     let pool = entry.choice("pool", &POOLS).unwrap_or_default();
     let timeouts = timeouts(entry);
-    let description = entry.text("description").map(str::to_owned);
+    let description = entry.owned_text("description");
     let tags = entry.texts("tags");
     let selection = tools::read(entry);
     let trust =
@@ -56,7 +56,7 @@ pub(super) fn read(name: ServerName, entry: &mut TableFields<'_, '_, '_>) -> Opt
 
 /// Reads an override: an entry without `command` and `url`, but with `enabled` or `env_inherit`. It
 /// cannot have other fields, because they belong to the declaration of the server.
-fn read_override(entry: &mut TableFields<'_, '_, '_>) -> Option<Option<ParsedEntry>> {
+fn read_override(entry: &mut TableFields<'_>) -> Option<Option<ParsedEntry>> {
     let declares = entry.node("command").is_some() || entry.node("url").is_some();
     if declares || AMENDS.iter().all(|key| entry.node(key).is_none()) {
         return None;
@@ -75,22 +75,22 @@ fn read_override(entry: &mut TableFields<'_, '_, '_>) -> Option<Option<ParsedEnt
 }
 
 /// Reads the fields of a process.
-fn process(entry: &mut TableFields<'_, '_, '_>, transport: Option<&mut TransportSpec>) {
+fn process(entry: &mut TableFields<'_>, transport: Option<&mut TransportSpec>) {
     let inherited = read_env_inherit(entry);
     match transport {
         Some(TransportSpec::Stdio(StdioSpec { env_inherit, .. })) => {
             *env_inherit = inherited.unwrap_or_default();
         }
-        Some(_) => server::warn_unused(entry, "url", &["env_file", "env_inherit"]),
+        Some(_) => server::warn_unused(entry, "url", &["env_inherit"]),
         None => {}
     }
 }
 
 /// Reads the inherited variables. A project's file may name single variables, as in `env`, but no
 /// patterns: only the user decides to pass on the environment.
-fn read_env_inherit(fields: &mut TableFields<'_, '_, '_>) -> Option<Vec<String>> {
+fn read_env_inherit(fields: &mut TableFields<'_>) -> Option<Vec<String>> {
     let patterns = fields.texts("env_inherit")?;
-    let is_project = fields.diagnostics().file().scope == ConfigScope::Project;
+    let is_project = fields.is_project();
     if is_project && patterns.iter().any(|pattern| pattern.contains(['*', '?'])) {
         let hint = "set it in your own config, or name each variable";
         fields.warn("env_inherit", "cannot contain patterns in a project's file", hint);
@@ -100,7 +100,7 @@ fn read_env_inherit(fields: &mut TableFields<'_, '_, '_>) -> Option<Vec<String>>
 }
 
 /// Reads the fields of an endpoint.
-fn endpoint(entry: &mut TableFields<'_, '_, '_>, transport: Option<&mut TransportSpec>) {
+fn endpoint(entry: &mut TableFields<'_>, transport: Option<&mut TransportSpec>) {
     let helper = entry.template("headers_helper").map(Secret::new);
     let auth = auth::read(entry);
     match transport {
@@ -115,7 +115,7 @@ fn endpoint(entry: &mut TableFields<'_, '_, '_>, transport: Option<&mut Transpor
     }
 }
 
-pub(super) fn timeouts(entry: &mut TableFields<'_, '_, '_>) -> ServerTimeouts {
+pub(super) fn timeouts(entry: &mut TableFields<'_>) -> ServerTimeouts {
     let mut timeouts = ServerTimeouts::default();
     entry.with_table("timeouts", |inner| {
         let slots = [
@@ -131,24 +131,24 @@ pub(super) fn timeouts(entry: &mut TableFields<'_, '_, '_>) -> ServerTimeouts {
 }
 
 /// Reads a flag that grants trust to a server. A project's file cannot set it.
-fn read_vouched_flag(entry: &mut TableFields<'_, '_, '_>, key: &'static str, hint: &str) -> bool {
+fn read_vouched_flag(entry: &mut TableFields<'_>, key: &'static str, hint: &str) -> bool {
     let vouches = entry.flag(key).unwrap_or(false);
-    if vouches && entry.diagnostics().file().scope == ConfigScope::Project {
+    if vouches && entry.is_project() {
         entry.warn(key, "has no effect in a project's file", hint);
         return false;
     }
     vouches
 }
 
-fn safety(entry: &mut TableFields<'_, '_, '_>) -> SafetySpec {
+fn safety(entry: &mut TableFields<'_>) -> SafetySpec {
     let mut safety = SafetySpec {
         allowed_commands: entry.texts("allowed_commands").unwrap_or_default(),
-        client_consent: entry.text("client_consent").map(str::to_owned),
+        client_consent: entry.owned_text("client_consent"),
         ..SafetySpec::default()
     };
     entry.with_table("manifest", |inner| {
-        safety.manifest_digest = inner.text("digest").map(str::to_owned);
-        safety.manifest_signature = inner.text("signature").map(str::to_owned);
+        safety.manifest_digest = inner.owned_text("digest");
+        safety.manifest_signature = inner.owned_text("signature");
     });
     let sandbox = entry.with_table("sandbox", |inner| {
         let mut list = |key| inner.texts(key).unwrap_or_default();
@@ -160,7 +160,7 @@ fn safety(entry: &mut TableFields<'_, '_, '_>) -> SafetySpec {
             denied_domains: list("denied_domains"),
             ..SandboxSpec::default()
         };
-        let profile = inner.text("profile").map(str::to_owned);
+        let profile = inner.owned_text("profile");
         SandboxSpec { enabled: inner.flag("enabled"), profile, ..sandbox }
     });
     entry.warn_unsupported(&["sandbox"]);
@@ -168,7 +168,7 @@ fn safety(entry: &mut TableFields<'_, '_, '_>) -> SafetySpec {
 }
 
 /// Reads the fields that only other hosts use, by dialect.
-pub(super) fn extras(entry: &mut TableFields<'_, '_, '_>) -> BTreeMap<String, Secret<ConfigValue>> {
+pub(super) fn extras(entry: &mut TableFields<'_>) -> BTreeMap<String, Secret<ConfigValue>> {
     let Some((_, members)) = entry.table("extra") else { return BTreeMap::new() };
     let mut extras = BTreeMap::new();
     for member in members {

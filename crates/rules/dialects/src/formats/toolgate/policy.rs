@@ -6,11 +6,10 @@
 use std::time::Duration;
 
 use toolgate_model::{
-    ApprovalChannel, ArgumentCondition, ConfigValue, Effect, ExpectedValue, PolicyMode, Posture,
-    RuleSpec,
+    ApprovalChannel, ArgumentCondition, ConfigValue, ExpectedValue, PolicyMode, Posture, RuleSpec,
 };
 
-use super::write::{format_duration, toml_compatible};
+use super::write::{format_duration, set_fields, toml_compatible};
 use crate::common::TableFields;
 use crate::common::rules::{self, InvalidRuleHandling};
 use crate::common::tree::{TreeNode, TreeValue};
@@ -20,7 +19,7 @@ use crate::{FileApprovals, LocatedValue, Permissions, duration};
 /// An example of a rule.
 const LIKE: &str = "write \"mcp:server/tool\", or { about = \"mcp:server/*\", when = […] }";
 
-pub(super) fn permissions(fields: &mut TableFields<'_, '_, '_>) -> Permissions {
+pub(super) fn permissions(fields: &mut TableFields<'_>) -> Permissions {
     Permissions {
         mode: rules::mode(fields, &PolicyMode::WORDS),
         allow: list(fields, "allow", InvalidRuleHandling::Skip),
@@ -32,17 +31,14 @@ pub(super) fn permissions(fields: &mut TableFields<'_, '_, '_>) -> Permissions {
 }
 
 /// Reads a flag that restricts when it is set.
-fn strict_flag(
-    fields: &mut TableFields<'_, '_, '_>,
-    key: &'static str,
-) -> Option<LocatedValue<bool>> {
+fn strict_flag(fields: &mut TableFields<'_>, key: &'static str) -> Option<LocatedValue<bool>> {
     fields.node(key)?;
     let flag = fields.flag(key).unwrap_or(true);
     fields.with_position(key, Some(flag))
 }
 
 fn list(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     key: &'static str,
     unread: InvalidRuleHandling,
 ) -> Vec<RuleSpec> {
@@ -55,7 +51,7 @@ fn list(
 }
 
 fn rule(
-    fields: &mut TableFields<'_, '_, '_>,
+    fields: &mut TableFields<'_>,
     key: &str,
     item: &TreeNode,
     unread: InvalidRuleHandling,
@@ -65,7 +61,7 @@ fn rule(
         TreeValue::Text(about) => Some(rules::rule(about, at)),
         TreeValue::Table(members) => {
             let what = format!("a rule of `{key}`");
-            let mut inner = TableFields::of(fields.diagnostics(), what, item.at, members);
+            let mut inner = fields.nested(what, item.at, members);
             let rule = RuleSpec { position: at, ..table(&mut inner) };
             if inner.finish_strict() {
                 return Some(rule);
@@ -82,13 +78,13 @@ fn rule(
     }
 }
 
-fn table(fields: &mut TableFields<'_, '_, '_>) -> RuleSpec {
-    let about = fields.text("about").map(str::to_owned);
+fn table(fields: &mut TableFields<'_>) -> RuleSpec {
+    let about = fields.owned_text("about");
     if about.is_none() {
         fields.fail("has no `about`", LIKE);
     }
-    let client = fields.text("client").map(str::to_owned);
-    let profile = fields.text("profile").map(str::to_owned);
+    let client = fields.owned_text("client");
+    let profile = fields.owned_text("profile");
     let mut when = Vec::new();
     for item in fields.list("when").unwrap_or_default() {
         when.extend(condition(fields, item));
@@ -97,15 +93,14 @@ fn table(fields: &mut TableFields<'_, '_, '_>) -> RuleSpec {
 }
 
 /// Reads a condition on one argument.
-fn condition(fields: &mut TableFields<'_, '_, '_>, item: &TreeNode) -> Option<ArgumentCondition> {
+fn condition(fields: &mut TableFields<'_>, item: &TreeNode) -> Option<ArgumentCondition> {
     let hint = "write it like { at = \"/path\", glob = \"/srv/*\" }";
     let TreeValue::Table(members) = &item.value else {
         fields.error_at(item.at, &format!("has {} among `when`", item.value.kind()), hint);
         return None;
     };
-    let mut inner =
-        TableFields::of(fields.diagnostics(), "a condition".to_owned(), item.at, members);
-    let at = inner.text("at").map(str::to_owned);
+    let mut inner = fields.nested("a condition", item.at, members);
+    let at = inner.owned_text("at");
     match &at {
         None => inner.fail("has no `at`", hint),
         // The empty pointer refers to all arguments.
@@ -114,7 +109,7 @@ fn condition(fields: &mut TableFields<'_, '_, '_>, item: &TreeNode) -> Option<Ar
         }
         Some(_) => {}
     }
-    let glob = inner.text("glob").map(str::to_owned);
+    let glob = inner.owned_text("glob");
     let value = inner.node("equals").map(TreeNode::data);
     let is = match (glob, value) {
         (Some(glob), None) => Some(ExpectedValue::Glob(glob)),
@@ -133,7 +128,7 @@ fn condition(fields: &mut TableFields<'_, '_, '_>, item: &TreeNode) -> Option<Ar
     }
 }
 
-pub(super) fn posture(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<Posture>> {
+pub(super) fn posture(top: &mut TableFields<'_>) -> Option<LocatedValue<Posture>> {
     top.with_table("launch", |inner| {
         inner.node("posture")?;
         let words = Posture::ALL.map(|it| (it.as_str(), it));
@@ -144,7 +139,7 @@ pub(super) fn posture(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<
 }
 
 /// Reads how old a list may be. `"0s"` is allowed: the list is checked before every call.
-pub(super) fn recheck(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<Duration>> {
+pub(super) fn recheck(top: &mut TableFields<'_>) -> Option<LocatedValue<Duration>> {
     top.with_table("pins", |inner| {
         let node = inner.node("recheck")?;
         let zero = matches!(&node.value, TreeValue::Text(text) if duration::is_zero(text));
@@ -155,7 +150,7 @@ pub(super) fn recheck(top: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<
     .flatten()
 }
 
-pub(super) fn approvals(top: &mut TableFields<'_, '_, '_>) -> FileApprovals {
+pub(super) fn approvals(top: &mut TableFields<'_>) -> FileApprovals {
     let mut said = FileApprovals::default();
     top.with_table("approvals", |inner| {
         said.via = via(inner);
@@ -167,16 +162,16 @@ pub(super) fn approvals(top: &mut TableFields<'_, '_, '_>) -> FileApprovals {
         said.from_client_terminal =
             inner.with_position("from_client_terminal", from_client_terminal);
         inner.with_table("clients", |clients| {
-            let what = |client: &str| format!("approvals of client {client:?}");
-            clients.each_table(what, "{ via = \"client\" }", |name, client| {
-                said.clients.extend(via(client).map(|via| (name.to_owned(), via)));
+            let like = "{ via = \"client\" }";
+            clients.each_table("approvals of client", like, |member, client| {
+                said.clients.extend(via(client).map(|via| (member.key.clone(), via)));
             });
         });
     });
     said
 }
 
-fn via(fields: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<ApprovalChannel>> {
+fn via(fields: &mut TableFields<'_>) -> Option<LocatedValue<ApprovalChannel>> {
     fields.node("via")?;
     let words = ApprovalChannel::ALL.map(|it| (it.as_str(), it));
     let via = fields.choice("via", &words).unwrap_or(ApprovalChannel::Operator);
@@ -184,7 +179,7 @@ fn via(fields: &mut TableFields<'_, '_, '_>) -> Option<LocatedValue<ApprovalChan
 }
 
 /// Reads a duration with a unit.
-pub(super) fn time(fields: &mut TableFields<'_, '_, '_>, key: &'static str) -> Option<Duration> {
+pub(super) fn time(fields: &mut TableFields<'_>, key: &'static str) -> Option<Duration> {
     let node = fields.node(key)?;
     let read = match &node.value {
         TreeValue::Text(text) => duration::parse(text),
@@ -207,33 +202,30 @@ pub(super) fn write(
     let posture = settings.posture.map(|it| ConfigValue::text(it.value.as_str()));
     let recheck = settings.recheck.map(|it| ConfigValue::Text(format_duration(it.value)));
     let tables = [
-        (&["launch"][..], field("posture", posture).into_iter().collect()),
+        (&["launch"][..], set_fields([("posture", posture)])),
         (&["policy"][..], policy(&settings.permissions, losses)),
         (&["approvals"][..], approval_fields(&settings.approvals)),
-        (&["pins"][..], field("recheck", recheck).into_iter().collect()),
+        (&["pins"][..], set_fields([("recheck", recheck)])),
     ];
     let said = tables.into_iter().filter(|(_, fields): &(_, Vec<_>)| !fields.is_empty());
     written.extend(said.map(|(path, fields)| (path, ConfigValue::Table(fields))));
     written
 }
 
-fn field(key: &str, value: Option<ConfigValue>) -> Option<(String, ConfigValue)> {
-    value.map(|value| (key.to_owned(), value))
-}
-
 fn policy(permissions: &Permissions, losses: &mut ConversionLosses) -> Vec<(String, ConfigValue)> {
     let Permissions { mode, allow, ask, deny, taint, yolo_floor } = permissions;
-    let mut fields = Vec::new();
-    fields.extend(field("mode", mode.map(|it| ConfigValue::text(it.value.as_str()))));
-    for (effect, said) in [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)] {
-        let written: Vec<_> = said.iter().filter_map(|rule| rule_data(rule, losses)).collect();
-        if !written.is_empty() {
-            fields.push((effect.as_str().to_owned(), ConfigValue::List(written)));
-        }
-    }
-    fields.extend(field("taint", taint.map(|it| ConfigValue::Bool(it.value))));
-    fields.extend(field("yolo_floor", yolo_floor.map(|it| ConfigValue::Bool(it.value))));
-    fields
+    let mut rules = |rules: &[RuleSpec]| {
+        let written: Vec<_> = rules.iter().filter_map(|rule| rule_data(rule, losses)).collect();
+        (!written.is_empty()).then_some(ConfigValue::List(written))
+    };
+    set_fields([
+        ("mode", mode.map(|it| ConfigValue::text(it.value.as_str()))),
+        ("allow", rules(allow)),
+        ("ask", rules(ask)),
+        ("deny", rules(deny)),
+        ("taint", taint.map(|it| ConfigValue::Bool(it.value))),
+        ("yolo_floor", yolo_floor.map(|it| ConfigValue::Bool(it.value))),
+    ])
 }
 
 fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigValue> {
@@ -241,27 +233,24 @@ fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigVal
     if client.is_none() && profile.is_none() && when.is_empty() {
         return Some(ConfigValue::text(about));
     }
-    let mut fields = vec![("about".to_owned(), ConfigValue::text(about))];
-    fields.extend(field("client", client.as_ref().map(ConfigValue::text)));
-    fields.extend(field("profile", profile.as_ref().map(ConfigValue::text)));
     let mut conditions = Vec::new();
-    for ArgumentCondition { pointer: at, expected: is } in when {
-        let is = match is {
-            ExpectedValue::Glob(glob) => ("glob".to_owned(), ConfigValue::text(glob)),
+    for ArgumentCondition { pointer, expected } in when {
+        let (key, value) = match expected {
+            ExpectedValue::Glob(glob) => ("glob", ConfigValue::text(glob)),
             ExpectedValue::Value(value) => {
                 let field = format!("permissions: the rule about {about:?}");
-                (
-                    "equals".to_owned(),
-                    toml_compatible(value, &field, losses).filter(|it| it == value)?,
-                )
+                ("equals", toml_compatible(value, &field, losses).filter(|it| it == value)?)
             }
         };
-        conditions.push(ConfigValue::Table(vec![("at".to_owned(), ConfigValue::text(at)), is]));
+        let fields = set_fields([("at", Some(ConfigValue::text(pointer))), (key, Some(value))]);
+        conditions.push(ConfigValue::Table(fields));
     }
-    if !conditions.is_empty() {
-        fields.push(("when".to_owned(), ConfigValue::List(conditions)));
-    }
-    Some(ConfigValue::Table(fields))
+    Some(ConfigValue::Table(set_fields([
+        ("about", Some(ConfigValue::text(about))),
+        ("client", client.as_ref().map(ConfigValue::text)),
+        ("profile", profile.as_ref().map(ConfigValue::text)),
+        ("when", (!conditions.is_empty()).then_some(ConfigValue::List(conditions))),
+    ])))
 }
 
 fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
@@ -273,12 +262,11 @@ fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
         .map(|(name, via)| (name.clone(), ConfigValue::Table(vec![("via".to_owned(), word(*via))])))
         .collect();
     let clients = (!clients.is_empty()).then_some(ConfigValue::Table(clients));
-    let fields = [
-        field("via", via.map(word)),
-        field("wait", wait.map(time)),
-        field("expiry", expiry.map(time)),
-        field("from_client_terminal", from_client_terminal.map(|it| ConfigValue::Bool(it.value))),
-        field("clients", clients),
-    ];
-    fields.into_iter().flatten().collect()
+    set_fields([
+        ("via", via.map(word)),
+        ("wait", wait.map(time)),
+        ("expiry", expiry.map(time)),
+        ("from_client_terminal", from_client_terminal.map(|it| ConfigValue::Bool(it.value))),
+        ("clients", clients),
+    ])
 }

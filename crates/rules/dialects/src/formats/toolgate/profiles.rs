@@ -10,6 +10,7 @@ use toolgate_model::{
     RESULT_LIMIT,
 };
 
+use super::write::{list, set_fields};
 use crate::ClientProfile;
 use crate::common::TableFields;
 use crate::common::tree::{TreeMember, TreeValue};
@@ -21,7 +22,7 @@ pub(super) struct ParsedProfiles {
     pub invalid: BTreeMap<String, Origin>,
 }
 
-pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> ParsedProfiles {
+pub(super) fn read(top: &mut TableFields<'_>) -> ParsedProfiles {
     let mut found = ParsedProfiles::default();
     top.with_table("profiles", |inner| {
         for member in inner.members() {
@@ -39,10 +40,10 @@ pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> ParsedProfiles {
     found
 }
 
-fn profile(all: &mut TableFields<'_, '_, '_>, member: &TreeMember) -> Option<Profile> {
-    let members = table(all, member, "{ tags = [\"…\"] }")?;
+fn profile<'t>(all: &mut TableFields<'t>, member: &'t TreeMember) -> Option<Profile> {
+    let members = all.expect_table(member, "{ tags = [\"…\"] }")?;
     let what = format!("profile {:?}", member.key);
-    let mut fields = TableFields::of(all.diagnostics(), what, member.at, members);
+    let mut fields = all.nested(what, member.at, members);
     if !is_name(&member.key) {
         fields.fail(
             "has an invalid name: the name is part of a URL",
@@ -70,16 +71,16 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(plain)
 }
 
-pub(super) fn naming(fields: &mut TableFields<'_, '_, '_>) -> Option<NamingStyle> {
+pub(super) fn naming(fields: &mut TableFields<'_>) -> Option<NamingStyle> {
     fields.choice("naming", &NamingStyle::ALL.map(|it| (it.as_str(), it)))
 }
 
-pub(super) fn prefix(fields: &mut TableFields<'_, '_, '_>) -> Option<PrefixMode> {
+pub(super) fn prefix(fields: &mut TableFields<'_>) -> Option<PrefixMode> {
     fields.choice("prefix", &PrefixMode::ALL.map(|it| (it.as_str(), it)))
 }
 
 /// Warns about a `prefix` without effect.
-fn warn_ineffective_prefix(fields: &mut TableFields<'_, '_, '_>, profile: &Profile) {
+fn warn_ineffective_prefix(fields: &mut TableFields<'_>, profile: &Profile) {
     let other = profile.naming.filter(|it| *it != NamingStyle::Toolgate);
     if let (Some(naming), Some(_)) = (other, profile.prefix) {
         let problem = format!("has no effect with naming = {:?}", naming.as_str());
@@ -87,7 +88,7 @@ fn warn_ineffective_prefix(fields: &mut TableFields<'_, '_, '_>, profile: &Profi
     }
 }
 
-fn budget(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
+fn budget(fields: &mut TableFields<'_>) -> Option<u32> {
     let node = fields.node("budget")?;
     match &node.value {
         TreeValue::Integer(number) => tokens(fields, node.at, "budget", *number),
@@ -100,7 +101,7 @@ fn budget(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
 }
 
 /// Reads the result limit: `true` is the default limit, and `false` is no limit, as if unset.
-fn results(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
+fn results(fields: &mut TableFields<'_>) -> Option<u32> {
     let node = fields.node("results")?;
     match &node.value {
         TreeValue::Flag(bounded) => bounded.then_some(RESULT_LIMIT),
@@ -113,7 +114,7 @@ fn results(fields: &mut TableFields<'_, '_, '_>) -> Option<u32> {
     }
 }
 
-fn tokens(fields: &mut TableFields<'_, '_, '_>, at: usize, key: &str, number: i64) -> Option<u32> {
+fn tokens(fields: &mut TableFields<'_>, at: usize, key: &str, number: i64) -> Option<u32> {
     let tokens = u32::try_from(number).ok().filter(|tokens| *tokens > 0);
     if tokens.is_none() {
         let problem = format!("has an invalid `{key}`: it is out of range");
@@ -123,15 +124,17 @@ fn tokens(fields: &mut TableFields<'_, '_, '_>, at: usize, key: &str, number: i6
 }
 
 /// Reads the profile of each client.
-pub(super) fn clients(top: &mut TableFields<'_, '_, '_>) -> BTreeMap<String, ClientProfile> {
+pub(super) fn clients(top: &mut TableFields<'_>) -> BTreeMap<String, ClientProfile> {
     let mut clients = BTreeMap::new();
     top.with_table("clients", |inner| {
         for member in inner.members() {
             let origin = inner.diagnostics().origin(member.at);
-            let Some(members) = table(inner, member, "{ profile = \"…\" }") else { continue };
+            let Some(members) = inner.expect_table(member, "{ profile = \"…\" }") else {
+                continue;
+            };
             let what = format!("client {:?}", member.key);
-            let mut fields = TableFields::of(inner.diagnostics(), what, member.at, members);
-            let profile = fields.text("profile").map(str::to_owned);
+            let mut fields = inner.nested(what, member.at, members);
+            let profile = fields.owned_text("profile");
             if profile.is_none() {
                 fields.fail(
                     "has no `profile`",
@@ -147,20 +150,6 @@ pub(super) fn clients(top: &mut TableFields<'_, '_, '_>) -> BTreeMap<String, Cli
     clients
 }
 
-fn table<'t>(
-    all: &mut TableFields<'_, '_, '_>,
-    member: &'t TreeMember,
-    like: &str,
-) -> Option<&'t [TreeMember]> {
-    if let TreeValue::Table(members) = &member.node.value {
-        return Some(members);
-    }
-    let (kind, key) = (member.node.value.kind(), &member.key);
-    let problem = format!("has {kind} where `{key}` must be a table");
-    all.error_at(member.node.at, &problem, &format!("write it like {like}"));
-    None
-}
-
 /// Returns the profiles as a table.
 pub(super) fn write(profiles: &BTreeMap<String, DeclaredProfile>) -> ConfigValue {
     let tables = profiles.iter().map(|(name, it)| (name.clone(), profile_data(&it.profile)));
@@ -170,9 +159,8 @@ pub(super) fn write(profiles: &BTreeMap<String, DeclaredProfile>) -> ConfigValue
 fn profile_data(profile: &Profile) -> ConfigValue {
     // Names every field, so that a new one cannot be forgotten.
     let Profile { tags, include, exclude, naming, prefix, expose, budget, result_limit } = profile;
-    let list = |texts: &[String]| ConfigValue::texts(texts.iter().cloned());
     let number = |tokens: u32| ConfigValue::Integer(i64::from(tokens));
-    let fields = [
+    let fields = set_fields([
         ("tags", tags.as_deref().map(list)),
         ("include", (!include.is_empty()).then(|| list(include))),
         ("exclude", (!exclude.is_empty()).then(|| list(exclude))),
@@ -181,9 +169,8 @@ fn profile_data(profile: &Profile) -> ConfigValue {
         ("expose", expose.map(|it| ConfigValue::text(it.as_str()))),
         ("budget", budget.map(number)),
         ("results", result_limit.map(number)),
-    ];
-    let said = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    ConfigValue::Table(said.collect())
+    ]);
+    ConfigValue::Table(fields)
 }
 
 /// Returns the profiles of clients as a table.

@@ -8,7 +8,7 @@ use crate::common::{EntryWriter, TableFields};
 const LIKE: &str = "write true, or limits like { requests_per_day = 20, max_tokens = 2000 }";
 
 /// Reads the limits. A project's file cannot set them, because the user pays for the model.
-pub(super) fn read(entry: &mut TableFields<'_, '_, '_>) -> Option<SamplingLimits> {
+pub(super) fn read(entry: &mut TableFields<'_>) -> Option<SamplingLimits> {
     let node = entry.node("sampling")?;
     let limits = match &node.value {
         TreeValue::Flag(allowed) => allowed.then(SamplingLimits::default),
@@ -19,7 +19,7 @@ pub(super) fn read(entry: &mut TableFields<'_, '_, '_>) -> Option<SamplingLimits
             None
         }
     };
-    if limits.is_some() && entry.diagnostics().file().scope == ConfigScope::Project {
+    if limits.is_some() && entry.is_project() {
         let hint = "set it in your own config, if this server may use your model";
         entry.warn("sampling", "has no effect in a project's file", hint);
         return None;
@@ -27,10 +27,9 @@ pub(super) fn read(entry: &mut TableFields<'_, '_, '_>) -> Option<SamplingLimits
     limits
 }
 
-fn limits(fields: &mut TableFields<'_, '_, '_>) -> SamplingLimits {
+fn limits(fields: &mut TableFields<'_>) -> SamplingLimits {
     let usual = SamplingLimits::default();
-    let most =
-        |fields: &mut TableFields<'_, '_, '_>, key, usual| amount(fields, key).unwrap_or(usual);
+    let most = |fields: &mut TableFields<'_>, key, usual| amount(fields, key).unwrap_or(usual);
     SamplingLimits {
         requests_per_day: most(fields, "requests_per_day", usual.requests_per_day),
         tokens_per_day: amount(fields, "tokens_per_day").unwrap_or(usual.tokens_per_day),
@@ -40,7 +39,7 @@ fn limits(fields: &mut TableFields<'_, '_, '_>) -> SamplingLimits {
 }
 
 /// Reads a number of at least 1; `sampling = false` disables sampling.
-fn amount<T: TryFrom<i64>>(fields: &mut TableFields<'_, '_, '_>, key: &'static str) -> Option<T> {
+fn amount<T: TryFrom<i64>>(fields: &mut TableFields<'_>, key: &'static str) -> Option<T> {
     let at = fields.node(key)?.at;
     let number = fields.integer(key)?;
     let amount = T::try_from(number).ok().filter(|_| number > 0);

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use toolgate_model::ConfigValue;
 
-use super::write::toml_compatible;
+use super::write::{set_fields, toml_compatible};
 use super::{context, entry, policy, profiles, write};
 use crate::common::TableFields;
-use crate::common::tree::TreeValue;
 use crate::losses::ConversionLosses;
 use crate::{FileSettings, ForeignFiles, InputSpec};
 
-pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> FileSettings {
+pub(super) fn read(top: &mut TableFields<'_>) -> FileSettings {
     let roots = top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect());
     let (naming, prefix) = (profiles::naming(top), profiles::prefix(top));
     let foreign = top.choice("foreign", &ForeignFiles::ALL.map(|it| (it.as_str(), it)));
@@ -36,18 +35,17 @@ pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> FileSettings {
     FileSettings { roots, foreign, context, inputs, extras, ..decided }
 }
 
-fn inputs(top: &mut TableFields<'_, '_, '_>) -> Vec<InputSpec> {
+fn inputs(top: &mut TableFields<'_>) -> Vec<InputSpec> {
     let mut inputs: Vec<InputSpec> = Vec::new();
     for item in top.list("inputs").unwrap_or_default() {
-        let TreeValue::Table(members) = &item.value else {
+        let Some(members) = item.table() else {
             let problem = format!("has {} among its `inputs`", item.value.kind());
             top.error_at(item.at, &problem, "write each as { id = \"…\" }");
             continue;
         };
-        let mut fields =
-            TableFields::of(top.diagnostics(), "an input".to_owned(), item.at, members);
+        let mut fields = top.nested("an input", item.at, members);
         let id = fields.text("id").unwrap_or_default().to_owned();
-        let description = fields.text("description").map(str::to_owned);
+        let description = fields.owned_text("description");
         let password = fields.flag("password").unwrap_or(false);
         if id.is_empty() {
             fields.fail("has no `id`", "give it the name that ${secret:…} uses");
@@ -122,10 +120,9 @@ pub(super) fn write(
 
 fn input(input: &InputSpec) -> ConfigValue {
     let InputSpec { id, description, password } = input;
-    let mut fields = vec![("id".to_owned(), ConfigValue::text(id))];
-    fields.extend(description.as_ref().map(|it| ("description".to_owned(), ConfigValue::text(it))));
-    if *password {
-        fields.push(("password".to_owned(), ConfigValue::Bool(true)));
-    }
-    ConfigValue::Table(fields)
+    ConfigValue::Table(set_fields([
+        ("id", Some(ConfigValue::text(id))),
+        ("description", description.as_ref().map(ConfigValue::text)),
+        ("password", password.then_some(ConfigValue::Bool(true))),
+    ]))
 }

@@ -17,7 +17,7 @@ const WORDS: [(&str, &str); 4] = [
 ];
 
 /// Warns about each such variable, and suggests the intended one.
-pub(super) fn check(entry: &mut TableFields<'_, '_, '_>) {
+pub(super) fn check(entry: &mut TableFields<'_>) {
     for key in EXPANDED {
         if let Some(node) = entry.node(key) {
             check_node(entry, key, node);
@@ -25,7 +25,7 @@ pub(super) fn check(entry: &mut TableFields<'_, '_, '_>) {
     }
 }
 
-fn check_node(entry: &mut TableFields<'_, '_, '_>, key: &str, node: &TreeNode) {
+fn check_node(entry: &mut TableFields<'_>, key: &str, node: &TreeNode) {
     match &node.value {
         TreeValue::Text(text) => {
             for (written, meant) in foreign_variables(text) {

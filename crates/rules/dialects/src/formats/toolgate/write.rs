@@ -45,7 +45,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
         writer.text("pool", Some("per-caller"));
     }
     if let Some(tags) = tags {
-        writer.data("tags", ConfigValue::texts(tags.iter().cloned()));
+        writer.data("tags", list(tags));
     }
     tools::write_lists(selection, writer);
     write_vouched_flag("trust", *trust, writer);
@@ -62,7 +62,7 @@ pub(super) fn server(spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
         }
         TransportSpec::BuiltIn => {}
     }
-    write_timeouts(timeouts, writer);
+    writer.table("timeouts", limits(timeouts));
     sampling::write(sampling.as_ref(), writer);
     tools::write_tools(selection, writer);
     write_sandbox(safety, writer);
@@ -104,21 +104,23 @@ fn write_vouched_flag(key: &str, vouched: bool, writer: &mut EntryWriter<'_>) {
     }
 }
 
-fn write_timeouts(timeouts: &ServerTimeouts, writer: &mut EntryWriter<'_>) {
-    let limits = limits(timeouts);
-    if !limits.is_empty() {
-        writer.data("timeouts", ConfigValue::Table(limits));
-    }
+/// Returns the fields that are set.
+pub(super) fn set_fields<const N: usize>(
+    fields: [(&str, Option<ConfigValue>); N],
+) -> Vec<(String, ConfigValue)> {
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// Returns a list of strings.
+pub(super) fn list(texts: &[String]) -> ConfigValue {
+    ConfigValue::texts(texts.iter().cloned())
 }
 
 /// Returns the time limits that are set.
 pub(super) fn limits(timeouts: &ServerTimeouts) -> Vec<(String, ConfigValue)> {
     let ServerTimeouts { start, call, max } = *timeouts;
-    let limits = [("start", start), ("call", call), ("max", max)];
-    let set = |(key, time): (&str, Option<_>)| {
-        Some((key.to_owned(), ConfigValue::Text(format_duration(time?))))
-    };
-    limits.into_iter().filter_map(set).collect()
+    let text = |time: Option<_>| time.map(|time| ConfigValue::Text(format_duration(time)));
+    set_fields([("start", text(start)), ("call", text(call)), ("max", text(max))])
 }
 
 /// Formats a duration in the largest unit that is exact.
@@ -179,10 +181,8 @@ fn write_extras(spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
         let field = format!("extra.{dialect}");
         Some((dialect.clone(), toml_compatible(kept.expose(), &field, writer.losses())?))
     });
-    let extras: Vec<_> = extras.collect();
-    if !extras.is_empty() {
-        writer.data("extra", ConfigValue::Table(extras));
-    }
+    let extras = extras.collect();
+    writer.table("extra", extras);
 }
 
 /// Returns the part of a value that TOML can express: no nulls, and no numbers out of range.

@@ -7,7 +7,6 @@ use toolgate_model::{ConfigValue, Secret};
 
 use super::ID;
 use crate::common::TableFields;
-use crate::common::tree::TreeValue;
 use crate::losses::ConversionLosses;
 use crate::{FileSettings, InputSpec};
 
@@ -19,16 +18,15 @@ const TYPES: [(&str, bool); 3] = [(PROMPT, true), ("pickString", false), ("comma
 const KEPT: [&str; 4] = ["options", "default", "command", "args"];
 
 /// Adds the inputs of a table to those of other tables in the file.
-pub(super) fn read(top: &mut TableFields<'_, '_, '_>, settings: &mut FileSettings) {
+pub(super) fn read(top: &mut TableFields<'_>, settings: &mut FileSettings) {
     let mut kept = Vec::new();
     for node in top.list("inputs").unwrap_or_default() {
-        let TreeValue::Table(members) = &node.value else {
+        let Some(members) = node.table() else {
             let problem = format!("has {} among its `inputs`", node.value.kind());
             top.error_at(node.at, &problem, "give each an `id` and a `type`");
             continue;
         };
-        let mut fields =
-            TableFields::of(top.diagnostics(), "an input".to_owned(), node.at, members);
+        let mut fields = top.nested("an input", node.at, members);
         let Some((input, more)) = input(&mut fields) else { continue };
         if !fields.finish() {
             continue;
@@ -38,18 +36,20 @@ pub(super) fn read(top: &mut TableFields<'_, '_, '_>, settings: &mut FileSetting
             top.error_at(node.at, &problem, "give each input an id of its own");
             continue;
         }
-        kept.extend(more.map(|more| (input.id.clone(), more)));
+        if !more.is_empty() {
+            kept.push((input.id.clone(), ConfigValue::Table(more)));
+        }
         settings.inputs.push(input);
     }
     keep(settings, kept);
 }
 
-fn input(fields: &mut TableFields<'_, '_, '_>) -> Option<(InputSpec, Option<ConfigValue>)> {
+fn input(fields: &mut TableFields<'_>) -> Option<(InputSpec, Vec<(String, ConfigValue)>)> {
     let id = fields.text("id").filter(|id| !id.is_empty());
     let is_text = fields.choice("type", &TYPES).unwrap_or(true);
     let found = InputSpec {
         id: id.unwrap_or_default().to_owned(),
-        description: fields.text("description").map(str::to_owned),
+        description: fields.owned_text("description"),
         password: fields.flag("password").unwrap_or(false),
     };
     let mut keys = KEPT.to_vec();
@@ -58,7 +58,7 @@ fn input(fields: &mut TableFields<'_, '_, '_>) -> Option<(InputSpec, Option<Conf
         fields.warn("type", "is supported by VS Code only", hint);
         keys.insert(0, "type");
     }
-    let kept = fields.read_extras(&keys).map(|kept| kept.expose().clone());
+    let kept = fields.read_extras(&keys);
     if id.is_none() {
         fields.fail("has no `id`", "name it as `${input:…}` does");
         return None;

@@ -5,46 +5,32 @@ use toolgate_model::{ConfigValue, Effect};
 
 use crate::common::TableFields;
 use crate::common::rules;
-use crate::common::tree::TreeValue;
-use crate::dialect_format::RuleTranslation;
+use crate::dialect_format::{RuleTranslation, WrittenSettings};
 use crate::losses::ConversionLosses;
-use crate::{Permissions, PolicyMode};
+use crate::{FileSettings, LocatedValue, Permissions, PolicyMode};
 
 /// The prefix of tool names: `mcp:<server>:<tool>`.
 const PREFIX: &str = "mcp:";
 /// The rule for every tool.
 const EVERY: &str = "*";
-const WORDS: [(&str, ZedPermission); 3] = [
-    ("confirm", ZedPermission::Confirm),
-    ("allow", ZedPermission::Allow),
-    ("deny", ZedPermission::Deny),
-];
-
-/// The permission of a tool.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ZedPermission {
-    Confirm,
-    Allow,
-    Deny,
-}
+const WORDS: [(&str, Effect); 3] =
+    [("confirm", Effect::Ask), ("allow", Effect::Allow), ("deny", Effect::Deny)];
 
 /// Reads the permissions.
-pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> Permissions {
+pub(super) fn read(top: &mut TableFields<'_>) -> Permissions {
     let mut permissions = Permissions::default();
     let Some((at, members)) = top.table("agent") else { return permissions };
-    let mut agent = TableFields::of(top.diagnostics(), "`agent`".to_owned(), at, members);
+    let mut agent = top.nested("`agent`", at, members);
     agent.with_table("tool_permissions", |fields| {
-        match fields.choice("default", &WORDS) {
-            Some(ZedPermission::Confirm) => {
-                permissions.mode = fields.with_position("default", Some(PolicyMode::Ask))
-            }
-            Some(ZedPermission::Allow) => {
-                permissions.mode = fields.with_position("default", Some(PolicyMode::Full))
-            }
-            Some(ZedPermission::Deny) => {
-                let at =
-                    fields.with_position("default", Some(())).map(|it| it.at).unwrap_or_default();
+        let word = fields.choice("default", &WORDS);
+        match fields.with_position("default", word) {
+            Some(LocatedValue { value: Effect::Deny, at }) => {
                 permissions.deny.push(rules::rule(EVERY, at));
+            }
+            Some(LocatedValue { value, at }) => {
+                let is_allowed = value == Effect::Allow;
+                let value = if is_allowed { PolicyMode::Full } else { PolicyMode::Ask };
+                permissions.mode = Some(LocatedValue { value, at });
             }
             None => {}
         }
@@ -53,36 +39,34 @@ pub(super) fn read(top: &mut TableFields<'_, '_, '_>) -> Permissions {
     permissions
 }
 
-fn tools(fields: &mut TableFields<'_, '_, '_>, into: &mut Permissions) {
+fn tools(fields: &mut TableFields<'_>, into: &mut Permissions) {
     let Some((_, members)) = fields.table("tools") else { return };
     for member in members.iter().filter(|member| member.key.starts_with(PREFIX)) {
         let what = format!("tool {:?}", member.key);
-        let TreeValue::Table(inner) = &member.node.value else {
+        let Some(inner) = member.node.table() else {
             let problem = format!("{what} is {}, not a table", member.node.value.kind());
             fields.diagnostics().error(member.node.at, problem, "give it a `default`");
             continue;
         };
-        let mut inner = TableFields::of(fields.diagnostics(), what, member.at, inner);
+        let mut inner = fields.nested(what, member.at, inner);
         let mut word = inner.choice("default", &WORDS);
         let hint = "patterns on tool arguments are not supported";
-        if inner.node("always_allow").is_some() {
+        if inner.has("always_allow") {
             inner.warn("always_allow", "has no effect", hint);
         }
         for key in ["always_confirm", "always_deny"] {
-            if inner.node(key).is_some() {
+            if inner.has(key) {
                 inner.warn(key, "is read as asking before every call", hint);
                 // It cannot tell which calls the pattern matches.
-                word = word
-                    .filter(|word| *word == ZedPermission::Deny)
-                    .or(Some(ZedPermission::Confirm));
+                word = word.filter(|word| *word == Effect::Deny).or(Some(Effect::Ask));
             }
         }
         inner.finish();
         let rule = rules::rule(&member.key, fields.position_at(member.at));
         match word {
-            Some(ZedPermission::Confirm) => into.ask.push(rule),
-            Some(ZedPermission::Allow) => into.allow.push(rule),
-            Some(ZedPermission::Deny) => into.deny.push(rule),
+            Some(Effect::Ask) => into.ask.push(rule),
+            Some(Effect::Allow) => into.allow.push(rule),
+            Some(Effect::Deny) => into.deny.push(rule),
             None => {}
         }
     }
@@ -90,12 +74,8 @@ fn tools(fields: &mut TableFields<'_, '_, '_>, into: &mut Permissions) {
 
 /// Returns the fields and values to write for the permissions. `limited` corresponds to `confirm`:
 /// allowed calls pass.
-pub(super) fn write(
-    permissions: &Permissions,
-    losses: &mut ConversionLosses,
-) -> Vec<(&'static [&'static str], ConfigValue)> {
-    let Permissions { mode, allow, ask, deny, .. } = permissions;
-    rules::report_unsupported(permissions, losses);
+pub(super) fn write(settings: &FileSettings, losses: &mut ConversionLosses) -> WrittenSettings {
+    let Permissions { mode, allow, ask, deny, .. } = rules::take_permissions(settings, losses);
     let every = deny.iter().any(|rule| rule.subject == EVERY);
     let default = match mode.map(|mode| mode.value) {
         _ if every => Some("deny"),
@@ -103,7 +83,7 @@ pub(super) fn write(
         Some(PolicyMode::Ask | PolicyMode::Limited) => Some("confirm"),
         None => None,
     };
-    let mut written: Vec<(&'static [&'static str], ConfigValue)> = Vec::new();
+    let mut written = WrittenSettings::new();
     written.extend(default.map(|word| (DEFAULT, ConfigValue::text(word))));
     let mut tools = Vec::new();
     for (effect, said, word) in [
@@ -111,7 +91,7 @@ pub(super) fn write(
         (Effect::Ask, ask, "confirm"),
         (Effect::Deny, deny, "deny"),
     ] {
-        for rule in rules::rule_texts(effect, said, losses).into_iter().filter(|it| it != EVERY) {
+        for rule in rules::rule_texts(effect, &said, losses).into_iter().filter(|it| it != EVERY) {
             match split_tool_key(&rule) {
                 Some(_) => {
                     let fields = vec![("default".to_owned(), ConfigValue::text(word))];

@@ -1,6 +1,7 @@
 //! Interprets plain YAML scalars, and writes strings so that they are read back as strings.
 
 use crate::common::tree::TreeValue;
+use crate::edit::quote_text;
 
 /// Returns the value of a plain scalar in the core schema of YAML 1.2.
 pub(crate) fn value(text: &str) -> TreeValue {
@@ -73,7 +74,7 @@ fn normalize_fraction(text: &str, unsigned: &str) -> String {
 pub(crate) fn render_text(text: &str, flow: bool) -> String {
     match is_safe(text, flow) {
         true => text.to_owned(),
-        false => quote_text(text),
+        false => quote_text(text, is_special),
     }
 }
 
@@ -106,24 +107,4 @@ fn is_special(c: char) -> bool {
         c,
         '\u{85}' | '\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
     )
-}
-
-fn quote_text(text: &str) -> String {
-    let mut written = String::with_capacity(text.len() + 2);
-    written.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => written.push_str("\\\""),
-            '\\' => written.push_str("\\\\"),
-            '\n' => written.push_str("\\n"),
-            '\r' => written.push_str("\\r"),
-            '\t' => written.push_str("\\t"),
-            c if c.is_control() || is_special(c) => {
-                written.push_str(&format!("\\u{:04X}", u32::from(c)));
-            }
-            c => written.push(c),
-        }
-    }
-    written.push('"');
-    written
 }
