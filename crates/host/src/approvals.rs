@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use toolgate_config::Home;
-use toolgate_journal::{Journal, JournalEvent, JournalRecord};
+use toolgate_journal::{Journal, JournalRecord};
 use toolgate_store::{Keyring, StateStore};
 
 use crate::HostError;
@@ -30,10 +30,7 @@ pub struct StoredApprovals {
 impl StoredApprovals {
     /// Writes an entry to the journal that is not about a call.
     pub fn note(&self, kind: &str, detail: &str) {
-        let event = JournalEvent::Noted { kind, detail };
-        let record =
-            JournalRecord { event, call: 0, caller: "", client: "", profile: "", about: None };
-        if let Err(error) = self.journal.append(&record) {
+        if let Err(error) = self.journal.append(&JournalRecord::note(kind, detail, None)) {
             tracing::error!(target: "toolgate::gate", kind, "cannot write the journal: {error}");
         }
     }

@@ -1,76 +1,57 @@
 //! Writes the body of a record as canonical, redacted JSON. The chain appends number, time and
 //! hashes.
 
-use toolgate_model::{Digest, Mask};
+use toolgate_model::Mask;
 use toolgate_wire::scan;
 
+use crate::json::ObjectWriter;
 use crate::redact::{MOST, Redactor};
-use crate::{JournalEvent, JournalRecord, json};
+use crate::{JournalEvent, JournalRecord};
 
 /// Writes a record up to the end of its event, with sorted members. The members that the chain
 /// appends sort after them.
 pub(crate) fn write(record: &JournalRecord<'_>, mask: &Mask, out: &mut Vec<u8>) {
     let redact = Redactor { mask };
-    out.push(b'{');
+    let mut body = ObjectWriter::begin(out);
     if let Some(about) = record.about {
-        out.extend_from_slice(b"\"about\":{\"kind\":\"");
-        out.extend_from_slice(about.kind.as_str().as_bytes());
-        out.extend_from_slice(b"\",\"name\":");
-        redact.write_name(&about.name, out);
-        out.extend_from_slice(b",\"server\":");
-        redact.write_name(about.server.as_str(), out);
-        out.extend_from_slice(b"},");
+        let mut object = ObjectWriter::begin(body.key("about"));
+        object.text("kind", about.kind.as_str());
+        redact.write_name(&about.name, object.key("name"));
+        redact.write_name(about.server.as_str(), object.key("server"));
+        object.end();
     }
-    write_caller(record, redact, out);
-    out.extend_from_slice(b"\"call\":");
-    json::write_integer(record.call, out);
-    out.extend_from_slice(b",\"event\":{");
-    write_event(&record.event, redact, out);
-    out.push(b'}');
+    let known = [("caller", record.caller), ("client", record.client), ("profile", record.profile)];
+    if known.iter().any(|(_, value)| !value.is_empty()) {
+        let mut object = ObjectWriter::begin(body.key("by"));
+        for (key, value) in known.iter().filter(|(_, value)| !value.is_empty()) {
+            redact.write_name(value, object.key(key));
+        }
+        object.end();
+    }
+    body.integer("call", record.call);
+    let mut object = ObjectWriter::begin(body.key("event"));
+    write_event(&record.event, redact, &mut object);
+    object.end();
 }
 
-/// Writes the caller, the client and the profile, if known.
-fn write_caller(record: &JournalRecord<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
-    let fields =
-        [("caller", record.caller), ("client", record.client), ("profile", record.profile)];
-    if fields.iter().all(|(_, value)| value.is_empty()) {
-        return;
-    }
-    out.extend_from_slice(b"\"by\":{");
-    for (index, (key, value)) in fields.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
-        out.extend_from_slice(if index == 0 { b"\"" } else { b",\"" });
-        out.extend_from_slice(key.as_bytes());
-        out.extend_from_slice(b"\":");
-        redact.write_name(value, out);
-    }
-    out.extend_from_slice(b"},");
-}
-
-fn write_event(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
+fn write_event(event: &JournalEvent<'_>, redact: Redactor<'_>, object: &mut ObjectWriter<'_>) {
     match event {
-        JournalEvent::Decided { .. } => write_decided(event, redact, out),
+        JournalEvent::Decided { .. } => write_decided(event, redact, object),
         JournalEvent::Approved { id, choice, by } => {
-            out.extend_from_slice(b"\"by\":");
-            redact.write_name(by, out);
-            out.extend_from_slice(b",\"choice\":");
-            redact.write_name(choice, out);
-            out.extend_from_slice(b",\"id\":");
-            redact.write_name(id, out);
-            out.extend_from_slice(b",\"type\":\"approved\"");
+            redact.write_name(by, object.key("by"));
+            redact.write_name(choice, object.key("choice"));
+            redact.write_name(id, object.key("id"));
+            object.text("type", "approved");
         }
         JournalEvent::Done { outcome, detail, micros, bytes } => {
-            out.extend_from_slice(b"\"bytes\":");
-            json::write_integer(*bytes, out);
-            out.extend_from_slice(b",\"detail\":");
-            redact.write_text(detail, out);
-            out.extend_from_slice(b",\"micros\":");
-            json::write_integer(*micros, out);
-            out.extend_from_slice(b",\"outcome\":\"");
-            out.extend_from_slice(outcome.as_str().as_bytes());
-            out.extend_from_slice(b"\",\"type\":\"done\"");
+            object.integer("bytes", *bytes);
+            redact.write_text(detail, object.key("detail"));
+            object.integer("micros", *micros);
+            object.text("outcome", outcome.as_str());
+            object.text("type", "done");
         }
         JournalEvent::Noted { kind, detail } => {
-            out.extend_from_slice(b"\"detail\":");
+            let out = object.key("detail");
             match detail {
                 long if long.len() > MOST => redact.write_oversize(long.as_bytes(), None, out),
                 valid if scan::is_valid(valid.as_bytes()) => {
@@ -78,14 +59,13 @@ fn write_event(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u8>
                 }
                 text => redact.write_text(text, out),
             }
-            out.extend_from_slice(b",\"kind\":");
-            redact.write_name(kind, out);
-            out.extend_from_slice(b",\"type\":\"noted\"");
+            redact.write_name(kind, object.key("kind"));
+            object.text("type", "noted");
         }
     }
 }
 
-fn write_decided(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u8>) {
+fn write_decided(event: &JournalEvent<'_>, redact: Redactor<'_>, object: &mut ObjectWriter<'_>) {
     let JournalEvent::Decided {
         effect,
         because,
@@ -102,55 +82,35 @@ fn write_decided(event: &JournalEvent<'_>, redact: Redactor<'_>, out: &mut Vec<u
     };
     let is_kept = !arguments.is_empty() && arguments.len() <= MOST;
     if is_kept {
-        out.extend_from_slice(b"\"arguments\":");
-        redact.write_value(arguments, out);
-        out.push(b',');
+        redact.write_value(arguments, object.key("arguments"));
     }
-    if let Some(of) = arguments_digest {
-        out.extend_from_slice(b"\"argumentsDigest\":\"");
-        write_digest(of, out);
-        out.extend_from_slice(b"\",");
+    if let Some(digest) = arguments_digest {
+        object.text("argumentsDigest", &digest.to_string());
     }
-    out.extend_from_slice(b"\"because\":");
-    redact.write_name(because, out);
-    if let Some(of) = definition {
-        out.extend_from_slice(b",\"definition\":\"");
-        write_digest(of, out);
-        out.push(b'"');
+    redact.write_name(because, object.key("because"));
+    if let Some(digest) = definition {
+        object.text("definition", &digest.to_string());
     }
-    out.extend_from_slice(b",\"effect\":\"");
-    out.extend_from_slice(effect.as_str().as_bytes());
-    out.extend_from_slice(b"\",\"method\":");
-    redact.write_name(method, out);
+    object.text("effect", effect.as_str());
+    redact.write_name(method, object.key("method"));
     match *other_params {
         b"" => {}
-        others if others.len() <= MOST => {
-            out.extend_from_slice(b",\"otherParams\":");
-            redact.write_value(others, out);
-        }
-        others => {
-            out.extend_from_slice(b",\"otherParamsOversize\":");
-            redact.write_oversize(others, None, out);
-        }
+        others if others.len() <= MOST => redact.write_value(others, object.key("otherParams")),
+        others => redact.write_oversize(others, None, object.key("otherParamsOversize")),
     }
     if !is_kept && !arguments.is_empty() {
-        out.extend_from_slice(b",\"oversize\":");
         let digest = arguments_digest.filter(|_| other_params.is_empty());
-        redact.write_oversize(arguments, digest, out);
+        redact.write_oversize(arguments, digest, object.key("oversize"));
     }
-    out.extend_from_slice(if *read_only { b",\"readOnly\":true" } else { b",\"readOnly\":false" });
-    out.extend_from_slice(b",\"tags\":[");
+    object.key("readOnly").extend_from_slice(if *read_only { b"true" } else { b"false" });
+    let out = object.key("tags");
+    out.push(b'[');
     for (index, tag) in tags.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
         redact.write_name(tag, out);
     }
-    out.extend_from_slice(b"],\"type\":\"decided\"");
-}
-
-/// Writes a digest in its usual form, without quotes.
-pub(crate) fn write_digest(digest: &Digest, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"sha256:");
-    json::write_hex(digest.as_bytes(), out);
+    out.push(b']');
+    object.text("type", "decided");
 }

@@ -4,11 +4,11 @@
 //! `H = SHA-256(P as 32 bytes || the line without its hash member)`. The first record's `P` is the
 //! SHA-256 of the chain's origin, so that one chain cannot be passed off as another.
 
+use std::io::Write as _;
+
 use ring::digest::{Context, SHA256};
-
 use toolgate_model::time;
-
-use crate::json;
+use toolgate_wire::hex;
 
 /// The SHA-256 hash of a record.
 pub(crate) type ChainHash = [u8; 32];
@@ -43,25 +43,14 @@ impl ChainHead {
         out.extend_from_slice(HASH);
         let place = out.len();
         out.extend_from_slice(&[b'0'; 64]);
-        out.push(b'"');
-        let rest = out.len();
-        self.write_trailer(when, out);
+        let rest = out.len() + 1;
+        let RecordTime { ms, mono } = when;
+        let (prev, seq, ts) = (hex::encode(&self.hash), self.seq, time::rfc3339(ms));
+        // Writing to memory does not fail.
+        _ = write!(out, r#"","mono":{mono},"prev":"{prev}","seq":{seq},"ts":"{ts}"}}"#);
         self.hash = hash_parts(&[&self.hash, body, &out[rest..]]);
-        write_hex_at(&self.hash, &mut out[place..place + 64]);
+        out[place..place + 64].copy_from_slice(hex::encode(&self.hash).as_bytes());
         out.push(b'\n');
-    }
-
-    /// Writes the members after the hash.
-    fn write_trailer(&self, when: RecordTime, out: &mut Vec<u8>) {
-        out.extend_from_slice(b",\"mono\":");
-        json::write_integer(when.mono, out);
-        out.extend_from_slice(b",\"prev\":\"");
-        json::write_hex(&self.hash, out);
-        out.extend_from_slice(b"\",\"seq\":");
-        json::write_integer(self.seq, out);
-        out.extend_from_slice(b",\"ts\":\"");
-        out.extend_from_slice(time::rfc3339(when.ms).as_bytes());
-        out.extend_from_slice(b"\"}");
     }
 }
 
@@ -72,13 +61,6 @@ pub(crate) struct RecordTime {
     pub(crate) ms: u64,
     /// Microseconds since the chain began.
     pub(crate) mono: u64,
-}
-
-fn write_hex_at(hash: &ChainHash, place: &mut [u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for (pair, byte) in place.chunks_mut(2).zip(hash) {
-        pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-    }
 }
 
 fn hash_parts(parts: &[&[u8]]) -> ChainHash {
@@ -132,24 +114,7 @@ fn split_number(text: &[u8]) -> Option<(&[u8], u64)> {
 /// Splits off the hash at the end of a text.
 fn split_hash(text: &[u8]) -> Option<(&[u8], ChainHash)> {
     let (before, digits) = text.split_at(text.len().checked_sub(64)?);
-    Some((before, parse_hex(digits)?))
-}
-
-/// Parses lower-case hexadecimal.
-pub(crate) fn parse_hex(text: &[u8]) -> Option<ChainHash> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let mut hash = [0; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = digit(text[2 * at])? << 4 | digit(text[2 * at + 1])?;
-    }
-    Some(hash)
+    Some((before, hex::decode(digits)?))
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::batch::RecordBatch;
 use crate::chain::{ChainHead, RecordTime};
 use crate::checkpoint::CheckpointWriter;
 use crate::disk::{AppendFile, Disk};
-use crate::json;
 use crate::key::CheckpointSigner;
 use crate::layout::{self, JournalPaths, LOCK};
 use crate::private_files;
@@ -152,11 +151,10 @@ impl ChainFile {
         end: Option<RecordTime>,
         lines: &mut Vec<u8>,
     ) -> (ChainHead, u64, bool) {
-        let (mut head, mut body) = (self.head, Vec::new());
+        let mut head = self.head;
         let first = batch.iter().next().map(|(_, when)| when).or(end);
         if let (0, Some(when)) = (self.length, first) {
-            self.write_opening_record(&mut body);
-            head.push(&body, when, lines);
+            head.push(self.opening_record().as_bytes(), when, lines);
         }
         let mut last = first;
         for (body, when) in batch.iter() {
@@ -167,43 +165,24 @@ impl ChainFile {
         let full = self.length + lines.len() as u64 >= self.segment_bytes;
         match last {
             Some(when) if full || end.is_some() => {
-                write_closing_record(end.is_some(), records + 1, &mut body);
-                head.push(&body, when, lines);
-                (head, records + 1, true)
+                let (end, records) = (end.is_some(), records + 1);
+                let event = format!(r#"{{"end":{end},"records":{records},"type":"closed"}}"#);
+                head.push(format!(r#"{{"call":0,"event":{event}"#).as_bytes(), when, lines);
+                (head, records, true)
             }
             _ => (head, records, false),
         }
     }
 
-    /// Writes the first record of a segment.
-    fn write_opening_record(&self, body: &mut Vec<u8>) {
-        body.clear();
-        body.extend_from_slice(b"{\"call\":0,\"event\":{");
-        match self.segment {
-            1 => {
-                body.extend_from_slice(b"\"chain\":");
-                json::write_string(&self.id, body);
-                body.extend_from_slice(b",\"toolgate\":");
-                json::write_string(env!("CARGO_PKG_VERSION"), body);
-                body.extend_from_slice(b",\"type\":\"opened\"}");
-            }
-            number => {
-                body.extend_from_slice(b"\"segment\":");
-                json::write_integer(number, body);
-                body.extend_from_slice(b",\"type\":\"continued\"}");
-            }
-        }
+    /// Returns the body of the first record of a segment.
+    fn opening_record(&self) -> String {
+        let (chain, toolgate) = (&self.id, env!("CARGO_PKG_VERSION"));
+        let event = match self.segment {
+            1 => format!(r#"{{"chain":"{chain}","toolgate":"{toolgate}","type":"opened"}}"#),
+            number => format!(r#"{{"segment":{number},"type":"continued"}}"#),
+        };
+        format!(r#"{{"call":0,"event":{event}"#)
     }
-}
-
-/// Writes the last record of a segment.
-fn write_closing_record(end: bool, records: u64, body: &mut Vec<u8>) {
-    body.clear();
-    body.extend_from_slice(b"{\"call\":0,\"event\":{\"end\":");
-    body.extend_from_slice(if end { b"true" } else { b"false" });
-    body.extend_from_slice(b",\"records\":");
-    json::write_integer(records, body);
-    body.extend_from_slice(b",\"type\":\"closed\"}");
 }
 
 /// Creates the lock file of a chain. The file gets its final name after it is locked, so that no

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use toolgate_model::{CapabilityKind, Digest, Effect, time};
 
@@ -43,10 +43,12 @@ pub struct JournalEntry {
 }
 
 /// The event of a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum EntryEvent {
     /// A call was decided.
+    #[serde(skip_deserializing)]
     Decided(DecidedCall),
     /// A request for approval was answered or ended.
     Approved {
@@ -69,6 +71,7 @@ pub enum EntryEvent {
         bytes: u64,
     },
     /// Another event.
+    #[serde(skip_deserializing)]
     Noted {
         /// The kind of event, in one word.
         kind: String,
@@ -78,6 +81,7 @@ pub enum EntryEvent {
     /// The chain begins.
     Opened {
         /// The version of toolgate that wrote the chain.
+        #[serde(rename = "toolgate")]
         version: String,
     },
     /// A further segment begins.
@@ -95,7 +99,8 @@ pub enum EntryEvent {
 }
 
 /// A decision about a call, with the call's details.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DecidedCall {
     /// The effect of the decision.
     pub effect: Effect,
@@ -108,11 +113,13 @@ pub struct DecidedCall {
     /// The digest of the arguments and the other parameters, as sent.
     pub arguments_digest: Option<Digest>,
     /// The redacted arguments, as JSON. `None` if they were too long or there were none.
+    #[serde(default, deserialize_with = "raw_json")]
     pub arguments: Option<String>,
     /// The summary of arguments that were too long.
     pub oversize: Option<OversizeSummary>,
     /// The redacted other parameters that reached the server, as JSON. `None` if they were too long
     /// or there were none.
+    #[serde(default, deserialize_with = "raw_json")]
     pub other_params: Option<String>,
     /// The summary of other parameters that were too long.
     pub other_params_oversize: Option<Box<OversizeSummary>>,
@@ -162,25 +169,23 @@ impl JournalEntry {
 
     /// Parses a line.
     pub(crate) fn parse(chain: &Arc<str>, line: String) -> Result<Self, String> {
-        let read: RecordJson<'_> =
-            serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        let event = parse_event(read.event)?;
+        let invalid = |error: serde_json::Error| error.to_string();
+        let read: RecordJson<'_> = serde_json::from_str(&line).map_err(invalid)?;
+        let event = parse_event(read.event.get()).map_err(invalid)?;
         let ms = time::parse_rfc3339(&read.ts).ok_or("`ts` is not a valid time")?;
-        let about = read.about.unwrap_or_default();
-        let kind = about.kind.as_deref().map(parse_kind).transpose()?;
-        let by = read.by.unwrap_or_default();
+        let (about, by) = (read.about, read.by);
         Ok(Self {
             chain: chain.clone(),
             seq: read.seq,
             ms,
             mono: read.mono,
             call: read.call,
-            caller: by.caller.into_owned(),
-            client: by.client.into_owned(),
-            profile: by.profile.into_owned(),
-            server: about.server.into_owned(),
-            kind,
-            name: about.name.into_owned(),
+            caller: by.caller,
+            client: by.client,
+            profile: by.profile,
+            server: about.server,
+            kind: about.kind,
+            name: about.name,
             event,
             line,
         })
@@ -199,73 +204,32 @@ impl JournalEntry {
     }
 }
 
-fn parse_kind(word: &str) -> Result<CapabilityKind, String> {
-    CapabilityKind::from_word(word).ok_or_else(|| format!("`{word}` is not a kind of capability"))
-}
-
-fn parse_event(raw: &RawValue) -> Result<EntryEvent, String> {
-    let to_text = |error: serde_json::Error| error.to_string();
-    let raw = raw.get();
-    let EventTypeJson { r#type } = serde_json::from_str(raw).map_err(to_text)?;
-    match r#type.as_ref() {
-        "decided" => parse_decided(serde_json::from_str(raw).map_err(to_text)?),
-        "approved" => {
-            let read: ApprovedEventJson = serde_json::from_str(raw).map_err(to_text)?;
-            Ok(EntryEvent::Approved { id: read.id, choice: read.choice, by: read.by })
-        }
-        "done" => {
-            let read: DoneEventJson = serde_json::from_str(raw).map_err(to_text)?;
-            let DoneEventJson { outcome, detail, micros, bytes } = read;
-            Ok(EntryEvent::Done { outcome, detail, micros, bytes })
-        }
+/// Parses an event. Events with raw JSON cannot be parsed as variants of the enum.
+fn parse_event(raw: &str) -> serde_json::Result<EntryEvent> {
+    let EventTypeJson { r#type } = serde_json::from_str(raw)?;
+    match &*r#type {
+        "decided" => serde_json::from_str(raw).map(EntryEvent::Decided),
         "noted" => {
-            let read: NotedEventJson<'_> = serde_json::from_str(raw).map_err(to_text)?;
-            Ok(EntryEvent::Noted { kind: read.kind, detail: read.detail.get().to_owned() })
+            let NotedEventJson { kind, detail } = serde_json::from_str(raw)?;
+            Ok(EntryEvent::Noted { kind, detail: detail.get().to_owned() })
         }
-        "opened" => {
-            let read: OpenedEventJson = serde_json::from_str(raw).map_err(to_text)?;
-            Ok(EntryEvent::Opened { version: read.toolgate })
-        }
-        "continued" => {
-            let read: ContinuedEventJson = serde_json::from_str(raw).map_err(to_text)?;
-            Ok(EntryEvent::Continued { segment: read.segment })
-        }
-        "closed" => {
-            let read: ClosedEventJson = serde_json::from_str(raw).map_err(to_text)?;
-            Ok(EntryEvent::Closed { end: read.end, records: read.records })
-        }
-        other => Err(format!("unknown event `{other}`")),
+        _ => serde_json::from_str(raw),
     }
 }
 
-fn parse_decided(read: DecidedEventJson<'_>) -> Result<EntryEvent, String> {
-    let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == read.effect);
-    let digest = |text: Option<Cow<'_, str>>| {
-        let read = text.map(|text| text.parse::<Digest>()).transpose();
-        read.map_err(|()| "a digest is not valid".to_owned())
-    };
-    Ok(EntryEvent::Decided(DecidedCall {
-        effect: effect.ok_or("`effect` is not valid")?,
-        because: read.because,
-        method: read.method,
-        definition: digest(read.definition)?,
-        arguments_digest: digest(read.arguments_digest)?,
-        arguments: read.arguments.map(|raw| raw.get().to_owned()),
-        oversize: read.oversize,
-        other_params: read.other_params.map(|raw| raw.get().to_owned()),
-        other_params_oversize: read.other_params_oversize,
-        read_only: read.read_only,
-        tags: read.tags,
-    }))
+/// Reads a JSON value as its text.
+fn raw_json<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    let raw = Option::<&RawValue>::deserialize(value)?;
+    Ok(raw.map(|raw| raw.get().to_owned()))
 }
 
 /// The JSON form of a record.
 #[derive(Deserialize)]
 struct RecordJson<'a> {
-    #[serde(borrow, default)]
-    about: Option<RecordSubjectJson<'a>>,
-    #[serde(borrow, default)]
-    by: Option<RecordCallerJson<'a>>,
+    #[serde(default)]
+    about: RecordSubjectJson,
+    #[serde(default)]
+    by: RecordCallerJson,
     call: u64,
     #[serde(borrow)]
     event: &'a RawValue,
@@ -277,24 +241,20 @@ struct RecordJson<'a> {
 
 /// The JSON form of the capability in a record.
 #[derive(Deserialize, Default)]
-struct RecordSubjectJson<'a> {
-    #[serde(borrow, default)]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    server: Cow<'a, str>,
+#[serde(default)]
+struct RecordSubjectJson {
+    kind: Option<CapabilityKind>,
+    name: String,
+    server: String,
 }
 
 /// The JSON form of the caller in a record.
 #[derive(Deserialize, Default)]
-struct RecordCallerJson<'a> {
-    #[serde(borrow, default)]
-    caller: Cow<'a, str>,
-    #[serde(borrow, default)]
-    client: Cow<'a, str>,
-    #[serde(borrow, default)]
-    profile: Cow<'a, str>,
+#[serde(default)]
+struct RecordCallerJson {
+    caller: String,
+    client: String,
+    profile: String,
 }
 
 /// The JSON form of any event, with its type only.
@@ -304,70 +264,10 @@ struct EventTypeJson<'a> {
     r#type: Cow<'a, str>,
 }
 
-/// The JSON form of [`EntryEvent::Decided`].
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DecidedEventJson<'a> {
-    #[serde(borrow)]
-    effect: Cow<'a, str>,
-    because: String,
-    method: String,
-    #[serde(borrow, default)]
-    definition: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    arguments_digest: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-    #[serde(default)]
-    oversize: Option<OversizeSummary>,
-    #[serde(borrow, default)]
-    other_params: Option<&'a RawValue>,
-    #[serde(default)]
-    other_params_oversize: Option<Box<OversizeSummary>>,
-    read_only: bool,
-    tags: Vec<String>,
-}
-
-/// The JSON form of [`EntryEvent::Approved`].
-#[derive(Deserialize)]
-struct ApprovedEventJson {
-    id: String,
-    choice: String,
-    by: String,
-}
-
-/// The JSON form of [`EntryEvent::Done`].
-#[derive(Deserialize)]
-struct DoneEventJson {
-    outcome: JournalOutcome,
-    detail: String,
-    micros: u64,
-    bytes: u64,
-}
-
 /// The JSON form of [`EntryEvent::Noted`].
 #[derive(Deserialize)]
 struct NotedEventJson<'a> {
     kind: String,
     #[serde(borrow)]
     detail: &'a RawValue,
-}
-
-/// The JSON form of [`EntryEvent::Opened`].
-#[derive(Deserialize)]
-struct OpenedEventJson {
-    toolgate: String,
-}
-
-/// The JSON form of [`EntryEvent::Continued`].
-#[derive(Deserialize)]
-struct ContinuedEventJson {
-    segment: u64,
-}
-
-/// The JSON form of [`EntryEvent::Closed`].
-#[derive(Deserialize)]
-struct ClosedEventJson {
-    end: bool,
-    records: u64,
 }

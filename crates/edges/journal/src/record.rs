@@ -20,6 +20,14 @@ pub struct JournalRecord<'a> {
     pub about: Option<&'a CapabilityId>,
 }
 
+impl<'a> JournalRecord<'a> {
+    /// Returns a record of an event that is not part of a call. The details are a raw JSON object.
+    pub fn note(kind: &'a str, detail: &'a str, about: Option<&'a CapabilityId>) -> Self {
+        let event = JournalEvent::Noted { kind, detail };
+        Self { event, call: 0, caller: "", client: "", profile: "", about }
+    }
+}
+
 /// The event of a new record.
 #[derive(Debug, Clone, Copy)]
 pub enum JournalEvent<'a> {

@@ -54,14 +54,12 @@ impl Redactor<'_> {
     /// Writes the summary of a value longer than [`MOST`].
     pub(crate) fn write_oversize(self, raw: &[u8], digest: Option<&Digest>, out: &mut Vec<u8>) {
         let window = &raw[..raw.len().min(2 * WINDOW)];
-        out.extend_from_slice(b"{\"bytes\":");
-        json::write_integer(raw.len() as u64, out);
-        out.extend_from_slice(b",\"digest\":\"");
         let digest = digest.copied().unwrap_or_else(|| Digest::of(raw));
-        crate::body::write_digest(&digest, out);
-        out.extend_from_slice(b"\",\"head\":");
-        json::write_string(&self.redacted_head(&String::from_utf8_lossy(window), HEAD), out);
-        out.push(b'}');
+        let mut object = json::ObjectWriter::begin(out);
+        object.integer("bytes", raw.len() as u64);
+        object.text("digest", &digest.to_string());
+        object.text("head", &self.redacted_head(&String::from_utf8_lossy(window), HEAD));
+        object.end();
     }
 
     /// Returns the redacted beginning of a long text.
@@ -84,7 +82,9 @@ impl Redactor<'_> {
             Some(b'[') => {
                 out.push(b'[');
                 for (index, element) in scan::elements(raw).enumerate() {
-                    write_comma(index, out);
+                    if index > 0 {
+                        out.push(b',');
+                    }
                     self.write_nested(element.slice(raw), depth - 1, out);
                 }
                 out.push(b']');
@@ -123,14 +123,11 @@ impl Redactor<'_> {
             // Keep the first of equal keys, which masking can produce.
             members.dedup_by(|later, earlier| later.0 == earlier.0);
         }
-        out.push(b'{');
-        for (index, (key, is_secret, value)) in members.iter().enumerate() {
-            write_comma(index, out);
-            json::write_string(key, out);
-            out.push(b':');
-            self.write_member(*is_secret, value, depth, out);
+        let mut object = json::ObjectWriter::begin(out);
+        for (key, is_secret, value) in &members {
+            self.write_member(*is_secret, value, depth, object.key(key));
         }
-        out.push(b'}');
+        object.end();
     }
 
     /// Writes a member. Hides the whole value of a secret-like name, unless it is a boolean or
@@ -146,12 +143,6 @@ impl Redactor<'_> {
 
 fn write_hidden(out: &mut Vec<u8>) {
     json::write_string(secret_patterns::HIDDEN, out);
-}
-
-fn write_comma(index: usize, out: &mut Vec<u8>) {
-    if index > 0 {
-        out.push(b',');
-    }
 }
 
 /// Returns the beginning of a text, at most `length` bytes, without cutting a character.

@@ -122,25 +122,18 @@ pub fn verify(
         let marks = look.read_checkpoints(signed.get(&*chain.id).map(PathBuf::as_path), key);
         look.verify_chain(marks)?;
     }
+    let has_content = report.records > 0 || !signed.is_empty();
+    let mut add_whole = |chain: &str, fault, file: &Path, detail: &str| {
+        let (chain, file, detail) = (chain.to_owned(), file.to_owned(), detail.to_owned());
+        report.problems.push(JournalProblem { chain, fault, file, line: 0, seq: None, detail });
+    };
     for (id, path) in signed.iter().filter(|(id, _)| !known.contains(*id)) {
-        report.problems.push(JournalProblem {
-            chain: id.clone(),
-            fault: JournalProblemKind::MissingChain,
-            file: path.clone(),
-            line: 0,
-            seq: None,
-            detail: "the chain is missing, but it has checkpoints".into(),
-        });
+        let what = "the chain is missing, but it has checkpoints";
+        add_whole(id, JournalProblemKind::MissingChain, path, what);
     }
-    if key.is_none() && (report.records > 0 || !signed.is_empty()) {
-        report.problems.push(JournalProblem {
-            chain: String::new(),
-            fault: JournalProblemKind::MissingKey,
-            file: checkpoints.to_owned(),
-            line: 0,
-            seq: None,
-            detail: "there is no public key, so no signature was verified".into(),
-        });
+    if key.is_none() && has_content {
+        let what = "there is no public key, so no signature was verified";
+        add_whole("", JournalProblemKind::MissingKey, checkpoints, what);
     }
     Ok(report)
 }
@@ -183,16 +176,20 @@ impl ChainVerifier<'_> {
         seq: Option<u64>,
         detail: impl Into<String>,
     ) {
-        let (file, detail) = (at.file.clone(), detail.into());
-        let chain = self.chain.id.to_string();
-        self.report.problems.push(JournalProblem {
-            chain,
-            fault,
-            file,
-            line: at.line,
-            seq,
-            detail,
-        });
+        let (chain, file, line) = (self.chain.id.to_string(), at.file.clone(), at.line);
+        let detail = detail.into();
+        self.report.problems.push(JournalProblem { chain, fault, file, line, seq, detail });
+    }
+
+    /// Returns the position before the first record, in this file.
+    fn start_of(&self, file: &Path) -> ChainCursor {
+        ChainCursor {
+            file: file.to_owned(),
+            line: 0,
+            head: ChainHead::start_of(&self.chain.id),
+            is_contiguous: true,
+            tail: UnsignedTail::default(),
+        }
     }
 
     fn add_notice(&mut self, text: &str) {
@@ -207,14 +204,7 @@ impl ChainVerifier<'_> {
     ) -> SignedHashes {
         let Some(path) = path else { return SignedHashes::default() };
         let mut marks = SignedHashes { path: path.to_owned(), ..SignedHashes::default() };
-        let head = ChainHead::start_of(&self.chain.id);
-        let mut at = ChainCursor {
-            file: path.to_owned(),
-            line: 0,
-            head,
-            is_contiguous: true,
-            tail: UnsignedTail::default(),
-        };
+        let mut at = self.start_of(path);
         let written = match fs::read(path) {
             Ok(written) => written,
             Err(error) => {
@@ -250,26 +240,14 @@ impl ChainVerifier<'_> {
     /// Verifies the chain from its beginning.
     fn verify_chain(&mut self, mut marks: SignedHashes) -> Result<(), JournalError> {
         let signed = marks.signed;
-        let head = ChainHead::start_of(&self.chain.id);
-        let folder = self.chain.folder.clone();
-        let mut at = ChainCursor {
-            file: folder,
-            line: 0,
-            head,
-            is_contiguous: true,
-            tail: UnsignedTail::default(),
-        };
+        let mut at = self.start_of(&self.chain.folder);
         let segments = self.chain.segments()?;
         let mut closed = false;
         for (index, (number, path)) in segments.iter().enumerate() {
             (at.file, at.line) = (path.clone(), 0);
             if *number != index as u64 + 1 && index == 0 {
-                self.add_problem(
-                    &at,
-                    JournalProblemKind::Removed,
-                    None,
-                    "the segments before it are missing",
-                );
+                let what = "the segments before it are missing";
+                self.add_problem(&at, JournalProblemKind::Removed, None, what);
             }
             let is_last = index + 1 == segments.len();
             closed = self.verify_segment(&mut at, &mut marks, is_last);
@@ -384,12 +362,8 @@ impl ChainVerifier<'_> {
         }
         let expected = at.head.seq + 1;
         let Some(link) = chain::parse_link(line) else {
-            self.add_problem(
-                at,
-                JournalProblemKind::Edited,
-                Some(expected),
-                "the line is not a record",
-            );
+            let what = "the line is not a record";
+            self.add_problem(at, JournalProblemKind::Edited, Some(expected), what);
             at.head.seq += u64::from(at.is_contiguous);
             at.is_contiguous = false;
             return;
@@ -403,10 +377,9 @@ impl ChainVerifier<'_> {
         } else if !at.is_contiguous && link.seq != expected {
             // The text before could not be parsed: it may have been one record or several.
             let detail = format!("record {} follows record {}", link.seq, at.head.seq);
-            let fault = if link.seq > expected {
-                JournalProblemKind::Removed
-            } else {
-                JournalProblemKind::Moved
+            let fault = match link.seq > expected {
+                true => JournalProblemKind::Removed,
+                false => JournalProblemKind::Moved,
             };
             self.add_problem(at, fault, Some(link.seq), detail);
         }

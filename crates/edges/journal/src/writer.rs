@@ -8,13 +8,16 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+use toolgate_model::Mask;
+
 use crate::batch::RecordBatch;
 use crate::chain_file::ChainFile;
 use crate::disk::Disk;
 use crate::layout::JournalPaths;
 use crate::queue::{RecordQueue, WriterJob};
 use crate::recover::{self, ChainRepair};
-use crate::{JournalEvent, JournalRecord, body, json};
+use crate::{JournalRecord, body};
 
 /// The pause after the first failure, and the maximum pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -106,10 +109,7 @@ impl JournalWriter {
     fn sign_checkpoint(&self, file: &mut Option<ChainFile>) {
         let Some(file) = file else { return };
         if let Err(error) = file.checkpoint() {
-            let mut detail = b"{\"error\":".to_vec();
-            json::write_string(&error.to_string(), &mut detail);
-            detail.push(b'}');
-            self.append_note("checkpoint-failed", &detail);
+            self.append_note("checkpoint-failed", &json!({ "error": error.to_string() }));
         }
     }
 
@@ -127,15 +127,9 @@ impl JournalWriter {
             Some((since, error)) => (since.elapsed().as_millis(), error),
             None => (0, "too many records waited to be written".to_owned()),
         };
-        let mut detail = b"{\"dropped\":".to_vec();
-        json::write_integer(dropped, &mut detail);
-        detail.extend_from_slice(b",\"error\":");
-        json::write_string(&error, &mut detail);
-        detail.extend_from_slice(b",\"millis\":");
-        json::write_integer(u64::try_from(millis).unwrap_or(u64::MAX), &mut detail);
-        detail.extend_from_slice(b",\"waited\":");
-        json::write_integer(waited as u64, &mut detail);
-        detail.push(b'}');
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+        let detail =
+            json!({ "dropped": dropped, "error": error, "millis": millis, "waited": waited });
         self.append_note("journal-recovered", &detail);
     }
 
@@ -145,31 +139,22 @@ impl JournalWriter {
         for ChainRepair { chain, segment, bytes, signed, failed } in
             recover::recover_chains(&self.paths, own)
         {
-            let mut detail = b"{\"bytes\":".to_vec();
-            json::write_integer(bytes, &mut detail);
-            detail.extend_from_slice(b",\"chain\":");
-            json::write_string(&chain, &mut detail);
-            if let Some(why) = &failed {
-                detail.extend_from_slice(b",\"error\":");
-                json::write_string(why, &mut detail);
-            }
-            detail.extend_from_slice(b",\"segment\":");
-            json::write_string(&segment, &mut detail);
-            detail.extend_from_slice(b",\"signed\":");
-            json::write_integer(signed, &mut detail);
-            detail.push(b'}');
-            let kind = if failed.is_some() { "journal-damaged" } else { "journal-repaired" };
+            let mut detail =
+                json!({ "bytes": bytes, "chain": chain, "segment": segment, "signed": signed });
+            let kind = match failed {
+                Some(why) => {
+                    detail["error"] = why.into();
+                    "journal-damaged"
+                }
+                None => "journal-repaired",
+            };
             self.append_note(kind, &detail);
         }
     }
 
-    fn append_note(&self, kind: &str, detail: &[u8]) {
-        let detail = String::from_utf8_lossy(detail);
-        let event = JournalEvent::Noted { kind, detail: &detail };
-        let record =
-            JournalRecord { event, call: 0, caller: "", client: "", profile: "", about: None };
-        let mut out = Vec::new();
-        body::write(&record, &toolgate_model::Mask::default(), &mut out);
+    fn append_note(&self, kind: &str, detail: &Value) {
+        let (mut out, detail) = (Vec::new(), detail.to_string());
+        body::write(&JournalRecord::note(kind, &detail, None), &Mask::default(), &mut out);
         self.queue.push_internal(&out);
     }
 }

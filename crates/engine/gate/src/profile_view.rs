@@ -16,7 +16,7 @@ use bytes::Bytes;
 use toolgate_bridge as bridge;
 use toolgate_bridge::tasks::TaskFormat;
 use toolgate_exposure::ExposedNames;
-use toolgate_exposure::{Exposure, ExposureEntry, ExposureReason};
+use toolgate_exposure::{Exposure, ExposureEntry, ExposureReason, profile_sees};
 use toolgate_fleet::{CheckedDefinition, OfferedCatalog};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
@@ -441,14 +441,12 @@ impl ProfileView {
         let (Some(offered), Some(declared)) = (offered, &self.declared) else { return true };
         let exclude = declared.profile.exclude.clone();
         let profile = Profile { exclude, ..Profile::default() };
-        let declared = DeclaredProfile { profile, origin: declared.origin.clone() };
-        !toolgate_exposure::profile_sees(&offered.fleet_server.spec, name, &declared)
+        !profile_sees(&offered.fleet_server.spec, name, &profile)
     }
 
     fn sees(&self, offered: &OfferedCatalog, name: &str) -> bool {
         let declared = self.declared.as_ref();
-        declared
-            .is_some_and(|it| toolgate_exposure::profile_sees(&offered.fleet_server.spec, name, it))
+        declared.is_some_and(|it| profile_sees(&offered.fleet_server.spec, name, &it.profile))
     }
 
     /// Returns the definition of a capability as its server wrote it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use toolgate_journal::{Journal, JournalError, JournalEvent, JournalRecord};
+use toolgate_journal::{Journal, JournalError, JournalRecord};
 use toolgate_model::CapabilityId;
 use toolgate_store::{GrantSelector, Keyring, Pin, StateStore, StoreError};
 
@@ -168,9 +168,7 @@ impl Gate {
     /// Adds a note to the journal. A failure is only logged.
     pub fn note(&self, kind: &str, about: Option<&CapabilityId>, detail: &str) {
         let Some(journal) = self.journal() else { return };
-        let event = JournalEvent::Noted { kind, detail };
-        let record = JournalRecord { event, call: 0, caller: "", client: "", profile: "", about };
-        if let Err(error) = journal.append(&record) {
+        if let Err(error) = journal.append(&JournalRecord::note(kind, detail, about)) {
             tracing::error!(target: "toolgate::gate", kind, "cannot record a note: {error}");
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn evaluate_all<'a>(
     terms: &ExposureOptions<'a>,
     findings: &mut Vec<String>,
 ) -> Vec<ExposureDraft> {
-    let profile_filter = ProfileFilter::of(terms);
+    let profile_filter = ProfileFilter::of(terms.profile, &terms.declared.profile);
     let mut judged = Vec::new();
     for (place, offer) in offers.iter().enumerate() {
         let evaluator = OfferEvaluator::new(offer, place, terms, &profile_filter);

@@ -14,7 +14,6 @@ mod patterns;
 mod profile;
 mod selection;
 mod summary;
-mod unlisted;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -29,8 +28,8 @@ use evaluate::ExposureDraft;
 pub use cost::OwnToolCosts;
 pub use cost_report::{CostReport, TokenCost, cost_report};
 pub use naming::{ExposedNames, NameBounds, NameClaim, NamingOptions, UriOwner, expose};
+pub use profile::profile_sees;
 pub use summary::{DefinitionLookup, summary};
-pub use unlisted::profile_sees;
 
 /// What one server offers, with its declaration.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,8 @@
 //! The order is: `exclude` hides, `include` shows, then tags decide. A profile without tags shows
 //! what it includes, or everything if it includes nothing.
 
-use toolgate_model::imports_tag;
+use toolgate_model::{Profile, ServerSpec, imports_tag};
 
-use crate::ExposureOptions;
 use crate::patterns::PatternList;
 
 /// The filters of a profile.
@@ -27,10 +26,9 @@ pub(crate) enum ProfileFilterOutcome {
 }
 
 impl<'a> ProfileFilter<'a> {
-    pub fn of(terms: &ExposureOptions<'a>) -> Self {
-        let profile = &terms.declared.profile;
+    pub fn of(name: &'a str, profile: &'a Profile) -> Self {
         Self {
-            name: terms.profile,
+            name,
             tags: profile.tags.as_deref(),
             include: PatternList::of_paths(&profile.include),
             exclude: PatternList::of_paths(&profile.exclude),
@@ -75,6 +73,16 @@ impl<'a> ProfileFilter<'a> {
         let imported = if imported.is_empty() { "nothing".into() } else { imported.join(", ") };
         ProfileFilterOutcome::Hidden(format!("{borne}: profile {profile} imports {imported}"))
     }
+}
+
+/// Returns true if a profile sees something of a server that no list contains: an unlisted resource,
+/// an extension method, or the instructions. The server's tags apply to it. An empty name stands for
+/// the server as a whole.
+pub fn profile_sees(spec: &ServerSpec, name: &str, profile: &Profile) -> bool {
+    let path = format!("{}/{name}", spec.name);
+    let filter = ProfileFilter::of("", profile);
+    let outcome = filter.evaluate(spec.name.as_str(), &path, &spec.server_tags());
+    !matches!(outcome, ProfileFilterOutcome::Hidden(_))
 }
 
 /// Returns the pattern that matches a capability, by its path or by its server.

@@ -1,20 +1,17 @@
 //! Compares JSON numbers regardless of spelling: `1`, `1.0`, `10e-1`.
 
-/// An exact decimal: its digits without zeros at either end, and the power of ten.
-#[derive(PartialEq, Eq)]
-struct Decimal {
-    negative: bool,
-    digits: String,
-    power: i64,
-}
+use toolgate_wire::canonical::JsonNumber;
 
 /// Returns true if both are exactly the same number. A number with an exponent out of range equals
 /// nothing.
 pub(crate) fn is_same_number(one: &str, other: &str) -> bool {
-    match (parse_decimal(one), parse_decimal(other)) {
-        (Some(one), Some(other)) => one == other,
-        _ => false,
-    }
+    let exact = |text: &str| {
+        // The words `inf` and `nan` are doubles too.
+        let is_number = text.contains(|c: char| c.is_ascii_digit()) && parse_double(text).is_some();
+        let number = JsonNumber::parse(text.strip_prefix('+').unwrap_or(text));
+        Some(number).filter(|it| is_number && matches!(it, JsonNumber::Exact { .. }))
+    };
+    exact(one).is_some_and(|one| exact(other) == Some(one))
 }
 
 /// Returns true if both are the same as doubles.
@@ -25,24 +22,6 @@ pub(crate) fn is_same_double(one: &str, other: &str) -> bool {
 /// Parses a number as a double.
 pub(crate) fn parse_double(text: &str) -> Option<f64> {
     text.parse().ok()
-}
-
-fn parse_decimal(text: &str) -> Option<Decimal> {
-    let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let digits = all.trim_matches('0');
-    if digits.is_empty() {
-        return Some(Decimal { negative: false, digits: String::new(), power: 0 });
-    }
-    let behind = i64::try_from(all.len() - all.trim_end_matches('0').len()).ok()?;
-    let fraction = i64::try_from(fraction.len()).ok()?;
-    let power = exponent.parse::<i64>().ok()?.checked_sub(fraction)?.checked_add(behind)?;
-    Some(Decimal { negative: text.starts_with('-'), digits: digits.to_owned(), power })
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@ use crate::ServerName;
 use crate::is_invisible;
 
 /// The kind of a capability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum CapabilityKind {
     /// A tool that can be called.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, Error as _};
 use sha2::{Digest as _, Sha256};
+use toolgate_wire::hex;
 
 /// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,13 +34,10 @@ impl Digest {
 
     /// Returns the first `characters` hexadecimal digits, for names that must stay short.
     pub fn hex_prefix(&self, characters: usize) -> String {
-        self.0.iter().flat_map(|byte| hex(*byte)).take(characters).collect()
+        let mut text = hex::encode(&self.0);
+        text.truncate(characters);
+        text
     }
-}
-
-fn hex(byte: u8) -> [char; 2] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char]
 }
 
 impl std::str::FromStr for Digest {
@@ -46,20 +45,21 @@ impl std::str::FromStr for Digest {
 
     /// Parses the displayed form.
     fn from_str(text: &str) -> Result<Self, ()> {
-        let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64).ok_or(())?;
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            let is_lower = pair.iter().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
-            let pair = std::str::from_utf8(pair).ok().filter(|_| is_lower).ok_or(())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(drop)?;
-        }
-        Ok(Self(bytes))
+        let digits = text.strip_prefix("sha256:").ok_or(())?;
+        hex::decode(digits.as_bytes()).map(Self).ok_or(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|()| D::Error::custom(format!("{text:?} is not a digest")))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.hex_prefix(64))
+        write!(f, "sha256:{}", hex::encode(&self.0))
     }
 }
 

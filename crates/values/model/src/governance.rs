@@ -9,7 +9,9 @@ use std::time::Duration;
 use crate::{ConfigValue, Origin};
 
 /// The effect of a decision on a call. Later values are stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// The call passes.

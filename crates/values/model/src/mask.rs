@@ -270,7 +270,7 @@ fn encoded_forms(value: &str) -> Vec<String> {
     let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PIECE);
     forms.extend(lines.map(str::to_owned));
     forms.extend((0..3).flat_map(|offset| base64_forms(value, offset)));
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = toolgate_wire::hex::encode(value.as_bytes());
     forms.extend([hex.to_uppercase(), hex]);
     forms
 }

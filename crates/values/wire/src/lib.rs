@@ -16,6 +16,7 @@ mod envelope;
 mod error;
 mod frame;
 mod frame_edit;
+pub mod hex;
 mod id;
 mod json_edit;
 mod keys;

@@ -30,9 +30,7 @@ pub(super) async fn record_revoked(journal: &Journal, which: &GrantSelector, cou
         GrantSelector::Tool(tool) => ("\"tool\":true".to_owned(), Some(tool)),
     };
     let detail = format!("{{{what},\"count\":{count},\"by\":{}}}", string::encode(by));
-    let event = JournalEvent::Noted { kind: "revoked", detail: &detail };
-    let record = JournalRecord { event, call: 0, caller: "", client: "", profile: "", about };
-    log_failure(append(journal, &record).await);
+    log_failure(append(journal, &JournalRecord::note("revoked", &detail, about)).await);
 }
 
 /// Appends a record and waits until it is on disk. People decide seldom enough for that.

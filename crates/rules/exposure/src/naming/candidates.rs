@@ -27,13 +27,6 @@ pub(crate) struct NameChoices {
     pub base: String,
 }
 
-impl NameChoices {
-    /// Returns choices with one name, shortened with a digest if it is too long.
-    pub fn from_name(name: String, member: &NamingCandidate<'_>, bounds: NameBounds) -> Self {
-        Self { plain: vec![fit_name(&name, member, bounds)], base: name }
-    }
-}
-
 impl NamingCandidate<'_> {
     /// Returns server and name within the bounds, joined by `between`.
     pub fn qualified_name(&self, between: &str, bounds: NameBounds) -> String {

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sha1::{Digest, Sha1};
+use toolgate_wire::hex;
 
 use crate::naming::bounds::NameBounds;
 use crate::naming::candidates::{NameChoices, NamingCandidate};
@@ -124,7 +125,6 @@ fn with_digest(it: &CodexName, identity: &str, max: usize) -> (String, String) {
 }
 
 fn suffix(identity: &str) -> String {
-    let digest = Sha1::digest(identity.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("_{}", &hex[..DIGITS])
+    let digest = hex::encode(&Sha1::digest(identity.as_bytes()));
+    format!("_{}", &digest[..DIGITS])
 }
