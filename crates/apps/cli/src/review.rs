@@ -14,6 +14,7 @@ mod report;
 mod score;
 mod server_stats;
 mod slices;
+mod tables;
 #[cfg(test)]
 mod tests;
 

@@ -71,17 +71,12 @@ impl Journal {
     /// Creates a journal in this folder, with its checkpoints and its key beside it. Nothing is
     /// written before the first record, not even the folder.
     pub fn new(folder: PathBuf) -> Self {
-        Self::with_paths(JournalPaths::for_folder(folder))
+        Self::with_disk(Arc::new(RealDisk), JournalPaths::for_folder(folder), SEGMENT_BYTES)
     }
 
-    /// Creates a journal with these paths.
-    pub fn with_paths(places: JournalPaths) -> Self {
-        Self::with_disk(Arc::new(RealDisk), places, SEGMENT_BYTES)
-    }
-
-    fn with_disk(disk: Arc<dyn Disk>, places: JournalPaths, segment_bytes: u64) -> Self {
-        let shared = Arc::new(RecordQueue::new(places.folder.clone()));
-        Self { queue: shared, mask: OnceLock::new(), paths: places, disk, segment_bytes }
+    fn with_disk(disk: Arc<dyn Disk>, paths: JournalPaths, segment_bytes: u64) -> Self {
+        let queue = Arc::new(RecordQueue::new(paths.folder.clone()));
+        Self { queue, mask: OnceLock::new(), paths, disk, segment_bytes }
     }
 
     /// Removes the values of this mask from all further records. The owner of the mask keeps it
@@ -112,10 +107,8 @@ impl Journal {
         );
         SCRATCH.with_borrow_mut(|body| {
             body.clear();
-            match self.mask.get() {
-                Some(mask) => body::write(record, &mask.load(), body),
-                None => body::write(record, &Mask::default(), body),
-            }
+            let mask = self.mask.get().map(|mask| mask.load_full()).unwrap_or_default();
+            body::write(record, &mask, body);
             let taken = self.enqueue(body, intent);
             body.shrink_to(64 << 10);
             taken

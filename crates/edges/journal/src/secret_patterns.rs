@@ -13,41 +13,16 @@ use toolgate_model::is_secret_like;
 /// The replacement of a secret.
 pub(crate) const HIDDEN: &str = "***";
 
-/// The prefixes of tokens of well-known providers, with their minimum lengths.
-const TOKEN_PREFIXES: [(&str, usize); 33] = [
-    ("ghp_", 20),
-    ("gho_", 20),
-    ("ghu_", 20),
-    ("ghs_", 20),
-    ("ghr_", 20),
-    ("github_pat_", 30),
-    ("glpat-", 15),
-    ("xoxb-", 15),
-    ("xoxp-", 15),
-    ("xoxa-", 15),
-    ("xoxs-", 15),
-    ("xoxr-", 15),
-    ("xapp-", 15),
-    ("sk-", 20),
-    ("sk_live_", 16),
-    ("sk_test_", 16),
-    ("rk_live_", 16),
-    ("rk_test_", 16),
-    ("AKIA", 20),
-    ("ASIA", 20),
-    ("AIza", 35),
-    ("ya29.", 20),
-    ("1//0", 20),
-    ("npm_", 30),
-    ("pypi-", 30),
-    ("SG.", 30),
-    ("hf_", 20),
-    ("dop_v1_", 30),
-    ("shpat_", 20),
-    ("whsec_", 20),
-    ("lin_api_", 20),
-    ("AGE-SECRET-KEY-", 30),
-    ("PRIVATE+KEY+", 20),
+/// The prefixes of tokens of well-known providers, by the minimum length of the token.
+const TOKEN_PREFIXES: [(usize, &str); 5] = [
+    (15, "glpat- xoxb- xoxp- xoxa- xoxs- xoxr- xapp-"),
+    (16, "sk_live_ sk_test_ rk_live_ rk_test_"),
+    (
+        20,
+        "ghp_ gho_ ghu_ ghs_ ghr_ sk- AKIA ASIA ya29. 1//0 hf_ shpat_ whsec_ lin_api_ PRIVATE+KEY+",
+    ),
+    (30, "github_pat_ npm_ pypi- SG. dop_v1_ AGE-SECRET-KEY-"),
+    (35, "AIza"),
 ];
 /// The minimum length of a token.
 const SHORTEST_TOKEN: usize = 15;
@@ -257,7 +232,9 @@ fn is_end(byte: u8) -> bool {
 }
 
 fn is_token(word: &str) -> bool {
-    let made = |(begin, least): &(&str, usize)| word.len() >= *least && word.starts_with(begin);
+    let made = |(least, prefixes): &(usize, &str)| {
+        word.len() >= *least && prefixes.split(' ').any(|prefix| word.starts_with(prefix))
+    };
     let is_jwt = word.starts_with("eyJ") && word.matches('.').count() >= 2;
     TOKEN_PREFIXES.iter().any(made) || is_jwt || word.split('.').any(is_random)
 }

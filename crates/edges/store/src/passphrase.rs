@@ -1,6 +1,6 @@
 //! The operator's passphrase, stored as a salted slow hash in a file that only the user can read.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::pbkdf2;
 use serde::{Deserialize, Serialize};
 
-use crate::{StoreError, private_files};
+use crate::StoreError;
 
 const ALGORITHM: pbkdf2::Algorithm = pbkdf2::PBKDF2_HMAC_SHA256;
 /// The name of the algorithm in the file.
@@ -86,13 +86,12 @@ impl PassphraseFile {
         let stored = PassphraseHash { algorithm: NAME.to_owned(), iterations, salt, hash };
         let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
         // Replace the file atomically: half a hash would lock the operator out.
-        let beside = self.path.with_extension("new");
-        let _ = fs::remove_file(&beside);
-        let mut file =
-            private_files::open(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&text)?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.path)
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        Ok(())
     }
 }
 

@@ -8,18 +8,15 @@ use std::path::Path;
 /// Creates the file if it is missing, and restricts it to the user. SQLite gives the files beside
 /// it the same mode.
 pub fn ensure_file(path: &Path) -> io::Result<()> {
-    let file = open(path, OpenOptions::new().write(true).create(true).truncate(false))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     drop(file);
     Ok(())
-}
-
-/// Opens a file. If this creates it, only the user can access it.
-pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options.open(path)
 }
 
 /// Opens a regular file for reading. Refuses symbolic links, which may lead anywhere, and does not

@@ -9,9 +9,6 @@ pub(crate) fn escape_html(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             c => put(&mut safe, c),
@@ -25,10 +22,6 @@ pub(crate) fn escape_markdown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            // Renderers pass HTML through and interpret `&` as the start of an entity.
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '#' => {
                 safe.push('\\');
                 safe.push(c);
@@ -41,10 +34,14 @@ pub(crate) fn escape_markdown(text: &str) -> String {
     safe
 }
 
+/// Adds a character. Markdown renderers pass HTML through too.
 fn put(safe: &mut String, c: char) {
-    match is_invisible(c) {
-        true => _ = write!(safe, "⟦U+{:04X}⟧", c as u32),
-        false => safe.push(c),
+    match c {
+        '&' => safe.push_str("&amp;"),
+        '<' => safe.push_str("&lt;"),
+        '>' => safe.push_str("&gt;"),
+        c if is_invisible(c) => _ = write!(safe, "⟦U+{:04X}⟧", c as u32),
+        c => safe.push(c),
     }
 }
 

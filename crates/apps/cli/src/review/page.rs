@@ -6,10 +6,15 @@ mod plot;
 use std::fmt::Write as _;
 
 use super::escape::escape_html as safe;
-use super::report::{CallCounts, LatencyPercentiles, ServerUsage, ToolUsage, UsageReport};
+use super::report::{CallCounts, LatencyPercentiles, ServerUsage, UsageReport};
 use super::score::duration;
+use super::tables::{NUMBERS, ReportTable, tables, usage_cells};
 
 use plot::{Plot, PlotSeries};
+
+/// The page shows all columns of numbers but the last, which does not fit its width.
+const SHOWN_NUMBERS: usize = NUMBERS.len() - 1;
+const HIDDEN_NUMBER: &str = NUMBERS[SHOWN_NUMBERS];
 
 /// The content security policy. Even if escaping failed, a browser would load and run nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
@@ -55,10 +60,7 @@ pub fn render_html(report: &UsageReport) -> String {
         page.push_str(&plots(report));
     }
     page.push_str(&servers(&report.servers));
-    page.push_str(&tools(&report.tools));
-    page.push_str(&reasons(report));
-    page.push_str(&tally("Approvals", "Choice", &report.approvals));
-    page.push_str(&tally("Notes", "Kind", &report.notes));
+    tables(report).iter().for_each(|table| page.push_str(&render_table(table)));
     page.push_str("</body>\n</html>\n");
     page
 }
@@ -142,45 +144,41 @@ fn servers(servers: &[ServerUsage]) -> String {
              <th class=\"n\">Weight</th><th>Details</th></tr>{parts}</table></details>"
         );
         let name = safe(&score.server);
-        let cells = numbers(&server.counts, server.latency.as_ref());
+        let cells = usage_cells(&server.counts, server.latency.as_ref());
+        let cells: String = cells.iter().take(SHOWN_NUMBERS).map(|it| number_cell(it)).collect();
         _ = writeln!(
             rows,
             "<tr><td>{name}{parts}</td><td class=\"n {shade}\"><b>{whole}</b></td>{cells}</tr>"
         );
     }
-    section("Servers", &format!("<th>Server</th><th class=\"n\">Score</th>{NUMBERS}"), &rows)
+    let numbers = NUMBERS.iter().take(SHOWN_NUMBERS);
+    let heads: String = numbers.map(|name| format!("<th class=\"n\">{name}</th>")).collect();
+    section("Servers", &format!("<th>Server</th><th class=\"n\">Score</th>{heads}"), &rows)
 }
 
-fn tools(tools: &[ToolUsage]) -> String {
+fn render_table(table: &ReportTable) -> String {
+    let shown = |at: &usize| table.heads[*at] != HIDDEN_NUMBER;
+    let columns: Vec<_> = (0..table.heads.len()).filter(shown).collect();
+    let heads: String = columns
+        .iter()
+        .map(|&at| match at < table.texts {
+            true => format!("<th>{}</th>", table.heads[at]),
+            false => format!("<th class=\"n\">{}</th>", table.heads[at]),
+        })
+        .collect();
     let mut rows = String::new();
-    for tool in tools {
-        let (server, name) = (safe(&tool.server), safe(&tool.name));
-        let cells = numbers(&tool.counts, tool.latency.as_ref());
-        _ = writeln!(rows, "<tr><td>{server}</td><td>{name}</td>{cells}</tr>");
+    for row in &table.rows {
+        let cells = columns.iter().map(|&at| match at < table.texts {
+            true => format!("<td>{}</td>", safe(&row[at])),
+            false => number_cell(&row[at]),
+        });
+        _ = writeln!(rows, "<tr>{}</tr>", cells.collect::<String>());
     }
-    section("Most used", &format!("<th>Server</th><th>Name</th>{NUMBERS}"), &rows)
+    section(table.title, &heads, &rows)
 }
 
-fn reasons(report: &UsageReport) -> String {
-    let mut rows = String::new();
-    for reason in &report.reasons {
-        let (effect, because) = (reason.effect, safe(&reason.because));
-        let count = reason.count;
-        _ = writeln!(
-            rows,
-            "<tr><td>{effect}</td><td>{because}</td><td class=\"n\">{count}</td></tr>"
-        );
-    }
-    let head = "<th>Decision</th><th>Reason</th><th class=\"n\">Times</th>";
-    section("Decision reasons", head, &rows)
-}
-
-fn tally(title: &str, what: &str, counts: &std::collections::BTreeMap<String, u64>) -> String {
-    let mut rows = String::new();
-    for (word, count) in counts {
-        _ = writeln!(rows, "<tr><td>{}</td><td class=\"n\">{count}</td></tr>", safe(word));
-    }
-    section(title, &format!("<th>{what}</th><th class=\"n\">Times</th>"), &rows)
+fn number_cell(text: &str) -> String {
+    format!("<td class=\"n\">{text}</td>")
 }
 
 fn section(title: &str, head: &str, rows: &str) -> String {
@@ -191,25 +189,6 @@ fn section(title: &str, head: &str, rows: &str) -> String {
         "<h2>{title}</h2>\n<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
          </table>\n"
     )
-}
-
-const NUMBERS: &str = "<th class=\"n\">Calls</th><th class=\"n\">Failed</th>\
-                       <th class=\"n\">Asked</th><th class=\"n\">Refused</th>\
-                       <th class=\"n\">p50</th><th class=\"n\">p95</th>";
-
-fn numbers(counts: &CallCounts, latency: Option<&LatencyPercentiles>) -> String {
-    let took = |of: fn(&LatencyPercentiles) -> u64| {
-        latency.map_or("–".to_owned(), |it| duration(of(it)))
-    };
-    let cells = [
-        counts.calls.to_string(),
-        counts.failed().to_string(),
-        counts.asked.to_string(),
-        counts.denied.to_string(),
-        took(|it| it.p50),
-        took(|it| it.p95),
-    ];
-    cells.iter().map(|cell| format!("<td class=\"n\">{cell}</td>")).collect()
 }
 
 /// Returns the CSS class and the text of a score.

@@ -66,23 +66,17 @@ pub struct CallCounts {
 
 impl CallCounts {
     pub(crate) fn add(&mut self, other: &Self) {
-        let Self { calls, ok, tool_errors, errors, timed_out, .. } = other;
-        let Self { cancelled, unknown, bad_arguments, allowed, asked, denied, .. } = other;
-        for (into, more) in [
-            (&mut self.calls, calls),
-            (&mut self.ok, ok),
-            (&mut self.tool_errors, tool_errors),
-            (&mut self.errors, errors),
-            (&mut self.timed_out, timed_out),
-            (&mut self.cancelled, cancelled),
-            (&mut self.unknown, unknown),
-            (&mut self.bad_arguments, bad_arguments),
-            (&mut self.allowed, allowed),
-            (&mut self.asked, asked),
-            (&mut self.denied, denied),
-        ] {
-            *into += more;
-        }
+        self.calls += other.calls;
+        self.ok += other.ok;
+        self.tool_errors += other.tool_errors;
+        self.errors += other.errors;
+        self.timed_out += other.timed_out;
+        self.cancelled += other.cancelled;
+        self.unknown += other.unknown;
+        self.bad_arguments += other.bad_arguments;
+        self.allowed += other.allowed;
+        self.asked += other.asked;
+        self.denied += other.denied;
     }
 
     /// Returns the number of calls that count for the score: neither cancelled nor invalid ones.

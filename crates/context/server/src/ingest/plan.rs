@@ -7,11 +7,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use toolgate_library::{DocumentOrigin, DocumentTrust, Library, SourceStamp};
 use toolgate_model::Digest;
 use toolgate_store::StoreError;
+pub(crate) use toolgate_store::now_millis as now;
 
 use super::refused_files::{FileRefusal, RefusedFiles};
 use super::walk::{FileInfo, IngestRoot, WalkResult};
@@ -53,12 +53,6 @@ pub(super) fn stamp(found: &FileInfo, digest: Digest, now: i64) -> SourceStamp {
     let settled = now.saturating_sub(found.modified) > COARSEST;
     let modified = if settled { found.modified } else { found.modified.saturating_sub(1) };
     SourceStamp { digest, bytes: found.bytes, modified }
-}
-
-/// Returns the current time in milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Compares the files of a walk with the stored documents.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::{decided, tool};
-use crate::{Journal, JournalPaths};
+use crate::Journal;
 
 #[tokio::test]
 async fn a_journal_is_proven_for_a_moment_after_it_was_written() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::with_paths(JournalPaths::for_folder(folder.path().join("journal")));
+    let journal = Journal::new(folder.path().join("journal"));
     let about = tool();
     assert!(journal.is_writable() && !journal.is_recently_synced(), "nobody has tried");
     for call in 1..3 {

@@ -199,7 +199,7 @@ proptest! {
         snapshot.crash(random(seed));
         let places = JournalPaths::for_folder(copy.join("journal"));
         // The next process sets aside what is torn, and says so.
-        let next = Journal::with_paths(places.clone());
+        let next = Journal::new(places.folder.clone());
         runtime().block_on(async {
             let last = next.append(&decided(&tool(), b"{}", 1000)).unwrap();
             next.wait_durable(last).await.unwrap();

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
+use toolgate_model::time::to_millis;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_store::{ApprovalBinding, ApprovalChoice, Grant};
 
@@ -124,15 +125,10 @@ fn covers(grant: &Grant, bound: ApprovalBindingRef<'_>, pinned_at: Option<System
             // A definition pinned after the grant, new or changed, is not covered.
             ApprovalChoice::Server => {
                 bound.tool.kind == CapabilityKind::Tool
-                    && pinned_at.is_some_and(|pinned| millis(pinned) <= millis(grant.given_at))
+                    && pinned_at.is_some_and(|at| to_millis(at) <= to_millis(grant.given_at))
             }
             ApprovalChoice::Once | ApprovalChoice::Deny => false,
         }
-}
-
-/// Returns the time in the store's resolution.
-fn millis(time: SystemTime) -> u128 {
-    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
 }
 
 fn describe_grant(grant: &Grant) -> String {
