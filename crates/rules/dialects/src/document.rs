@@ -35,7 +35,7 @@ impl Dialect {
         item: &str,
         add: bool,
     ) -> Result<Option<String>, EditError> {
-        let (steps, item) = (steps(keys), ConfigValue::text(item));
+        let (steps, item) = (dialect::keys(keys), ConfigValue::text(item));
         let mut items = match edit::get(self.syntax(), text, &steps)? {
             Some(ConfigValue::List(items)) => items,
             Some(single) => vec![single],
